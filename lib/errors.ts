@@ -1,0 +1,219 @@
+/**
+ * Every error a caller can see. Messages are fit for a remote caller; what a driver said is only ever the `cause`.
+ * Programming mistakes (a key of 31 bytes, an empty address) are `TypeError` or `RangeError` at start-up instead.
+ */
+
+/** Canonical status codes (google.rpc.Code). */
+export const CODES = {
+  OK: 0,
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
+} as const
+
+export type Code = keyof typeof CODES
+
+/** HTTP status of each code, as the comments of google.rpc.Code give it. A forgotten row does not compile. */
+export const HTTP_STATUS: Readonly<Record<Code, number>> = {
+  OK: 200,
+  CANCELLED: 499,
+  UNKNOWN: 500,
+  INVALID_ARGUMENT: 400,
+  DEADLINE_EXCEEDED: 504,
+  NOT_FOUND: 404,
+  ALREADY_EXISTS: 409,
+  PERMISSION_DENIED: 403,
+  RESOURCE_EXHAUSTED: 429,
+  FAILED_PRECONDITION: 400,
+  ABORTED: 409,
+  OUT_OF_RANGE: 400,
+  UNIMPLEMENTED: 501,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DATA_LOSS: 500,
+  UNAUTHENTICATED: 401,
+}
+
+/** Machine-readable facts about an error (google.rpc.error_details), as plain objects. */
+export type ErrorDetail =
+  | { readonly kind: 'errorInfo'; readonly reason: string; readonly metadata?: Readonly<Record<string, string>> }
+  | { readonly kind: 'badRequest'; readonly violations: readonly FieldViolation[] }
+  | { readonly kind: 'preconditionFailure'; readonly type: string; readonly subject: string; readonly description: string }
+  | { readonly kind: 'retryInfo'; readonly delayMs: number }
+
+export interface FieldViolation {
+  /** Path in proto spelling, such as `widget.display_name`. */
+  readonly field: string
+  readonly description: string
+}
+
+/** The domain of every ErrorInfo this framework sends. */
+export const ERROR_DOMAIN = 'ashlar'
+
+/** What every error below is. `wireMessage` is what a remote caller reads. */
+export class AshlarError extends Error {
+  readonly code: Code
+  readonly wireMessage: string
+  readonly details: readonly ErrorDetail[]
+
+  constructor(code: Code, message: string, options: ErrorShape = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = new.target.name
+    this.code = code
+    this.wireMessage = options.wireMessage ?? message
+    this.details = options.details ?? []
+  }
+}
+
+interface ErrorShape {
+  readonly cause?: unknown
+  readonly wireMessage?: string
+  readonly details?: readonly ErrorDetail[]
+}
+
+/** No live entity of this tenant has the key. */
+export class ErrNotFound extends AshlarError {
+  constructor(cause?: unknown) {
+    super('NOT_FOUND', 'persistence: not found', sentinel('not found', 'NOT_FOUND', cause))
+  }
+}
+
+/** A unique value is taken already. */
+export class ErrConflict extends AshlarError {
+  constructor(cause?: unknown) {
+    super('ALREADY_EXISTS', 'persistence: conflict', sentinel('already exists', 'ALREADY_EXISTS', cause))
+  }
+}
+
+/** A foreign key, a NOT NULL, a CHECK or an etag stands against the write. */
+export class ErrPreconditionFailed extends AshlarError {
+  constructor(cause?: unknown, violations: readonly ErrorDetail[] = []) {
+    const shape = sentinel('precondition failed', 'PRECONDITION_FAILED', cause)
+    super('FAILED_PRECONDITION', 'persistence: precondition failed', {
+      ...shape,
+      details: [...shape.details, ...violations],
+    })
+  }
+
+  /** The etag the caller named is not the current one (AIP-154); HTTP 412. */
+  static etag(): ErrPreconditionFailed {
+    const description = 'the etag does not match the current one: read the resource again and retry'
+    return new ErrPreconditionFailed(undefined, [
+      { kind: 'preconditionFailure', type: 'ETAG', subject: 'etag', description },
+    ])
+  }
+}
+
+const sentinel = (wireMessage: string, reason: string, cause: unknown) =>
+  ({ wireMessage, cause, details: [{ kind: 'errorInfo', reason }] }) as const
+
+/** A value of the request is wrong. `field` is its path in proto spelling, `''` when no single field is at fault. */
+export class InvalidArgument extends AshlarError {
+  readonly field: string
+
+  constructor(field: string, description: string, cause?: unknown) {
+    super('INVALID_ARGUMENT', field === '' ? description : `${field}: ${description}`, {
+      cause,
+      details: field === '' ? [] : [{ kind: 'badRequest', violations: [{ field, description }] }],
+    })
+    this.field = field
+  }
+}
+
+/** The caller may not do this. Never says whether the thing exists (AIP-211). */
+export class PermissionDenied extends AshlarError {
+  constructor(message = 'permission denied') {
+    super('PERMISSION_DENIED', message)
+  }
+}
+
+/** The identity presented is missing or does not hold. */
+export class Unauthenticated extends AshlarError {
+  constructor(message = 'invalid bearer token', cause?: unknown) {
+    super('UNAUTHENTICATED', message, { cause })
+  }
+}
+
+export class Unimplemented extends AshlarError {
+  constructor(message: string) {
+    super('UNIMPLEMENTED', message)
+  }
+}
+
+/** Another writer was in the way until the retries ran out; the caller may try again. */
+export class Aborted extends AshlarError {
+  constructor(message = 'aborted by a concurrent change: retry', cause?: unknown) {
+    super('ABORTED', message, { cause })
+  }
+}
+
+export class ResourceExhausted extends AshlarError {
+  constructor(message: string, retryAfterMs?: number) {
+    super('RESOURCE_EXHAUSTED', message, {
+      details: retryAfterMs === undefined ? [] : [{ kind: 'retryInfo', delayMs: retryAfterMs }],
+    })
+  }
+}
+
+export class DeadlineExceeded extends AshlarError {
+  constructor(message = 'deadline exceeded', cause?: unknown) {
+    super('DEADLINE_EXCEEDED', message, { cause })
+  }
+}
+
+export class Cancelled extends AshlarError {
+  constructor(cause?: unknown) {
+    super('CANCELLED', 'the call was cancelled', { cause })
+  }
+}
+
+export class Unavailable extends AshlarError {
+  constructor(message: string, cause?: unknown) {
+    super('UNAVAILABLE', message, { cause })
+  }
+}
+
+/** Something broke on our side. The caller reads a generic text; `cause` is for the log. */
+export class Internal extends AshlarError {
+  constructor(cause?: unknown) {
+    super('INTERNAL', 'internal error', { cause })
+  }
+}
+
+/** A resource with credential fields needs a CredentialMinter. */
+export class ErrNoMinter extends AshlarError {
+  constructor() {
+    super('INTERNAL', 'secrets: no credential minter', { wireMessage: 'internal error' })
+  }
+}
+
+/** A secret was to be written and the repository has no Encryptor. */
+export class ErrNoEncryptor extends AshlarError {
+  constructor() {
+    super('INTERNAL', 'secrets: no encryptor', { wireMessage: 'internal error' })
+  }
+}
+
+/** What was declared does not fit together. Thrown at start-up with every problem found, one per line. */
+export class DeclarationError extends TypeError {
+  constructor(
+    readonly subject: string,
+    readonly problems: readonly string[],
+  ) {
+    super(`${subject}: ${problems.length} problem(s)\n` + problems.map((problem) => `  - ${problem}`).join('\n'))
+    this.name = 'DeclarationError'
+  }
+}

@@ -1,0 +1,69 @@
+import type { RequestContext } from '../context.js'
+
+/** What a list asks for. Every field may be left out. */
+export interface ListOptions {
+  /** AIP-160 expression; blank means no filter. */
+  readonly filter?: string
+  /** AIP-132 terms: `field [asc|desc]`, comma-separated; the key is always the last term. */
+  readonly orderBy?: string
+  /** 50 when not positive; more than 1000 is 1000. */
+  readonly pageSize?: number
+  /** What the previous page answered; opaque. */
+  readonly pageToken?: string
+  /** Include soft-deleted entities (AIP-148). */
+  readonly showDeleted?: boolean
+  /** Free text for searchable resources; blank means no search. */
+  readonly search?: string
+}
+
+export interface Page<T> {
+  readonly items: T[]
+  /** Empty when nothing follows. */
+  readonly nextPageToken: string
+}
+
+/** One entity of an atomic batch update. */
+export interface BatchUpdateItem<K, T> {
+  readonly key: K
+  readonly entity: Partial<T>
+  /** Proto field names; empty means a full update. */
+  readonly fieldMask: readonly string[]
+}
+
+/** What an operation may be told beside its operands. */
+export interface OperationOptions {
+  /** The call on whose behalf it runs; the current one when left out. */
+  readonly context?: RequestContext
+}
+
+export interface WriteOptions extends OperationOptions {
+  /** The etag the entity must still have (RFC 9110 If-Match, AIP-154). */
+  readonly ifMatch?: string
+}
+
+/**
+ * Storage of resource `T` under key `K` for the tenant of the calling principal. Service code depends on this, never on a
+ * backend. Every method rejects with PermissionDenied when a tenant-scoped resource is reached without a tenant.
+ */
+export interface Repository<T, K = string> {
+  /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
+  get(key: K, options?: OperationOptions): Promise<T>
+  /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
+  list(list?: ListOptions, options?: OperationOptions): Promise<Page<T>>
+  /** @throws {@link ErrConflict}, {@link ErrPreconditionFailed} */
+  create(entity: Partial<T>, options?: OperationOptions): Promise<T>
+  /** Without a mask every writable field is written, zero values included; with one only the fields it names. */
+  update(key: K, entity: Partial<T>, fieldMask?: readonly string[], options?: WriteOptions): Promise<T>
+  /** Soft or hard, depending on the resource. */
+  delete(key: K, options?: WriteOptions): Promise<void>
+  /** @throws {@link ErrNotFound} unless the entity is soft-deleted. */
+  undelete(key: K, options?: WriteOptions): Promise<T>
+  /** In the order of the keys, duplicates included; all or nothing. */
+  batchGet(keys: readonly K[], options?: OperationOptions): Promise<T[]>
+  /** In the order of the items, in one transaction; all or nothing. */
+  batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: OperationOptions): Promise<T[]>
+  /** In one transaction; all or nothing. */
+  batchDelete(keys: readonly K[], options?: OperationOptions): Promise<void>
+  /** Removes for good what expired at or before the instant; answers how many. */
+  purgeExpired(before: Date, options?: OperationOptions): Promise<number>
+}

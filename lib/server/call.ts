@@ -1,0 +1,68 @@
+import type { DescMethod, Message } from '@bufbuild/protobuf'
+
+/** Names are lower-case; a name may have several values. Names ending in `-bin` hold base64 text. */
+export class Metadata {
+  readonly #values = new Map<string, string[]>()
+
+  constructor(entries: Iterable<readonly [string, string]> = []) {
+    for (const [name, value] of entries) this.append(name, value)
+  }
+
+  /** The first value. */
+  get(name: string): string | undefined {
+    return this.#values.get(name.toLowerCase())?.[0]
+  }
+
+  getAll(name: string): readonly string[] {
+    return this.#values.get(name.toLowerCase()) ?? []
+  }
+
+  set(name: string, value: string): this {
+    this.#values.set(name.toLowerCase(), [value])
+    return this
+  }
+
+  append(name: string, value: string): this {
+    const key = name.toLowerCase()
+    const values = this.#values.get(key)
+    if (values === undefined) this.#values.set(key, [value])
+    else values.push(value)
+    return this
+  }
+
+  delete(name: string): this {
+    this.#values.delete(name.toLowerCase())
+    return this
+  }
+
+  /** Every name with each of its values. */
+  *entries(): IterableIterator<[string, string]> {
+    for (const [name, values] of this.#values) for (const value of values) yield [name, value]
+  }
+}
+
+/** What a door (gRPC or HTTP) hands to the chain. `headers` and `trailers` are filled for it, also when the call fails. */
+export interface Incoming {
+  readonly method: DescMethod
+  readonly door: 'grpc' | 'http'
+  readonly metadata: Metadata
+  /** Aborts when the caller went away. */
+  readonly signal: AbortSignal
+  /** The caller's own deadline, in milliseconds since the epoch. */
+  readonly deadline: number | undefined
+  /** Address of the caller, for the log. */
+  readonly peer: string
+  /** What is sent before the answer, such as `x-request-id`. */
+  readonly headers: Metadata
+  /** What is sent behind it, such as `etag`. */
+  readonly trailers: Metadata
+  /** Mask paths the gateway found in a spelling it must not apply; they write nothing. */
+  readonly ignoredMask?: readonly string[]
+}
+
+/** The composed chain with the handlers behind it: the one way in, whatever the door. Rejects with an `AshlarError`. */
+export interface Dispatcher {
+  unary(incoming: Incoming, request: Message): Promise<Message>
+  /** Streaming of every kind; a single request or response is a stream of one. */
+  stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message>
+}
