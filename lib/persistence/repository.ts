@@ -1,4 +1,5 @@
 import type { RequestContext } from '../context.js'
+import type { ResourceModel } from '../resource/resource-model.js'
 
 /** What a list asks for. Every field may be left out. */
 export interface ListOptions {
@@ -45,7 +46,9 @@ export interface WriteOptions extends OperationOptions {
  * Storage of resource `T` under key `K` for the tenant of the calling principal. Service code depends on this, never on a
  * backend. Every method rejects with PermissionDenied when a tenant-scoped resource is reached without a tenant.
  */
-export interface Repository<T, K = string> {
+export interface Repository<T extends object, K = string> {
+  /** What the repository knows about its resource. */
+  readonly model: ResourceModel<T>
   /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
   get(key: K, options?: OperationOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */

@@ -1,0 +1,54 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf'
+import type { Columns, Field } from './field.js'
+
+/** A class whose instances are entities. */
+export type EntityClass<E extends object> = new () => E
+
+/**
+ * Everything the framework knows about one resource, computed once from decorators, TypeORM metadata and the proto
+ * message, and frozen. Whoever needs to know what a field is asks here; there is no second place.
+ */
+export interface ResourceModel<E extends object = object> {
+  readonly entity: EntityClass<E>
+  /** Resource type as rules name it, such as `widget`. */
+  readonly type: string
+  readonly table: string
+  /** Decides column names only: `deleted_at` (gorm) or `delete_time` (ent). */
+  readonly shape: 'gorm' | 'ent'
+  /** The proto message, where one is linked. */
+  readonly message: DescMessage | undefined
+  /** Every stored field, in column order. */
+  readonly fields: readonly Field[]
+  readonly byProperty: ReadonlyMap<string, Field>
+  readonly byProto: ReadonlyMap<string, Field>
+  readonly key: Field
+  /** `account_id`; undefined when the resource belongs to no tenant. */
+  readonly tenant: Field | undefined
+  /** Whether the tenant is part of the primary key, so that taking another tenant's id is no oracle. */
+  readonly tenantInKey: boolean
+  readonly etag: Field | undefined
+  readonly createTime: Field | undefined
+  readonly updateTime: Field | undefined
+  /** Present makes the resource soft-delete (AIP-164). */
+  readonly deleteTime: Field | undefined
+  /** Present makes `purgeExpired` remove something. */
+  readonly expireTime: Field | undefined
+  /** Milliseconds from create to `expire_time`, where the resource declares it. */
+  readonly ttlMs: number | undefined
+  /** Filterable and sortable proto fields → columns (the specification's `<Msg>Columns`). */
+  readonly columns: Columns
+  /** Proto names of tags fields → JSON columns. */
+  readonly jsonColumns: Columns
+  /** Proto names a mask may name (`*` aside). */
+  readonly writable: ReadonlySet<string>
+  /** Turns an entity into its message. Secrets and credentials are never in it. */
+  toMessage(entity: E): Message
+  /** Turns a client's message into an entity: output-only values are dropped (AIP-203). */
+  fromMessage(message: Message): E
+  /**
+   * Checks that every value can be stored, the same on every backend.
+   * @param properties - only these, when given.
+   * @throws InvalidArgument with the proto field.
+   */
+  checkValues(entity: Partial<E>, properties?: readonly string[]): void
+}
