@@ -1,0 +1,316 @@
+import { expect } from 'chai'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './support/root.js'
+import { projectFiles, type SourceFile, sourceFiles } from './support/source-files.js'
+
+/** Who may import whom: the first row whose folder (or file) holds a file is its row. */
+const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly string[] }[] = [
+  { from: 'lib/errors.ts', own: [] },
+  { from: 'lib/context.ts', own: ['lib/errors.ts'] },
+  { from: 'lib/gen', own: ['lib/gen'] },
+  { from: 'decorators', own: ['decorators', 'lib/errors.ts'] },
+  { from: 'lib/resource', own: ['lib/resource', 'lib/errors.ts', 'decorators', 'lib/gen'] },
+  { from: 'lib/secrets', own: ['lib/secrets', 'lib/errors.ts'] },
+  {
+    from: 'lib/persistence',
+    own: ['lib/persistence', 'lib/errors.ts', 'lib/context.ts', 'lib/resource', 'lib/secrets', 'decorators'],
+  },
+  {
+    from: 'lib/gateway',
+    own: ['lib/gateway', 'lib/errors.ts', 'lib/context.ts', 'lib/server/call.ts', 'lib/resource', 'lib/gen'],
+  },
+  { from: 'lib/migrations', own: ['lib/migrations', 'lib/errors.ts', 'lib/resource'] },
+  {
+    from: 'lib/server',
+    own: [
+      ...['lib/server', 'lib/errors.ts', 'lib/context.ts', 'lib/gateway', 'lib/resource', 'lib/gen'],
+      ...[
+        'lib/persistence/repository.ts',
+        'lib/persistence/transaction.ts',
+        'lib/persistence/constraint-error.ts',
+      ],
+    ],
+  },
+  { from: 'lib/nest', own: ['lib/nest', 'ENTRIES'] },
+  { from: 'lib/testing', own: ['lib/testing', 'ENTRIES'] },
+  { from: 'lib/index.ts', own: ['lib', 'decorators'] },
+  { from: 'cli', own: ['cli', 'ENTRIES', 'lib/index.ts'] },
+  { from: 'examples', own: ['examples', 'ENTRIES', 'lib/index.ts', 'lib/gen'] },
+]
+
+/** The index files of `exports`, the package's own `lib/index.ts` aside. */
+const ENTRIES = [
+  ...['decorators/index.ts', 'lib/persistence/index.ts', 'lib/secrets/index.ts', 'lib/server/index.ts'],
+  ...['lib/gateway/index.ts', 'lib/migrations/index.ts', 'lib/nest/index.ts', 'lib/testing/index.ts'],
+]
+
+/** Which folders know a package. `types` allows type imports and lazy ones; `files` says how many files may know it. */
+const OWNERS: Readonly<
+  Record<
+    string,
+    { readonly in: readonly string[]; readonly types?: readonly string[]; readonly files?: number }
+  >
+> = {
+  typeorm: { in: ['decorators', 'lib/resource', 'lib/persistence', 'examples'] },
+  'reflect-metadata': { in: ['decorators', 'examples'] },
+  '@bufbuild/protobuf': {
+    in: ['lib/resource', 'lib/gateway', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
+  },
+  'node-vault': { in: ['lib/secrets'], files: 1 },
+  chokidar: { in: ['lib/persistence'], files: 1 },
+  pg: { in: ['lib/migrations'], types: ['lib/persistence'] },
+  mysql2: { in: ['lib/migrations'], types: ['lib/persistence'] },
+  sqlite3: { in: [], types: ['lib/persistence'] },
+  'better-sqlite3': { in: [], types: ['lib/persistence'] },
+  'nice-grpc': { in: ['lib/server', 'lib/testing', 'examples'] },
+  'nice-grpc-common': { in: ['lib/server'] },
+  '@grpc/grpc-js': { in: ['lib/server', 'lib/testing', 'examples'] },
+  jose: { in: ['lib/server'] },
+  '@opentelemetry/api': { in: ['lib/server'] },
+  redis: { in: [], types: ['lib/server/stores'], files: 1 },
+  '@nestjs/common': { in: ['lib/nest', 'examples'] },
+  '@oclif/core': { in: ['cli'] },
+  yaml: { in: ['cli'] },
+  'node:http': { in: ['lib/gateway', 'lib/testing', 'cli'], types: ['lib/server'] },
+  'node:zlib': { in: ['lib/gateway'] },
+}
+
+/** What loading a file must not drag in, lazily loaded parts aside. */
+const STAYS_OUT: readonly { readonly of: string; readonly not: readonly string[] }[] = [
+  {
+    of: 'decorators/',
+    not: ['nice-grpc', '@grpc/grpc-js', 'pg', 'mysql2', 'sqlite3', 'better-sqlite3', 'chokidar'],
+  },
+  { of: 'lib/resource/', not: ['nice-grpc', '@grpc/grpc-js', 'pg', 'mysql2', 'sqlite3', 'better-sqlite3'] },
+  {
+    of: 'lib/persistence/',
+    not: ['nice-grpc', '@grpc/grpc-js', 'pg', 'mysql2', 'sqlite3', 'better-sqlite3'],
+  },
+  { of: 'lib/secrets/', not: ['nice-grpc', '@grpc/grpc-js', 'typeorm', '@bufbuild/protobuf'] },
+  { of: 'lib/server/', not: ['pg', 'mysql2', 'sqlite3', 'better-sqlite3', 'redis'] },
+  {
+    of: 'cli/commands/',
+    not: ['typeorm', 'nice-grpc', '@grpc/grpc-js', 'pg', 'mysql2', '@bufbuild/protobuf'],
+  },
+]
+
+const AT_THE_ROOT = [
+  ...[
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'ormconfig.ts',
+    'README.md',
+    'CHANGELOG.md',
+    'LICENSE',
+  ],
+  ...['SECURITY.md', 'eslint.config.js', '.npmrc', '.gitignore', '.git', '.ci'],
+  ...['lib', 'decorators', 'cli', 'migrations', 'test', 'proto', 'examples', 'bench', 'docs', 'bin'],
+]
+
+const LONGEST_FILE = 350
+const NOTHING_IS_CALLED = /(^|[/-])(utils?|common|shared|core|base|helpers?|managers?)([./-]|$)/
+
+describe('the architecture', () => {
+  const shipped = sourceFiles('lib', 'decorators', 'cli')
+  const handWritten = shipped.filter(({ path }) => !isGenerated(path))
+  const examples = sourceFiles('examples')
+  const byPath = new Map([...shipped, ...examples].map((file) => [file.path, file]))
+
+  it('has a row for every file', () => {
+    expect(
+      [...shipped, ...examples].filter(({ path }) => rowOf(path) === undefined).map(({ path }) => path),
+    ).to.deep.equal([])
+  })
+
+  for (const row of MAY_IMPORT)
+    it(`lets ${row.from} import ${row.own.join(', ') || 'nothing of the project'}`, () => {
+      const allowed = row.own.flatMap((one) => (one === 'ENTRIES' ? ENTRIES : one))
+      const wrong = [...shipped, ...examples]
+        .filter(({ path }) => rowOf(path) === row)
+        .flatMap(({ path, imports }) =>
+          imports
+            .filter(({ isPackage, to }) => !isPackage && !allowed.some((one) => holds(one, to)))
+            .map(({ to }) => `${path} → ${to}`),
+        )
+      expect(wrong).to.deep.equal([])
+    })
+
+  it('lets nobody in lib import lib/index.ts', () => {
+    const importers = handWritten.filter(
+      ({ path, imports }) => !path.startsWith('cli/') && imports.some(({ to }) => to === 'lib/index.ts'),
+    )
+    expect(importers.map(({ path }) => path)).to.deep.equal([])
+  })
+
+  it('knows who owns every package', () => {
+    const strangers = [...shipped, ...examples].flatMap(({ path, imports }) =>
+      imports
+        .filter(
+          ({ isPackage, to }) =>
+            isPackage && OWNERS[to] === undefined && !to.startsWith('node:') && to !== 'ashlar',
+        )
+        .map(({ to }) => `${path} → ${to}`),
+    )
+    expect(strangers).to.deep.equal([])
+  })
+
+  for (const [name, owner] of Object.entries(OWNERS))
+    it(`keeps ${name} in ${[...owner.in, ...(owner.types ?? []).map((one) => `${one} (types)`)].join(', ')}`, () => {
+      const users = [...shipped, ...examples].flatMap((file) =>
+        file.imports
+          .filter(({ to, isPackage }) => isPackage && to === name)
+          .map(({ how }) => ({ path: file.path, how })),
+      )
+      const wrong = users.filter(
+        ({ path, how }) =>
+          !owner.in.some((one) => holds(one, path)) &&
+          !(how !== 'value' && (owner.types ?? []).some((one) => holds(one, path))),
+      )
+      expect(wrong.map(({ path }) => path)).to.deep.equal([])
+      const runners = new Set(users.filter(({ how }) => how !== 'type').map(({ path }) => path))
+      if (owner.files !== undefined)
+        expect([...runners].length, [...runners].join(', ')).to.be.at.most(owner.files)
+    })
+
+  for (const { of, not } of STAYS_OUT)
+    it(`loads none of ${not.join(', ')} with ${of}`, () => {
+      const loads = handWritten
+        .filter(({ path }) => path.startsWith(of))
+        .flatMap(({ path }) =>
+          loadedBy(path, byPath)
+            .filter((name) => not.includes(name))
+            .map((name) => `${path} → ${name}`),
+        )
+      expect(loads).to.deep.equal([])
+    })
+
+  it('has no cycle of imports that run', () => {
+    expect(cycles(handWritten)).to.deep.equal([])
+  })
+
+  it(`has no file over ${LONGEST_FILE} lines`, () => {
+    expect(
+      handWritten.filter(({ lines }) => lines > LONGEST_FILE).map(({ path, lines }) => `${path}: ${lines}`),
+    ).to.deep.equal([])
+  })
+
+  it('names files in kebab-case, none of them util, common, helper, manager, core, base or shared', () => {
+    const files = sourceFiles('lib', 'decorators', 'cli', 'examples', 'bench', 'test').filter(
+      ({ path }) => !isGenerated(path),
+    )
+    const wrong = files.filter(({ path }) => NOTHING_IS_CALLED.test(path) || !/^[a-z0-9./-]+$/.test(path))
+    expect(wrong.map(({ path }) => path)).to.deep.equal([])
+  })
+
+  it('nests folders at most three deep, topics of the command line aside', () => {
+    const deep = handWritten.filter(({ path }) => !path.startsWith('cli/') && path.split('/').length > 4)
+    expect(deep.map(({ path }) => path)).to.deep.equal([])
+  })
+
+  it('has default exports in commands only, and re-exports by name only', () => {
+    const all = sourceFiles('lib', 'decorators', 'cli', 'examples', 'bench', 'test').filter(
+      ({ path }) => !isGenerated(path),
+    )
+    const wrong = all.filter(
+      (file) => (file.hasDefaultExport && !file.path.startsWith('cli/commands/')) || file.hasExportStar,
+    )
+    expect(wrong.map(({ path }) => path)).to.deep.equal([])
+  })
+
+  it('throws errors that say whose mistake it was', () => {
+    const wrong = handWritten.filter(
+      ({ path, text }) => !path.startsWith('cli/') && /throw new Error\(/.test(text),
+    )
+    expect(wrong.map(({ path }) => path)).to.deep.equal([])
+  })
+
+  it('keeps the top of the repository to what people expect there', () => {
+    const ignored = /^(node_modules|dist.*|coverage|\.cache|.*\.tgz)$/
+    expect(
+      readdirSync(root).filter((name) => !AT_THE_ROOT.includes(name) && !ignored.test(name)),
+    ).to.deep.equal([])
+  })
+
+  it('names no registry host and no path of a machine', () => {
+    const hosts = [
+      'registry.npm' + 'js.org',
+      'registry.yarn' + 'pkg.com',
+      'npm' + 'mirror.com',
+      'npm.pkg.' + 'github.com',
+    ]
+    const paths = new RegExp(
+      ['(^|[^\\w.])/(wo' + 'rk/', 'ro' + 'ot/', 'ho' + 'me/[a-z]', 'Us' + 'ers/[A-Za-z])'].join('|'),
+    )
+    const wrong = projectFiles('.').flatMap((path) => {
+      const text = readFileSync(join(root, path), 'utf8')
+      if (text.includes('\0')) return []
+      return [
+        ...hosts.filter((host) => text.includes(host)),
+        ...text.split('\n').filter((line) => paths.test(line)),
+        ...(path.endsWith('package-lock.json') && /"resolved": "http/.test(text) ? ['resolved'] : []),
+      ].map((what) => `${path}: ${what.trim().slice(0, 100)}`)
+    })
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('lists entries that exist', () => {
+    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      exports: Record<string, unknown>
+    }
+    const sources = Object.values(exports).flatMap((entry) =>
+      typeof entry === 'string'
+        ? []
+        : [(entry as { default: string }).default.replace('./dist/', '').replace(/\.js$/, '.ts')],
+    )
+    expect(sources.filter((source) => !existsSync(join(root, source)))).to.deep.equal([])
+    expect(sources.filter((source) => source !== 'lib/index.ts' && !ENTRIES.includes(source))).to.deep.equal(
+      [],
+    )
+  })
+})
+
+function holds(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
+}
+
+function rowOf(path: string): (typeof MAY_IMPORT)[number] | undefined {
+  return MAY_IMPORT.find(({ from }) => holds(from, path))
+}
+
+function isGenerated(path: string): boolean {
+  return /(^|\/)gen\/.*_pb\.ts$/.test(path)
+}
+
+/** Packages that run when `path` is loaded. */
+function loadedBy(
+  path: string,
+  files: ReadonlyMap<string, SourceFile>,
+  seen = new Set<string>(),
+): readonly string[] {
+  if (seen.has(path)) return []
+  seen.add(path)
+  const running = (files.get(path)?.imports ?? []).filter(({ how }) => how === 'value')
+  return running.flatMap(({ to, isPackage }) => (isPackage ? [to] : loadedBy(to, files, seen)))
+}
+
+/** Every ring of files that import each other, by one of its walks. */
+function cycles(files: readonly SourceFile[]): readonly string[] {
+  const next = new Map(
+    files.map(({ path, imports }) => [
+      path,
+      imports.filter(({ how, isPackage }) => how === 'value' && !isPackage),
+    ]),
+  )
+  const done = new Set<string>()
+  const found: string[] = []
+  const walk = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) found.push([...way.slice(way.indexOf(path)), path].join(' → '))
+    if (way.includes(path) || done.has(path)) return
+    for (const { to } of next.get(path) ?? []) walk(to, [...way, path])
+    done.add(path)
+  }
+  for (const { path } of files) walk(path, [])
+  return found
+}

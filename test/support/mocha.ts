@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Mocha from 'mocha'
+import { root } from './root.js'
+
+/** What the process that runs mocha tells the one that started it. */
+export interface Counts {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { mocha: Mocha.MochaOptions }
+const mocha = new Mocha({ ...manifest.mocha, reporter: 'spec', color: process.stdout.isTTY })
+for (const file of process.argv.slice(2)) mocha.addFile(file)
+await mocha.loadFilesAsync()
+const runner = mocha.run((failures) => {
+  const counts: Counts = {
+    passed: runner.stats?.passes ?? 0,
+    failed: failures,
+    skipped: runner.stats?.pending ?? 0,
+  }
+  process.exitCode = failures === 0 ? 0 : 1
+  process.send?.(counts, () => process.disconnect())
+})

@@ -1,0 +1,103 @@
+import { execFileSync, fork } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Counts } from './mocha.js'
+import { compiled, root } from './root.js'
+import { ABSENT, type Service, SERVICES } from './services.js'
+import { startServices } from './start-services.js'
+import { leftOutIn } from './summary.js'
+
+/**
+ * `npm test`: finds or starts the servers, runs mocha over the compiled tests in a process of its own, ends what it
+ * started and says what was not run. Arguments name test files (`persistence/query`) and narrow the run;
+ * `BACKENDS=memory,sqlite` narrows the databases.
+ */
+const asked = process.argv.slice(2)
+const narrowing = asked.filter((argument) => !argument.startsWith('--'))
+const backends = process.env.BACKENDS?.split(',')
+const inCi = process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false'
+
+const files = testFiles()
+const missing: string[] = []
+installEngines()
+
+const wanted = (Object.keys(SERVICES) as Service[]).filter((service) => backends?.includes(service) ?? true)
+const started = await startServices(wanted)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => void started.stop().then(() => process.exit(130)))
+missing.push(...started.missing.map(({ service, why }) => `${service}: ${why}`))
+for (const note of started.notes) console.log(note)
+for (const line of missing) console.log(`CANNOT BE HAD ${line}`)
+
+const folder = mkdtempSync(join(tmpdir(), 'ashlar-test-'))
+try {
+  const { passed, failed, skipped } = await runMocha()
+  const unavailable = missing.length
+  for (const line of leftOutIn(join(folder, 'left-out'))) console.log(`left out: ${line}`)
+  for (const line of missing) console.log(`CANNOT BE HAD ${line}${inCi ? ', and CI needs it' : ''}`)
+  const failures = failed + (inCi ? unavailable : 0)
+  console.log(`${passed} passed, ${failures} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`)
+  process.exitCode = failures === 0 ? 0 : 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+  await started.stop()
+}
+
+/** Compiled tests whose source still exists: a stale file in `dist` is nobody's test. */
+function testFiles(): readonly string[] {
+  const sources = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  return sources
+    .filter((source) => source.endsWith('.test.ts'))
+    .filter((source) => narrowing.length === 0 || narrowing.some((part) => source.includes(part)))
+    .sort()
+    .map((source) => join(compiled, 'test', source.replace(/\.ts$/, '.js')))
+}
+
+/** The engines that only tests need are installed once, into a folder of their own. */
+function installEngines(): void {
+  const engines = join(root, 'test', 'support', 'engines')
+  if (!existsSync(join(engines, 'install.mjs'))) return
+  try {
+    execFileSync(process.execPath, [join(engines, 'install.mjs')], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+  } catch (error) {
+    missing.push(`better-sqlite3: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+async function runMocha(): Promise<Counts> {
+  const absent = (Object.keys(SERVICES) as Service[])
+    .filter((service) => !wanted.includes(service))
+    .map((service): [string, string] => [SERVICES[service].variable, ABSENT])
+  const child = fork(join(compiled, 'test', 'support', 'mocha.js'), files, {
+    cwd: root,
+    execArgv: ['--enable-source-maps'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: {
+      ...process.env,
+      ...Object.fromEntries(absent),
+      ...started.environment,
+      ...(asked.includes('--drill') ? { ASHLAR_DRILL: '1' } : {}),
+      ASHLAR_TEST_SUMMARY: join(folder, 'left-out'),
+    },
+  })
+  let counts: Counts | undefined
+  let lingering: NodeJS.Timeout | undefined
+  child.on('message', (message) => {
+    counts = message as Counts
+    lingering = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  })
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
+    child.once('exit', (...ending) => resolve(ending)),
+  )
+  clearTimeout(lingering)
+  if (counts === undefined) {
+    console.log(`the test process ended early (${signal ?? code})`)
+    return { passed: 0, failed: 1, skipped: 0 }
+  }
+  if (signal !== 'SIGKILL') return counts
+  console.log('the tests ended but left something open that kept their process alive for 20 s')
+  return { ...counts, failed: counts.failed + 1 }
+}
