@@ -49,9 +49,18 @@ export const HTTP_STATUS: Readonly<Record<Code, number>> = {
 
 /** Machine-readable facts about an error (google.rpc.error_details), as plain objects. */
 export type ErrorDetail =
-  | { readonly kind: 'errorInfo'; readonly reason: string; readonly metadata?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'errorInfo'
+      readonly reason: string
+      readonly metadata?: Readonly<Record<string, string>>
+    }
   | { readonly kind: 'badRequest'; readonly violations: readonly FieldViolation[] }
-  | { readonly kind: 'preconditionFailure'; readonly type: string; readonly subject: string; readonly description: string }
+  | {
+      readonly kind: 'preconditionFailure'
+      readonly type: string
+      readonly subject: string
+      readonly description: string
+    }
   | { readonly kind: 'retryInfo'; readonly delayMs: number }
 
 export interface FieldViolation {
@@ -207,13 +216,44 @@ export class ErrNoEncryptor extends AshlarError {
   }
 }
 
+/** A stored credential or ciphertext cannot be read: altered, cut, malformed or made with another key. */
+export class SecretUnreadable extends AshlarError {
+  constructor(problem: string, cause?: unknown) {
+    super('INTERNAL', `secrets: ${problem}`, { wireMessage: 'internal error', cause })
+  }
+}
+
+/** What a transit server answered instead of a result. Neither its token nor a plaintext is ever in it. */
+export class TransitError extends AshlarError {
+  /** HTTP status; undefined when no answer came. */
+  readonly statusCode: number | undefined
+  /** The answer's body, cut and with secrets removed. */
+  readonly body: string
+
+  constructor(
+    problem: string,
+    answer: { readonly statusCode?: number; readonly body?: string } = {},
+    cause?: unknown,
+  ) {
+    const busy = answer.statusCode === undefined || answer.statusCode === 429 || answer.statusCode >= 500
+    super(busy ? 'UNAVAILABLE' : 'INTERNAL', `transit: ${problem}`, {
+      wireMessage: busy ? 'temporarily unavailable' : 'internal error',
+      cause,
+    })
+    this.statusCode = answer.statusCode
+    this.body = answer.body ?? ''
+  }
+}
+
 /** What was declared does not fit together. Thrown at start-up with every problem found, one per line. */
 export class DeclarationError extends TypeError {
   constructor(
     readonly subject: string,
     readonly problems: readonly string[],
   ) {
-    super(`${subject}: ${problems.length} problem(s)\n` + problems.map((problem) => `  - ${problem}`).join('\n'))
+    super(
+      `${subject}: ${problems.length} problem(s)\n` + problems.map((problem) => `  - ${problem}`).join('\n'),
+    )
     this.name = 'DeclarationError'
   }
 }

@@ -1,0 +1,38 @@
+import { abortError } from './abort-error.js'
+
+/** Runs tasks in order of arrival, `limit` at a time. A task whose signal aborts while it waits never starts. */
+export function atMost(limit: number): <T>(task: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
+  const waiting = new Set<() => void>()
+  let running = 0
+
+  const turn = (signal: AbortSignal | undefined) =>
+    new Promise<void>((resolve, reject) => {
+      const leave = (): void => {
+        waiting.delete(enter)
+        reject(abortError(signal))
+      }
+      const enter = (): void => {
+        waiting.delete(enter)
+        signal?.removeEventListener('abort', leave)
+        running++
+        resolve()
+      }
+      if (signal?.aborted) return leave()
+      if (running < limit) return enter()
+      waiting.add(enter)
+      signal?.addEventListener('abort', leave, { once: true })
+    })
+
+  return async (task, signal) => {
+    await turn(signal)
+    try {
+      return await task()
+    } finally {
+      running--
+      for (const enter of waiting) {
+        enter()
+        break
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const BITS_PER_CHARACTER = Math.log2(ALPHABET.length)
+/** Bytes from here on are thrown away: `% 62` over all 256 would favour the first eight characters. */
+const REJECTED_FROM = 256 - (256 % ALPHABET.length)
+
+/** Uniform base62 text of `length` characters. */
+export function randomBase62(length: number, randomBytes: (size: number) => Uint8Array): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length - text.length)) {
+      if (byte < REJECTED_FROM) text += ALPHABET.charAt(byte % ALPHABET.length)
+    }
+  }
+  return text
+}
+
+/** Characters that carry at least `bits` bits. */
+export const base62Length = (bits: number): number => Math.ceil(bits / BITS_PER_CHARACTER)

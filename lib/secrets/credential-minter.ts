@@ -1,0 +1,152 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { InvalidArgument, SecretUnreadable } from '../errors.js'
+import { base62Length, randomBase62 } from './base62.js'
+import { decodeBase64 } from './base64.js'
+import {
+  AlgoSHA512_256,
+  type Algorithm,
+  hashWith,
+  type HashSpec,
+  parseHashSpec,
+  unsupported,
+} from './hash-spec.js'
+import type { StoredCredential } from './stored-credential.js'
+
+export const DefaultPrefix = 'ib'
+export const DefaultSecretBits = 256
+
+const PUBLIC_ID_BITS = 128
+const SALT_BYTES = 16
+const MIN_SECRET_BITS = 128
+const MAX_SECRET_BITS = 2048
+/** Far above any token we mint; what is longer is not even searched for separators. */
+const MAX_TOKEN_LENGTH = 1024
+const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
+const BASE62 = /^[A-Za-z0-9]+$/
+
+export interface MinterOptions {
+  /** What tokens start with, such as the product's name; {@link DefaultPrefix} when empty. */
+  readonly prefix?: string
+  /** For credentials minted from now on; older ones keep theirs. Default {@link AlgoSHA512_256}. */
+  readonly spec?: HashSpec
+  /** 128 to 2048; {@link DefaultSecretBits} when not positive. */
+  readonly secretBits?: number
+  /** Where randomness comes from; node's `crypto.randomBytes` unless a test wants to know the bytes. */
+  readonly randomBytes?: (size: number) => Uint8Array
+}
+
+export interface MintedCredential {
+  /** Handed to the client once; nobody can tell it again. */
+  readonly token: string
+  readonly stored: StoredCredential
+}
+
+export interface ParsedToken {
+  readonly prefix: string
+  readonly publicId: string
+  readonly secret: string
+}
+
+export interface CredentialOptions {
+  /** Gives up waiting for a PBKDF2 derivation. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Mints and verifies tokens `<prefix>_<public id>_<secret>` of which only a salted hash is kept. Usable with no arguments.
+ * @throws RangeError for a prefix, spec or number of bits that cannot work.
+ */
+export class CredentialMinter {
+  readonly prefix: string
+  readonly spec: HashSpec
+  readonly secretBits: number
+  readonly #randomBytes: (size: number) => Uint8Array
+  /** Nobody knows a secret for it; verifying against it costs what verifying against a real one does. */
+  readonly #decoy: StoredCredential
+
+  constructor(options: MinterOptions = {}) {
+    this.prefix = options.prefix || DefaultPrefix
+    this.spec = Object.freeze({ algo: options.spec?.algo || AlgoSHA512_256 })
+    this.secretBits = secretBitsOf(options.secretBits ?? 0)
+    this.#randomBytes = options.randomBytes ?? randomBytes
+    if (!PREFIX.test(this.prefix)) {
+      throw new RangeError(
+        'prefix: 1 to 32 characters of A-Z a-z 0-9 _ -, with a letter or digit at both ends',
+      )
+    }
+    const algorithm = parseHashSpec(this.spec)
+    if (algorithm === undefined) throw new RangeError(`spec.algo: ${unsupported(this.spec).message}`)
+    this.#decoy = { publicId: '', ...randomHash(algorithm), spec: this.spec }
+  }
+
+  /** A new token and what to store of it. */
+  async mint(options: CredentialOptions = {}): Promise<MintedCredential> {
+    const publicId = randomBase62(base62Length(PUBLIC_ID_BITS), this.#randomBytes)
+    const secret = randomBase62(base62Length(this.secretBits), this.#randomBytes)
+    const salt = Buffer.from(this.#randomBytes(SALT_BYTES))
+    const hash = await hashWith(this.spec, salt, secret, options.signal)
+    return {
+      token: `${this.prefix}_${publicId}_${secret}`,
+      stored: { publicId, salt: salt.toString('base64'), hash: hash.toString('base64'), spec: this.spec },
+    }
+  }
+
+  /**
+   * The parts of a token, whatever its prefix: compare that with `minter.prefix`.
+   * @throws InvalidArgument for a malformed token, which it does not repeat.
+   */
+  parse(token: string): ParsedToken {
+    if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH) throw malformed()
+    // From the right: a prefix may contain the separator, the other two parts cannot.
+    const secretAt = token.lastIndexOf('_')
+    const publicIdAt = token.lastIndexOf('_', secretAt - 1)
+    const prefix = token.slice(0, Math.max(publicIdAt, 0))
+    const publicId = token.slice(publicIdAt + 1, Math.max(secretAt, 0))
+    const secret = token.slice(secretAt + 1)
+    if (!PREFIX.test(prefix) || !BASE62.test(publicId) || !BASE62.test(secret)) throw malformed()
+    return { prefix, publicId, secret }
+  }
+
+  /**
+   * Whether `secret` is the one that was minted with `stored`; compared in constant time.
+   * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere mismatch.
+   */
+  async verify(secret: string, stored: StoredCredential, options: CredentialOptions = {}): Promise<boolean> {
+    const algorithm = parseHashSpec(stored.spec)
+    if (algorithm === undefined) throw unsupported(stored.spec)
+    const salt = bytesOf(stored.salt, 'salt')
+    const expected = bytesOf(stored.hash, 'hash')
+    if (expected.length !== algorithm.length)
+      throw new SecretUnreadable('the stored hash has the wrong length')
+    const hash = hashWith(stored.spec, salt, secret, options.signal)
+    return timingSafeEqual(hash instanceof Promise ? await hash : hash, expected)
+  }
+
+  /** For a public id that nobody has: false, after the work of verifying, so that time does not tell the two apart. */
+  async verifyUnknown(secret: string, options: CredentialOptions = {}): Promise<false> {
+    await this.verify(secret, this.#decoy, options)
+    return false
+  }
+}
+
+function secretBitsOf(bits: number): number {
+  if (bits <= 0) return DefaultSecretBits
+  if (Number.isInteger(bits) && bits >= MIN_SECRET_BITS && bits <= MAX_SECRET_BITS) return bits
+  throw new RangeError(
+    `secretBits: an integer from ${MIN_SECRET_BITS} to ${MAX_SECRET_BITS}, or 0 for the default`,
+  )
+}
+
+const randomHash = (algorithm: Algorithm) => ({
+  salt: randomBytes(SALT_BYTES).toString('base64'),
+  hash: randomBytes(algorithm.length).toString('base64'),
+})
+
+const malformed = (): InvalidArgument =>
+  new InvalidArgument('', 'the token is malformed: expected <prefix>_<public id>_<secret>')
+
+function bytesOf(text: unknown, field: string): Buffer {
+  const bytes = typeof text === 'string' && text !== '' ? decodeBase64(text) : undefined
+  if (bytes === undefined) throw new SecretUnreadable(`the stored ${field} is not base64`)
+  return bytes
+}

@@ -1,0 +1,59 @@
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import { SecretUnreadable } from '../errors.js'
+import { abortError } from './abort-error.js'
+import { decodeBase64 } from './base64.js'
+import type { Encryptor, EncryptorOptions } from './encryptor.js'
+import { NONCE_BYTES, open, seal } from './gcm-frame.js'
+import { checkPlaintext, toPlaintext } from './plaintext.js'
+
+const KEY_BYTES = 32
+
+/**
+ * An encryptor that holds its key in this process: AES-256-GCM and HMAC-SHA256, for development and tests. A server that
+ * is not allowed development parts refuses it.
+ * @param key - exactly 32 bytes; a string counts in UTF-8 bytes.
+ * @throws RangeError at once for any other length: a key is neither cut nor filled up.
+ */
+export function newDev(key: Uint8Array | string): DevEncryptor {
+  const bytes = Buffer.from(key)
+  if (bytes.length !== KEY_BYTES) {
+    throw new RangeError(`newDev: the key must be exactly ${KEY_BYTES} bytes, not ${bytes.length}`)
+  }
+  // Holds a copy, and does not show it when printed.
+  const secretKey = createSecretKey(bytes)
+
+  const encrypt = async (plaintext: string, options: EncryptorOptions = {}): Promise<string> => {
+    if (options.signal?.aborted) throw abortError(options.signal)
+    checkPlaintext(plaintext)
+    return seal(secretKey, randomBytes(NONCE_BYTES), plaintext, options.associatedData).toString('base64')
+  }
+
+  const decrypt = async (ciphertext: string, options: EncryptorOptions = {}): Promise<string> => {
+    if (options.signal?.aborted) throw abortError(options.signal)
+    const frame = typeof ciphertext === 'string' ? decodeBase64(ciphertext) : undefined
+    const bytes = frame === undefined ? undefined : open(secretKey, frame, options.associatedData)
+    const plaintext = bytes === undefined ? undefined : toPlaintext(bytes)
+    // One text for every cause: which check failed is an oracle.
+    if (plaintext === undefined) throw new SecretUnreadable('the ciphertext cannot be decrypted')
+    return plaintext
+  }
+
+  const hash = async (plaintext: string, options: EncryptorOptions = {}): Promise<string> => {
+    if (options.signal?.aborted) throw abortError(options.signal)
+    checkPlaintext(plaintext)
+    return createHmac('sha256', secretKey).update(plaintext).digest('base64')
+  }
+
+  return {
+    development: true,
+    encrypt,
+    decrypt,
+    hash,
+    encryptBatch: (plaintexts, options) => Promise.all(plaintexts.map((text) => encrypt(text, options))),
+    decryptBatch: (ciphertexts, options) => Promise.all(ciphertexts.map((text) => decrypt(text, options))),
+  }
+}
+
+export interface DevEncryptor extends Required<Encryptor> {
+  readonly development: true
+}

@@ -1,0 +1,72 @@
+import { hash, pbkdf2 } from 'node:crypto'
+import { promisify } from 'node:util'
+import { SecretUnreadable } from '../errors.js'
+import { atMost } from './at-most.js'
+
+/** How a credential's secret is hashed. Stored with every credential, so that another default invalidates none. */
+export interface HashSpec {
+  /** {@link AlgoSHA512_256} (also when empty), {@link AlgoSHA384} or `pbkdf2-sha256:<iters>:<keylen>`. */
+  readonly algo: string
+}
+
+/** SHA-512/256: fast, which is right for a secret of 256 random bits. */
+export const AlgoSHA512_256 = 'sha512-256'
+export const AlgoSHA384 = 'sha384'
+
+const MAX_ITERATIONS = 1_000_000
+const MIN_KEY_LENGTH = 16
+const MAX_KEY_LENGTH = 128
+const PBKDF2 = /^pbkdf2-sha256:([1-9]\d{0,6}):([1-9]\d{0,2})$/
+
+/** An algorithm that was understood; `length` is that of the hash in bytes. */
+export type Algorithm =
+  | { readonly digest: 'sha512-256' | 'sha384'; readonly length: number }
+  | { readonly digest: 'pbkdf2'; readonly iterations: number; readonly length: number }
+
+const SHA512_256: Algorithm = { digest: 'sha512-256', length: 32 }
+const SHA384: Algorithm = { digest: 'sha384', length: 48 }
+
+/** Undefined for an algorithm that is unknown or out of bounds (1 to 1,000,000 iterations, 16 to 128 bytes). */
+export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
+  if (spec.algo === AlgoSHA512_256 || spec.algo === '') return SHA512_256
+  if (spec.algo === AlgoSHA384) return SHA384
+  const match = PBKDF2.exec(spec.algo)
+  const iterations = Number(match?.[1])
+  const length = Number(match?.[2])
+  const isBounded = iterations <= MAX_ITERATIONS && length >= MIN_KEY_LENGTH && length <= MAX_KEY_LENGTH
+  return isBounded ? { digest: 'pbkdf2', iterations, length } : undefined
+}
+
+/**
+ * The hash of salt, then secret. The fast algorithms answer at once; PBKDF2 (password: the secret) answers with a promise
+ * from the thread pool, at most two at a time in the process.
+ * @throws SecretUnreadable for an unsupported algorithm.
+ */
+export function hashWith(
+  spec: HashSpec,
+  salt: Uint8Array,
+  secret: string,
+  signal?: AbortSignal,
+): Buffer | Promise<Buffer> {
+  const algorithm = parseHashSpec(spec)
+  if (algorithm === undefined) throw unsupported(spec)
+  if (algorithm.digest !== 'pbkdf2') return hash(algorithm.digest, concat(salt, secret), 'buffer')
+  const { iterations, length } = algorithm
+  return derivations(() => derive(secret, salt, iterations, length, 'sha256'), signal)
+}
+
+/** The algorithm is quoted: it is no secret, and an operator must find the row. */
+export const unsupported = (spec: HashSpec): SecretUnreadable =>
+  new SecretUnreadable(`unsupported hash algorithm ${JSON.stringify(String(spec.algo).slice(0, 64))}`)
+
+const derive = promisify(pbkdf2)
+
+// One for the process, because the thread pool is: eight derivations at once block its file and DNS work for a second.
+const derivations = atMost(2)
+
+function concat(salt: Uint8Array, secret: string): Buffer {
+  const bytes = Buffer.allocUnsafe(salt.length + Buffer.byteLength(secret))
+  bytes.set(salt)
+  bytes.write(secret, salt.length)
+  return bytes
+}
