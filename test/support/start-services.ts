@@ -62,6 +62,7 @@ interface Running {
   readonly url: string
   readonly process: ChildProcess
   readonly folder: string
+  readonly goodbye: NodeJS.Signals
 }
 
 /** How each server is prepared and run in `folder`; the path of its program comes from {@link program}. */
@@ -69,6 +70,8 @@ interface Recipe {
   readonly program: string
   readonly users: readonly string[]
   readonly url: (port: number) => string
+  /** The signal that ends it at once and cleanly; SIGTERM when left out. */
+  readonly goodbye?: NodeJS.Signals
   prepare?(folder: string, as: Identity): void
   arguments(folder: string, port: number): readonly string[]
 }
@@ -79,6 +82,7 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
   postgres: {
     program: 'postgres',
     users: ['postgres', 'nobody'],
+    goodbye: 'SIGINT',
     url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
     prepare: (folder, as) =>
       execFileSync(
@@ -155,7 +159,7 @@ async function start(service: Service): Promise<Running> {
       cwd: folder,
       stdio: ['ignore', log, log],
     })
-    const running = { url: recipe.url(port), process: child, folder }
+    const running = { url: recipe.url(port), process: child, folder, goodbye: recipe.goodbye ?? 'SIGTERM' }
     for (let attempt = 0; attempt < 300; attempt++) {
       if (child.exitCode !== null) throw new TypeError(`${executable} ended with ${child.exitCode}`)
       if (await answers(service, running.url)) return running
@@ -169,10 +173,10 @@ async function start(service: Service): Promise<Running> {
   }
 }
 
-async function end({ process: child, folder }: Running): Promise<void> {
+async function end({ process: child, folder, goodbye }: Running): Promise<void> {
   if (child.exitCode === null) {
     const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGINT')
+    child.kill(goodbye)
     await Promise.race([ended, pause(10_000).then(() => child.kill('SIGKILL'))])
   }
   rmSync(folder, { recursive: true, force: true })

@@ -1,0 +1,85 @@
+import { type SideProcess, startSide } from './side-process.js'
+import type { Slice } from './slice.js'
+import type { Subject } from './subject.js'
+
+/** One line of the result: how Ashlar stands to one peer in one operation. */
+export interface Comparison {
+  readonly subject: string
+  readonly operation: string
+  readonly against: string
+  readonly concurrency: number
+  readonly rounds: number
+  /** Operations per second, ours divided by the peer's, round by round: above 1 means that Ashlar is faster. */
+  readonly ratio: { readonly median: number; readonly min: number; readonly max: number }
+}
+
+/** Medians over the rounds of what one side did, for the printed table. */
+export type SideFigures = Slice & { readonly side: string }
+
+export interface Pace {
+  readonly rounds: number
+  readonly ms: number
+}
+
+/**
+ * Measures every operation of a subject: all sides run at the same time in processes of their own and take turns in slices
+ * of `ms`, in an order that is reversed every second round, so that whatever disturbs the machine disturbs both alike.
+ */
+export async function compare(
+  subject: Subject,
+  { rounds, ms }: Pace,
+  report: (comparisons: readonly Comparison[], figures: readonly SideFigures[]) => void,
+): Promise<void> {
+  const sides: SideProcess[] = []
+  try {
+    for (const [name, module] of Object.entries(subject.sides)) sides.push(await startSide(name, module))
+    for (const operation of subject.operations)
+      for (const concurrency of subject.concurrency ?? [1]) {
+        const slices = await interleave(sides, { operation, concurrency, ms }, rounds)
+        const ours = slices.get('ashlar') ?? []
+        const comparisons = [...slices]
+          .filter(([name]) => name !== 'ashlar')
+          .map(([against, theirs]) => ({
+            ...{ subject: subject.name, operation, against, concurrency, rounds },
+            ratio: spread(ours.map(({ perSecond }, i) => perSecond / (theirs[i]?.perSecond ?? Number.NaN))),
+          }))
+        report(comparisons, [...slices].map(figuresOf))
+      }
+  } finally {
+    await Promise.all(sides.map((side) => side.end()))
+  }
+}
+
+async function interleave(
+  sides: readonly SideProcess[],
+  request: { readonly operation: string; readonly concurrency: number; readonly ms: number },
+  rounds: number,
+): Promise<ReadonlyMap<string, readonly Slice[]>> {
+  const slices = new Map<string, Slice[]>(sides.map(({ name }) => [name, []]))
+  for (const side of sides) await side.measure(request)
+  for (let round = 0; round < rounds; round++)
+    for (const side of round % 2 === 0 ? sides : sides.toReversed())
+      slices.get(side.name)?.push(await side.measure(request))
+  return slices
+}
+
+const figuresOf = ([side, slices]: readonly [string, readonly Slice[]]): SideFigures => ({
+  side,
+  perSecond: median(slices.map(({ perSecond }) => perSecond)),
+  p50Us: median(slices.map(({ p50Us }) => p50Us)),
+  p99Us: median(slices.map(({ p99Us }) => p99Us)),
+  cpuUs: median(slices.map(({ cpuUs }) => cpuUs)),
+})
+
+const spread = (values: readonly number[]): Comparison['ratio'] => ({
+  median: median(values),
+  min: Math.min(...values),
+  max: Math.max(...values),
+})
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}

@@ -1,0 +1,30 @@
+/** One comparison to make: the same operations, by Ashlar and by its peers, each in a process of its own. */
+export interface Subject {
+  /** What the command line calls it. */
+  readonly name: string
+  /** Names of the operations that both sides offer, in the order they are run. */
+  readonly operations: readonly string[]
+  /** Callers at the same time; each gives a row. Default `[1]`. */
+  readonly concurrency?: readonly number[]
+  /** The module of each side, which exports `setUp`: ours as `ashlar`, every other one is a peer. */
+  readonly sides: { readonly ashlar: URL } & Readonly<Record<string, URL>>
+  /** Whether the peers come from `bench/package.json`. */
+  readonly installs?: boolean
+  /** Why it cannot be measured here; undefined when it can. */
+  readonly unavailable?: () => Promise<string | undefined>
+}
+
+/** One operation once. A synchronous one is called in a plain loop, so that no promise is measured with it. */
+export type Operation = () => Promise<void> | void
+
+/** What `setUp` of a side's module answers. Operations check their answers: a wrong one must not count as fast. */
+export interface Side {
+  readonly operations: Readonly<Record<string, Operation>>
+  /** Microseconds of CPU that other processes of this side have used so far. */
+  readonly otherCpuUs?: () => Promise<number> | number
+  readonly tearDown?: () => Promise<void> | void
+}
+
+export interface SideModule {
+  readonly setUp: () => Promise<Side> | Side
+}
