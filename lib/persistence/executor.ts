@@ -1,4 +1,6 @@
 import type { DataSource } from 'typeorm'
+import { SqliteDatabase } from './executors/sqlite.js'
+import { SqliteDataSource } from './sqlite.js'
 
 /** `mysql` is MySQL 8, `mariadb` MariaDB through the MySQL driver; what they can do differs (RETURNING, JSON). */
 export type Dialect = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
@@ -51,4 +53,32 @@ export interface Database extends Executor {
   readonly dataSource: DataSource
   /** Waits in line for a connection. */
   lease(options?: RunOptions): Promise<Lease>
+}
+
+export interface DatabaseOptions {
+  /** Instead of what the server says it is; for speaking MySQL 8 to a MariaDB in tests. */
+  readonly dialect?: Dialect
+}
+
+/** One Database per DataSource, so that a transaction can tell whether it is its own. */
+const databases = new WeakMap<DataSource, Database>()
+
+/**
+ * The way to a DataSource's database; the same object every time. `options` count on the first call only.
+ * @throws TypeError for a DataSource that is not on PostgreSQL, MySQL, MariaDB or a `SqliteDataSource`.
+ */
+export function executorOf(dataSource: DataSource, options: DatabaseOptions = {}): Database {
+  const known = databases.get(dataSource)
+  if (known !== undefined) return known
+  const database = databaseOf(dataSource, options)
+  databases.set(dataSource, database)
+  return database
+}
+
+function databaseOf(dataSource: DataSource, _options: DatabaseOptions): Database {
+  if (dataSource instanceof SqliteDataSource) return new SqliteDatabase(dataSource)
+  const { type } = dataSource.options
+  const advice =
+    type === 'better-sqlite3' ? ': use SqliteDataSource, whose transactions keep to themselves' : ''
+  throw new TypeError(`a DataSource of type ${type} is not supported${advice}`)
 }

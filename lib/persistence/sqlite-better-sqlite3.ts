@@ -1,0 +1,64 @@
+import { checkCount, checkedSqliteText, PreparedStatements } from './sqlite-connection.js'
+import type { SqliteConnection, SqliteOutcome } from './sqlite-connection.js'
+import type { SqliteValue } from './sqlite-values.js'
+
+/** What is used of the `better-sqlite3` package. */
+export type BetterSqlite3Module = new (file: string, options: { timeout: number }) => BetterDatabase
+
+interface BetterDatabase {
+  prepare(text: string): BetterStatement
+  close(): void
+}
+
+interface BetterStatement {
+  readonly reader: boolean
+  raw(on: boolean): BetterStatement
+  all(...values: readonly unknown[]): unknown[]
+  run(...values: readonly unknown[]): { changes: number; lastInsertRowid: number | bigint }
+}
+
+/** Opens a file with the synchronous `better-sqlite3` package: a statement blocks the process while it runs. */
+export function openBetterSqlite3(
+  module: BetterSqlite3Module,
+  file: string,
+  busyTimeoutMs: number,
+): SqliteConnection {
+  return new BetterSqlite3Connection(new module(file, { timeout: busyTimeoutMs }))
+}
+
+class BetterSqlite3Connection implements SqliteConnection {
+  readonly #database: BetterDatabase
+  readonly #prepared = new PreparedStatements<BetterStatement>(() => {})
+
+  constructor(database: BetterDatabase) {
+    this.#database = database
+  }
+
+  run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): SqliteOutcome {
+    const prepared =
+      this.#prepared.get(text) ??
+      this.#prepared.keep(text, this.#database.prepare(text), checkedSqliteText(text))
+    checkCount(prepared, values)
+    const { statement } = prepared
+    const bound = values.map(asInteger)
+    if (statement.reader) {
+      const rows = statement.raw(shape === 'array').all(...bound)
+      return { answersRows: true, rows, changes: rows.length, lastId: 0 }
+    }
+    const { changes, lastInsertRowid } = statement.run(...bound)
+    return { answersRows: false, rows: [], changes, lastId: Number(lastInsertRowid) }
+  }
+
+  interrupt(): void {}
+
+  close(): Promise<void> {
+    this.#prepared.clear()
+    this.#database.close()
+    return Promise.resolve()
+  }
+}
+
+/** `better-sqlite3` binds every number as a float, `sqlite3` the 32-bit integers as integers: here both do the latter. */
+function asInteger(value: SqliteValue): SqliteValue | bigint {
+  return typeof value === 'number' && (value | 0) === value ? BigInt(value) : value
+}

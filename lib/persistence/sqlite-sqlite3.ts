@@ -1,0 +1,84 @@
+import type { Database, RunResult, Statement } from 'sqlite3'
+import { checkCount, checkedSqliteText, PreparedStatements } from './sqlite-connection.js'
+import type { Prepared, SqliteConnection, SqliteOutcome } from './sqlite-connection.js'
+import type { SqliteValue } from './sqlite-values.js'
+
+/** What is used of the `sqlite3` package. */
+export interface Sqlite3Module {
+  readonly Database: new (file: string, done: (error: Error | null) => void) => Database
+}
+
+/** Opens a file with the asynchronous `sqlite3` package: statements run in the thread pool. */
+export async function openSqlite3(
+  module: Sqlite3Module,
+  file: string,
+  busyTimeoutMs: number,
+): Promise<SqliteConnection> {
+  const database = await new Promise<Database>((resolve, reject) => {
+    const opening: Database = new module.Database(file, (error) =>
+      error === null ? resolve(opening) : reject(error),
+    )
+  })
+  database.configure('busyTimeout', busyTimeoutMs)
+  return new Sqlite3Connection(database)
+}
+
+class Sqlite3Connection implements SqliteConnection {
+  readonly #database: Database
+  readonly #prepared = new PreparedStatements<Statement>((statement) => statement.finalize())
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): Promise<SqliteOutcome> {
+    const prepared = this.#prepared.get(text)
+    if (prepared !== undefined) return execute(prepared, values, shape)
+    return this.#prepare(text).then((fresh) => execute(fresh, values, shape))
+  }
+
+  interrupt(): void {
+    this.#database.interrupt()
+  }
+
+  close(): Promise<void> {
+    this.#prepared.clear()
+    return new Promise((resolve, reject) => {
+      this.#database.close((error) => (error === null ? resolve() : reject(error)))
+    })
+  }
+
+  async #prepare(text: string): Promise<Prepared<Statement>> {
+    const known = checkedSqliteText(text)
+    const statement = await new Promise<Statement>((resolve, reject) => {
+      const preparing = this.#database.prepare(text, (error: Error | null) =>
+        error === null ? resolve(preparing) : reject(error),
+      )
+    })
+    return this.#prepared.keep(text, statement, known)
+  }
+}
+
+/** `all` reads to the end and so never leaves a cursor open, as `get` would. */
+function execute(
+  prepared: Prepared<Statement>,
+  values: readonly SqliteValue[],
+  shape: 'array' | 'object',
+): Promise<SqliteOutcome> {
+  checkCount(prepared, values)
+  return new Promise((resolve, reject) => {
+    if (prepared.answersRows) {
+      prepared.statement.all<object>(values, (error, found) => {
+        if (error !== null) return reject(error)
+        const rows = shape === 'object' ? found : found.map((row): unknown[] => Object.values(row))
+        resolve({ answersRows: true, rows, changes: rows.length, lastId: 0 })
+      })
+      return
+    }
+    prepared.statement.run(values, function (this: RunResult, error: Error | null) {
+      if (error === null)
+        resolve({ answersRows: false, rows: [], changes: this.changes, lastId: this.lastID })
+      else reject(error)
+    })
+  })
+}
