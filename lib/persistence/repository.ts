@@ -40,6 +40,8 @@ export interface OperationOptions {
 export interface WriteOptions extends OperationOptions {
   /** The etag the entity must still have (RFC 9110 If-Match, AIP-154). */
   readonly ifMatch?: string
+  /** Lets a mask name output-only fields: for server code, never for a mask that came from a client. */
+  readonly outputOnly?: boolean
 }
 
 /**
@@ -70,3 +72,12 @@ export interface Repository<T extends object, K = string> {
   /** Removes for good what expired at or before the instant; answers how many. */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
 }
+
+/**
+ * A mask that names nothing and is no full update either: such an update writes only `etag` and `update_time`. It is
+ * recognised by identity, because an empty mask means a full update.
+ */
+export const TOUCH_ONLY: readonly string[] = Object.freeze([])
+
+/** The most entities one batch or page holds. */
+export const MAX_BATCH = 1000

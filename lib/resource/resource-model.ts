@@ -1,8 +1,27 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Columns, Field } from './field.js'
+import type { JsonColumn } from './wire-values.js'
 
 /** A class whose instances are entities. */
 export type EntityClass<E extends object> = new () => E
+
+/** One `@Secret()` property with the columns behind it. */
+export interface SecretField {
+  readonly property: string
+  readonly proto: string
+  readonly hash: Field
+  readonly cipher: Field
+}
+
+/** One `@Credential()` property with the columns behind it. */
+export interface CredentialField {
+  readonly property: string
+  readonly proto: string
+  readonly publicId: Field
+  readonly salt: Field
+  readonly hash: Field
+  readonly hashspec: Field
+}
 
 /**
  * Everything the framework knows about one resource, computed once from decorators, TypeORM metadata and the proto
@@ -41,6 +60,20 @@ export interface ResourceModel<E extends object = object> {
   readonly jsonColumns: Columns
   /** Proto names a mask may name (`*` aside). */
   readonly writable: ReadonlySet<string>
+  /** Retrievable secrets; their two columns are fields of role `secret`. */
+  readonly secrets: readonly SecretField[]
+  /** Verify-only credentials; their four columns are fields of role `credential`. */
+  readonly credentials: readonly CredentialField[]
+  /** What an entity carries: every field but the columns of secrets and credentials. */
+  readonly entityFields: readonly Field[]
+  /** Columns that are unique together, keys aside; unique among live rows, and per tenant where there is one. */
+  readonly uniques: readonly (readonly Field[])[]
+  /** Columns that are looked up together. */
+  readonly indexes: readonly (readonly Field[])[]
+  /** How each `json` and `tags` field is written to its column. */
+  readonly json: ReadonlyMap<Field, JsonColumn>
+  /** A new entity without values. */
+  create(): E
   /** Turns an entity into its message. Secrets and credentials are never in it. */
   toMessage(entity: E): Message
   /** Turns a client's message into an entity: output-only values are dropped (AIP-203). */
@@ -52,3 +85,5 @@ export interface ResourceModel<E extends object = object> {
    */
   checkValues(entity: Partial<E>, properties?: readonly string[]): void
 }
+
+export { resourceModel } from './model-of.js'

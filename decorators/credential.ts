@@ -1,0 +1,22 @@
+import { Column } from 'typeorm'
+import { declareProperty } from './metadata.js'
+import { snakeCase } from './snake-case.js'
+
+declare const kind: unique symbol
+
+/** Type of a property that holds a verify-only credential. Plain strings assign to it. */
+export type Credential = string & { readonly [kind]?: 'credential' }
+
+/** The columns of a credential: what is needed to verify a token, nothing that gives it back. */
+export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as const
+
+/**
+ * A verify-only token, such as an API key: minted at create, answered once, then only its salted hash is kept.
+ * The property has to be typed `Credential`.
+ */
+export const Credential = (): PropertyDecorator => (prototype, property) => {
+  const name = String(property)
+  declareProperty(prototype, property, { role: 'credential' })
+  for (const part of CREDENTIAL_PARTS)
+    Column({ type: String, nullable: true, name: `${snakeCase(name)}_${part}` })(prototype, `${name}_${part}`)
+}

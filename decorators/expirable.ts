@@ -1,0 +1,25 @@
+import { declare } from './metadata.js'
+
+export interface ExpirableOptions {
+  /** Life from create on, such as `30d`, `12h`, `15m` or `90s`; without it only server code sets `expire_time`. */
+  readonly ttl?: string
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 }
+
+/** Gives the entity an `expire_time`; `purgeExpired` removes for good what is past it. */
+export function Expirable(options: ExpirableOptions = {}): ClassDecorator {
+  const ttlMs = options.ttl === undefined ? undefined : toMilliseconds(options.ttl)
+  return (entity) => {
+    declare(entity, 'Expirable', { expirable: { ttlMs } })
+  }
+}
+
+function toMilliseconds(ttl: string): number {
+  const [, amount, unit = ''] = /^([1-9]\d{0,8})([smhd])$/.exec(ttl) ?? []
+  if (amount === undefined)
+    throw new RangeError(
+      `@Expirable: ttl ${JSON.stringify(ttl)} is not a number with s, m, h or d behind it, such as 30d`,
+    )
+  return Number(amount) * (UNIT_MS[unit] ?? 0)
+}

@@ -1,0 +1,81 @@
+import 'reflect-metadata'
+import { DeclarationError } from '../lib/errors.js'
+import type { ResourceOptions } from './resource.js'
+
+/** What one property was declared to be, beside its column. */
+export type PropertyRole =
+  'tags' | 'etag' | 'outputOnly' | 'createTime' | 'updateTime' | 'secret' | 'credential'
+
+export interface PropertyFacts {
+  readonly role?: PropertyRole
+  /** May be named in filter and order_by although it is output-only. */
+  readonly filterable?: boolean
+}
+
+/** What the decorators of one class said. */
+export interface EntityFacts {
+  resource?: ResourceOptions
+  tenantScoped?: boolean
+  softDeletable?: boolean
+  /** Milliseconds from create to `expire_time`; undefined when only server code sets it. */
+  expirable?: { readonly ttlMs: number | undefined }
+  readonly properties: Map<string, PropertyFacts>
+}
+
+const store = new WeakMap<object, EntityFacts>()
+
+/** The facts of exactly this class, made when there are none yet. */
+export function factsOf(entity: object): EntityFacts {
+  let facts = store.get(entity)
+  if (facts === undefined) store.set(entity, (facts = { properties: new Map() }))
+  return facts
+}
+
+/** A class and its ancestors, nearest first. */
+export function lineage(entity: object): object[] {
+  const classes: object[] = []
+  for (
+    let at: object | null = entity;
+    typeof at === 'function' && at !== Function.prototype;
+    at = Object.getPrototypeOf(at) as object | null
+  )
+    classes.push(at)
+  return classes
+}
+
+/** The facts of a class with those of its ancestors; the nearest wins. */
+export function inheritedFacts(entity: object): EntityFacts {
+  const merged: EntityFacts = { properties: new Map() }
+  for (const ancestor of lineage(entity).reverse()) {
+    const { properties, ...own } = store.get(ancestor) ?? { properties: new Map<string, PropertyFacts>() }
+    Object.assign(merged, own)
+    for (const [name, facts] of properties) merged.properties.set(name, facts)
+  }
+  return merged
+}
+
+/** Records a fact about a class; `@Resource` reads them all, so it has to be the topmost of our decorators. */
+export function declare(
+  entity: object,
+  decorator: string,
+  facts: Partial<Omit<EntityFacts, 'properties'>>,
+): void {
+  const own = factsOf(entity)
+  if (own.resource !== undefined)
+    throw new DeclarationError((entity as { name: string }).name, [
+      `write @Resource above @${decorator}: it reads what the other decorators say`,
+    ])
+  Object.assign(own, facts)
+}
+
+/** Records what a property is. A property is one thing only. */
+export function declareProperty(prototype: object, property: string | symbol, facts: PropertyFacts): void {
+  const entity = prototype.constructor
+  const { properties } = factsOf(entity)
+  const before = properties.get(String(property))
+  if (before?.role !== undefined && facts.role !== undefined && before.role !== facts.role)
+    throw new DeclarationError(entity.name, [
+      `${String(property)} is declared as ${before.role} and as ${facts.role}: keep one`,
+    ])
+  properties.set(String(property), { ...before, ...facts })
+}

@@ -1,0 +1,47 @@
+import type { DescMessage } from '@bufbuild/protobuf'
+import { Column, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
+import { declare, inheritedFacts, lineage } from './metadata.js'
+import { snakeCase } from './snake-case.js'
+
+export interface ResourceOptions {
+  /** The proto message the entity is; without one, proto names are the snake_case of the properties. */
+  readonly message?: DescMessage
+  /** Resource type in authorization rules; the snake_case of the class name when left out. */
+  readonly type?: string
+  /** Column naming of an existing database: `deleted_at` (gorm, the default) or `delete_time` (ent). */
+  readonly shape?: 'gorm' | 'ent'
+}
+
+/**
+ * Makes a TypeORM entity a resource: adds the columns that the decorators below it ask for and names every column that has
+ * no name of its own in snake_case. Write it topmost.
+ */
+export function Resource(options: ResourceOptions = {}): ClassDecorator {
+  return (entity) => {
+    const prototype = entity.prototype as object
+    const facts = inheritedFacts(entity)
+    const nullableTime = { type: Date, nullable: true } as const
+    if (facts.tenantScoped) {
+      const declared = columnsOf(entity).find((column) => column.propertyName === 'accountId')
+      if (declared !== undefined) declared.options.primary = true
+      else PrimaryColumn({ type: String, name: 'account_id' })(prototype, 'accountId')
+    }
+    if (facts.softDeletable && !has(entity, 'deleteTime'))
+      Column({ ...nullableTime, name: options.shape === 'ent' ? 'delete_time' : 'deleted_at' })(
+        prototype,
+        'deleteTime',
+      )
+    if (facts.expirable !== undefined && !has(entity, 'expireTime'))
+      Column({ ...nullableTime, name: 'expire_time' })(prototype, 'expireTime')
+    for (const column of columnsOf(entity)) column.options.name ??= snakeCase(column.propertyName)
+    declare(entity, 'Resource', { resource: options })
+  }
+}
+
+function columnsOf(entity: object) {
+  const classes = new Set<unknown>(lineage(entity))
+  return getMetadataArgsStorage().columns.filter((column) => classes.has(column.target))
+}
+
+const has = (entity: object, property: string) =>
+  columnsOf(entity).some((column) => column.propertyName === property)

@@ -1,0 +1,20 @@
+import { Column } from 'typeorm'
+import { declareProperty } from './metadata.js'
+import { snakeCase } from './snake-case.js'
+
+declare const kind: unique symbol
+
+/** Type of a property that holds a retrievable secret. Plain strings assign to it. */
+export type Secret = string & { readonly [kind]?: 'secret' }
+
+/**
+ * A retrievable secret: only `<field>_hash` (deterministic, indexed) and `<field>_cipher` are stored, and nothing read
+ * back carries the plaintext. The property has to be typed `Secret`.
+ */
+export const Secret = (): PropertyDecorator => (prototype, property) => {
+  const name = String(property)
+  declareProperty(prototype, property, { role: 'secret' })
+  const column = (part: string) => ({ nullable: true, name: `${snakeCase(name)}_${part}` })
+  Column({ type: String, ...column('hash') })(prototype, `${name}_hash`)
+  Column({ type: 'text', ...column('cipher') })(prototype, `${name}_cipher`)
+}

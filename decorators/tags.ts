@@ -1,0 +1,8 @@
+import { Column } from 'typeorm'
+import { declareProperty } from './metadata.js'
+
+/** A `map<string, string>` kept in one JSON column; filters name its entries as `tags.<key>`. */
+export const Tags = (): PropertyDecorator => (prototype, property) => {
+  declareProperty(prototype, property, { role: 'tags' })
+  Column({ type: 'simple-json' })(prototype, property)
+}

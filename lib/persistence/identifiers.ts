@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto'
+
+/** A fresh etag: 96 random bits, base64url. */
+export const newEtag = (): string => take(12).toString('base64url')
+
+/** A UUIDv7 (RFC 9562): sorts by creation time, so that new rows land at the end of the index. */
+export function newKey(now: Date): string {
+  const bytes = Buffer.from(take(16))
+  bytes.writeUIntBE(now.getTime(), 0, 6)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** Random bytes are drawn in blocks, because each draw is a system call. */
+const BLOCK = 4096
+let block = Buffer.alloc(0)
+let used = 0
+
+function take(count: number): Buffer {
+  if (used + count > block.length) {
+    block = randomBytes(BLOCK)
+    used = 0
+  }
+  return block.subarray(used, (used += count))
+}

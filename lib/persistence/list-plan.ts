@@ -1,0 +1,99 @@
+import { InvalidArgument } from '../errors.js'
+import type { ResourceModel } from '../resource/resource-model.js'
+import { parseFilterPlan } from './query/filter.js'
+import { parseOrderTerms, type OrderTerm } from './query/order-by.js'
+import { decodePageToken, encodeKeyset, encodeOffset, type PageCursor } from './query/page-token.js'
+import { and, equals, type FilterNode } from './query/plan.js'
+import type { ListOptions } from './repository.js'
+import type { Scope } from './scope.js'
+
+export const DEFAULT_PAGE_SIZE = 50
+export const MAX_PAGE_SIZE = 1000
+const MAX_SEARCH_LENGTH = 1024
+
+export interface PagingOptions {
+  /** Turns the checksum of page tokens into an HMAC, so that clients cannot make tokens of their own. */
+  readonly pageTokenKey?: string | Uint8Array
+  /** `offset` emits offset tokens; `keyset`, the default, neither repeats nor skips rows under writes. Both are accepted. */
+  readonly paging?: 'keyset' | 'offset'
+}
+
+/** What a list asks, free of backend: which rows, in which order, from where. */
+export interface ListPlan {
+  readonly filter: FilterNode | undefined
+  readonly search: string
+  readonly showDeleted: boolean
+  /** Ends in the key, so that the order is total. */
+  readonly terms: readonly OrderTerm[]
+  readonly cursor: PageCursor | undefined
+  readonly size: number
+  /** The token of the page after this one. @param lastValues - of the last row, one per term. */
+  nextPageToken(lastValues: readonly unknown[]): string
+}
+
+/**
+ * Reads list options once for every backend.
+ * @param under - an equality the caller's path states, such as a parent; it is ANDed as a plan node.
+ * @throws InvalidArgument with the field that is wrong.
+ */
+export function planList(
+  model: ResourceModel,
+  list: ListOptions,
+  scope: Scope,
+  paging: PagingOptions,
+  under?: FilterNode,
+): ListPlan {
+  const filterText = list.filter ?? ''
+  const orderBy = list.orderBy ?? ''
+  const search = (list.search ?? '').trim()
+  if (search.length > MAX_SEARCH_LENGTH)
+    throw new InvalidArgument('q', `is longer than ${MAX_SEARCH_LENGTH} characters`)
+  const showDeleted = list.showDeleted === true
+  const filter = parseFilterPlan(filterText, model.columns)
+  const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns), scope)
+  const pageScope = {
+    resource: model.type,
+    tenant: scope.tenant,
+    filter: filterText,
+    orderBy,
+    search,
+    showDeleted,
+  }
+  const cursor = decodePageToken(list.pageToken ?? '', terms, pageScope, paging.pageTokenKey)
+  const size = sizeOf(list.pageSize)
+  const skipped = cursor?.kind === 'offset' ? cursor.offset : 0
+  return {
+    filter: under === undefined ? filter : and(filter, under),
+    search,
+    showDeleted,
+    terms,
+    cursor,
+    size,
+    nextPageToken: (lastValues) =>
+      paging.paging === 'offset' || cursor?.kind === 'offset'
+        ? encodeOffset(skipped + size)
+        : encodeKeyset(lastValues, terms, pageScope, paging.pageTokenKey),
+  }
+}
+
+function sizeOf(asked: number | undefined): number {
+  if (asked === undefined || asked <= 0) return DEFAULT_PAGE_SIZE
+  if (!Number.isInteger(asked)) throw new InvalidArgument('page_size', 'has to be an integer')
+  return Math.min(asked, MAX_PAGE_SIZE)
+}
+
+/** Adds the key, and the tenant where the list spans several, so that no two rows are equal. */
+function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Scope): readonly OrderTerm[] {
+  const last = terms.at(-1)?.direction ?? 'asc'
+  const total = [...terms]
+  const tieBreakers =
+    model.tenantInKey && scope.tenant === undefined ? [model.key, model.tenant] : [model.key]
+  for (const field of tieBreakers)
+    if (field !== undefined && !terms.some(({ column }) => column.column === field.column))
+      total.push({ column: field, direction: last })
+  return total
+}
+
+/** Tenant and liveness as plan nodes, for backends that evaluate the whole condition as one. */
+export const tenantNode = (model: ResourceModel, scope: Scope): FilterNode | undefined =>
+  model.tenant === undefined || scope.tenant === undefined ? undefined : equals(model.tenant, scope.tenant)

@@ -1,0 +1,30 @@
+import { InvalidArgument, PermissionDenied } from '../errors.js'
+import { RequestContext } from '../context.js'
+import type { ResourceModel } from '../resource/resource-model.js'
+import type { OperationOptions } from './repository.js'
+
+/** Whose rows an operation reaches, and on whose behalf. */
+export interface Scope {
+  readonly context: RequestContext
+  /** Undefined reaches every tenant: system only, or a resource that belongs to no tenant. */
+  readonly tenant: string | undefined
+}
+
+/**
+ * The scope of an operation, from its principal alone.
+ * @throws PermissionDenied when the resource belongs to tenants and the call has none.
+ */
+export function scopeOf(model: ResourceModel, options: OperationOptions | undefined): Scope {
+  const context = options?.context ?? RequestContext.current()
+  if (model.tenant === undefined) return { context, tenant: undefined }
+  const { tenant } = context
+  if (tenant === '') throw new PermissionDenied('the call has no tenant, and this resource belongs to one')
+  return { context, tenant }
+}
+
+/** What a system call over all tenants is told when it names a key that several of them have. */
+export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
+  new InvalidArgument(
+    model.key.proto,
+    'several tenants have this key: narrow the call with asSystem({ tenant })',
+  )

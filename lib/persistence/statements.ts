@@ -1,0 +1,213 @@
+import type { Field } from '../resource/field.js'
+import type { ResourceModel } from '../resource/resource-model.js'
+import type { Dialect, Statement } from './executor.js'
+import { bindOf } from './query/bind.js'
+import { BoundedCache } from './query/bounded-cache.js'
+import { quote, SOFT_DELETE_KEY } from './schema.js'
+import { selected } from './stored-values.js'
+
+/** Names of prepared statements are per connection, and one pool may serve many repositories: one counter for them all. */
+let counter = 0
+const CACHED_SHAPES = 1000
+
+/** Whether an operation is held to one tenant, and to one etag. */
+export interface Narrowing {
+  readonly tenant: boolean
+  readonly etag?: boolean
+}
+
+/**
+ * The SQL text of one resource in one dialect, built once per shape. Values are bound by the caller in the order that
+ * each method documents; no text depends on a value.
+ */
+export class Statements {
+  readonly #shapes = new BoundedCache<string, Statement>(CACHED_SHAPES)
+  readonly #table: string
+  readonly #columns: string
+  readonly #returning: string
+  readonly #discriminated: boolean
+
+  constructor(
+    readonly model: ResourceModel,
+    readonly dialect: Dialect,
+  ) {
+    this.#table = quote(model.table, dialect)
+    this.#columns = this.#select(model.entityFields)
+    this.#returning = this.canReturn ? ` RETURNING ${this.#columns}` : ''
+    this.#discriminated =
+      (dialect === 'mysql' || dialect === 'mariadb') &&
+      model.deleteTime !== undefined &&
+      model.uniques.length > 0
+  }
+
+  /** Whether a write answers the row it wrote. MariaDB can for INSERT only and MySQL never, so neither is relied on. */
+  get canReturn(): boolean {
+    return this.dialect === 'postgres' || this.dialect === 'sqlite'
+  }
+
+  /** Values: key, [tenant]. @param lock - holds the row until the transaction ends. */
+  get(narrowing: Narrowing, showDeleted = false, lock = false): Statement {
+    return this.#shape(`get ${narrowing.tenant} ${showDeleted} ${lock}`, () => {
+      const text = new Text(this.dialect)
+      const live = showDeleted ? '' : this.#live()
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, narrowing)}${live}${lock ? this.#forUpdate() : ''}`
+    })
+  }
+
+  /** Answers the tenants that have the key, at most two. Values: key. */
+  tenantsOf(showDeleted: boolean): Statement {
+    return this.#shape(`tenantsOf ${showDeleted}`, () => {
+      const text = new Text(this.dialect)
+      const tenant = this.#name(this.model.tenant as Field)
+      return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${text.bind(this.model.key)}${showDeleted ? '' : this.#live()} LIMIT 2`
+    })
+  }
+
+  /** Values: one per field of the model, in its order. */
+  insert(): Statement {
+    return this.#shape('insert', () => {
+      const text = new Text(this.dialect)
+      const { fields } = this.model
+      return `INSERT INTO ${this.#table} (${fields.map((field) => this.#name(field)).join(', ')}) VALUES (${fields.map((field) => text.bind(field)).join(', ')})${this.#returning}`
+    })
+  }
+
+  /** Values: one per field, key, [tenant], [etag]. Reaches live rows only. */
+  update(fields: readonly Field[], narrowing: Narrowing): Statement {
+    const columns = fields.map((field) => field.column)
+    return this.#shape(`update ${narrowing.tenant} ${narrowing.etag} ${columns.join(' ')}`, () => {
+      const text = new Text(this.dialect)
+      const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)}${this.#live()}${this.#returning}`
+    })
+  }
+
+  /** Values: the stamps, key, [tenant], [etag]. Reaches live rows only; without `delete_time` the row is gone. */
+  delete(stamps: readonly Field[], narrowing: Narrowing): Statement {
+    return this.#shape(`delete ${narrowing.tenant} ${narrowing.etag}`, () => {
+      const text = new Text(this.dialect)
+      if (this.model.deleteTime === undefined)
+        return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, narrowing)}`
+      const sets = stamps.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      if (this.#discriminated)
+        sets.push(`${quote(SOFT_DELETE_KEY, this.dialect)} = ${this.#name(this.model.key)}`)
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)}${this.#live()}`
+    })
+  }
+
+  /** Values: the stamps, key, [tenant], [etag]. Reaches deleted rows only. */
+  undelete(stamps: readonly Field[], narrowing: Narrowing): Statement {
+    return this.#shape(`undelete ${narrowing.tenant} ${narrowing.etag}`, () => {
+      const text = new Text(this.dialect)
+      const sets = stamps.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      if (this.#discriminated) sets.push(`${quote(SOFT_DELETE_KEY, this.dialect)} = ''`)
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
+    })
+  }
+
+  /** Values: [tenant], the keys. @param count - of keys; shapes are padded to powers of two by the caller. */
+  batchGet(count: number, tenant: boolean, lock = false): Statement {
+    return this.#shape(`batchGet ${count} ${tenant} ${lock}`, () => {
+      const text = new Text(this.dialect)
+      const narrowed = tenant
+        ? `${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)} AND `
+        : ''
+      const keys = Array.from({ length: count }, () => text.bind(this.model.key)).join(', ')
+      const order = lock ? ` ORDER BY ${this.#name(this.model.key)}${this.#forUpdate()}` : ''
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${narrowed}${this.#name(this.model.key)} IN (${keys})${this.#live()}${order}`
+    })
+  }
+
+  /** One row by the value of one column among live rows. Values: value, [tenant]. Answers every stored field. */
+  find(field: Field, tenant: boolean): Statement {
+    return this.#shape(`find ${field.column} ${tenant}`, () => {
+      const text = new Text(this.dialect)
+      const narrowed = `${this.#name(field)} = ${text.bind(field)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
+      return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${narrowed}${this.#live()} LIMIT 2`
+    })
+  }
+
+  /** Removes a chunk of what expired. Values: instant, [tenant], chunk size. */
+  purge(tenant: boolean): Statement {
+    return this.#shape(`purge ${tenant}`, () => {
+      const text = new Text(this.dialect)
+      const expire = this.model.expireTime as Field
+      const identity = (
+        this.model.tenantInKey ? [this.model.tenant as Field, this.model.key] : [this.model.key]
+      )
+        .map((field) => this.#name(field))
+        .join(', ')
+      const narrowed = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
+      if (this.dialect === 'mysql' || this.dialect === 'mariadb')
+        return `DELETE FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}`
+      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()})`
+    })
+  }
+
+  /**
+   * A page of rows. The condition comes as text whose placeholders are already numbered.
+   * @param tail - ORDER BY, LIMIT and OFFSET.
+   */
+  list(condition: string, tail: string): Statement {
+    const text = `SELECT ${this.#columns} FROM ${this.#table}${condition === '' ? '' : ` WHERE ${condition}`}${tail}`
+    return this.#shape(text, () => text)
+  }
+
+  /** `column IS NULL` for live rows, or nothing where rows are never soft-deleted. */
+  liveCondition(): string {
+    return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`
+  }
+
+  #identity(text: Text, { tenant, etag }: Narrowing): string {
+    const { key, tenant: tenantField, etag: etagField } = this.model
+    const parts = [`${this.#name(key)} = ${text.bind(key)}`]
+    if (tenant) parts.push(`${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
+    if (etag === true) parts.push(`${this.#name(etagField as Field)} = ${text.bind(etagField as Field)}`)
+    return parts.join(' AND ')
+  }
+
+  #live(): string {
+    return this.model.deleteTime === undefined ? '' : ` AND ${this.liveCondition()}`
+  }
+
+  /** SQLite has one writer anyway. */
+  #forUpdate(): string {
+    return this.dialect === 'sqlite' ? '' : ' FOR UPDATE'
+  }
+
+  #name(field: Field): string {
+    return quote(field.column, this.dialect)
+  }
+
+  #select(fields: readonly Field[]): string {
+    return fields
+      .map((field) => selected(field, this.#name(field), this.dialect, this.#name(field)))
+      .join(', ')
+  }
+
+  #shape(key: string, build: () => string): Statement {
+    let statement = this.#shapes.get(key)
+    if (statement === undefined)
+      this.#shapes.set(key, (statement = { name: `ashlar_${++counter}`, text: build() }))
+    return statement
+  }
+}
+
+/** Numbers the placeholders of one statement. */
+class Text {
+  readonly #dialect: Dialect
+  #count = 0
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect
+  }
+
+  bind(field: Field): string {
+    return bindOf(this.#dialect).placeholder(field, ++this.#count)
+  }
+
+  /** A row count, which every driver takes as it is. */
+  count(): string {
+    return this.#dialect === 'postgres' ? `$${++this.#count}` : '?'
+  }
+}

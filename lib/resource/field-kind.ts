@@ -1,0 +1,140 @@
+import { ScalarType, type DescField } from '@bufbuild/protobuf'
+import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
+import type { FieldKind } from './field.js'
+
+const SCALARS: Readonly<Record<ScalarType, FieldKind>> = {
+  [ScalarType.DOUBLE]: 'double',
+  [ScalarType.FLOAT]: 'float',
+  [ScalarType.INT64]: 'int64',
+  [ScalarType.SINT64]: 'int64',
+  [ScalarType.SFIXED64]: 'int64',
+  [ScalarType.UINT64]: 'uint64',
+  [ScalarType.FIXED64]: 'uint64',
+  [ScalarType.INT32]: 'int32',
+  [ScalarType.SINT32]: 'int32',
+  [ScalarType.SFIXED32]: 'int32',
+  [ScalarType.UINT32]: 'uint32',
+  [ScalarType.FIXED32]: 'uint32',
+  [ScalarType.BOOL]: 'bool',
+  [ScalarType.STRING]: 'string',
+  [ScalarType.BYTES]: 'bytes',
+}
+
+/** Well-known types whose JSON form is not an object of fields, so that a column could not give them back. */
+const UNSTORABLE = new Set(
+  ['Any', 'FieldMask', 'Struct', 'Value', 'ListValue', 'Empty'].map((name) => `google.protobuf.${name}`),
+)
+
+/** The kind a message field is stored as, or why it cannot be. */
+export function kindOfMessageField(field: DescField): FieldKind | { readonly problem: string } {
+  if (field.oneof !== undefined)
+    return {
+      problem: `is in the oneof ${field.oneof.name}, which no column can hold: make its members optional fields`,
+    }
+  if (field.fieldKind === 'map')
+    return field.mapKind === 'scalar' &&
+      field.scalar === ScalarType.STRING &&
+      field.mapKey === ScalarType.STRING
+      ? 'tags'
+      : 'json'
+  if (field.message !== undefined && UNSTORABLE.has(field.message.typeName))
+    return { problem: `is a ${field.message.typeName}, which cannot be stored` }
+  if (field.fieldKind === 'list') return 'json'
+  if (field.fieldKind === 'enum') return 'enum'
+  if (field.fieldKind === 'scalar') return SCALARS[field.scalar]
+  if (field.message.typeName === 'google.protobuf.Timestamp') return 'timestamp'
+  if (field.message.typeName === 'google.protobuf.Duration') return 'duration'
+  if (isWrapperDesc(field.message))
+    return { problem: 'is a wrapper message: write `optional` in the .proto instead' }
+  return 'json'
+}
+
+const BY_TYPE_NAME: Readonly<Record<string, FieldKind>> = {
+  ...of(
+    'string',
+    'varchar',
+    'text',
+    'char',
+    'uuid',
+    'character varying',
+    'mediumtext',
+    'longtext',
+    'enum',
+    'simple-enum',
+  ),
+  ...of('int32', 'int', 'integer', 'int4', 'smallint', 'int2', 'mediumint', 'tinyint'),
+  ...of('int64', 'bigint', 'int8'),
+  ...of('float', 'real', 'float4'),
+  ...of('double', 'double', 'double precision', 'float', 'float8'),
+  ...of('bool', 'boolean', 'bool'),
+  ...of(
+    'timestamp',
+    'timestamp',
+    'timestamptz',
+    'timestamp with time zone',
+    'timestamp without time zone',
+    'datetime',
+  ),
+  ...of('bytes', 'bytea', 'blob', 'mediumblob', 'longblob', 'varbinary'),
+  ...of('json', 'json', 'jsonb', 'simple-json', 'simple-array'),
+}
+
+function of(kind: FieldKind, ...names: string[]): Record<string, FieldKind> {
+  return Object.fromEntries(names.map((name) => [name, kind]))
+}
+
+const BY_CLASS = new Map<unknown, FieldKind>([
+  [String, 'string'],
+  [Number, 'int32'],
+  [BigInt, 'int64'],
+  [Boolean, 'bool'],
+  [Date, 'timestamp'],
+  [Uint8Array, 'bytes'],
+  [Buffer, 'bytes'],
+])
+
+/** The kind of a column that no message field describes; undefined when its TypeORM type is none we can store. */
+export const kindOfColumn = (type: unknown): FieldKind | undefined =>
+  typeof type === 'string'
+    ? Object.hasOwn(BY_TYPE_NAME, type)
+      ? BY_TYPE_NAME[type]
+      : undefined
+    : BY_CLASS.get(type)
+
+interface TypeScriptType {
+  readonly text: string
+  readonly classes: readonly unknown[]
+}
+
+const TYPES: Readonly<Record<FieldKind, TypeScriptType>> = {
+  string: { text: 'string', classes: [String] },
+  bytes: { text: 'Uint8Array', classes: [Uint8Array, Buffer] },
+  bool: { text: 'boolean', classes: [Boolean] },
+  int32: { text: 'number', classes: [Number] },
+  uint32: { text: 'number', classes: [Number] },
+  int64: { text: 'bigint', classes: [BigInt] },
+  uint64: { text: 'bigint', classes: [BigInt] },
+  float: { text: 'number', classes: [Number] },
+  double: { text: 'number', classes: [Number] },
+  enum: { text: 'number (a numeric enum)', classes: [Number] },
+  timestamp: { text: 'Date', classes: [Date] },
+  duration: { text: 'bigint (nanoseconds)', classes: [BigInt] },
+  json: { text: 'an array or an object', classes: [] },
+  tags: { text: 'Record<string, string>', classes: [] },
+}
+
+const PRIMITIVES = new Set<unknown>([String, Number, BigInt, Boolean, Date])
+
+/**
+ * What the property should have been declared as, or undefined when its TypeScript type fits the kind. `Object` is what
+ * TypeScript reports for unions and interfaces; it fits everything.
+ */
+export function expectedType(kind: FieldKind, designType: unknown, repeated: boolean): string | undefined {
+  if (designType === undefined || designType === Object) return undefined
+  const { text, classes } = TYPES[kind]
+  if (kind === 'json' || kind === 'tags') {
+    const fits = repeated ? designType === Array : designType !== Array && !PRIMITIVES.has(designType)
+    return fits ? undefined : repeated ? 'an array' : text
+  }
+  return classes.includes(designType) ? undefined : text
+}

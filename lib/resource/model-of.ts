@@ -1,0 +1,197 @@
+import type { DescMessage } from '@bufbuild/protobuf'
+import { getMetadataArgsStorage } from 'typeorm'
+import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
+import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/metadata.js'
+import { snakeCase } from '../../decorators/snake-case.js'
+import { DeclarationError } from '../errors.js'
+import { checkValue } from './check-values.js'
+import { conversionsOf } from './conversions.js'
+import type { Column, Columns, Field, Role } from './field.js'
+import { readFields } from './fields.js'
+import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
+import { jsonColumnOf, PLAIN_JSON, type JsonColumn } from './wire-values.js'
+
+const models = new WeakMap<object, ResourceModel>()
+
+/**
+ * The model of a decorated entity, computed at the first call.
+ * @throws DeclarationError with every mismatch between decorators, columns and message at once.
+ */
+export function resourceModel<E extends object>(entity: EntityClass<E>): ResourceModel<E> {
+  let model = models.get(entity)
+  if (model === undefined) models.set(entity, (model = build(entity)))
+  return model as unknown as ResourceModel<E>
+}
+
+function build(entity: EntityClass<object>): ResourceModel {
+  const facts = inheritedFacts(entity)
+  const classes = new Set<unknown>(lineage(entity))
+  const table = getMetadataArgsStorage().tables.find((candidate) => classes.has(candidate.target))
+  if (facts.resource === undefined)
+    throw new DeclarationError(entity.name, ['it is no resource: write @Resource() above the class'])
+  const message = facts.resource.message
+  const { fields, problems } = readFields(entity, facts, message)
+  const all = [...problems]
+  if (table === undefined) all.push('it is no TypeORM entity: write @Entity() below @Resource()')
+
+  const secrets = secretsOf(facts, fields)
+  const credentials = credentialsOf(facts, fields)
+  const keys = fields.filter((field) => field.role === 'key')
+  all.push(...structuralProblems(fields, keys, message, [...secrets, ...credentials]))
+  const key = keys[0]
+  if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, all)
+
+  const byProperty = new Map(fields.map((field) => [field.property, field]))
+  const entityFields = fields.filter((field) => field.role !== 'secret' && field.role !== 'credential')
+  const byProto = new Map(entityFields.map((field) => [field.proto, field]))
+  const withRole = (role: Role) => fields.find((field) => field.role === role)
+  const tenant = withRole('tenant')
+  const conversions =
+    message &&
+    conversionsOf(
+      message,
+      entityFields,
+      new Set([...secrets, ...credentials].map(({ property }) => property)),
+    )
+  const groupsOf = (found: readonly { target: unknown; columns?: unknown }[]) =>
+    groups(found, classes, byProperty)
+
+  return Object.freeze({
+    entity,
+    type: facts.resource.type ?? snakeCase(entity.name),
+    table: table?.name ?? snakeCase(entity.name),
+    shape: facts.resource.shape ?? 'gorm',
+    message,
+    fields,
+    entityFields,
+    byProperty,
+    byProto,
+    key,
+    tenant,
+    tenantInKey: tenant !== undefined && facts.tenantScoped === true,
+    etag: withRole('etag'),
+    createTime: withRole('createTime'),
+    updateTime: withRole('updateTime'),
+    deleteTime: withRole('deleteTime'),
+    expireTime: withRole('expireTime'),
+    ttlMs: facts.expirable?.ttlMs,
+    columns: columnMap(entityFields.filter((field) => field.filterable)),
+    jsonColumns: columnMap(entityFields.filter((field) => field.filterable && field.kind === 'tags')),
+    writable: new Set(
+      [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),
+    ),
+    secrets,
+    credentials,
+    uniques: groupsOf(getMetadataArgsStorage().uniques).concat(
+      groupsOf(getMetadataArgsStorage().indices.filter((index) => index.unique === true)),
+    ),
+    indexes: groupsOf(getMetadataArgsStorage().indices.filter((index) => index.unique !== true)),
+    json: jsonColumns(entityFields, message),
+    create: () => new entity(),
+    toMessage: (value: object) => linked(conversions, entity).toMessage(value),
+    fromMessage(value) {
+      const made = new entity()
+      linked(conversions, entity).fromMessage(value, made)
+      return made
+    },
+    checkValues(values, properties) {
+      for (const field of entityFields)
+        if (properties === undefined || properties.includes(field.property))
+          checkValue(field, (values as Record<string, unknown>)[field.property])
+    },
+  } satisfies ResourceModel)
+}
+
+function linked<T>(conversions: T | undefined, entity: EntityClass<object>): T {
+  if (conversions === undefined)
+    throw new TypeError(`${entity.name} has no message: write @Resource({ message: ... }) to serve it`)
+  return conversions
+}
+
+/** Entries own no prototype, so that `constructor` and `__proto__` are no columns. */
+function columnMap(fields: readonly Field[]): Columns {
+  return Object.freeze(
+    Object.assign(
+      Object.create(null) as Record<string, Column>,
+      Object.fromEntries(fields.map((field) => [field.proto, field])),
+    ),
+  )
+}
+
+function jsonColumns(fields: readonly Field[], message: DescMessage | undefined): Map<Field, JsonColumn> {
+  const byLocalName = new Map(message?.fields.map((field) => [field.localName, field]))
+  const columns = new Map<Field, JsonColumn>()
+  for (const field of fields) {
+    if (field.kind !== 'json' && field.kind !== 'tags') continue
+    const inMessage = field.kind === 'json' ? byLocalName.get(field.property) : undefined
+    columns.set(
+      field,
+      message === undefined || inMessage === undefined ? PLAIN_JSON : jsonColumnOf(message, inMessage),
+    )
+  }
+  return columns
+}
+
+function secretsOf(facts: EntityFacts, fields: readonly Field[]): SecretField[] {
+  return declaredAs('secret', facts).map((property) => ({
+    property,
+    proto: snakeCase(property),
+    hash: part(fields, property, 'hash'),
+    cipher: part(fields, property, 'cipher'),
+  }))
+}
+
+function credentialsOf(facts: EntityFacts, fields: readonly Field[]): CredentialField[] {
+  return declaredAs('credential', facts).map((property) => {
+    const [publicId, salt, hash, hashspec] = CREDENTIAL_PARTS.map((name) => part(fields, property, name)) as [
+      Field,
+      Field,
+      Field,
+      Field,
+    ]
+    return { property, proto: snakeCase(property), publicId, salt, hash, hashspec }
+  })
+}
+
+const declaredAs = (role: 'secret' | 'credential', facts: EntityFacts): string[] =>
+  [...facts.properties].filter(([, { role: declared }]) => declared === role).map(([property]) => property)
+
+const part = (fields: readonly Field[], property: string, name: string): Field =>
+  fields.find((field) => field.property === `${property}_${name}`) as Field
+
+function structuralProblems(
+  fields: readonly Field[],
+  keys: readonly Field[],
+  message: DescMessage | undefined,
+  secretive: readonly { property: string; proto: string }[],
+): string[] {
+  const problems: string[] = []
+  if (keys.length !== 1 || keys[0]?.kind !== 'string')
+    problems.push(
+      'it needs exactly one string key beside account_id: declare it with @PrimaryColumn() id!: string (or name)',
+    )
+  for (const columns of duplicates(fields.map((field) => field.column)))
+    problems.push(`two properties share the column ${columns}`)
+  for (const role of ['etag', 'createTime', 'updateTime'] as const)
+    if (fields.filter((field) => field.role === role).length > 1)
+      problems.push(`two properties are declared as ${role}: keep one`)
+  for (const { property, proto } of secretive) {
+    const inMessage = message?.fields.find((field) => field.localName === property)
+    if (inMessage !== undefined && (inMessage.fieldKind !== 'scalar' || inMessage.scalar !== 9))
+      problems.push(`${property} is a secret or credential, so ${proto} has to be a string in the message`)
+  }
+  return problems
+}
+
+const duplicates = (names: readonly string[]): Set<string> =>
+  new Set(names.filter((name, at) => names.indexOf(name) !== at))
+
+function groups(
+  found: readonly { target: unknown; columns?: unknown }[],
+  classes: ReadonlySet<unknown>,
+  byProperty: ReadonlyMap<string, Field>,
+): Field[][] {
+  return found
+    .filter(({ target, columns }) => classes.has(target) && Array.isArray(columns))
+    .map(({ columns }) => (columns as string[]).flatMap((property) => byProperty.get(property) ?? []))
+}
