@@ -1,0 +1,14 @@
+export { ErrNoEncryptor, ErrNoMinter, SecretUnreadable } from '../errors.js'
+export {
+  CredentialMinter,
+  type CredentialOptions,
+  DefaultPrefix,
+  DefaultSecretBits,
+  type MintedCredential,
+  type MinterOptions,
+  type ParsedToken,
+} from './credential-minter.js'
+export { type DevEncryptor, newDev } from './dev-encryptor.js'
+export type { Encryptor, EncryptorOptions } from './encryptor.js'
+export { AlgoSHA384, AlgoSHA512_256, type HashSpec } from './hash-spec.js'
+export type { StoredCredential } from './stored-credential.js'

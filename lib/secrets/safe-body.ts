@@ -1,0 +1,25 @@
+const SHOWN = 1024
+const PLAINTEXT_FIELD = /("plaintext"\s*:\s*")[^"]*/gi
+// Line breaks and terminal codes would let a server write log lines of its own.
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+
+/**
+ * A server's answer in a form that may stand in an error: without the given secrets, in any spelling a server would echo
+ * them in, without decrypted values, on one line, at most 1024 characters.
+ */
+export function safeBody(body: string, secrets: readonly string[]): string {
+  const hidden = secrets.filter(Boolean).flatMap(spellings)
+  // The longest first: a secret that is part of another must not break it up.
+  hidden.sort((a, b) => b.length - a.length)
+  let text = body.replace(PLAINTEXT_FIELD, '$1[redacted]')
+  for (const secret of hidden) text = text.replaceAll(secret, '[redacted]')
+  text = text.replace(CONTROL, ' ').trim()
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+}
+
+const spellings = (secret: string): string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  Buffer.from(secret).toString('base64'),
+]

@@ -1,0 +1,151 @@
+import { createHash, createHmac, createSecretKey } from 'node:crypto'
+import { TransitError } from '../errors.js'
+import { abortError } from './abort-error.js'
+import { decodeBase64 } from './base64.js'
+import type { Encryptor, EncryptorOptions } from './encryptor.js'
+import { checkPlaintext, toPlaintext } from './plaintext.js'
+import { batchResultsOf, chunksOf } from './transit-batch.js'
+import { resolveTransit, type VaultTransitOptions } from './transit-options.js'
+import { vaultClient } from './vault-client.js'
+
+export type RewrapOptions = Pick<EncryptorOptions, 'signal'>
+
+/** An encryptor whose keys never leave a Vault or OpenBao server. */
+export interface VaultTransit extends Required<Encryptor> {
+  readonly development: false
+  /** The same secret under the key's latest version, without its plaintext ever being here. Not for associated data. */
+  rewrap(ciphertext: string, options?: RewrapOptions): Promise<string>
+  rewrapBatch(ciphertexts: readonly string[], options?: RewrapOptions): Promise<string[]>
+}
+
+/**
+ * An encryptor on the transit engine of the server at `addr`. Every call that is not answered with status 200 rejects with a
+ * TransitError carrying status and body. Redirects are not followed; no environment variable is read.
+ * @param token - with a policy that allows encrypt, decrypt and rewrap on the key.
+ * @param keyName - an existing transit key.
+ * @throws DeclarationError at once, with everything that is wrong with the arguments.
+ */
+export function newVaultTransit(
+  addr: string,
+  token: string,
+  keyName: string,
+  options: VaultTransitOptions = {},
+): VaultTransit {
+  const { mount, indexKey, warn, ...config } = resolveTransit(addr, token, keyName, options)
+  const post = vaultClient(config)
+  const hashKey = createSecretKey(indexKey ?? createHash('sha256').update(token).digest())
+  const warnOnce = indexKey === undefined ? once(warn) : () => undefined
+
+  const call = (
+    operation: Operation,
+    body: object,
+    secrets: readonly string[],
+    callOptions: EncryptorOptions,
+  ) =>
+    post({
+      path: `${mount}/${operation}/${keyName}`,
+      operation,
+      body: { ...body },
+      secrets,
+      signal: callOptions.signal,
+    })
+
+  const one = async (operation: Operation, text: string, callOptions: EncryptorOptions): Promise<string> => {
+    const kind = KINDS[operation]
+    const data = await call(operation, kind.toItem(text, callOptions), kind.secrets([text]), callOptions)
+    return kind.fromItem(data, operation)
+  }
+
+  const many = async (
+    operation: Operation,
+    texts: readonly string[],
+    callOptions: EncryptorOptions,
+  ): Promise<string[]> => {
+    const kind = KINDS[operation]
+    const items = texts.map((text) => kind.toItem(text, callOptions))
+    const results: string[] = []
+    for (const [from, to] of chunksOf(texts)) {
+      const secrets = kind.secrets(texts.slice(from, to))
+      const data = await call(operation, { batch_input: items.slice(from, to) }, secrets, callOptions)
+      const answers = batchResultsOf(data, operation, to - from, [token, ...secrets], from)
+      results.push(...answers.map((answer) => kind.fromItem(answer, operation)))
+    }
+    return results
+  }
+
+  return {
+    development: false,
+    encrypt: (plaintext, callOptions = {}) => one('encrypt', plaintext, callOptions),
+    decrypt: (ciphertext, callOptions = {}) => one('decrypt', ciphertext, callOptions),
+    rewrap: (ciphertext, { signal } = {}) => one('rewrap', ciphertext, { signal }),
+    encryptBatch: (plaintexts, callOptions = {}) => many('encrypt', plaintexts, callOptions),
+    decryptBatch: (ciphertexts, callOptions = {}) => many('decrypt', ciphertexts, callOptions),
+    rewrapBatch: (ciphertexts, { signal } = {}) => many('rewrap', ciphertexts, { signal }),
+    hash: async (plaintext, { signal } = {}) => {
+      if (signal?.aborted) throw abortError(signal)
+      checkPlaintext(plaintext)
+      warnOnce(
+        'newVaultTransit: hash() is keyed on the token, so a new token orphans every stored hash: give an indexKey',
+      )
+      return createHmac('sha256', hashKey).update(plaintext).digest('base64')
+    },
+  }
+}
+
+type Operation = 'encrypt' | 'decrypt' | 'rewrap'
+
+type Item = Readonly<Record<string, unknown>>
+
+interface Kind {
+  readonly toItem: (text: string, options: EncryptorOptions) => Item
+  readonly fromItem: (item: Item, operation: Operation) => string
+  /** Which of the texts sent must not come back in an error. */
+  readonly secrets: (texts: readonly string[]) => readonly string[]
+}
+
+const ciphertextOf = (item: Item, operation: Operation): string => {
+  if (typeof item.ciphertext === 'string' && item.ciphertext !== '') return item.ciphertext
+  throw new TransitError(`${operation}: the answer has no 'ciphertext'`, { statusCode: 200 })
+}
+
+const KINDS: Readonly<Record<Operation, Kind>> = {
+  encrypt: {
+    toItem: (plaintext, options) => {
+      checkPlaintext(plaintext)
+      return { plaintext: toBase64(plaintext), ...bindingOf(options) }
+    },
+    fromItem: ciphertextOf,
+    secrets: (plaintexts) => plaintexts,
+  },
+  decrypt: {
+    toItem: (ciphertext, options) => ({ ciphertext, ...bindingOf(options) }),
+    fromItem: (item, operation) => {
+      const bytes = typeof item.plaintext === 'string' ? decodeBase64(item.plaintext) : undefined
+      const plaintext = bytes === undefined ? undefined : toPlaintext(bytes)
+      if (plaintext !== undefined) return plaintext
+      throw new TransitError(`${operation}: the answer has no 'plaintext' of UTF-8 text in base64`, {
+        statusCode: 200,
+      })
+    },
+    secrets: () => [],
+  },
+  rewrap: {
+    toItem: (ciphertext) => ({ ciphertext }),
+    fromItem: ciphertextOf,
+    secrets: () => [],
+  },
+}
+
+const bindingOf = ({ associatedData }: EncryptorOptions): Item =>
+  associatedData === undefined ? {} : { associated_data: toBase64(associatedData) }
+
+const toBase64 = (text: string): string => Buffer.from(text).toString('base64')
+
+function once(warn: (message: string) => void): (message: string) => void {
+  let isWarned = false
+  return (message) => {
+    if (isWarned) return
+    isWarned = true
+    warn(message)
+  }
+}
