@@ -1,0 +1,41 @@
+/** Keeps the entries used last, at most `capacity` of them, so that keys made from user input cannot fill the memory. */
+export class BoundedCache<K, V> {
+  readonly #entries = new Map<K, V>()
+
+  constructor(readonly capacity: number) {
+    if (!Number.isSafeInteger(capacity) || capacity < 1)
+      throw new RangeError('capacity must be a positive integer')
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** The value, which counts as used now; undefined when it was never set or had to go. */
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key)
+    if (value === undefined) return undefined
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    return value
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    if (this.#entries.size <= this.capacity) return
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest)
+      return
+    }
+  }
+
+  /** The value, made first when it is missing. */
+  getOrSet(key: K, make: (key: K) => V): V {
+    const cached = this.get(key)
+    if (cached !== undefined) return cached
+    const value = make(key)
+    this.set(key, value)
+    return value
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * Orders text by code point, as the databases do. JavaScript's own `<` compares UTF-16 units, which puts characters
+ * beyond U+FFFF before those from U+E000 on.
+ */
+export const byCodePoint = (a: string, b: string): number => {
+  if (a === b) return 0
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x !== y) return rank(x) - rank(y)
+  }
+  return a.length - b.length
+}
+
+/** Moves surrogates above every unit that stands for a character by itself. */
+const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

@@ -1,0 +1,38 @@
+import { byCodePoint } from './code-point-order.js'
+import type { PlanColumn, PlanValue } from './plan.js'
+
+/**
+ * What an entity holds for a column, as plans compare it: the name of an enum, what 32 bits keep of a float; undefined
+ * for NULL.
+ */
+export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | undefined => {
+  if (value === undefined || value === null) return undefined
+  if (column.kind === 'enum' && typeof value === 'number')
+    return column.enumNames?.nameOf.get(value) ?? String(value)
+  if (column.kind === 'float' && typeof value === 'number') return Math.fround(value)
+  return value as PlanValue
+}
+
+/** Negative, zero or positive, as databases order the two; undefined when they cannot be compared. */
+export const compareValues = (a: PlanValue, b: PlanValue): number | undefined => {
+  if (typeof a === 'string' && typeof b === 'string') return byCodePoint(a, b)
+  if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime()
+  if (a instanceof Date || b instanceof Date) return compareNumbers(micros(a), micros(b))
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b)
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
+  return compareNumbers(a, b)
+}
+
+/** Microseconds of a timestamp, which plans hold as a Date or as just that. */
+const micros = (value: PlanValue): PlanValue =>
+  value instanceof Date ? BigInt(value.getTime()) * 1000n : value
+
+/** Numbers and bigints compare exactly with each other; nothing else is a number here. */
+const compareNumbers = (a: PlanValue, b: PlanValue): number | undefined => {
+  if (!isNumeric(a) || !isNumeric(b)) return undefined
+  if (a < b) return -1
+  return a > b ? 1 : 0
+}
+
+const isNumeric = (value: PlanValue): value is number | bigint =>
+  typeof value === 'bigint' || (typeof value === 'number' && !Number.isNaN(value))

@@ -1,0 +1,95 @@
+import { planValueOf } from './compare-values.js'
+import { INTEGER_BOUNDS } from './literal.js'
+import type { PlanColumn, PlanValue } from './plan.js'
+import { MAX_TIMESTAMP_MS, MIN_TIMESTAMP_MS } from './rfc3339.js'
+
+/** A sort value as JSON: what JSON cannot say exactly is an object with one letter as its type. */
+export type JsonValue = null | string | number | boolean | Readonly<Record<string, string | number>>
+
+/** A value as the entity holds it, as a cursor holds it; null for NULL. */
+export const cursorValueOf = (column: PlanColumn, value: unknown): PlanValue | null =>
+  planValueOf(column, value) ?? null
+
+/** Every value exactly: 64-bit integers, -0, infinities, bytes and instants too. */
+export const toJson = (value: PlanValue | null): JsonValue => {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'bigint') return { i: value.toString() }
+  if (typeof value === 'number') {
+    return Number.isFinite(value) && !Object.is(value, -0)
+      ? value
+      : { n: Object.is(value, -0) ? '-0' : String(value) }
+  }
+  return value instanceof Date ? { t: value.getTime() } : { b: Buffer.from(value).toString('base64url') }
+}
+
+/** The value in an array of one, or undefined when the column cannot hold it. */
+export const fromJson = (column: PlanColumn, json: JsonValue): readonly [PlanValue | null] | undefined => {
+  if (json === null) return column.nullable ? [null] : undefined
+  const value = typeof json === 'object' ? typed(json) : json
+  return value !== undefined && canHold(column, value) ? [value] : undefined
+}
+
+const typed = (json: Readonly<Record<string, unknown>>): PlanValue | undefined => {
+  const entries = Object.entries(json)
+  const [letter, content] = entries[0] ?? ['', undefined]
+  if (entries.length !== 1) return undefined
+  switch (letter) {
+    case 'i':
+      return typeof content === 'string' && /^-?\d{1,20}$/.test(content) ? BigInt(content) : undefined
+    case 'n':
+      return content === '-0' || content === 'Infinity' || content === '-Infinity'
+        ? Number(content)
+        : undefined
+    case 't':
+      return typeof content === 'number' ? new Date(content) : undefined
+    case 'b':
+      return typeof content === 'string' ? Buffer.from(content, 'base64url') : undefined
+    default:
+      return undefined
+  }
+}
+
+/** A checksum is no signature: whoever makes a token must not make a statement fail in the database. */
+const canHold = (column: PlanColumn, value: PlanValue): boolean => {
+  switch (column.kind) {
+    case 'string':
+    case 'enum':
+      return typeof value === 'string' && isText(value)
+    case 'bool':
+      return typeof value === 'boolean'
+    case 'int32':
+    case 'uint32':
+      return (
+        typeof value === 'number' && Number.isInteger(value) && isWithin(INTEGER_BOUNDS[column.kind], value)
+      )
+    case 'int64':
+    case 'uint64':
+      return typeof value === 'bigint' && isWithin(INTEGER_BOUNDS[column.kind], value)
+    case 'duration':
+      return typeof value === 'bigint' && isWithin(INTEGER_BOUNDS.int64, value)
+    case 'float':
+      return typeof value === 'number' && Object.is(Math.fround(value), value)
+    case 'double':
+      return typeof value === 'number'
+    case 'timestamp':
+      return isInstant(value)
+    case 'bytes':
+      return value instanceof Uint8Array
+    case 'any':
+      return typeof value === 'string' ? isText(value) : !(value instanceof Date) || isInstant(value)
+    case 'json':
+    case 'tags':
+      return false
+  }
+}
+
+const isText = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
+
+const isWithin = ([min, max]: readonly [bigint, bigint], value: number | bigint): boolean =>
+  value >= min && value <= max
+
+const isInstant = (value: PlanValue): boolean => {
+  if (value instanceof Date) return value.getTime() >= MIN_TIMESTAMP_MS && value.getTime() <= MAX_TIMESTAMP_MS
+  if (typeof value !== 'bigint') return false
+  return value >= BigInt(MIN_TIMESTAMP_MS) * 1000n && value < (BigInt(MAX_TIMESTAMP_MS) + 1n) * 1000n
+}

@@ -1,0 +1,190 @@
+import { InvalidArgument } from '../../errors.js'
+
+/** What a token is. A word is anything unquoted that starts like a name, a number anything that starts with a digit. */
+export type TokenKind = 'word' | 'number' | 'string' | 'op' | '(' | ')' | '.' | ',' | '-' | 'end'
+
+/** Longest filter, in characters. */
+export const MAX_FILTER_LENGTH = 4096
+
+/** Reads a filter token by token; the current one is in `kind`, `text` and `start`. */
+export class FilterTokens {
+  kind: TokenKind = 'end'
+  /** A string's value, or the token as written. */
+  text = ''
+  /** Where the token starts, in UTF-16 units. */
+  start = 0
+  #end = 0
+
+  constructor(readonly source: string) {
+    if (source.length > MAX_FILTER_LENGTH && characters(source) > MAX_FILTER_LENGTH) {
+      this.fail(`longer than ${MAX_FILTER_LENGTH} characters`, indexOfCharacter(source, MAX_FILTER_LENGTH))
+    }
+    this.next()
+  }
+
+  is(kind: TokenKind): boolean {
+    return this.kind === kind
+  }
+
+  /** Whether the current token is the keyword, in any case. */
+  isKeyword(upper: 'AND' | 'OR' | 'NOT'): boolean {
+    return (
+      this.kind === 'word' &&
+      this.text.length === upper.length &&
+      (this.text === upper || this.text.toUpperCase() === upper)
+    )
+  }
+
+  /** The current token as a message shows it. */
+  get found(): string {
+    return this.kind === 'end' ? 'the end' : quoted(this.text)
+  }
+
+  /** Moves on to the next token. */
+  next(): void {
+    const { source } = this
+    let at = this.#end
+    while (isSpace(source.charCodeAt(at))) at++
+    this.start = at
+    if (at >= source.length) return this.#take('end', at)
+
+    const code = source.charCodeAt(at)
+    if (isWordStart(code)) return this.#take('word', endOfWord(source, at + 1))
+    if (isDigit(code)) return this.#take('number', endOfNumber(source, at + 1))
+    switch (code) {
+      case QUOTE:
+        return this.#string(at + 1)
+      case MINUS:
+        if (isDigit(source.charCodeAt(at + 1))) return this.#take('number', endOfNumber(source, at + 2))
+        return this.#take('-', at + 1)
+      case OPEN:
+        return this.#take('(', at + 1)
+      case CLOSE:
+        return this.#take(')', at + 1)
+      case DOT:
+        return this.#take('.', at + 1)
+      case COMMA:
+        return this.#take(',', at + 1)
+      case EQUALS:
+      case COLON:
+        return this.#take('op', at + 1)
+      case LESS:
+      case GREATER:
+        return this.#take('op', source.charCodeAt(at + 1) === EQUALS ? at + 2 : at + 1)
+      case BANG:
+        if (source.charCodeAt(at + 1) === EQUALS) return this.#take('op', at + 2)
+    }
+    const hint = code === SINGLE_QUOTE ? ': text goes in double quotes' : ''
+    this.fail(`unexpected character ${quoted(source.slice(at, at + 1 + Number(isHigh(code))))}`, at, hint)
+  }
+
+  /** @throws InvalidArgument that says what is wrong, and where; positions count characters from 1. */
+  fail(what: string, at = this.start, hint = ''): never {
+    throw new InvalidArgument(
+      'filter',
+      `${what} at position ${characters(this.source.slice(0, at)) + 1}${hint}`,
+    )
+  }
+
+  #take(kind: TokenKind, end: number): void {
+    this.kind = kind
+    this.text = this.source.slice(this.start, end)
+    this.#end = end
+  }
+
+  #string(from: number): void {
+    const { source } = this
+    let at = from
+    let plain = true
+    for (;;) {
+      const code = source.charCodeAt(at)
+      if (code === QUOTE) break
+      if (Number.isNaN(code)) this.fail('unterminated string')
+      if (code === BACKSLASH) {
+        plain = false
+        at++
+        if (at >= source.length) this.fail('unterminated string')
+      } else if (code === 0 || (code & 0xf800) === 0xd800) plain = false
+      at++
+    }
+    this.kind = 'string'
+    this.text = plain ? source.slice(from, at) : this.#unescaped(from, at)
+    this.#end = at + 1
+  }
+
+  #unescaped(from: number, to: number): string {
+    const value = this.source
+      .slice(from, to)
+      .replace(ESCAPE, (escape, hex: string | undefined, offset: number) => {
+        if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
+        const plain = ESCAPES[escape.charAt(1)]
+        return (
+          plain ??
+          this.fail(`unknown escape ${quoted(escape)}`, from + offset, `: a backslash is written \\\\`)
+        )
+      })
+    if (value.includes('\0')) this.fail('string with a NUL character')
+    if (LONE_SURROGATE.test(value)) this.fail('string with half of a surrogate pair')
+    return value
+  }
+}
+
+/** Text as a message may repeat it: quoted, escaped, and cut when it is long. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}...` : text)
+
+const [QUOTE, SINGLE_QUOTE, BACKSLASH, OPEN, CLOSE, COMMA, DOT, MINUS] = [
+  0x22, 0x27, 0x5c, 0x28, 0x29, 0x2c, 0x2e, 0x2d,
+]
+const [EQUALS, COLON, LESS, GREATER, BANG, PLUS] = [0x3d, 0x3a, 0x3c, 0x3e, 0x21, 0x2b]
+
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|[^])/g
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+}
+/** With the `u` flag a proper pair is one character, so that only a half matches. */
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
+const isWordStart = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || code === 0x5f || code >= 0x80
+const isWordPart = (code: number): boolean =>
+  isWordStart(code) || isDigit(code) || code === MINUS || code === 0x2f
+
+const endOfWord = (source: string, from: number): number => {
+  let at = from
+  while (isWordPart(source.charCodeAt(at))) at++
+  return at
+}
+
+/** Takes what follows a digit too (`1.5s`, `2020-01-01`), so that the error can show all of it. */
+const endOfNumber = (source: string, from: number): number => {
+  let at = from
+  for (;;) {
+    const code = source.charCodeAt(at)
+    const exponentSign = code === PLUS && (source.charCodeAt(at - 1) | 0x20) === 0x65
+    if (!isWordPart(code) && code !== DOT && !exponentSign) return at
+    at++
+  }
+}
+
+const characters = (text: string): number => {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
+const indexOfCharacter = (text: string, nth: number): number => {
+  let index = 0
+  for (let count = 0; count < nth; count++) index += (text.codePointAt(index) ?? 0) > 0xffff ? 2 : 1
+  return index
+}

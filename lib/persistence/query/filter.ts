@@ -1,0 +1,215 @@
+import type { Columns } from '../../resource/field.js'
+import { FilterTokens, quoted } from './filter-tokens.js'
+import { typedLiteral } from './literal.js'
+import { didYouMean } from './nearest-names.js'
+import { planColumn } from './plan-column.js'
+import { type CompareOp, type FilterNode, type PlanColumn, isNotNull, isNull, not } from './plan.js'
+
+/** How deep parentheses may nest. */
+export const MAX_FILTER_NESTING = 64
+
+/**
+ * The plan of an AIP-160 filter, undefined when it is blank. OR binds tighter than AND, terms side by side are ANDed.
+ * @throws InvalidArgument with the position: a field that is not in `columns`, a value its column cannot hold, text
+ * that does not parse, more than 4096 characters, more than 64 levels.
+ */
+export const parseFilterPlan = (expression: string, columns: Columns): FilterNode | undefined =>
+  expression.trim() === '' ? undefined : new FilterParser(expression, columns).filter()
+
+/** A field as a filter names it: a column, or one key of a tags column. */
+interface Member {
+  readonly name: string
+  readonly column: PlanColumn
+  readonly key: string | undefined
+}
+
+/** One method per rule of the grammar. */
+class FilterParser {
+  readonly #tokens: FilterTokens
+  readonly #columns: Columns
+  #depth = 0
+
+  constructor(expression: string, columns: Columns) {
+    this.#tokens = new FilterTokens(expression)
+    this.#columns = columns
+  }
+
+  /** `filter: expression` */
+  filter(): FilterNode {
+    const node = this.#expression()
+    const { kind, text } = this.#tokens
+    if (kind !== 'end') this.#tokens.fail(`unexpected ${quoted(text)}`)
+    return node
+  }
+
+  /** `expression: sequence {AND sequence}` */
+  #expression(): FilterNode {
+    const nodes: FilterNode[] = []
+    this.#sequence(nodes)
+    while (this.#tokens.isKeyword('AND')) {
+      this.#tokens.next()
+      this.#sequence(nodes)
+    }
+    return nodes.length === 1 ? (nodes[0] as FilterNode) : { kind: 'and', nodes }
+  }
+
+  /** `sequence: factor {factor}`; its factors join those of the expression, since both mean AND. */
+  #sequence(nodes: FilterNode[]): void {
+    do nodes.push(this.#factor())
+    while (startsFactor(this.#tokens))
+  }
+
+  /** `factor: term {OR term}` */
+  #factor(): FilterNode {
+    const first = this.#term()
+    if (!this.#tokens.isKeyword('OR')) return first
+    const nodes = [first]
+    do {
+      this.#tokens.next()
+      nodes.push(this.#term())
+    } while (this.#tokens.isKeyword('OR'))
+    return { kind: 'or', nodes }
+  }
+
+  /** `term: {NOT | -} simple` */
+  #term(): FilterNode {
+    let negated = false
+    while (this.#tokens.is('-') || this.#tokens.isKeyword('NOT')) {
+      negated = !negated
+      this.#tokens.next()
+    }
+    const node = this.#simple()
+    return negated ? not(node) : node
+  }
+
+  /** `simple: restriction | '(' expression ')'` */
+  #simple(): FilterNode {
+    const tokens = this.#tokens
+    if (!tokens.is('(')) return this.#restriction()
+    if (++this.#depth > MAX_FILTER_NESTING) tokens.fail(`nested deeper than ${MAX_FILTER_NESTING} levels`)
+    tokens.next()
+    const node = this.#expression()
+    this.#expect(')')
+    this.#depth--
+    return node
+  }
+
+  /** `restriction: member comparator value | 'has' '(' member ')'` */
+  #restriction(): FilterNode {
+    const tokens = this.#tokens
+    if (!tokens.is('word') || tokens.isKeyword('AND') || tokens.isKeyword('OR')) {
+      return tokens.fail(`expected a field, found ${tokens.found}`)
+    }
+    const { text, start } = tokens
+    tokens.next()
+    if (text === 'has' && tokens.is('(')) return this.#has()
+
+    const member = this.#member(text, start)
+    if (!tokens.is('op'))
+      tokens.fail(`expected a comparison after ${quoted(member.name)}, found ${tokens.found}`)
+    const op = tokens.text
+    const opStart = tokens.start
+    tokens.next()
+    const node =
+      op === ':' ? this.#colon(member, opStart) : this.#comparison(member, op as CompareOp, opStart)
+    tokens.next()
+    return node
+  }
+
+  /** `has(tags.key)` */
+  #has(): FilterNode {
+    const tokens = this.#tokens
+    tokens.next()
+    const { kind, text, start } = tokens
+    if (kind !== 'word') tokens.fail(`expected tags.key, found ${tokens.found}`)
+    tokens.next()
+    const { column, key } = this.#member(text, start)
+    if (key === undefined) return tokens.fail('has() takes tags.key; other fields compare with null', start)
+    this.#expect(')')
+    return { kind: 'has', column, key }
+  }
+
+  /** `member: word {'.' (word | string)}`, whose first word was read already. */
+  #member(first: string, start: number): Member {
+    const tokens = this.#tokens
+    if (!tokens.is('.')) return { name: first, column: this.#column(first, start), key: undefined }
+
+    const path = [first]
+    while (tokens.is('.')) {
+      tokens.next()
+      if (!tokens.is('word') && !tokens.is('number') && !tokens.is('string')) {
+        tokens.fail(`expected a name after the dot, found ${tokens.found}`)
+      }
+      if (tokens.is('number') && tokens.text.includes('.')) this.#dottedKey(first, start)
+      path.push(tokens.text)
+      tokens.next()
+    }
+    const name = path.join('.')
+    if (!Object.hasOwn(this.#columns, first) || Object.hasOwn(this.#columns, name)) {
+      return { name, column: this.#column(name, start), key: undefined }
+    }
+    const column = this.#column(first, start)
+    if (column.kind !== 'tags') return { name, column: this.#column(name, start), key: undefined }
+    return path.length === 2 ? { name, column, key: path[1] } : this.#dottedKey(first, start)
+  }
+
+  #dottedKey(field: string, start: number): never {
+    return this.#tokens.fail(
+      `a key with dots goes in double quotes, as in ${field.slice(0, 64)}."a.b"`,
+      start,
+    )
+  }
+
+  #column(name: string, start: number): PlanColumn {
+    const column = Object.hasOwn(this.#columns, name) ? this.#columns[name] : undefined
+    if (column !== undefined) return planColumn(column)
+    const names = Object.keys(this.#columns)
+    return this.#tokens.fail(`unknown field ${quoted(name)}`, start, didYouMean(name, names))
+  }
+
+  /** `:` asks text whether it contains something, and tags whether they have a key. */
+  #colon({ name, column, key }: Member, opStart: number): FilterNode {
+    const tokens = this.#tokens
+    const { kind, text } = tokens
+    if (column.kind === 'tags' && key === undefined) {
+      const isKey = kind === 'string' || ((kind === 'word' || kind === 'number') && !isReserved(tokens))
+      return isKey ? { kind: 'has', column, key: text } : tokens.fail(`expected a key, found ${tokens.found}`)
+    }
+    if (column.kind !== 'string' && column.kind !== 'tags' && column.kind !== 'any') {
+      tokens.fail(`":" is for text and tags, not for ${quoted(name)}`, opStart)
+    }
+    if (kind !== 'string') tokens.fail(`${quoted(name)} takes text in double quotes, not ${tokens.found}`)
+    return { kind: 'contains', column, key, value: text }
+  }
+
+  #comparison(member: Member, op: CompareOp, opStart: number): FilterNode {
+    const tokens = this.#tokens
+    const { name, column, key } = member
+    if (isNullWord(tokens, column)) {
+      if (op !== '=' && op !== '!=') tokens.fail(`null compares by = and != only, not by ${op}`, opStart)
+      if (key === undefined) return op === '=' ? isNull(column) : isNotNull(column)
+      return op === '=' ? not({ kind: 'has', column, key }) : { kind: 'has', column, key }
+    }
+    if (column.kind === 'tags' && key === undefined) {
+      tokens.fail(`${quoted(name)} compares by key, as in ${name}.key ${op} "value"`, opStart)
+    }
+    if ((column.kind === 'bool' || column.kind === 'enum') && op !== '=' && op !== '!=') {
+      tokens.fail(`${quoted(name)} compares by = and != only, not by ${op}`, opStart)
+    }
+    return { kind: 'compare', column, key, op, value: typedLiteral(tokens, name, column) }
+  }
+
+  #expect(kind: ')'): void {
+    if (!this.#tokens.is(kind)) this.#tokens.fail(`expected ${quoted(kind)}, found ${this.#tokens.found}`)
+    this.#tokens.next()
+  }
+}
+
+const startsFactor = (tokens: FilterTokens): boolean =>
+  !tokens.is('end') && !tokens.is(')') && !tokens.isKeyword('AND')
+
+const isReserved = (tokens: FilterTokens): boolean =>
+  tokens.isKeyword('AND') || tokens.isKeyword('OR') || tokens.isKeyword('NOT')
+
+const isNullWord = (tokens: FilterTokens, column: PlanColumn): boolean =>
+  tokens.is('word') && tokens.text === 'null' && column.enumNames?.numberOf.has('null') !== true

@@ -1,0 +1,130 @@
+import type { PlanColumn, PlanValue } from './plan.js'
+import { type FilterTokens, quoted } from './filter-tokens.js'
+import { didYouMean } from './nearest-names.js'
+import { parseTimestamp } from './rfc3339.js'
+
+/**
+ * The current token as a value of the column's type; leaves the token where it is.
+ * @throws InvalidArgument with the position when the column cannot hold it.
+ */
+export const typedLiteral = (tokens: FilterTokens, field: string, column: PlanColumn): PlanValue => {
+  const { kind, text } = tokens
+  switch (column.kind) {
+    case 'string':
+    case 'tags':
+      return kind === 'string' ? text : mismatch(tokens, field, 'text in double quotes')
+    case 'bool':
+      if (kind === 'word' && (text === 'true' || text === 'false')) return text === 'true'
+      return mismatch(tokens, field, 'true or false')
+    case 'enum':
+      return enumName(tokens, field, column)
+    case 'int32':
+    case 'uint32':
+    case 'int64':
+    case 'uint64':
+      return integer(tokens, field, column.kind)
+    case 'float':
+    case 'double':
+      return float(tokens, field, column.kind)
+    case 'timestamp':
+      return (
+        (kind === 'string' ? parseTimestamp(text) : undefined) ??
+        mismatch(tokens, field, 'an RFC 3339 timestamp of the years 1000 to 9999 in double quotes')
+      )
+    case 'duration':
+      return (
+        (kind === 'string' || kind === 'number' ? parseDuration(text) : undefined) ??
+        mismatch(tokens, field, 'seconds such as "1.5s", at most 292 years')
+      )
+    case 'bytes':
+      return (
+        (kind === 'string' ? parseBase64(text) : undefined) ??
+        mismatch(tokens, field, 'base64 in double quotes')
+      )
+    case 'json':
+      return mismatch(tokens, field, 'null alone')
+    case 'any':
+      return asWritten(tokens, field)
+  }
+}
+
+const INTEGER = /^-?\d+$/
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const DURATION = /^(-?)(\d{1,10})(?:\.(\d{1,9}))?s$/
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Inclusive bounds of each integer width. */
+export const INTEGER_BOUNDS = {
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  uint32: [0n, 2n ** 32n - 1n],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+} as const
+
+/** A fraction of a second beside at most 292 years keeps nanoseconds within 64 bits. */
+const NANOS_PER_SECOND = 1_000_000_000n
+
+const mismatch = (tokens: FilterTokens, field: string, takes: string): never =>
+  tokens.fail(`${quoted(field)} takes ${takes}, not ${tokens.found}`)
+
+const enumName = (tokens: FilterTokens, field: string, column: PlanColumn): string => {
+  const { kind, text } = tokens
+  if (kind !== 'word' && kind !== 'string') return mismatch(tokens, field, 'the name of an enum value')
+  const names = column.enumNames?.numberOf
+  if (names === undefined || names.has(text)) return text
+  return tokens.fail(
+    `${quoted(field)} has no value ${quoted(text)}`,
+    undefined,
+    didYouMean(text, names.keys()),
+  )
+}
+
+const integer = (tokens: FilterTokens, field: string, kind: keyof typeof INTEGER_BOUNDS): number | bigint => {
+  const { text } = tokens
+  if (tokens.kind !== 'number' || !INTEGER.test(text)) return mismatch(tokens, field, 'an integer')
+  const wide = kind === 'int64' || kind === 'uint64'
+  const value = wide || text.length > 15 ? BigInt(text) : Number(text)
+  const [min, max] = INTEGER_BOUNDS[kind]
+  if (value < min || value > max)
+    return tokens.fail(`${quoted(field)} takes ${kind}, ${text.slice(0, 64)} is out of range`)
+  return wide ? value : Number(value)
+}
+
+const float = (tokens: FilterTokens, field: string, kind: 'float' | 'double'): number => {
+  const { text } = tokens
+  if (tokens.kind !== 'number' || !NUMBER.test(text)) return mismatch(tokens, field, 'a number')
+  const value = kind === 'float' ? Math.fround(Number(text)) : Number(text)
+  if (!Number.isFinite(value))
+    return tokens.fail(`${quoted(field)} takes ${kind}, ${text.slice(0, 64)} is out of range`)
+  return value
+}
+
+const parseDuration = (text: string): bigint | undefined => {
+  const parts = DURATION.exec(text)
+  if (parts === null) return undefined
+  const nanos = BigInt(parts[2] ?? 0) * NANOS_PER_SECOND + BigInt((parts[3] ?? '').padEnd(9, '0'))
+  const value = parts[1] === '-' ? -nanos : nanos
+  const [min, max] = INTEGER_BOUNDS.int64
+  return value >= min && value <= max ? value : undefined
+}
+
+/** Strict: `Buffer.from` drops what it does not know, so that two texts would name the same bytes. */
+const parseBase64 = (text: string): Uint8Array | undefined => {
+  if (!BASE64.test(text)) return undefined
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : undefined
+}
+
+const asWritten = (tokens: FilterTokens, field: string): PlanValue => {
+  const { kind, text } = tokens
+  if (kind === 'string') return text
+  if (kind === 'word' && (text === 'true' || text === 'false')) return text === 'true'
+  if (kind !== 'number' || !NUMBER.test(text))
+    return mismatch(tokens, field, 'a number, or text in double quotes')
+  const value = Number(text)
+  if (!Number.isFinite(value)) return tokens.fail(`${quoted(text)} is out of range`)
+  if (!INTEGER.test(text) || Number.isSafeInteger(value)) return value
+  const wide = BigInt(text)
+  if (wide >= INTEGER_BOUNDS.int64[0] && wide <= INTEGER_BOUNDS.uint64[1]) return wide
+  return tokens.fail(`${quoted(text)} is out of range`)
+}

@@ -1,0 +1,61 @@
+import { InvalidArgument } from '../../errors.js'
+import type { Columns } from '../../resource/field.js'
+import { quoted } from './filter-tokens.js'
+import { didYouMean } from './nearest-names.js'
+import { planColumn } from './plan-column.js'
+import type { PlanColumn } from './plan.js'
+
+export type Direction = 'asc' | 'desc'
+
+/** One term of an order. NULL sorts last ascending and first descending. */
+export interface OrderTerm {
+  readonly column: PlanColumn
+  readonly direction: Direction
+}
+
+/** Longest order_by, in UTF-16 units. */
+export const MAX_ORDER_BY_LENGTH = 4096
+
+/**
+ * The terms of an AIP-132 order_by, none when it is blank.
+ * @throws InvalidArgument with the position: an unknown field, an empty term, a field named twice, a direction that is
+ * neither `asc` nor `desc`, a field that has no order (tags, JSON).
+ */
+export const parseOrderTerms = (expression: string, columns: Columns): readonly OrderTerm[] => {
+  if (expression.trim() === '') return []
+  if (expression.length > MAX_ORDER_BY_LENGTH) {
+    fail(`longer than ${MAX_ORDER_BY_LENGTH} characters`, expression, MAX_ORDER_BY_LENGTH)
+  }
+  const named = new Set<string>()
+  let start = 0
+  return expression.split(',').map((text) => {
+    const at = start + (text.length - text.trimStart().length)
+    start += text.length + 1
+    const [name = '', direction = 'asc', ...rest] = text.trim().split(/\s+/)
+    if (name === '') fail('empty term', expression, at)
+
+    const column = Object.hasOwn(columns, name) ? columns[name] : undefined
+    if (column === undefined) {
+      return fail(`unknown field ${quoted(name)}`, expression, at, didYouMean(name, Object.keys(columns)))
+    }
+    if (named.has(name)) fail(`${quoted(name)} is named twice`, expression, at)
+    named.add(name)
+
+    const lower = direction.toLowerCase()
+    if ((lower !== 'asc' && lower !== 'desc') || rest.length > 0) {
+      const wrong = [direction, ...rest].join(' ')
+      return fail(`${quoted(name)} is followed by asc or desc, not by ${quoted(wrong)}`, expression, at)
+    }
+    const term: OrderTerm = { column: planColumn(column), direction: lower }
+    if (!isSortable(term.column)) fail(`${quoted(name)} has no order`, expression, at)
+    return term
+  })
+}
+
+/** Whether rows can be ordered by the column: not by tags or JSON. */
+export const isSortable = (column: PlanColumn): boolean => column.kind !== 'tags' && column.kind !== 'json'
+
+const fail = (what: string, expression: string, at: number, hint = ''): never => {
+  const position = [...expression.slice(0, at)].length + 1
+  throw new InvalidArgument('order_by', `${what} at position ${position}${hint}`)
+}

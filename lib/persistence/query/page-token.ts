@@ -1,0 +1,120 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { InvalidArgument } from '../../errors.js'
+import { type JsonValue, cursorValueOf, fromJson, toJson } from './cursor-value.js'
+import type { OrderTerm } from './order-by.js'
+import type { PlanValue } from './plan.js'
+
+/** What a page token belongs to: it is refused for any other list. */
+export interface PageScope {
+  /** Resource type. */
+  readonly resource: string
+  /** Undefined where the list spans tenants or the resource has none. */
+  readonly tenant: string | undefined
+  readonly filter: string
+  readonly orderBy: string
+  readonly search: string
+  readonly showDeleted: boolean
+}
+
+/** One value of the last row of a page; null for NULL. */
+export type CursorValue = PlanValue | null
+
+/** Where a page starts: after the row with these sort values, or after so many rows. */
+export type PageCursor =
+  | { readonly kind: 'keyset'; readonly values: readonly CursorValue[] }
+  | { readonly kind: 'offset'; readonly offset: number }
+
+/** Longest token, in characters. */
+export const MAX_PAGE_TOKEN_LENGTH = 65_536
+export const MAX_OFFSET = 2 ** 31 - 1
+
+/**
+ * A token for the page after the row with these sort values, one per term.
+ * @param values - as the entity holds them; undefined and null are NULL.
+ * @param key - makes the checksum an HMAC, so that clients cannot make tokens of their own.
+ */
+export const encodeKeyset = (
+  values: readonly unknown[],
+  terms: readonly OrderTerm[],
+  scope: PageScope,
+  key?: string | Uint8Array,
+): string => {
+  const json = terms.map(({ column }, i) => toJson(cursorValueOf(column, values[i])))
+  const text = JSON.stringify([json, checksum(json, terms, scope, key).toString('base64url')])
+  const token = Buffer.from(text).toString('base64url')
+  if (token.length <= MAX_PAGE_TOKEN_LENGTH) return token
+  throw new InvalidArgument('order_by', 'the values of this order are too long to page by')
+}
+
+/** A token for the page after so many rows: base64 of the decimal number. */
+export const encodeOffset = (offset: number): string => Buffer.from(String(offset)).toString('base64')
+
+/**
+ * Where the page starts that a token asks for; undefined for the empty token, which asks for the first.
+ * @throws InvalidArgument when it is malformed or was made for another list.
+ */
+export const decodePageToken = (
+  token: string,
+  terms: readonly OrderTerm[],
+  scope: PageScope,
+  key?: string | Uint8Array,
+): PageCursor | undefined => {
+  if (token === '') return undefined
+  if (token.length > MAX_PAGE_TOKEN_LENGTH || !BASE64.test(token)) return malformed()
+  const text = Buffer.from(token, 'base64').toString('utf8')
+  if (DECIMAL.test(text)) {
+    const offset = Number(text)
+    return offset <= MAX_OFFSET ? { kind: 'offset', offset } : malformed()
+  }
+
+  const [json, sum] = keysetParts(text)
+  const expected = checksum(json, terms, scope, key)
+  const given = Buffer.from(sum, 'base64url')
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    throw new InvalidArgument(
+      'page_token',
+      'belongs to another list: filter, order and the like must stay the same',
+    )
+  }
+  if (json.length !== terms.length) return malformed()
+  const values = terms.map(({ column }, i) => fromJson(column, json[i] as JsonValue) ?? malformed())
+  return { kind: 'keyset', values: values.map(([value]) => value) }
+}
+
+/** Both alphabets, with or without padding: offsets come from many hands. */
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+const DECIMAL = /^(?:0|[1-9]\d{0,9})$/
+const CHECKSUM_BYTES = 16
+const VERSION = 1
+
+const malformed = (): never => {
+  throw new InvalidArgument('page_token', 'is malformed: pass next_page_token of the previous page as it was')
+}
+
+const checksum = (
+  values: readonly JsonValue[],
+  terms: readonly OrderTerm[],
+  scope: PageScope,
+  key: string | Uint8Array | undefined,
+): Buffer => {
+  const { resource, tenant, filter, orderBy, search, showDeleted } = scope
+  const order = terms.map(({ column, direction }) => [column.column, column.kind, direction])
+  const list = [VERSION, resource, tenant ?? null, filter, orderBy, search, showDeleted, order, values]
+  const hash = key === undefined ? createHash('sha256') : createHmac('sha256', key)
+  return hash.update(JSON.stringify(list)).digest().subarray(0, CHECKSUM_BYTES)
+}
+
+const keysetParts = (text: string): readonly [json: readonly JsonValue[], sum: string] => {
+  const parts = parsed(text)
+  if (!Array.isArray(parts) || parts.length !== 2) return malformed()
+  const [json, sum] = parts as readonly unknown[]
+  return Array.isArray(json) && typeof sum === 'string' ? [json as JsonValue[], sum] : malformed()
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return malformed()
+  }
+}

@@ -1,0 +1,99 @@
+import type { Column } from '../../resource/field.js'
+
+/** A column of a plan. `any` is a column whose type is unknown: literals are bound as they are written. */
+export interface PlanColumn extends Omit<Column, 'kind'> {
+  readonly kind: Column['kind'] | 'any'
+}
+
+/**
+ * A value as entities hold it: bigint for 64-bit integers and durations (nanoseconds), but the name for an enum. A
+ * timestamp is a Date, or a bigint of microseconds where a cursor has to be finer than a Date.
+ */
+export type PlanValue = string | number | bigint | boolean | Date | Uint8Array
+
+export type CompareOp = '=' | '!=' | '<' | '<=' | '>' | '>='
+
+/** `key` is the tag that is compared when the column holds tags. Unknown (NULL) when either side is NULL. */
+export interface CompareNode {
+  readonly kind: 'compare'
+  readonly column: PlanColumn
+  readonly key: string | undefined
+  readonly op: CompareOp
+  readonly value: PlanValue
+}
+
+/** Substring test, case-sensitive, nothing in `value` is special. */
+export interface ContainsNode {
+  readonly kind: 'contains'
+  readonly column: PlanColumn
+  readonly key: string | undefined
+  readonly value: string
+}
+
+/** Whether the column is NULL; never unknown. */
+export interface NullNode {
+  readonly kind: 'null'
+  readonly column: PlanColumn
+}
+
+/** Whether the tags hold the key; never unknown, NULL tags hold nothing. */
+export interface HasNode {
+  readonly kind: 'has'
+  readonly column: PlanColumn
+  readonly key: string
+}
+
+/** Compares columns with values as one row, the first difference deciding. No column of it is nullable. */
+export interface RowNode {
+  readonly kind: 'row'
+  readonly columns: readonly PlanColumn[]
+  readonly op: '<' | '>'
+  readonly values: readonly PlanValue[]
+}
+
+/** True without operands. */
+export interface AndNode {
+  readonly kind: 'and'
+  readonly nodes: readonly FilterNode[]
+}
+
+/** False without operands. */
+export interface OrNode {
+  readonly kind: 'or'
+  readonly nodes: readonly FilterNode[]
+}
+
+export interface NotNode {
+  readonly kind: 'not'
+  readonly node: FilterNode
+}
+
+/** What a filter asks, free of text and of dialect. Logic is three-valued, as in SQL. */
+export type FilterNode =
+  AndNode | OrNode | NotNode | CompareNode | ContainsNode | NullNode | HasNode | RowNode
+
+/** All of the nodes; those that are undefined ask nothing. */
+export const and = (...nodes: readonly (FilterNode | undefined)[]): FilterNode => {
+  const asked = nodes.filter((node) => node !== undefined)
+  return asked.length === 1 ? (asked[0] as FilterNode) : { kind: 'and', nodes: asked }
+}
+
+/** Any of the nodes. */
+export const or = (...nodes: readonly FilterNode[]): FilterNode =>
+  nodes.length === 1 ? (nodes[0] as FilterNode) : { kind: 'or', nodes }
+
+export const not = (node: FilterNode): FilterNode => ({ kind: 'not', node })
+
+export const compare = (column: PlanColumn, op: CompareOp, value: PlanValue): FilterNode => ({
+  kind: 'compare',
+  column,
+  key: undefined,
+  op,
+  value,
+})
+
+export const equals = (column: PlanColumn, value: PlanValue): FilterNode => compare(column, '=', value)
+
+export const isNull = (column: PlanColumn): FilterNode => ({ kind: 'null', column })
+
+export const isNotNull = (column: PlanColumn): FilterNode => not(isNull(column))
