@@ -1,5 +1,6 @@
 import type { RequestContext } from '../context.js'
 import type { ResourceModel } from '../resource/resource-model.js'
+import type { FilterNode } from './query/plan.js'
 
 /** What a list asks for. Every field may be left out. */
 export interface ListOptions {
@@ -37,6 +38,11 @@ export interface OperationOptions {
   readonly context?: RequestContext
 }
 
+export interface ListScope extends OperationOptions {
+  /** Holds the list to what a caller's path names, such as a parent; ANDed with the filter. */
+  readonly under?: FilterNode
+}
+
 export interface WriteOptions extends OperationOptions {
   /** The etag the entity must still have (RFC 9110 If-Match, AIP-154). */
   readonly ifMatch?: string
@@ -54,7 +60,7 @@ export interface Repository<T extends object, K = string> {
   /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
   get(key: K, options?: OperationOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
-  list(list?: ListOptions, options?: OperationOptions): Promise<Page<T>>
+  list(list?: ListOptions, options?: ListScope): Promise<Page<T>>
   /** @throws {@link ErrConflict}, {@link ErrPreconditionFailed} */
   create(entity: Partial<T>, options?: OperationOptions): Promise<T>
   /** Without a mask every writable field is written, zero values included; with one only the fields it names. */
@@ -71,6 +77,16 @@ export interface Repository<T extends object, K = string> {
   batchDelete(keys: readonly K[], options?: OperationOptions): Promise<void>
   /** Removes for good what expired at or before the instant; answers how many. */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
+  /**
+   * Runs `fn` in a transaction that every repository call of its context joins; nested ones are savepoints. What `fn`
+   * throws rolls everything back.
+   */
+  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
+}
+
+export interface TransactionOptions extends OperationOptions {
+  /** How often `fn` is run again after a deadlock or a serialization failure; 0 when left out. */
+  readonly retries?: number
 }
 
 /**

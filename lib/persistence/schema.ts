@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Field, FieldKind } from '../resource/field.js'
 import type { ResourceModel } from '../resource/resource-model.js'
 import type { Dialect } from './executor.js'
+import { quoteIdentifier as quote } from './query/identifier.js'
 
 /** MySQL has no partial index: this column is `''` while a row lives and its key once it is deleted. */
 export const SOFT_DELETE_KEY = 'soft_delete_key'
@@ -184,10 +185,6 @@ function indexName(table: string, columns: readonly string[], suffix: string): s
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 8)
   return `${name.slice(0, MAX_NAME - digest.length - suffix.length - 2)}_${digest}_${suffix}`
 }
-
-/** A name as its dialect quotes it. */
-export const quote = (name: string, dialect: Dialect): string =>
-  isMysql(dialect) ? `\`${name.replaceAll('`', '``')}\`` : `"${name.replaceAll('"', '""')}"`
 
 /** The statements that create a table, one DDL statement each; they answer nothing when it exists already. */
 export function createTable(table: TableDefinition, dialect: Dialect): string[] {

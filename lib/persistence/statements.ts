@@ -3,7 +3,8 @@ import type { ResourceModel } from '../resource/resource-model.js'
 import type { Dialect, Statement } from './executor.js'
 import { bindOf } from './query/bind.js'
 import { BoundedCache } from './query/bounded-cache.js'
-import { quote, SOFT_DELETE_KEY } from './schema.js'
+import { quoteIdentifier as quote } from './query/identifier.js'
+import { SOFT_DELETE_KEY } from './schema.js'
 import { selected } from './stored-values.js'
 
 /** Names of prepared statements are per connection, and one pool may serve many repositories: one counter for them all. */

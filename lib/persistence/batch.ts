@@ -1,0 +1,22 @@
+import { InvalidArgument } from '../errors.js'
+import { MAX_BATCH } from './repository.js'
+
+/**
+ * Checks the keys of a batch.
+ * @param field - the request's list, for the error.
+ * @throws InvalidArgument when there are too many, or one stands twice where each may be written once.
+ */
+export function checkBatch(
+  keys: readonly string[],
+  field: string,
+  { unique }: { readonly unique: boolean },
+): void {
+  if (keys.length > MAX_BATCH)
+    throw new InvalidArgument(field, `has ${keys.length} entries: a batch holds at most ${MAX_BATCH}`)
+  if (!unique) return
+  const seen = new Set<string>()
+  for (const key of keys) {
+    if (seen.has(key)) throw new InvalidArgument(field, `names the key ${JSON.stringify(key)} twice`)
+    seen.add(key)
+  }
+}

@@ -1,0 +1,246 @@
+import type { RequestContext } from '../context.js'
+import { ErrNotFound, ErrPreconditionFailed } from '../errors.js'
+import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
+import { resourceModel } from '../resource/resource-model.js'
+import { checkBatch } from './batch.js'
+import { checkCredential, type CredentialRow, type Verification } from './credential-check.js'
+import { planList, tenantNode, type PagingOptions } from './list-plan.js'
+import { MemoryDatabase } from './memory-database.js'
+import { MemoryTable } from './memory-table.js'
+import { newEntity, type Sources, type Values } from './new-entity.js'
+import { deletionOf, patchOf, restorationOf, stampsOf } from './patch.js'
+import { compareBy } from './query/compare-by.js'
+import { toTest } from './query/evaluate.js'
+import { keysetPredicate } from './query/keyset.js'
+import { and, isNull } from './query/plan.js'
+import type {
+  BatchUpdateItem,
+  ListOptions,
+  ListScope,
+  OperationOptions,
+  Page,
+  Repository,
+  TransactionOptions,
+  WriteOptions,
+} from './repository.js'
+import { ambiguousKey, scopeOf, type Scope } from './scope.js'
+import { checkSealing, mint, reveal, sealNew, type SealingOptions } from './sealing.js'
+
+export interface MemoryOptions extends Sources, PagingOptions, SealingOptions {
+  /** Shared by repositories that are written in one transaction; one of its own when left out. */
+  readonly database?: MemoryDatabase
+}
+
+/**
+ * A repository that keeps everything in this process, for development and tests. It behaves like the SQL backends in
+ * everything but search, which it ignores.
+ */
+export class MemoryRepository<E extends object> implements Repository<E> {
+  readonly model: ResourceModel<E>
+  readonly #options: MemoryOptions
+  readonly #database: MemoryDatabase
+  readonly #table: MemoryTable<E>
+
+  constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
+    this.model = resourceModel(entity)
+    checkSealing(this.model, options)
+    this.#options = options
+    this.#database = options.database ?? new MemoryDatabase()
+    this.#table = new MemoryTable(this.model)
+  }
+
+  async get(key: string, options?: OperationOptions): Promise<E> {
+    return this.#table.entityOf(this.#liveRow(key, scopeOf(this.model, options)))
+  }
+
+  async list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
+    const scope = scopeOf(this.model, options)
+    const plan = planList(this.model, list, scope, this.#options, options?.under)
+    const live =
+      this.model.deleteTime === undefined || plan.showDeleted ? undefined : isNull(this.model.deleteTime)
+    const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
+    const read = this.#table.read
+    const rows = this.#table
+      .filter(toTest(and(tenantNode(this.model, scope), live, plan.filter, after), read))
+      .sort(compareBy(plan.terms, read))
+    const start = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
+    const page = rows.slice(start, start + plan.size)
+    const last = page.at(-1)
+    const more = last !== undefined && rows.length > start + plan.size
+    return {
+      items: page.map((row) => this.#table.entityOf(row)),
+      nextPageToken: more ? plan.nextPageToken(plan.terms.map(({ column }) => read(last, column))) : '',
+    }
+  }
+
+  async create(input: Partial<E>, options?: OperationOptions): Promise<E> {
+    const scope = scopeOf(this.model, options)
+    const entity = newEntity(this.model, input, scope, this.#options)
+    const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
+    const row = this.#table.rowOf(entity, sealed.columns)
+    await this.#database.write(scope.context, (log) => this.#table.insert(row, log))
+    return Object.assign(this.#table.entityOf(row), sealed.tokens)
+  }
+
+  async update(
+    key: string,
+    entity: Partial<E>,
+    fieldMask?: readonly string[],
+    options?: WriteOptions,
+  ): Promise<E> {
+    const scope = scopeOf(this.model, options)
+    const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
+    return this.#database.write(scope.context, (log) => {
+      const row = this.#matching(this.#liveRow(key, scope), options)
+      return this.#table.entityOf(this.#table.replace(row, patch, log))
+    })
+  }
+
+  async delete(key: string, options?: WriteOptions): Promise<void> {
+    const scope = scopeOf(this.model, options)
+    await this.#database.write(scope.context, (log) =>
+      this.#remove(this.#matching(this.#liveRow(key, scope), options), log),
+    )
+  }
+
+  async undelete(key: string, options?: WriteOptions): Promise<E> {
+    const scope = scopeOf(this.model, options)
+    const { deleteTime } = this.model
+    if (deleteTime === undefined) throw new ErrNotFound()
+    return this.#database.write(scope.context, (log) => {
+      const row = this.#only(
+        this.#table
+          .find(key, scope.tenant)
+          .filter((candidate) => candidate[deleteTime.property] !== undefined),
+      )
+      return this.#table.entityOf(
+        this.#table.replace(this.#matching(row, options), restorationOf(this.model, this.#options), log),
+      )
+    })
+  }
+
+  async batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
+    checkBatch(keys, 'ids', { unique: false })
+    const scope = scopeOf(this.model, options)
+    return keys.map((key) => this.#table.entityOf(this.#liveRow(key, scope)))
+  }
+
+  async batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
+    checkBatch(
+      items.map(({ key }) => key),
+      'requests',
+      { unique: true },
+    )
+    const scope = scopeOf(this.model, options)
+    const patches: Values[] = []
+    for (const { entity, fieldMask } of items)
+      patches.push(await patchOf(this.model, entity, fieldMask, options, this.#options, scope))
+    return this.#database.write(scope.context, (log) =>
+      items.map(({ key }, i) =>
+        this.#table.entityOf(this.#table.replace(this.#liveRow(key, scope), patches[i] ?? {}, log)),
+      ),
+    )
+  }
+
+  async batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
+    checkBatch(keys, 'ids', { unique: true })
+    const scope = scopeOf(this.model, options)
+    await this.#database.write(scope.context, (log) => {
+      for (const key of keys) this.#remove(this.#liveRow(key, scope), log)
+    })
+  }
+
+  async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
+    const scope = scopeOf(this.model, options)
+    const { expireTime, tenant } = this.model
+    if (expireTime === undefined) return 0
+    return this.#database.write(scope.context, (log) => {
+      const expired = this.#table.filter((row) => {
+        const expiry = row[expireTime.property] as Date | undefined
+        const mine =
+          tenant === undefined || scope.tenant === undefined || row[tenant.property] === scope.tenant
+        return mine && expiry !== undefined && expiry.getTime() <= before.getTime()
+      })
+      for (const row of expired) this.#table.remove(row, log)
+      return expired.length
+    })
+  }
+
+  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
+    return this.#database.transaction(scopeOf(this.model, options).context, fn)
+  }
+
+  /** @internal What `lookupBy<Field>Hash` calls. */
+  async lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
+    const scope = scopeOf(this.model, options)
+    const found = this.#table.filter(
+      (row) =>
+        row[hash.property] === value && this.#table.isLive(row) && this.#table.belongsTo(row, scope.tenant),
+    )
+    return this.#table.entityOf(this.#only(found))
+  }
+
+  /** @internal What `reveal<Field>` calls. */
+  async reveal(
+    { cipher }: SecretField,
+    key: string,
+    options?: OperationOptions,
+  ): Promise<string | undefined> {
+    const scope = scopeOf(this.model, options)
+    return reveal(this.#liveRow(key, scope)[cipher.property], this.#options, scope.context.signal)
+  }
+
+  /** @internal What `verify<Field>` calls. */
+  verify(credential: CredentialField, token: string, options?: OperationOptions): Promise<Verification<E>> {
+    const find = (publicId: string): Promise<CredentialRow<E> | undefined> => {
+      const [row] = this.#table.filter(
+        (candidate) => candidate[credential.publicId.property] === publicId && this.#table.isLive(candidate),
+      )
+      return Promise.resolve(row && { entity: this.#table.entityOf(row), columns: row })
+    }
+    return checkCredential(this.model, credential, token, this.#options, find, options?.context?.signal)
+  }
+
+  /** @internal What `remint<Field>` calls. */
+  async remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
+    const scope = scopeOf(this.model, options)
+    const { columns, tokens } = await mint(
+      this.model,
+      credential.property,
+      this.#options,
+      scope.context.signal,
+    )
+    await this.#database.write(scope.context, (log) =>
+      this.#table.replace(
+        this.#liveRow(key, scope),
+        { ...columns, ...stampsOf(this.model, this.#options) },
+        log,
+      ),
+    )
+    return tokens[credential.property] as string
+  }
+
+  #remove(row: Values, log: (undo: () => void) => void): void {
+    const { deleteTime } = this.model
+    if (deleteTime === undefined) this.#table.remove(row, log)
+    else this.#table.replace(row, deletionOf(this.model, this.#options), log)
+  }
+
+  #liveRow(key: string, scope: Scope): Values {
+    return this.#only(this.#table.find(key, scope.tenant).filter((row) => this.#table.isLive(row)))
+  }
+
+  #only(rows: readonly Values[]): Values {
+    const [row] = rows
+    if (row === undefined) throw new ErrNotFound()
+    if (rows.length > 1) throw ambiguousKey(this.model)
+    return row
+  }
+
+  #matching(row: Values, options: WriteOptions | undefined): Values {
+    if (options?.ifMatch === undefined) return row
+    const { etag } = this.model
+    if (etag === undefined || row[etag.property] !== options.ifMatch) throw ErrPreconditionFailed.etag()
+    return row
+  }
+}
