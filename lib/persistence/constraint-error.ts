@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Aborted, AshlarError, ErrConflict, ErrPreconditionFailed } from '../errors.js'
+import { cancellation } from './executors/cancellation.js'
+import { driverErrors, type DriverError } from './driver-errors.js'
+
+type Kind = 'conflict' | 'precondition'
+
+/** PostgreSQL's SQLSTATEs. */
+const SQLSTATES: Readonly<Record<string, Kind>> = {
+  '23505': 'conflict',
+  '23000': 'precondition',
+  '23001': 'precondition',
+  '23502': 'precondition',
+  '23503': 'precondition',
+  '23514': 'precondition',
+  '23P01': 'precondition',
+}
+
+/** MySQL and MariaDB by number, because MariaDB's names are those of other errors (4025 is its CHECK). */
+const ERRNOS: Readonly<Record<number, Kind>> = {
+  1022: 'conflict',
+  1062: 'conflict',
+  1169: 'conflict',
+  1586: 'conflict',
+  1761: 'conflict',
+  1762: 'conflict',
+  1859: 'conflict',
+  1048: 'precondition',
+  1216: 'precondition',
+  1217: 'precondition',
+  1364: 'precondition',
+  1451: 'precondition',
+  1452: 'precondition',
+  1566: 'precondition',
+  3819: 'precondition',
+  4025: 'precondition',
+}
+
+/** SQLite's extended codes, as `better-sqlite3` reports them. */
+const SQLITE_CODES: Readonly<Record<string, Kind>> = {
+  SQLITE_CONSTRAINT_UNIQUE: 'conflict',
+  SQLITE_CONSTRAINT_PRIMARYKEY: 'conflict',
+  SQLITE_CONSTRAINT_ROWID: 'conflict',
+  SQLITE_CONSTRAINT_FOREIGNKEY: 'precondition',
+  SQLITE_CONSTRAINT_NOTNULL: 'precondition',
+  SQLITE_CONSTRAINT_CHECK: 'precondition',
+  SQLITE_CONSTRAINT_DATATYPE: 'precondition',
+  SQLITE_CONSTRAINT_TRIGGER: 'precondition',
+}
+
+/** `sqlite3` has one number for every constraint. Its text begins with words of SQLite's own, never with a value. */
+const SQLITE_CONSTRAINT = 19
+const SQLITE_UNIQUE = /^SQLITE_CONSTRAINT: (?:UNIQUE constraint failed|PRIMARY KEY must be unique)/
+
+const RETRYABLE_STATES = new Set<unknown>(['40001', '40P01', '55P03'])
+const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213])
+
+/**
+ * What a violated constraint means to a caller: {@link ErrConflict} for a unique one, {@link ErrPreconditionFailed} for a
+ * foreign key, NOT NULL, CHECK or exclusion, undefined for any other error. Goes by the driver's codes: by the text, a
+ * client's value could pass for a conflict.
+ */
+export function constraintError(error: unknown): ErrConflict | ErrPreconditionFailed | undefined {
+  if (error instanceof ErrConflict || error instanceof ErrPreconditionFailed) return error
+  if (error instanceof AshlarError) return undefined
+  for (const candidate of driverErrors(error)) {
+    const kind = kindOf(candidate)
+    if (kind === 'conflict') return new ErrConflict(error)
+    if (kind === 'precondition') return new ErrPreconditionFailed(error)
+  }
+  return undefined
+}
+
+function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefined {
+  if (typeof sqlState === 'string') return typeof errno === 'number' ? ERRNOS[errno] : undefined
+  if (typeof code !== 'string') return undefined
+  if (code === 'SQLITE_CONSTRAINT' && errno === SQLITE_CONSTRAINT) {
+    return typeof message === 'string' && SQLITE_UNIQUE.test(message) ? 'conflict' : 'precondition'
+  }
+  return SQLSTATES[code] ?? SQLITE_CODES[code]
+}
+
+/** Whether the same work may succeed when it is done again: a deadlock, a serialization failure, a lock timeout. */
+export function retryable(error: unknown): boolean {
+  if (error instanceof AshlarError && !(error instanceof Aborted)) return false
+  return driverErrors(error).some(
+    ({ code, errno, sqlState }) =>
+      (typeof sqlState === 'string' && RETRYABLE_ERRNOS.has(errno)) ||
+      (typeof code === 'string' && (RETRYABLE_STATES.has(code) || code.startsWith('SQLITE_BUSY'))),
+  )
+}
+
+export interface RetryOptions {
+  /** Times to try again; 3 by default. */
+  readonly retries?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Runs one operation, and again when another writer was in the way, waiting a random while longer each time.
+ * @throws Aborted when the retries ran out.
+ */
+export async function withRetries<T>(
+  operation: () => Promise<T>,
+  { retries = 3, signal }: RetryOptions = {},
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await operation()
+    } catch (error) {
+      if (!retryable(error)) throw error
+      if (signal?.aborted === true) throw cancellation(signal, error)
+      if (attempt >= retries) throw error instanceof Aborted ? error : new Aborted(undefined, error)
+      await delay(Math.random() * 20 * 2 ** attempt)
+    }
+  }
+}
