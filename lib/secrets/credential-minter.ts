@@ -5,8 +5,9 @@ import { decodeBase64 } from './base64.js'
 import {
   AlgoSHA512_256,
   type Algorithm,
-  hashWith,
+  hashBy,
   type HashSpec,
+  hashWith,
   parseHashSpec,
   unsupported,
 } from './hash-spec.js'
@@ -22,7 +23,7 @@ const MAX_SECRET_BITS = 2048
 /** Far above any token we mint; what is longer is not even searched for separators. */
 const MAX_TOKEN_LENGTH = 1024
 const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
-const BASE62 = /^[A-Za-z0-9]+$/
+const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
 
 export interface MinterOptions {
   /** What tokens start with, such as the product's name; {@link DefaultPrefix} when empty. */
@@ -101,9 +102,10 @@ export class CredentialMinter {
     const secretAt = token.lastIndexOf('_')
     const publicIdAt = token.lastIndexOf('_', secretAt - 1)
     const prefix = token.slice(0, Math.max(publicIdAt, 0))
-    const publicId = token.slice(publicIdAt + 1, Math.max(secretAt, 0))
+    if (prefix !== this.prefix && !PREFIX.test(prefix)) throw malformed()
+    if (!ID_AND_SECRET.test(token.slice(publicIdAt + 1))) throw malformed()
+    const publicId = token.slice(publicIdAt + 1, secretAt)
     const secret = token.slice(secretAt + 1)
-    if (!PREFIX.test(prefix) || !BASE62.test(publicId) || !BASE62.test(secret)) throw malformed()
     return { prefix, publicId, secret }
   }
 
@@ -118,7 +120,7 @@ export class CredentialMinter {
     const expected = bytesOf(stored.hash, 'hash')
     if (expected.length !== algorithm.length)
       throw new SecretUnreadable('the stored hash has the wrong length')
-    const hash = hashWith(stored.spec, salt, secret, options.signal)
+    const hash = hashBy(algorithm, salt, secret, options.signal)
     return timingSafeEqual(hash instanceof Promise ? await hash : hash, expected)
   }
 
