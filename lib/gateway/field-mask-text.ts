@@ -1,0 +1,30 @@
+import { JsonFault } from './json-fault.js'
+
+/** `displayName` → `display_name`, as FieldMask's mapping has it. */
+export const toSnakeCase = (path: string): string =>
+  path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** `display_name` → `displayName`. */
+export const toCamelCase = (path: string): string =>
+  path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Reads the paths of a FieldMask in JSON: comma-separated and lowerCamelCase. */
+export function readMaskPaths(text: string): string[] {
+  if (text === '') return []
+  const paths = text.split(',')
+  if (paths.some((path) => path === '' || path.includes('_')))
+    throw new JsonFault('expected comma-separated lowerCamelCase paths, such as "displayName,size"')
+  return paths.map(toSnakeCase)
+}
+
+/** @throws RangeError for a path that would not come back the same. */
+export function writeMaskPaths(paths: readonly string[]): string {
+  return paths
+    .map((path) => {
+      const camel = toCamelCase(path)
+      if (toSnakeCase(camel) !== path || path.includes(','))
+        throw new RangeError('a mask path has no lowerCamelCase form')
+      return camel
+    })
+    .join(',')
+}

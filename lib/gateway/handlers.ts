@@ -1,0 +1,70 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import { InvalidArgument } from '../errors.js'
+import { HttpError } from './http-error.js'
+import type { FetchHandler, HttpHandler, NodeHandler } from './mux.js'
+
+/** Runs a mounted handler. What it throws before it answered is thrown on. */
+export async function runHandler(
+  handler: HttpHandler,
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  if (handler.length >= 2) return await runNode(handler as NodeHandler, request, response)
+  const answer = await (handler as FetchHandler)(toFetchRequest(request, signal))
+  await sendFetchResponse(request, response, answer)
+}
+
+function runNode(handler: NodeHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const next = (error?: unknown): void =>
+      reject(error === undefined ? new HttpError(404, 'NOT_FOUND', 'no such path') : error)
+    response.once('close', resolve)
+    new Promise<void>((settle) => settle(handler(request, response, next))).catch(reject)
+  })
+}
+
+function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request {
+  const { method = 'GET', headers: given, headersDistinct, url = '/' } = request
+  if (method === 'TRACE' || method === 'CONNECT')
+    throw new HttpError(405, 'UNIMPLEMENTED', `${method} is not answered`)
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(headersDistinct))
+    for (const value of values ?? []) headers.append(name, value)
+  const bodyless = method === 'GET' || method === 'HEAD'
+  return new Request(absolute(request, given.host, url), {
+    method,
+    headers,
+    signal,
+    ...(bodyless ? {} : { body: Readable.toWeb(request) as globalThis.ReadableStream, duplex: 'half' }),
+  } as RequestInit)
+}
+
+function absolute(request: IncomingMessage, host: string | undefined, url: string): URL {
+  const scheme = 'encrypted' in request.socket ? 'https' : 'http'
+  const target = url.startsWith('/') ? url : '/'
+  try {
+    return new URL(`${scheme}://${host ?? 'localhost'}${target}`)
+  } catch {
+    throw new InvalidArgument('', 'the Host header is not a host')
+  }
+}
+
+async function sendFetchResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Response,
+): Promise<void> {
+  response.statusCode = answer.status
+  for (const [name, value] of answer.headers) if (name !== 'set-cookie') response.setHeader(name, value)
+  const cookies = answer.headers.getSetCookie()
+  if (cookies.length > 0) response.setHeader('set-cookie', cookies)
+  if (answer.body === null || request.method === 'HEAD') {
+    response.end()
+    return
+  }
+  await pipeline(Readable.fromWeb(answer.body as ReadableStream), response)
+}

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http'
+import { type Incoming, Metadata } from '../server/call.js'
+import type { Binding } from './bindings.js'
+import { deadlineOf, metadataOf } from './metadata.js'
+
+/** What the chain is told about an HTTP request. */
+export const incomingOf = (
+  { method }: Binding,
+  request: IncomingMessage,
+  signal: AbortSignal,
+  forwarded: readonly string[],
+  ignoredMask: readonly string[],
+): Incoming => ({
+  method,
+  door: 'http',
+  metadata: metadataOf(request, forwarded),
+  signal,
+  deadline: deadlineOf(request, Date.now()),
+  peer: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`,
+  headers: new Metadata(),
+  trailers: new Metadata(),
+  ...(ignoredMask.length === 0 ? {} : { ignoredMask }),
+})

@@ -1,0 +1,30 @@
+import { InvalidArgument } from '../errors.js'
+
+/** One `name=value` of a query, decoded. */
+export type Parameter = readonly [name: string, value: string]
+
+/**
+ * Splits and decodes a query as application/x-www-form-urlencoded.
+ * @throws InvalidArgument for an escape that is none, or that is not UTF-8.
+ */
+export function parseQuery(query: string): readonly Parameter[] {
+  if (query === '') return []
+  const parameters: Parameter[] = []
+  for (const pair of query.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    parameters.push([name, equals < 0 ? '' : decode(pair.slice(equals + 1))])
+  }
+  return parameters
+}
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    throw new InvalidArgument('', 'the query has a percent escape that is not UTF-8')
+  }
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { deflate, gzip } from 'node:zlib'
+
+/** What is sent for one request. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | undefined
+}
+
+/** Bytes below which compressing costs more than it saves. */
+const COMPRESS_FROM = 1024
+const COMPRESSIBLE = /^(?:text\/|application\/(?:json|xml|[a-z.+-]+\+(?:json|xml)))/
+const coders = { gzip: promisify(gzip), deflate: promisify(deflate) } as const
+
+/** Sends the answer; of HEAD the headers alone. Headers already set on `response` stay. */
+export async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+  compress: boolean,
+): Promise<void> {
+  const length = body === undefined ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  const coding =
+    compress && length >= COMPRESS_FROM ? await compressed(request, response, headers, body ?? '') : undefined
+  if (response.destroyed || response.headersSent) return
+  const bytes = coding ?? body
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  if (status !== 304 && status !== 204) response.setHeader('content-length', coding?.length ?? length)
+  if (bytes === undefined || request.method === 'HEAD') response.end()
+  else response.end(bytes)
+}
+
+async function compressed(
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+  body: string | Uint8Array,
+): Promise<Uint8Array | undefined> {
+  if (!COMPRESSIBLE.test(headers['content-type'] ?? '')) return undefined
+  response.appendHeader('vary', 'Accept-Encoding')
+  const coding = preferredCoding(request.headers['accept-encoding'])
+  if (coding === undefined) return undefined
+  const bytes = await coders[coding](body)
+  response.setHeader('content-encoding', coding)
+  return bytes
+}
+
+/** The better of gzip and deflate that an Accept-Encoding allows (RFC 9110 section 12.5.3); undefined for neither. */
+export function preferredCoding(accept: string | undefined): 'gzip' | 'deflate' | undefined {
+  if (accept === undefined || accept === '') return undefined
+  const weights = new Map<string, number>()
+  for (const item of accept.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = item.split(';').map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)) || 0)
+  }
+  const weigh = (coding: string): number => weights.get(coding) ?? weights.get('*') ?? 0
+  const [gzipped, deflated, identity] = [
+    Math.max(weigh('gzip'), weights.get('x-gzip') ?? 0),
+    weigh('deflate'),
+    weights.get('identity') ?? 0,
+  ]
+  if (gzipped > 0 && gzipped >= deflated && gzipped >= identity) return 'gzip'
+  return deflated > 0 && deflated >= identity ? 'deflate' : undefined
+}

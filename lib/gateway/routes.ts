@@ -1,0 +1,107 @@
+import type { PathTemplate } from './path-template.js'
+
+/** A template under an HTTP method, and what is behind it. */
+export interface Route<T> {
+  /** `GET`, or `*` for every method. */
+  readonly httpMethod: string
+  readonly template: PathTemplate
+  readonly target: T
+}
+
+export interface Match<T> {
+  readonly target: T
+  /** Segments of the path as they came, without the verb. */
+  readonly segments: readonly string[]
+}
+
+/** What a path and method lead to; `allow` lists the methods of a path that is known under others only. */
+export type Found<T> = { readonly match: Match<T> } | { readonly allow: readonly string[] }
+
+interface Node<T> {
+  readonly literals: Map<string, Node<T>>
+  one: Node<T> | undefined
+  readonly here: Map<string, T>
+  readonly rest: Map<string, T>
+}
+
+/**
+ * Routes by path: a template with a verb before one without, then, segment by segment, a literal before `*` before `**`.
+ */
+export class RouteTable<T> {
+  readonly #byVerb = new Map<string, Node<T>>()
+
+  /** Answers false, and adds nothing, where a route of the same method and shape is already there. */
+  add({ httpMethod, template, target }: Route<T>): boolean {
+    let node = this.#byVerb.get(template.verb)
+    if (node === undefined) this.#byVerb.set(template.verb, (node = emptyNode()))
+    for (const segment of template.segments) {
+      if (segment.kind === 'rest') return claim(node.rest, httpMethod, target)
+      node = segment.kind === 'one' ? (node.one ??= emptyNode()) : literalNode(node, segment.text)
+    }
+    return claim(node.here, httpMethod, target)
+  }
+
+  /** @param path - as it came, without the query. */
+  find(httpMethod: string, path: string): Found<T> | undefined {
+    const colon = path.lastIndexOf(':')
+    if (colon > path.lastIndexOf('/')) {
+      const verbs = this.#byVerb.get(path.slice(colon + 1))
+      const found =
+        verbs === undefined ? undefined : search(verbs, httpMethod, path.slice(1, colon).split('/'))
+      if (found !== undefined) return found
+    }
+    const plain = this.#byVerb.get('')
+    return plain === undefined ? undefined : search(plain, httpMethod, path.slice(1).split('/'))
+  }
+}
+
+function search<T>(root: Node<T>, httpMethod: string, segments: readonly string[]): Found<T> | undefined {
+  const allow = new Set<string>()
+  let target: T | undefined
+  const choose = (methods: Map<string, T>): boolean => {
+    target = methods.get(httpMethod) ?? methods.get('*')
+    for (const method of methods.keys()) allow.add(method)
+    return target !== undefined
+  }
+  const walk = (node: Node<T>, index: number): boolean => {
+    const segment = segments[index]
+    if (segment === undefined)
+      return (node.here.size > 0 && choose(node.here)) || (node.rest.size > 0 && choose(node.rest))
+    const literal =
+      node.literals.get(segment) ?? (segment.includes('%') ? unescapedLiteral(node, segment) : undefined)
+    if (literal !== undefined && walk(literal, index + 1)) return true
+    if (node.one !== undefined && segment !== '' && walk(node.one, index + 1)) return true
+    return node.rest.size > 0 && choose(node.rest)
+  }
+  if (walk(root, 0) && target !== undefined) return { match: { target, segments } }
+  return allow.size === 0 ? undefined : { allow: [...allow] }
+}
+
+function unescapedLiteral<T>(node: Node<T>, segment: string): Node<T> | undefined {
+  try {
+    return node.literals.get(decodeURIComponent(segment))
+  } catch {
+    return undefined
+  }
+}
+
+function literalNode<T>(node: Node<T>, text: string): Node<T> {
+  const known = node.literals.get(text)
+  if (known !== undefined) return known
+  const created = emptyNode<T>()
+  node.literals.set(text, created)
+  return created
+}
+
+function claim<T>(methods: Map<string, T>, httpMethod: string, target: T): boolean {
+  if (methods.has(httpMethod)) return false
+  methods.set(httpMethod, target)
+  return true
+}
+
+const emptyNode = <T>(): Node<T> => ({
+  literals: new Map(),
+  one: undefined,
+  here: new Map(),
+  rest: new Map(),
+})
