@@ -1,4 +1,5 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
+import type { Principal, RequestContext } from '../context.js'
 
 /** Names are lower-case; a name may have several values. Names ending in `-bin` hold base64 text. */
 export class Metadata {
@@ -65,4 +66,35 @@ export interface Dispatcher {
   unary(incoming: Incoming, request: Message): Promise<Message>
   /** Streaming of every kind; a single request or response is a stream of one. */
   stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message>
+}
+
+/** What `If-Match` asks for (RFC 9110, AIP-154). */
+export interface IfMatch {
+  /** `*`: whatever the etag is, as long as the entity exists. */
+  readonly any: boolean
+  /** Strong etags without their quotes; a weak one never matches and is kept as it was written. */
+  readonly etags: readonly string[]
+}
+
+/** What a handler is told about its call. */
+export interface ServerCall {
+  /** `/package.Service/Method`. */
+  readonly path: string
+  readonly requestId: string
+  readonly principal: Principal
+  /** What repositories take as `{ context }`; the current one while a handler runs. */
+  readonly context: RequestContext
+  readonly metadata: Metadata
+  readonly headers: Metadata
+  readonly trailers: Metadata
+  /** Aborts when the caller went away or the deadline passed. */
+  readonly signal: AbortSignal
+  /** Milliseconds since the epoch; undefined when nothing bounds the call. */
+  readonly deadline: number | undefined
+  readonly peer: string
+  readonly ifMatch: IfMatch | undefined
+  /** Nothing may be written: answer what would have been answered (AIP-163). */
+  readonly validateOnly: boolean
+  /** Mask paths that must write nothing. */
+  readonly ignoredMask: readonly string[]
 }

@@ -1,0 +1,18 @@
+import { ANONYMOUS, type Principal } from '../../context.js'
+import type { Metadata } from '../call.js'
+
+/**
+ * Believes the headers `account-id`, `subject` and `groups` (repeated, comma-separated, or both). For development only:
+ * `serve` refuses it elsewhere, because any client can send them.
+ */
+export const devPrincipal = ({ metadata }: { readonly metadata: Metadata }): Principal => {
+  const tenant = metadata.get('account-id') ?? ''
+  const subject = metadata.get('subject') ?? ''
+  const groups = metadata
+    .getAll('groups')
+    .flatMap((value) => value.split(','))
+    .map((group) => group.trim())
+    .filter((group) => group !== '')
+  if (tenant === '' && subject === '' && groups.length === 0) return ANONYMOUS
+  return { subject, tenant, groups, scopes: [] }
+}

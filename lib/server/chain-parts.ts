@@ -1,0 +1,24 @@
+import type { Authenticator } from './authenticator.js'
+import type { Authorizer } from './authorizer.js'
+import type { CircuitBreaker } from './circuit-breaker.js'
+import type { Handler } from './handler.js'
+import type { PrincipalFunc } from './interceptors/authorization.js'
+import type { Logger } from './logger.js'
+import type { Method } from './method.js'
+import type { RateLimiter } from './rate-limiter.js'
+import type { RuleSet } from './rules.js'
+import type { UserInterceptor } from './user-interceptor.js'
+
+/** What the links of the chain work with. An absent part leaves its link passing through. */
+export interface ChainParts {
+  readonly logger: Logger
+  readonly timeoutMsOf: (method: Method) => number
+  readonly rateLimiter: RateLimiter | undefined
+  readonly authenticator: Authenticator | undefined
+  readonly rules: RuleSet
+  readonly principalFunc: PrincipalFunc
+  readonly authorizer: Authorizer
+  readonly handlerOf: (method: Method) => Handler
+  readonly interceptors: readonly UserInterceptor[]
+  readonly circuitBreaker: CircuitBreaker | undefined
+}

@@ -1,0 +1,62 @@
+import type { Call, Interceptor, Next, Reply } from './interceptor.js'
+import { authentication } from './interceptors/authentication.js'
+import { authorization } from './interceptors/authorization.js'
+import { circuitBreaker } from './interceptors/circuit-breaker.js'
+import { errorMapper } from './interceptors/error-mapper.js'
+import { etag } from './interceptors/etag.js'
+import { fieldMask } from './interceptors/field-mask.js'
+import { idempotency } from './interceptors/idempotency.js'
+import { logging } from './interceptors/logging.js'
+import { rateLimit } from './interceptors/rate-limit.js'
+import { readMask } from './interceptors/read-mask.js'
+import { requestId } from './interceptors/request-id.js'
+import { tenantId } from './interceptors/tenant-id.js'
+import { timeout } from './interceptors/timeout.js'
+import { userInterceptors } from './interceptors/user-interceptors.js'
+import { validateOnly } from './interceptors/validate-only.js'
+import type { ChainParts } from './chain-parts.js'
+
+type AnyLink = (call: Call, next: Next<Call>) => Promise<Reply>
+
+/** Links in the order in which a call meets them. `Has` is what the links so far have put on the call. */
+export class Chain<Has extends object = object> {
+  readonly #links: readonly AnyLink[]
+
+  constructor(links: readonly AnyLink[] = []) {
+    this.#links = links
+  }
+
+  /** The chain with one more link inside. Does not compile when the link needs what no link before it adds. */
+  link<Adds extends object, Needs extends object>(
+    interceptor: Interceptor<Adds, Needs> & (Call & Has extends Needs ? unknown : never),
+  ): Chain<Has & Adds> {
+    return new Chain<Has & Adds>([...this.#links, interceptor as unknown as AnyLink])
+  }
+
+  /** Composed once: the links around the handler as one function. */
+  around(handler: Next<Call & Has>): Next<Call> {
+    return this.#links.reduceRight<Next<Call>>(
+      (next, link) => (call) => link(call, next),
+      handler as Next<Call>,
+    )
+  }
+}
+
+/** The framework's chain, outermost first. Every link is always there; one that is not configured passes through. */
+export const frameworkChain = (parts: ChainParts) =>
+  new Chain()
+    .link(logging(parts.logger))
+    .link(requestId(parts.timeoutMsOf))
+    .link(errorMapper(parts.logger))
+    .link(tenantId())
+    .link(rateLimit(parts.rateLimiter, parts.logger))
+    .link(authentication(parts.authenticator))
+    .link(authorization(parts.rules, parts.principalFunc, parts.authorizer))
+    .link(fieldMask())
+    .link(etag())
+    .link(readMask())
+    .link(validateOnly(parts.handlerOf))
+    .link(idempotency())
+    .link(userInterceptors(parts.interceptors))
+    .link(circuitBreaker(parts.circuitBreaker))
+    .link(timeout())

@@ -1,0 +1,68 @@
+import { DeadlineExceeded } from '../errors.js'
+
+/** The longest delay a timer takes; a later deadline is as good as none. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** The instant a call must end by: one timer at most, and a signal that exists only when somebody asks for it. */
+export class Deadline {
+  readonly #caller: AbortSignal
+  #timer: NodeJS.Timeout | undefined
+  #controller: AbortController | undefined
+  #expired = false
+  #onExpire: (() => void) | undefined
+
+  /**
+   * @param at - milliseconds since the epoch, undefined for no deadline.
+   * @param caller - aborts when the caller went away.
+   */
+  constructor(
+    readonly at: number | undefined,
+    caller: AbortSignal,
+  ) {
+    this.#caller = caller
+    if (at === undefined) return
+    const delay = at - Date.now()
+    if (delay < LONGEST_TIMER_MS) this.#timer = setTimeout(this.#expire, Math.max(delay, 0))
+  }
+
+  get expired(): boolean {
+    return this.#expired
+  }
+
+  get cancelled(): boolean {
+    return this.#caller.aborted
+  }
+
+  /** Aborts when the deadline passed or the caller went away. */
+  get signal(): AbortSignal {
+    if (this.at === undefined) return this.#caller
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#expired) this.#controller.abort(new DeadlineExceeded())
+      else if (this.#caller.aborted) this.#forward()
+      else this.#caller.addEventListener('abort', this.#forward, { once: true })
+    }
+    return this.#controller.signal
+  }
+
+  /** Calls back when the deadline passes, at once when it has; there is room for one. */
+  onExpire(callback: () => void): void {
+    if (this.#expired) callback()
+    else this.#onExpire = callback
+  }
+
+  /** The call has ended: nothing fires any more. */
+  clear(): void {
+    clearTimeout(this.#timer)
+    this.#onExpire = undefined
+    if (this.#controller !== undefined) this.#caller.removeEventListener('abort', this.#forward)
+  }
+
+  readonly #expire = (): void => {
+    this.#expired = true
+    this.#controller?.abort(new DeadlineExceeded())
+    this.#onExpire?.()
+  }
+
+  readonly #forward = (): void => this.#controller?.abort(this.#caller.reason)
+}

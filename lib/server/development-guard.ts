@@ -1,0 +1,23 @@
+import { DeclarationError } from '../errors.js'
+import { DevAuthorizer } from './authorizer.js'
+import { devPrincipal } from './authn/dev-principal.js'
+import type { ResolvedConfig } from './config.js'
+
+/**
+ * Refuses to serve with what is meant for development, unless NODE_ENV is `development` or `test` or the configuration
+ * allows it.
+ */
+export const developmentGuard = (config: ResolvedConfig, environment: string | undefined): void => {
+  if (config.allowDevelopment || environment === 'development' || environment === 'test') return
+  const { authorizer } = config
+  const problems = [
+    ...(config.principalFunc === devPrincipal
+      ? ['devPrincipal believes headers that any client can send']
+      : []),
+    ...(authorizer instanceof DevAuthorizer && authorizer.grants.length > 0
+      ? ['devAuthorizer has grants: use an Authorizer of your own']
+      : []),
+  ]
+  if (problems.length === 0) return
+  throw new DeclarationError('for development only (set allowDevelopment, or NODE_ENV=development)', problems)
+}

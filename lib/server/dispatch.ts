@@ -1,0 +1,39 @@
+import type { DescMethod, Message } from '@bufbuild/protobuf'
+import { Unimplemented } from '../errors.js'
+import type { Dispatcher } from './call.js'
+import { Call, type Next } from './interceptor.js'
+import type { Registered } from './registry.js'
+import { isStream } from './reply.js'
+
+/** What both doors call: finds the method and sends the call through the composed chain. */
+export const dispatcher = (
+  methodFor: (desc: DescMethod) => Registered | undefined,
+  chain: Next<Call>,
+): Dispatcher => {
+  const find = (desc: DescMethod): Registered => {
+    const registered = methodFor(desc)
+    if (registered === undefined)
+      throw new Unimplemented(`${desc.parent.typeName}.${desc.name} is not served here`)
+    return registered
+  }
+  return {
+    async unary(incoming, request) {
+      const reply = await chain(new Call(find(incoming.method).method, incoming, request, undefined))
+      return isStream(reply) ? onlyOne(reply) : reply
+    },
+    async *stream(incoming, requests) {
+      const { method } = find(incoming.method)
+      const call = method.clientStreams
+        ? new Call(method, incoming, undefined, requests)
+        : new Call(method, incoming, await onlyOne(requests), undefined)
+      const reply = await chain(call)
+      if (isStream(reply)) yield* reply
+      else yield reply
+    },
+  }
+}
+
+const onlyOne = async (messages: AsyncIterable<Message>): Promise<Message> => {
+  for await (const message of messages) return message
+  throw new Unimplemented('the call carries no message')
+}

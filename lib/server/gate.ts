@@ -1,0 +1,34 @@
+import { DeclarationError } from '../errors.js'
+import { type DescMethod } from '@bufbuild/protobuf'
+import { resourceTemplate } from './resource-template.js'
+import { isDeclared, type RuleSet } from './rules.js'
+
+/**
+ * Refuses to serve while a method has neither a rule nor a public exemption, or two rules of a method contradict each other.
+ * @param recorded - full names of methods that are served without a descriptor.
+ */
+export const authorizationGate = (
+  methods: ReadonlyMap<string, DescMethod>,
+  recorded: readonly string[],
+  rules: RuleSet,
+): void => {
+  const names = new Set([...methods.keys(), ...recorded])
+  const undeclared = [...names].filter((name) => !isDeclared(rules.of(name))).sort()
+  if (undeclared.length > 0) {
+    throw new TypeError(`authz: ${undeclared.length} method(s) undeclared: [${undeclared.join(', ')}]`)
+  }
+  const problems = [...rules.contradictions(), ...brokenTemplates(methods, rules)]
+  if (problems.length > 0) throw new DeclarationError('authz', problems)
+}
+
+const brokenTemplates = (methods: ReadonlyMap<string, DescMethod>, rules: RuleSet): string[] =>
+  rules.all().flatMap(({ method, resource }) => {
+    const desc = methods.get(method)
+    if (desc === undefined) return []
+    try {
+      resourceTemplate(resource ?? '', desc.input)
+      return []
+    } catch (error) {
+      return [`${method}: resource "${resource ?? ''}": ${(error as TypeError).message}`]
+    }
+  })

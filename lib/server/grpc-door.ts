@@ -1,0 +1,77 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import type { ServerOptions } from '@grpc/grpc-js'
+import { createServer, type Server as NiceServer, type ServiceDefinition } from 'nice-grpc'
+import type { Dispatcher } from './call.js'
+import { streamHandler } from './grpc-stream.js'
+import { unaryInterceptor } from './grpc-unary.js'
+import { pathOf } from './method.js'
+
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+
+/** The gRPC listener: every method of every service leads into the dispatcher. */
+export class GrpcDoor {
+  readonly #server: NiceServer
+
+  constructor(services: readonly DescService[], dispatcher: Dispatcher) {
+    const methods = new Map(
+      services.flatMap(({ methods: all }) => all.map((method) => [pathOf(method), method])),
+    )
+    const options: ServerOptions = {
+      interceptors: [unaryInterceptor(methods, dispatcher)],
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    }
+    this.#server = createServer(options)
+    for (const service of services) this.#add(service, dispatcher)
+  }
+
+  /**
+   * Binds.
+   * @param address - `host:port`; an empty host is every IPv4 interface, port 0 a free one.
+   * @returns the address that was bound.
+   */
+  async listen(address: string): Promise<string> {
+    const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
+    const bindTo = host === '' ? '0.0.0.0' : host
+    return `${bindTo}:${await this.#server.listen(`${bindTo}:${port}`)}`
+  }
+
+  /** Stops accepting and resolves when the last call has ended. */
+  async drain(): Promise<void> {
+    await this.#server.shutdown()
+  }
+
+  /** Ends what is left. */
+  close(): void {
+    this.#server.forceShutdown()
+  }
+
+  #add(service: DescService, dispatcher: Dispatcher): void {
+    const definition: ServiceDefinition = {}
+    const implementation: Record<string, unknown> = {}
+    for (const method of service.methods) {
+      definition[method.localName] = bytesDefinition(method)
+      implementation[method.localName] =
+        method.methodKind === 'unary' ? answeredBefore : streamHandler(method, dispatcher)
+    }
+    this.#server.add(definition, implementation as never)
+  }
+}
+
+/** Messages stay bytes here: they are read behind this point, where a malformed one has an error of its own. */
+const bytesDefinition = (method: DescMethod) => ({
+  path: pathOf(method),
+  requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
+  responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
+  requestSerialize: same,
+  requestDeserialize: same,
+  responseSerialize: same,
+  responseDeserialize: same,
+  options: {},
+})
+
+const same = (bytes: Uint8Array): Uint8Array => bytes
+
+/** Unary calls are answered by the interceptor and never come this far. */
+const answeredBefore = (): never => {
+  throw new TypeError('a unary call passed its interceptor')
+}

@@ -1,0 +1,117 @@
+import { ErrNotFound } from '../errors.js'
+import {
+  Health,
+  type HealthCheckResponse,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from '../gen/grpc/health/v1/health_pb.js'
+import type { Implementation } from './handler.js'
+import { type CheckResult, type ReadinessCheck, runChecks } from './readiness.js'
+import type { Rule } from './rules.js'
+
+const INTERVAL_MS = 5_000
+
+/** Whether the server can do its work: driven by the readiness checks, read by `grpc.health.v1` and `/readyz`. */
+export class HealthState {
+  readonly #checks: readonly ReadinessCheck[]
+  readonly #watchers = new Set<() => void>()
+  #serving = false
+  #stopped = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(checks: readonly ReadinessCheck[]) {
+    this.#checks = checks
+  }
+
+  get serving(): boolean {
+    return this.#serving
+  }
+
+  /** Runs the checks now and every 5 seconds from here on. */
+  async start(): Promise<void> {
+    await this.check()
+    this.#timer = setInterval(() => void this.check(), INTERVAL_MS)
+    this.#timer.unref()
+  }
+
+  /** Not serving, for good. */
+  stop(): void {
+    this.#stopped = true
+    clearInterval(this.#timer)
+    this.#set(false)
+  }
+
+  /** Runs every check, which also decides what gRPC health says from here on. */
+  async check(): Promise<CheckResult[]> {
+    const results = await runChecks(this.#checks)
+    this.#set(results.every(({ ok }) => ok))
+    return results
+  }
+
+  /** Calls back at every change. @returns what ends that. */
+  watch(changed: () => void): () => void {
+    this.#watchers.add(changed)
+    return () => this.#watchers.delete(changed)
+  }
+
+  #set(serving: boolean): void {
+    const next = serving && !this.#stopped
+    if (next === this.#serving) return
+    this.#serving = next
+    for (const changed of this.#watchers) changed()
+  }
+}
+
+/** The health service is there for load balancers, which have no identity. */
+export const healthRules: readonly Rule[] = Health.methods.map(({ name }) => ({
+  method: `/${Health.typeName}/${name}`,
+  public: true,
+}))
+
+/** @param knows - whether a service of that full name is served. */
+export const healthService = (
+  state: HealthState,
+  knows: (service: string) => boolean,
+): Implementation<typeof Health> => {
+  const statusOf = (service: string): ServingStatus => {
+    if (service !== '' && !knows(service)) return ServingStatus.SERVICE_UNKNOWN
+    return state.serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING
+  }
+  return {
+    check: ({ service }) => {
+      const status = statusOf(service)
+      if (status === ServingStatus.SERVICE_UNKNOWN) throw new ErrNotFound()
+      return { status }
+    },
+    watch: ({ service }, { signal }) => changes(state, () => statusOf(service), signal),
+  }
+}
+
+/** The status now, and again whenever it is another one. */
+async function* changes(
+  state: HealthState,
+  read: () => ServingStatus,
+  signal: AbortSignal,
+): AsyncIterable<Pick<HealthCheckResponse, 'status'>> {
+  let last: ServingStatus | undefined
+  while (!signal.aborted) {
+    const status = read()
+    if (status !== last) {
+      last = status
+      yield { status }
+      continue
+    }
+    await nextChange(state, signal)
+  }
+}
+
+const nextChange = (state: HealthState, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      stop()
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const stop = state.watch(done)
+    signal.addEventListener('abort', done, { once: true })
+    if (signal.aborted) done()
+  })

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import type { Server as HttpServer } from 'node:http'
+import type { Gateway } from '../gateway/gateway.js'
+import { createHttpServer, type HttpServerOptions } from '../gateway/http-server.js'
+
+/** The HTTP listener in front of the gateway. */
+export class HttpDoor {
+  readonly #server: HttpServer
+  /** Rejects when the listener breaks after it was bound. */
+  readonly broken: Promise<never>
+
+  constructor(gateway: Gateway, options: HttpServerOptions) {
+    this.#server = createHttpServer(gateway.listener, options)
+    this.broken = once(this.#server, 'error').then(([error]) => {
+      throw error
+    })
+    // Whoever binds is told by listen(); a failure nobody waits for any more must not end the process.
+    this.broken.catch(() => {})
+  }
+
+  /**
+   * Binds.
+   * @param address - `host:port`; an empty host is every interface, port 0 a free one.
+   * @returns the address that was bound.
+   */
+  async listen(address: string): Promise<string> {
+    const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
+    const bindTo = host === '' ? '0.0.0.0' : host.replace(/^\[(.*)\]$/, '$1')
+    this.#server.listen({ host: bindTo, port: Number(port) })
+    await Promise.race([once(this.#server, 'listening'), this.broken])
+    const bound = this.#server.address() as AddressInfo
+    return `${host === '' ? '0.0.0.0' : host}:${bound.port}`
+  }
+
+  /** Stops accepting and resolves when the last request is answered. */
+  async drain(): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeIdleConnections()
+    await closed
+  }
+
+  /** Ends what is left. */
+  close(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+}

@@ -1,0 +1,33 @@
+export type { CorsOptions } from '../gateway/cors.js'
+export type { FetchHandler, GatewayMux, HttpHandler, NodeHandler } from '../gateway/mux.js'
+export { devPrincipal } from './authn/dev-principal.js'
+export type { Authenticator, Credentials } from './authenticator.js'
+export {
+  type AuthorizationRequest,
+  type Authorizer,
+  devAuthorizer,
+  type DevAuthorizer,
+  type Grant,
+} from './authorizer.js'
+export { type IfMatch, Metadata, type ServerCall } from './call.js'
+export type { CircuitBreaker } from './circuit-breaker.js'
+export {
+  type Config,
+  DefaultGRPCAddr,
+  type GatewayConfig,
+  NoTimeout,
+  type ResilienceConfig,
+  verifiedPrincipal,
+} from './config.js'
+export { type Definition, definitionOf } from './definition.js'
+export { type Implementation, type MethodHandler, supportsValidateOnly } from './handler.js'
+export type { HTTPHandler } from './http-handler.js'
+export type { PrincipalFunc, PrincipalSource } from './interceptors/authorization.js'
+export { jsonLogger, type Logger, type LogLevel } from './logger.js'
+export type { RateLimiter } from './rate-limiter.js'
+export type { ReadinessCheck } from './readiness.js'
+export type { Reference } from './references.js'
+export type { Rule } from './rules.js'
+export type { GatewayRegistration, Registrar, Server } from './server.js'
+export { ServerBuilder } from './server-builder.js'
+export type { InterceptedCall, UserInterceptor } from './user-interceptor.js'

@@ -1,0 +1,88 @@
+import type { Message } from '@bufbuild/protobuf'
+import type { Incoming, Metadata } from './call.js'
+import type { Deadline } from './deadline.js'
+import type { Method } from './method.js'
+
+/** One message, or a stream of them for methods that answer with a stream. */
+export type Reply = Message | AsyncIterable<Message>
+
+export type Next<C> = (call: C) => Promise<Reply>
+
+/**
+ * One link of the chain. `Adds` is what it puts on the call for those behind it, `Needs` what one before it must have put
+ * there, so that a wrong order does not compile.
+ */
+export type Interceptor<Adds extends object = object, Needs extends object = object> = <
+  C extends Call & Needs,
+>(
+  call: C,
+  next: Next<C & Adds>,
+) => Promise<Reply>
+
+/** A call on its way through the chain: one object, on which each link leaves what it found out. */
+export class Call {
+  /** The mask paths that must write nothing. */
+  readonly ignoredMask: readonly string[]
+
+  /**
+   * @param request - the single request; undefined when the client streams.
+   * @param requests - what the client streams; undefined when it sends one request.
+   */
+  constructor(
+    readonly method: Method,
+    readonly incoming: Incoming,
+    public request: Message | undefined,
+    public requests: AsyncIterable<Message> | undefined,
+  ) {
+    this.ignoredMask = incoming.ignoredMask ?? []
+  }
+
+  get path(): string {
+    return this.method.path
+  }
+
+  get metadata(): Metadata {
+    return this.incoming.metadata
+  }
+
+  get headers(): Metadata {
+    return this.incoming.headers
+  }
+
+  get trailers(): Metadata {
+    return this.incoming.trailers
+  }
+
+  get peer(): string {
+    return this.incoming.peer
+  }
+
+  get signal(): AbortSignal {
+    return (this as Partial<Timed>).time?.signal ?? this.incoming.signal
+  }
+
+  get deadline(): number | undefined {
+    return (this as Partial<Timed>).time?.at
+  }
+
+  /** The same call, with these facts on it. */
+  with<F extends object>(facts: F): this & F {
+    return Object.assign(this, facts)
+  }
+
+  /** The same call, marked as having passed a link that leaves no facts. */
+  passed<Name extends string>(_link: Name): this & Passed<Name> {
+    return this as this & Passed<Name>
+  }
+}
+
+interface Timed {
+  readonly time: Deadline
+}
+
+declare const passed: unique symbol
+
+/** A mark in types alone: the call has been through the link of this name. */
+export interface Passed<Name extends string> {
+  readonly [passed]: { readonly [N in Name]: true }
+}

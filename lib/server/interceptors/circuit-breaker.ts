@@ -1,0 +1,42 @@
+import { AshlarError, type Code, Unavailable } from '../../errors.js'
+import type { CircuitBreaker } from '../circuit-breaker.js'
+import type { Interceptor, Passed, Reply } from '../interceptor.js'
+
+/** Codes that say something about the service and not about its caller. */
+const COUNTED: ReadonlySet<Code> = new Set([
+  'UNKNOWN',
+  'DEADLINE_EXCEEDED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+])
+
+/** Wraps handlers of unary methods in the breaker. Mistakes of callers (NotFound, InvalidArgument, ...) do not open it. */
+export const circuitBreaker =
+  (breaker: CircuitBreaker | undefined): Interceptor<Passed<'circuitBreaker'>, Passed<'userInterceptors'>> =>
+  async (call, next) => {
+    const passed = call.passed('circuitBreaker')
+    if (breaker === undefined || call.method.isStreaming) return next(passed)
+    let ran = false
+    const outcome = await breaker
+      .execute(() => {
+        ran = true
+        return settle(next(passed))
+      })
+      .catch((error: unknown) => {
+        throw ran ? error : new Unavailable('the service is recovering: retry later', error)
+      })
+    if ('error' in outcome) throw outcome.error
+    return outcome.reply
+  }
+
+type Outcome = { readonly reply: Reply } | { readonly error: unknown }
+
+const settle = async (reply: Promise<Reply>): Promise<Outcome> => {
+  try {
+    return { reply: await reply }
+  } catch (error) {
+    if (error instanceof AshlarError && !COUNTED.has(error.code)) return { error }
+    throw error
+  }
+}

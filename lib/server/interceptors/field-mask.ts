@@ -1,0 +1,20 @@
+import { AshlarError } from '../../errors.js'
+import type { Interceptor, Passed } from '../interceptor.js'
+import type { Authorized } from './authorization.js'
+
+const REQUIRED = 'update_mask is required for update operations'
+
+/** Refuses an update whose request has an `update_mask` that names nothing (AIP-134). Batches carry theirs per item. */
+export const fieldMask = (): Interceptor<Passed<'fieldMask'>, Authorized> => (call, next) => {
+  const read = call.method.updateMask
+  if (read !== undefined && call.rule.verb === 'update' && call.request !== undefined) {
+    if (read(call.request).length === 0) throw maskRequired()
+  }
+  return next(call.passed('fieldMask'))
+}
+
+/** The text is the whole message, without the field in front of it that every other invalid argument has. */
+const maskRequired = (): AshlarError =>
+  new AshlarError('INVALID_ARGUMENT', REQUIRED, {
+    details: [{ kind: 'badRequest', violations: [{ field: 'update_mask', description: REQUIRED }] }],
+  })

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import { Deadline } from '../deadline.js'
+import type { Interceptor, Passed } from '../interceptor.js'
+import type { Method } from '../method.js'
+import { whenSettled } from '../reply.js'
+
+export interface RequestId {
+  readonly requestId: string
+  /** Bounds every stage behind this one. */
+  readonly time: Deadline
+}
+
+/** Gives every call an id, the caller's own when it is fit to be logged, and its deadline: the sooner of the caller's and the method's. */
+export const requestId =
+  (timeoutMsOf: (method: Method) => number): Interceptor<RequestId, Passed<'logging'>> =>
+  async (call, next) => {
+    const id = acceptable(call.metadata.get('x-request-id')) ?? randomUUID()
+    call.headers.set('x-request-id', id)
+    const timeoutMs = call.method.isStreaming ? Number.POSITIVE_INFINITY : timeoutMsOf(call.method)
+    const at = Math.min(call.incoming.deadline ?? Number.POSITIVE_INFINITY, Date.now() + timeoutMs)
+    const time = new Deadline(Number.isFinite(at) ? at : undefined, call.incoming.signal)
+    try {
+      return whenSettled(await next(call.with({ requestId: id, time })), () => time.clear())
+    } catch (error) {
+      time.clear()
+      throw error
+    }
+  }
+
+const acceptable = (id: string | undefined): string | undefined =>
+  id !== undefined && /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined

@@ -1,0 +1,126 @@
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf'
+
+/** Reads one value out of a message. */
+export type Reader<T> = (message: Message) => T
+
+/** One rpc with what the stages must know about its messages, worked out once. A reader is undefined when the field is. */
+export interface Method {
+  readonly desc: DescMethod
+  /** gRPC full method name, `/package.Service/Method`. */
+  readonly path: string
+  /** Whether the client or the server streams. */
+  readonly isStreaming: boolean
+  readonly clientStreams: boolean
+  readonly updateMask: Reader<readonly string[]> | undefined
+  readonly readMask: Reader<readonly string[]> | undefined
+  readonly validateOnly: Reader<boolean> | undefined
+  /** The AIP-155 `request_id`. */
+  readonly requestId: Reader<string> | undefined
+  /** The request's `etag`, or that of the resource in an update request. */
+  readonly requestEtag: Reader<string> | undefined
+  readonly responseEtag: Reader<string> | undefined
+  /** What a read mask applies to: the items of a list, else the response itself. */
+  readonly readable: Readable
+}
+
+export interface Readable {
+  readonly message: DescMessage
+  /** The repeated field that holds the items; undefined when the response is the resource. */
+  readonly items: DescField | undefined
+}
+
+/** The same object for the same descriptor, whoever asks. */
+export const methodOf = (desc: DescMethod): Method => {
+  const known = methods.get(desc)
+  if (known !== undefined) return known
+  const method = describeMethod(desc)
+  methods.set(desc, method)
+  return method
+}
+
+/** gRPC full method name. */
+export const pathOf = (desc: DescMethod): string => `/${desc.parent.typeName}/${desc.name}`
+
+/** The field of that proto name. */
+export const fieldNamed = (message: DescMessage, name: string): DescField | undefined =>
+  message.fields.find((field) => field.name === name)
+
+/** What a field outside of a oneof holds. */
+export const valueOf = (message: Message, field: DescField): unknown =>
+  (message as unknown as Record<string, unknown>)[field.localName]
+
+// Keyed by descriptor, which lives as long as the module that holds it.
+const methods = new WeakMap<DescMethod, Method>()
+
+const describeMethod = (desc: DescMethod): Method => {
+  const clientStreams = desc.methodKind === 'client_streaming' || desc.methodKind === 'bidi_streaming'
+  return {
+    desc,
+    path: pathOf(desc),
+    isStreaming: desc.methodKind !== 'unary',
+    clientStreams,
+    updateMask: maskReader(desc.input, 'update_mask'),
+    readMask: maskReader(desc.input, 'read_mask'),
+    validateOnly: boolReader(desc.input, 'validate_only'),
+    requestId: stringReader(desc.input, 'request_id'),
+    requestEtag: stringReader(desc.input, 'etag') ?? resourceEtag(desc),
+    responseEtag: desc.methodKind === 'unary' ? stringReader(desc.output, 'etag') : undefined,
+    readable: readableOf(desc.output),
+  }
+}
+
+/** Reads a mask that is a FieldMask or a repeated string. */
+export const maskReader = (message: DescMessage, name: string): Reader<readonly string[]> | undefined => {
+  const field = fieldNamed(message, name)
+  if (field === undefined) return undefined
+  if (isStrings(field)) return (value) => valueOf(value, field) as readonly string[]
+  if (field.fieldKind !== 'message' || field.message.typeName !== 'google.protobuf.FieldMask')
+    return undefined
+  return (value) => (valueOf(value, field) as { paths: readonly string[] } | undefined)?.paths ?? []
+}
+
+const isStrings = (field: DescField): boolean =>
+  field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING
+
+const stringReader = (message: DescMessage, name: string): Reader<string> | undefined => {
+  const field = fieldNamed(message, name)
+  if (field?.fieldKind !== 'scalar' || field.scalar !== ScalarType.STRING || field.oneof !== undefined)
+    return undefined
+  return (value) => (valueOf(value, field) as string | undefined) ?? ''
+}
+
+const boolReader = (message: DescMessage, name: string): Reader<boolean> | undefined => {
+  const field = fieldNamed(message, name)
+  if (field?.fieldKind !== 'scalar' || field.scalar !== ScalarType.BOOL || field.oneof !== undefined)
+    return undefined
+  return (value) => valueOf(value, field) === true
+}
+
+/** An update carries the etag inside of the resource (AIP-154). */
+const resourceEtag = ({ input, output }: DescMethod): Reader<string> | undefined => {
+  if (fieldNamed(input, 'update_mask') === undefined) return undefined
+  const resource = input.fields.find(
+    (field) => field.fieldKind === 'message' && field.message.typeName === output.typeName,
+  )
+  const etag = stringReader(output, 'etag')
+  if (resource === undefined || etag === undefined) return undefined
+  return (request) => {
+    const value = valueOf(request, resource)
+    return value === undefined ? '' : etag(value as Message)
+  }
+}
+
+/** A response whose one repeated message field is accompanied by at most a page token is a list of items. */
+const readableOf = (output: DescMessage): Readable => {
+  const items = output.fields.filter((field) => field.fieldKind === 'list' && field.listKind === 'message')
+  const rest = output.fields.length - items.length
+  const isList = items.length === 1 && (rest === 0 || fieldNamed(output, 'next_page_token') !== undefined)
+  const field = isList ? items[0] : undefined
+  return { message: field?.message ?? output, items: field }
+}

@@ -1,0 +1,87 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import type { Repository } from '../persistence/repository.js'
+import { type AnyFunction, type Handler, userHandler } from './handler.js'
+import { type Method, methodOf } from './method.js'
+import { repositoryHandler } from './resource-service.js'
+import { standardMethod } from './standard-method.js'
+
+/** What answers the methods of a service. */
+export interface ServiceParts {
+  readonly repository?: Repository<object> | undefined
+  readonly implementation?: object | undefined
+}
+
+/** A method with what answers it. */
+export interface Registered {
+  readonly method: Method
+  readonly handler: Handler
+}
+
+/** Every service that is served, and what answers each of its methods. */
+export class Registry {
+  readonly #services = new Map<string, DescService>()
+  readonly #methods = new Map<DescMethod, Registered>()
+  readonly #repositories = new Map<string, Repository<object>>()
+  readonly #problems: string[] = []
+
+  add(service: DescService, parts: ServiceParts): void {
+    if (this.#services.has(service.typeName)) {
+      this.#problems.push(`${service.typeName} is registered twice`)
+      return
+    }
+    this.#services.set(service.typeName, service)
+    if (parts.repository !== undefined) this.#addRepository(service, parts.repository)
+    for (const desc of service.methods) {
+      const handler = this.#handlerFor(desc, parts)
+      if (handler !== undefined) this.#methods.set(desc, { method: methodOf(desc), handler })
+    }
+  }
+
+  of(desc: DescMethod): Registered | undefined {
+    return this.#methods.get(desc)
+  }
+
+  services(): readonly DescService[] {
+    return [...this.#services.values()]
+  }
+
+  repositories(): readonly Repository<object>[] {
+    return [...this.#repositories.values()]
+  }
+
+  /** What keeps the services from being served, each said in words. */
+  problems(): readonly string[] {
+    return this.#problems
+  }
+
+  #addRepository(service: DescService, repository: Repository<object>): void {
+    const { message, type } = repository.model
+    if (message === undefined) {
+      this.#problems.push(
+        `${service.typeName}: resource ${type} is not linked to its message: @Resource({ message })`,
+      )
+      return
+    }
+    const other = this.#repositories.get(message.typeName)
+    if (other !== undefined && other.model.entity !== repository.model.entity) {
+      const [one, two] = [other.model.entity.name, repository.model.entity.name]
+      this.#problems.push(`${message.typeName} is the message of two entities, ${one} and ${two}`)
+    }
+    this.#repositories.set(message.typeName, repository)
+  }
+
+  #handlerFor(desc: DescMethod, { repository, implementation }: ServiceParts): Handler | undefined {
+    const own = (implementation as Record<string, unknown> | undefined)?.[desc.localName]
+    if (typeof own === 'function') return userHandler(desc, own as AnyFunction, implementation)
+    const name = `${desc.parent.typeName}.${desc.name}`
+    const message = repository?.model.message
+    if (repository === undefined || message === undefined) {
+      this.#problems.push(`${name} has no implementation: give ${desc.localName}()`)
+      return undefined
+    }
+    const standard = standardMethod(desc, message)
+    if (!('differs' in standard)) return repositoryHandler(desc, standard, repository)
+    this.#problems.push(`${name} needs an implementation, ${desc.localName}(), because ${standard.differs}`)
+    return undefined
+  }
+}

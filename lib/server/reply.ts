@@ -1,0 +1,41 @@
+import type { Message } from '@bufbuild/protobuf'
+import type { Reply } from './interceptor.js'
+
+/** Whether the reply is a stream. */
+export const isStream = (reply: Reply): reply is AsyncIterable<Message> => Symbol.asyncIterator in reply
+
+/**
+ * Tells when the whole reply is through: for a single message at once, for a stream when it ended, failed (with the
+ * error) or was given up by its reader.
+ */
+export const whenSettled = (reply: Reply, settled: (error?: unknown) => void): Reply => {
+  if (!isStream(reply)) {
+    settled()
+    return reply
+  }
+  return watched(reply, settled)
+}
+
+async function* watched(stream: AsyncIterable<Message>, settled: (error?: unknown) => void) {
+  let failure: unknown
+  try {
+    yield* stream
+  } catch (error) {
+    failure = error
+    throw error
+  } finally {
+    settled(failure)
+  }
+}
+
+/** The stream, with each error on its way out replaced. */
+export async function* mapStreamError(
+  stream: AsyncIterable<Message>,
+  map: (error: unknown) => Error,
+): AsyncIterable<Message> {
+  try {
+    yield* stream
+  } catch (error) {
+    throw map(error)
+  }
+}

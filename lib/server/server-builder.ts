@@ -1,0 +1,108 @@
+import type { DescService } from '@bufbuild/protobuf'
+import type { HttpHandler } from '../gateway/mux.js'
+import type { Repository } from '../persistence/repository.js'
+import type { Authenticator } from './authenticator.js'
+import type { Authorizer } from './authorizer.js'
+import { type Config, type GatewayConfig, resolveConfig, type ResilienceConfig } from './config.js'
+import type { Implementation } from './handler.js'
+import type { PrincipalFunc } from './interceptors/authorization.js'
+import type { Logger } from './logger.js'
+import type { ReadinessCheck } from './readiness.js'
+import type { Rule } from './rules.js'
+import { Server } from './server.js'
+import type { UserInterceptor } from './user-interceptor.js'
+
+type Registration = (server: Server) => void
+
+/** Builds a {@link Server}: from a `Config`, from one call per field of it, or from both. */
+export class ServerBuilder {
+  #config: Config
+  readonly #registrations: Registration[] = []
+
+  constructor(config: Config = {}) {
+    this.#config = config
+  }
+
+  /** Required: `DefaultGRPCAddr`, or `:0` for a free port. */
+  grpcAddr(address: string): this {
+    return this.#set({ grpcAddr: address })
+  }
+
+  httpAddr(address: string): this {
+    return this.#set({ httpAddr: address })
+  }
+
+  /** Adds to the rules given so far. */
+  rules(...rules: readonly Rule[]): this {
+    return this.#set({ rules: [...(this.#config.rules ?? []), ...rules] })
+  }
+
+  authorizer(authorizer: Authorizer): this {
+    return this.#set({ authorizer })
+  }
+
+  principalFunc(principalFunc: PrincipalFunc): this {
+    return this.#set({ principalFunc })
+  }
+
+  authenticator(authenticator: Authenticator): this {
+    return this.#set({ authenticator })
+  }
+
+  /** Adds behind the interceptors given so far. */
+  interceptors(...interceptors: readonly UserInterceptor[]): this {
+    return this.#set({ interceptors: [...(this.#config.interceptors ?? []), ...interceptors] })
+  }
+
+  /** Mounts an HTTP handler beside the gateway. */
+  httpHandler(pattern: string, handler: HttpHandler): this {
+    return this.#set({ httpHandlers: [...(this.#config.httpHandlers ?? []), { pattern, handler }] })
+  }
+
+  logger(logger: Logger): this {
+    return this.#set({ logger })
+  }
+
+  readinessCheck(name: string, check: ReadinessCheck['check']): this {
+    return this.#set({ readinessChecks: [...(this.#config.readinessChecks ?? []), { name, check }] })
+  }
+
+  /** Merges with what was given so far. */
+  resilience(resilience: ResilienceConfig): this {
+    return this.#set({ resilience: { ...this.#config.resilience, ...resilience } })
+  }
+
+  /** How the gateway speaks; merges with what was given so far. */
+  gateway(gateway: GatewayConfig): this {
+    return this.#set({ gateway: { ...this.#config.gateway, ...gateway } })
+  }
+
+  /** See `Config.allowDevelopment`. */
+  allowDevelopment(allow = true): this {
+    return this.#set({ allowDevelopment: allow })
+  }
+
+  /** See {@link Server.register}. */
+  register<S extends DescService>(service: S, implementation: Implementation<S>): this
+  register<S extends DescService, E extends object>(
+    service: S,
+    repository: Repository<E>,
+    implementation?: Partial<Implementation<S>>,
+  ): this
+  register(service: DescService, first: never, second?: never): this {
+    this.#registrations.push((server) => server.register(service, first, second))
+    return this
+  }
+
+  /** @throws DeclarationError with every mistake in the configuration. */
+  build(): Server {
+    const server = new Server(resolveConfig(this.#config))
+    for (const register of this.#registrations) register(server)
+    return server
+  }
+
+  #set(fields: Partial<Config>): this {
+    this.#config = { ...this.#config, ...fields }
+    return this
+  }
+}

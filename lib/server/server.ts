@@ -1,0 +1,224 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import { DeclarationError } from '../errors.js'
+import { Gateway } from '../gateway/gateway.js'
+import type { GatewayMux } from '../gateway/mux.js'
+import { Health } from '../gen/grpc/health/v1/health_pb.js'
+import type { Repository } from '../persistence/repository.js'
+import type { Dispatcher } from './call.js'
+import { frameworkChain } from './chain.js'
+import type { ResolvedConfig } from './config.js'
+import { developmentGuard } from './development-guard.js'
+import { dispatcher } from './dispatch.js'
+import { authorizationGate } from './gate.js'
+import { GrpcDoor } from './grpc-door.js'
+import type { Handler, Implementation } from './handler.js'
+import { healthRules, healthService, HealthState } from './health.js'
+import { HttpDoor } from './http-door.js'
+import { type Method, pathOf } from './method.js'
+import { type Reference, References } from './references.js'
+import { Registry } from './registry.js'
+import { type Rule, RuleSet, rulesOf } from './rules.js'
+import { shutdown } from './shutdown.js'
+
+/** Registers generated services with what implements them. */
+export interface Registrar {
+  add<S extends DescService>(service: S, implementation: Implementation<S>): void
+}
+
+/** Mounts handlers beside the gateway. */
+export type GatewayRegistration = (mux: GatewayMux) => void | Promise<void>
+
+/** A gRPC server, and a gateway in front of it when one is configured. Made by `ServerBuilder`. */
+export class Server {
+  readonly #config: ResolvedConfig
+  readonly #rules: RuleSet
+  readonly #registry = new Registry()
+  readonly #references = new References()
+  readonly #recorded: string[] = []
+  readonly #health: HealthState
+  readonly #dispatcher: Dispatcher
+  readonly #gateway: Gateway | undefined
+  readonly #gatewayRegistrations: GatewayRegistration[] = []
+  #bound!: () => void
+  #failed!: (error: unknown) => void
+  readonly #ready = new Promise<void>((resolve, reject) => {
+    this.#bound = resolve
+    this.#failed = reject
+  })
+  #grpcAddr = ''
+  #httpAddr = ''
+
+  constructor(config: ResolvedConfig) {
+    this.#config = config
+    this.#rules = new RuleSet(config.rules)
+    this.#health = new HealthState(config.readinessChecks)
+    this.#dispatcher = this.#newDispatcher()
+    this.#gateway = config.httpAddr === '' ? undefined : this.#newGateway()
+    this.#ready.catch(() => {}) // whoever serves is told by serve()
+    const knows = (name: string) => this.#registry.services().some(({ typeName }) => typeName === name)
+    this.addRules(...healthRules)
+    this.#registry.add(Health, { implementation: healthService(this.#health, knows) })
+  }
+
+  /** Adds a service with its rules: answered from a repository, by an implementation, or by both (the implementation first). */
+  register<S extends DescService>(service: S, implementation: Implementation<S>): this
+  register<S extends DescService, E extends object>(
+    service: S,
+    repository: Repository<E>,
+    implementation?: Partial<Implementation<S>>,
+  ): this
+  register(service: DescService, first: object, second?: object): this {
+    this.addRules(...rulesOf(service))
+    const parts = isRepository(first)
+      ? { repository: first, implementation: second }
+      : { implementation: first }
+    this.#registry.add(service, parts)
+    return this
+  }
+
+  /**
+   * Checks that every method is declared, starts gRPC and the gateway, and runs until the signal aborts; then shuts both
+   * down within 5 seconds.
+   * @returns a promise that resolves on a clean shutdown and rejects with the first fatal error.
+   */
+  async serve(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#prepare()
+      if (!signal.aborted) await this.#run(signal)
+    } catch (error) {
+      this.#failed(error)
+      throw error
+    }
+  }
+
+  /** Resolves when `serve` has bound its addresses; rejects when it fails before. */
+  ready(): Promise<void> {
+    return this.#ready
+  }
+
+  grpcServer(): Registrar {
+    return { add: (service, implementation) => void this.register(service, implementation) }
+  }
+
+  /** Runs `fn` with the gateway's mux when `serve` starts; never without a gateway. */
+  registerGateway(fn: GatewayRegistration): void {
+    this.#gatewayRegistrations.push(fn)
+  }
+
+  /** Where HTTP handlers are mounted; undefined without a gateway. */
+  gatewayMux(): GatewayMux | undefined {
+    return this.#gateway?.mux
+  }
+
+  /** Contributes authorization rules, at any time. */
+  addRules(...rules: readonly Rule[]): void {
+    this.#rules.add(...rules)
+  }
+
+  /** Names methods, in full, that the boot-time gate shall know of beside the registered ones. */
+  recordMethods(...methods: readonly string[]): void {
+    this.#recorded.push(...methods)
+  }
+
+  /** `Config.rules` and all that was added since. */
+  rules(): readonly Rule[] {
+    return this.#rules.all()
+  }
+
+  /** The bound address; empty before `serve` has bound it. */
+  grpcAddr(): string {
+    return this.#grpcAddr
+  }
+
+  /** The bound address; empty without a gateway. */
+  httpAddr(): string {
+    return this.#httpAddr
+  }
+
+  recordReferences(...references: readonly Reference[]): void {
+    this.#references.record(...references)
+  }
+
+  /** A resource type that a service of this process answers in batches. */
+  recordBatchTarget(type: string): void {
+    this.#references.recordBatchTarget(type)
+  }
+
+  /** A resource type of another process. @param address - where the gateway finds it. */
+  recordExternalReferenceTarget(type: string, address?: string): void {
+    this.#references.recordExternalTarget(type, address)
+  }
+
+  references(): readonly Reference[] {
+    return this.#references.all()
+  }
+
+  async #prepare(): Promise<void> {
+    for (const register of this.#gatewayRegistrations)
+      if (this.#gateway !== undefined) await register(this.#gateway.mux)
+    this.#check()
+    this.#gateway?.prepare()
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { grpcAddr, httpAddr } = this.#config
+    const grpc = new GrpcDoor(this.#registry.services(), this.#dispatcher)
+    const http = this.#gateway === undefined ? undefined : new HttpDoor(this.#gateway, {})
+    const doors = [grpc, ...(http === undefined ? [] : [http])]
+    try {
+      await this.#health.start()
+      this.#grpcAddr = await grpc.listen(grpcAddr)
+      if (http !== undefined) this.#httpAddr = await http.listen(httpAddr)
+      this.#bound()
+      await Promise.race([aborted(signal), ...(http === undefined ? [] : [http.broken])])
+    } finally {
+      this.#health.stop()
+      await shutdown(doors)
+    }
+  }
+
+  #check(): void {
+    const methods = new Map<string, DescMethod>(
+      this.#registry
+        .services()
+        .flatMap((service) => service.methods.map((desc) => [pathOf(desc), desc] as const)),
+    )
+    authorizationGate(methods, this.#recorded, this.#rules)
+    const problems = [...this.#registry.problems(), ...this.#references.dangling()]
+    if (problems.length > 0) throw new DeclarationError('server', problems)
+    developmentGuard(this.#config, process.env['NODE_ENV'])
+  }
+
+  #newGateway(): Gateway {
+    const { gateway, logger, httpHandlers, authenticator } = this.#config
+    const result = new Gateway({
+      ...gateway,
+      logger,
+      dispatcher: this.#dispatcher,
+      methods: () => this.#registry.services().flatMap(({ methods }) => methods),
+      readiness: () => this.#health.check(),
+      dropIdentityHeaders: authenticator !== undefined,
+    })
+    for (const { pattern, handler } of httpHandlers) result.mux.handle(pattern, handler)
+    return result
+  }
+
+  #newDispatcher(): Dispatcher {
+    const { resilience, ...config } = this.#config
+    const handlerOf = ({ desc }: Method): Handler => this.#registry.of(desc)?.handler as Handler
+    const chain = frameworkChain({
+      ...config,
+      ...resilience,
+      rules: this.#rules,
+      timeoutMsOf: ({ path }) => resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs,
+      handlerOf,
+    }).around((call) => handlerOf(call.method).run(call))
+    return dispatcher((desc) => this.#registry.of(desc), chain)
+  }
+}
+
+const isRepository = (value: object): value is Repository<object> =>
+  'model' in value && 'batchGet' in value && typeof value.batchGet === 'function'
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -1,0 +1,23 @@
+import { expect } from 'chai'
+import { Chain } from '../../lib/server/chain.js'
+import { authentication } from '../../lib/server/interceptors/authentication.js'
+import { fieldMask } from '../../lib/server/interceptors/field-mask.js'
+import { logging } from '../../lib/server/interceptors/logging.js'
+import { requestId } from '../../lib/server/interceptors/request-id.js'
+import { tenantId } from '../../lib/server/interceptors/tenant-id.js'
+import { recordingLogger } from '../support/server.js'
+
+describe('Chain', () => {
+  it('does not compile in a wrong order', () => {
+    const logged = new Chain().link(logging(recordingLogger()))
+    const identified = logged.link(requestId(() => 1))
+    // @ts-expect-error the tenant stage needs a request id and mapped errors
+    expect(logged.link(tenantId())).to.be.instanceOf(Chain)
+    // @ts-expect-error authentication stands behind the rate limiter
+    expect(identified.link(authentication(undefined))).to.be.instanceOf(Chain)
+    // @ts-expect-error the field mask stage reads the rule that authorization found
+    expect(identified.link(fieldMask())).to.be.instanceOf(Chain)
+    // @ts-expect-error nothing stands outside of logging
+    expect(new Chain().link(requestId(() => 1))).to.be.instanceOf(Chain)
+  })
+})
