@@ -7,6 +7,9 @@ declare const kind: unique symbol
 /** Type of a property that holds a verify-only credential. Plain strings assign to it. */
 export type Credential = string & { readonly [kind]?: 'credential' }
 
+/** Whether a property was typed {@link Credential}; a plain string is not. */
+export type IsCredential<T> = typeof kind extends keyof T ? true : false
+
 /** The columns of a credential: what is needed to verify a token, nothing that gives it back. */
 export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as const
 

@@ -7,6 +7,9 @@ declare const kind: unique symbol
 /** Type of a property that holds a retrievable secret. Plain strings assign to it. */
 export type Secret = string & { readonly [kind]?: 'secret' }
 
+/** Whether a property was typed {@link Secret}; a plain string is not. */
+export type IsSecret<T> = typeof kind extends keyof T ? true : false
+
 /**
  * A retrievable secret: only `<field>_hash` (deterministic, indexed) and `<field>_cipher` are stored, and nothing read
  * back carries the plaintext. The property has to be typed `Secret`.

@@ -6,7 +6,10 @@ import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js'
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js'
 import { BroadcasterResult } from 'typeorm/subscriber/BroadcasterResult.js'
+import { inheritedFacts } from '../../decorators/metadata.js'
 import { AshlarError } from '../errors.js'
+import type { EntityClass } from '../resource/resource-model.js'
+import { createTables } from './create-tables.js'
 import { openSqlite, type SqliteEngineOptions } from './sqlite-engine.js'
 import { SqliteLeases, type SqliteLease } from './sqlite-leases.js'
 
@@ -42,9 +45,26 @@ export class SqliteDataSource extends DataSource {
   constructor(options: SqliteOptions) {
     const { engine, driver, busyTimeoutMs, ...rest } = options
     // A placeholder keeps TypeORM from loading better-sqlite3 before our driver replaces its own.
-    super({ ...rest, type: 'better-sqlite3', driver: {} } satisfies DataSourceOptions)
+    super({ synchronize: true, ...rest, type: 'better-sqlite3', driver: {} } satisfies DataSourceOptions)
     const engineOptions = { ...(engine && { engine }), ...(driver !== undefined && { driver }) }
     this.driver = new SqliteDriver(this, engineOptions, busyTimeoutMs ?? 5000)
+  }
+
+  /**
+   * Creates the tables of resources that are missing, and columns that they lack; `initialize()` calls it unless
+   * `synchronize` is false.
+   * @throws TypeError for an entity that is no resource, whose table would otherwise silently be missing.
+   */
+  override async synchronize(dropBeforeSync = false): Promise<void> {
+    if (dropBeforeSync) await this.dropDatabase()
+    const entities = this.entityMetadatas.map(({ target }) => target as EntityClass<object>)
+    for (const entity of entities) {
+      if (typeof entity !== 'function' || inheritedFacts(entity).resource === undefined)
+        throw new TypeError(
+          `${String((entity as { name?: unknown }).name)} is no resource: create its table yourself and set synchronize: false`,
+        )
+    }
+    await createTables(this, entities, 'sqlite')
   }
 
   /** Who may use the connection; undefined until the DataSource is initialized. */

@@ -1,0 +1,130 @@
+import type { DataSource } from 'typeorm'
+import type { IsCredential } from '../../decorators/credential.js'
+import type { IsSecret } from '../../decorators/secret.js'
+import {
+  resourceModel,
+  type CredentialField,
+  type EntityClass,
+  type SecretField,
+} from '../resource/resource-model.js'
+import type { Verification } from './credential-check.js'
+import { MemoryRepository, type MemoryOptions } from './memory-repository.js'
+import type { OperationOptions, WriteOptions } from './repository.js'
+import { TypeormRepository, type RepositoryOptions } from './typeorm-repository.js'
+
+type SecretNames<E> = {
+  [K in keyof E]-?: IsSecret<NonNullable<E[K]>> extends true ? K & string : never
+}[keyof E]
+type CredentialNames<E> = {
+  [K in keyof E]-?: IsCredential<NonNullable<E[K]>> extends true ? K & string : never
+}[keyof E]
+
+/** `lookupBy<Field>Hash` and `reveal<Field>` for every property typed `Secret`. */
+export type SecretLookups<E> = {
+  /** @throws ErrNotFound when no live entity of this tenant has the hash. Never compares plaintext. */
+  readonly [K in SecretNames<E> as `lookupBy${Capitalize<K>}Hash`]: (
+    hash: string,
+    options?: OperationOptions,
+  ) => Promise<E>
+} & {
+  /** The plaintext, or undefined when none is set. @throws ErrNotFound, ErrNoEncryptor */
+  readonly [K in SecretNames<E> as `reveal${Capitalize<K>}`]: (
+    key: string,
+    options?: OperationOptions,
+  ) => Promise<string | undefined>
+}
+
+/** `verify<Field>` and `remint<Field>` for every property typed `Credential`. */
+export type CredentialOps<E> = {
+  /** Searches all tenants. Unknown, malformed, wrong and expired tokens get the same answer. */
+  readonly [K in CredentialNames<E> as `verify${Capitalize<K>}`]: (
+    token: string,
+    options?: OperationOptions,
+  ) => Promise<Verification<E>>
+} & {
+  /** Replaces the credential; answers the new token, this once. @throws ErrNotFound */
+  readonly [K in CredentialNames<E> as `remint${Capitalize<K>}`]: (
+    key: string,
+    options?: OperationOptions,
+  ) => Promise<string>
+}
+
+/** What a mask may be written with: the properties of the entity in proto spelling. */
+export type MaskOf<E> = SnakeCase<keyof E & string> | '*'
+
+type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
+  : S
+
+/** An update is of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
+export interface TypedUpdate<E> {
+  (key: string, entity: E, fieldMask?: undefined, options?: WriteOptions): Promise<E>
+  (key: string, patch: Partial<E>, fieldMask: readonly MaskOf<E>[], options?: WriteOptions): Promise<E>
+}
+
+type Typed<R, E> = Omit<R, 'update'> & { readonly update: TypedUpdate<E> } & SecretLookups<E> &
+  CredentialOps<E>
+
+/**
+ * A base class for the repository of one entity: `class WidgetRepository extends repositoryOf(Widget) {}`. Beside the
+ * operations of every repository it has those of the entity's secrets and credentials.
+ */
+export function repositoryOf<E extends object>(
+  entity: EntityClass<E>,
+): new (dataSource: DataSource, options?: RepositoryOptions) => Typed<TypeormRepository<E>, E> {
+  class EntityRepository extends TypeormRepository<E> {
+    constructor(dataSource: DataSource, options?: RepositoryOptions) {
+      super(dataSource, entity, options)
+    }
+  }
+  addSecretOperations(EntityRepository.prototype, entity)
+  return EntityRepository as never
+}
+
+/** The same in memory. */
+export function memoryRepositoryOf<E extends object>(
+  entity: EntityClass<E>,
+): new (options?: MemoryOptions) => Typed<MemoryRepository<E>, E> {
+  class EntityRepository extends MemoryRepository<E> {
+    constructor(options?: MemoryOptions) {
+      super(entity, options)
+    }
+  }
+  addSecretOperations(EntityRepository.prototype, entity)
+  return EntityRepository as never
+}
+
+interface Operations {
+  lookup(secret: SecretField, hash: string, options?: OperationOptions): unknown
+  reveal(secret: SecretField, key: string, options?: OperationOptions): unknown
+  verify(credential: CredentialField, token: string, options?: OperationOptions): unknown
+  remint(credential: CredentialField, key: string, options?: OperationOptions): unknown
+}
+
+function addSecretOperations<E extends object>(prototype: Operations, entity: EntityClass<E>): void {
+  const { secrets, credentials } = resourceModel(entity)
+  const add = (
+    name: string,
+    operation: (this: Operations, operand: string, options?: OperationOptions) => unknown,
+  ) => Object.defineProperty(prototype, name, { value: operation, configurable: true, writable: true })
+  for (const secret of secrets) {
+    const name = capitalized(secret.property)
+    add(`lookupBy${name}Hash`, function (hash, options) {
+      return this.lookup(secret, hash, options)
+    })
+    add(`reveal${name}`, function (key, options) {
+      return this.reveal(secret, key, options)
+    })
+  }
+  for (const credential of credentials) {
+    const name = capitalized(credential.property)
+    add(`verify${name}`, function (token, options) {
+      return this.verify(credential, token, options)
+    })
+    add(`remint${name}`, function (key, options) {
+      return this.remint(credential, key, options)
+    })
+  }
+}
+
+const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)

@@ -1,0 +1,256 @@
+import { Internal, InvalidArgument } from '../errors.js'
+import type { Field } from '../resource/field.js'
+import type { ResourceModel } from '../resource/resource-model.js'
+import type { CredentialRow } from './credential-check.js'
+import type { Dialect, Executor, Row, RunOptions, Statement } from './executor.js'
+import type { ListPlan } from './list-plan.js'
+import type { Values } from './new-entity.js'
+import { keysetPredicate } from './query/keyset.js'
+import { toOrderBy } from './query/order-sql.js'
+import { and, equals, isNull, type FilterNode } from './query/plan.js'
+import { toPredicate } from './query/predicate.js'
+import type { Page } from './repository.js'
+import { Statements } from './statements.js'
+import { encoderOf, hydratorOf, type Encode, type Hydrate } from './stored-values.js'
+
+/** Which row a statement reaches. */
+export interface Target {
+  readonly key: string
+  /** Undefined when the table has no tenants, or the key is known to be of one only. */
+  readonly tenant: string | undefined
+  readonly ifMatch?: string | undefined
+}
+
+/** The rows of one resource in one dialect: entity values in, entities out, one statement each. */
+export class RowStore<E extends object> {
+  readonly statements: Statements
+  readonly #encoders: ReadonlyMap<Field, Encode>
+  readonly #hydrate: Hydrate<E>
+
+  constructor(
+    readonly model: ResourceModel<E>,
+    readonly dialect: Dialect,
+  ) {
+    this.statements = new Statements(model, dialect)
+    this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(model, field, dialect)]))
+    this.#hydrate = hydratorOf(model, model.entityFields, dialect)
+  }
+
+  async get(
+    on: Executor,
+    target: Target,
+    run: RunOptions,
+    { showDeleted = false, lock = false } = {},
+  ): Promise<E | undefined> {
+    const statement = this.statements.get({ tenant: target.tenant !== undefined }, showDeleted, lock)
+    const { rows } = await on.run(statement, this.#identity(target), run)
+    return rows[0] && this.#hydrate(rows[0])
+  }
+
+  /** Up to two tenants whose rows have the key. */
+  async tenantsOf(on: Executor, key: string, run: RunOptions): Promise<string[]> {
+    const { rows } = await on.run(this.statements.tenantsOf(true), [this.#encode(this.model.key, key)], run)
+    return rows.map(([tenant]) => tenant as string)
+  }
+
+  /** @param values - one per stored field, by property. */
+  async insert(on: Executor, values: Readonly<Values>, run: RunOptions): Promise<E> {
+    const bound = this.model.fields.map((field) => this.#encode(field, values[field.property]))
+    const { rows } = await on.run(this.statements.insert(), bound, run)
+    if (this.statements.canReturn) return this.#first(rows)
+    const { key, tenant } = this.model
+    const target = {
+      key: values[key.property] as string,
+      tenant: tenant && (values[tenant.property] as string),
+    }
+    return (await this.get(on, target, run)) ?? this.#first([])
+  }
+
+  /** Undefined when no live row matches. */
+  update(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<E | undefined> {
+    const fields = this.#fieldsOf(patch)
+    return this.#write(
+      on,
+      this.statements.update(fields, this.#narrowing(target)),
+      fields,
+      target,
+      patch,
+      run,
+    )
+  }
+
+  /** Undefined when no deleted row matches. */
+  undelete(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<E | undefined> {
+    const fields = this.#fieldsOf(patch)
+    return this.#write(
+      on,
+      this.statements.undelete(fields, this.#narrowing(target)),
+      fields,
+      target,
+      patch,
+      run,
+    )
+  }
+
+  /** Whether a live row was there. */
+  async delete(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<boolean> {
+    const fields = this.#fieldsOf(patch)
+    const statement = this.statements.delete(fields, this.#narrowing(target))
+    const { affected } = await on.run(
+      statement,
+      [...this.#bound(fields, patch), ...this.#identity(target)],
+      run,
+    )
+    return affected > 0
+  }
+
+  /** Live rows by key; missing ones are not in it. */
+  async batchGet(
+    on: Executor,
+    keys: readonly string[],
+    tenant: string | undefined,
+    run: RunOptions,
+    lock = false,
+  ): Promise<E[]> {
+    if (keys.length === 0) return []
+    const padded = padToPowerOfTwo(keys).map((key) => this.#encode(this.model.key, key))
+    const values =
+      tenant === undefined ? padded : [this.#encode(this.model.tenant as Field, tenant), ...padded]
+    const { rows } = await on.run(
+      this.statements.batchGet(padded.length, tenant !== undefined, lock),
+      values,
+      run,
+    )
+    return rows.map((row) => this.#hydrate(row))
+  }
+
+  /** The live row with this value, with the columns that no entity carries; of any tenant when none is given. */
+  async find(
+    on: Executor,
+    field: Field,
+    value: string,
+    tenant: string | undefined,
+    run: RunOptions,
+  ): Promise<CredentialRow<E>[]> {
+    const values = [this.#encode(field, value)]
+    if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
+    const { rows } = await on.run(this.statements.find(field, tenant !== undefined), values, run)
+    return rows.map((row) => ({
+      entity: this.#hydrate(orderedRow(this.model, row)),
+      columns: this.#columnsOf(row),
+    }))
+  }
+
+  async list(on: Executor, plan: ListPlan, tenant: string | undefined, run: RunOptions): Promise<Page<E>> {
+    const { deleteTime, tenant: tenantField } = this.model
+    const parts: (FilterNode | undefined)[] = [
+      tenant === undefined || tenantField === undefined ? undefined : equals(tenantField, tenant),
+      deleteTime === undefined || plan.showDeleted ? undefined : isNull(deleteTime),
+      plan.filter,
+      plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined,
+    ]
+    const params: unknown[] = []
+    const asked = parts.some((part) => part !== undefined)
+    const condition = asked ? toPredicate(and(...parts), this.dialect, params) : ''
+    const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
+    const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect)} LIMIT ${this.#count(params, plan.size + 1)}${offset > 0 ? ` OFFSET ${this.#count(params, offset)}` : ''}`
+    const { rows } = await on.run(this.statements.list(condition, tail), params, run)
+    const page = rows.slice(0, plan.size)
+    const items = page.map((row) => this.#hydrate(row))
+    const last = items.at(-1)
+    const more = last !== undefined && rows.length > plan.size
+    return { items, nextPageToken: more ? plan.nextPageToken(this.#sortValues(plan, last)) : '' }
+  }
+
+  /** Removes a chunk of what expired; answers how many. */
+  async purge(
+    on: Executor,
+    before: Date,
+    tenant: string | undefined,
+    chunk: number,
+    run: RunOptions,
+  ): Promise<number> {
+    const values = [this.#encode(this.model.expireTime as Field, before)]
+    if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
+    return (await on.run(this.statements.purge(tenant !== undefined), [...values, chunk], run)).affected
+  }
+
+  async #write(
+    on: Executor,
+    statement: Statement,
+    fields: readonly Field[],
+    target: Target,
+    patch: Readonly<Values>,
+    run: RunOptions,
+  ): Promise<E | undefined> {
+    const { rows, affected } = await on.run(
+      statement,
+      [...this.#bound(fields, patch), ...this.#identity(target)],
+      run,
+    )
+    if (this.statements.canReturn) return rows[0] && this.#hydrate(rows[0])
+    return affected === 0 ? undefined : this.get(on, { key: target.key, tenant: target.tenant }, run)
+  }
+
+  #first(rows: readonly Row[]): E {
+    if (rows[0] === undefined) throw new Internal('a written row was not answered')
+    return this.#hydrate(rows[0])
+  }
+
+  #encode(field: Field, value: unknown): unknown {
+    if (
+      field.kind === 'uint64' &&
+      this.dialect === 'sqlite' &&
+      typeof value === 'bigint' &&
+      value >= 2n ** 63n
+    )
+      throw new InvalidArgument(field.proto, 'is above 2^63-1, the most SQLite can store')
+    return (this.#encoders.get(field) as Encode)(value)
+  }
+
+  #bound(fields: readonly Field[], patch: Readonly<Values>): unknown[] {
+    return fields.map((field) => this.#encode(field, patch[field.property]))
+  }
+
+  #identity({ key, tenant, ifMatch }: Target): unknown[] {
+    const values = [this.#encode(this.model.key, key)]
+    if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
+    if (ifMatch !== undefined) values.push(this.#encode(this.model.etag as Field, ifMatch))
+    return values
+  }
+
+  #narrowing({ tenant, ifMatch }: Target) {
+    return { tenant: tenant !== undefined, etag: ifMatch !== undefined }
+  }
+
+  #fieldsOf(patch: Readonly<Values>): Field[] {
+    return this.model.fields.filter((field) => Object.hasOwn(patch, field.property))
+  }
+
+  #count(params: unknown[], value: number): string {
+    params.push(value)
+    return this.dialect === 'postgres' ? `$${params.length}` : '?'
+  }
+
+  #sortValues(plan: ListPlan, last: E): unknown[] {
+    return plan.terms.map(({ column }) => {
+      const field = this.model.fields.find((candidate) => candidate.column === column.column)
+      return field && (last as Values)[field.property]
+    })
+  }
+
+  #columnsOf(row: Row): Values {
+    return Object.fromEntries(this.model.fields.map((field, i) => [field.property, row[i]]))
+  }
+}
+
+/** Entities are hydrated by position of the entity's own fields; a row of every stored field has others between. */
+function orderedRow(model: ResourceModel, row: Row): Row {
+  return model.entityFields.map((field) => row[model.fields.indexOf(field)])
+}
+
+/** Few shapes for many lengths: the last key is repeated, which changes nothing about which rows are found. */
+function padToPowerOfTwo(keys: readonly string[]): string[] {
+  const length = 2 ** Math.ceil(Math.log2(keys.length))
+  return [...keys, ...Array<string>(length - keys.length).fill(keys[keys.length - 1] as string)]
+}

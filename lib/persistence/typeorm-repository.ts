@@ -1,0 +1,346 @@
+import type { DataSource } from 'typeorm'
+import type { RequestContext } from '../context.js'
+import { AshlarError, ErrNotFound, ErrPreconditionFailed, Internal } from '../errors.js'
+import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
+import { resourceModel } from '../resource/resource-model.js'
+import { checkBatch } from './batch.js'
+import { constraintError, withRetries } from './constraint-error.js'
+import { checkCredential, type Verification } from './credential-check.js'
+import { executorOf, type Database, type Executor, type RunOptions } from './executor.js'
+import { planList, type PagingOptions } from './list-plan.js'
+import { newEntity, type Sources, type Values } from './new-entity.js'
+import { deletionOf, patchOf, restorationOf, stampsOf } from './patch.js'
+import type {
+  BatchUpdateItem,
+  ListOptions,
+  ListScope,
+  OperationOptions,
+  Page,
+  Repository,
+  TransactionOptions,
+  WriteOptions,
+} from './repository.js'
+import { RowStore, type Target } from './row-store.js'
+import { ambiguousKey, scopeOf, type Scope } from './scope.js'
+import { checkSealing, mint, reveal, sealNew, type SealingOptions } from './sealing.js'
+import { atomically, current, transaction } from './transaction.js'
+
+export interface RepositoryOptions extends Sources, PagingOptions, SealingOptions {}
+
+/** Rows removed by one statement of a purge, so that none of them holds its locks for long. */
+const PURGE_CHUNK = 1000
+
+/**
+ * The repository of one entity on a TypeORM DataSource: SQLite, PostgreSQL or MySQL. TypeORM gives the pool and the
+ * metadata; every statement is the repository's own.
+ */
+export class TypeormRepository<E extends object> implements Repository<E> {
+  readonly model: ResourceModel<E>
+  readonly #options: RepositoryOptions
+  readonly #database: Database
+  readonly #rows: RowStore<E>
+
+  constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
+    this.model = resourceModel(entity)
+    checkSealing(this.model, options)
+    this.#options = options
+    this.#database = executorOf(dataSource)
+    this.#rows = new RowStore(this.model, this.#database.dialect)
+  }
+
+  get(key: string, options?: OperationOptions): Promise<E> {
+    return this.#read(options, async (on, scope, run) => {
+      const target = await this.#target(on, key, scope, run)
+      return (await this.#rows.get(on, target, run)) ?? notFound()
+    })
+  }
+
+  list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
+    return this.#read(options, (on, scope, run) =>
+      this.#rows.list(
+        on,
+        planList(this.model, list, scope, this.#options, options?.under),
+        scope.tenant,
+        run,
+      ),
+    )
+  }
+
+  create(input: Partial<E>, options?: OperationOptions): Promise<E> {
+    return this.#write(options, async (scope) => {
+      const entity = newEntity(this.model, input, scope, this.#options)
+      const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
+      const values = { ...(entity as Values), ...sealed.columns }
+      return async (on, run) => Object.assign(await this.#rows.insert(on, values, run), sealed.tokens)
+    })
+  }
+
+  update(key: string, entity: Partial<E>, fieldMask?: readonly string[], options?: WriteOptions): Promise<E> {
+    return this.#write(options, async (scope) => {
+      const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
+      return (on, run) => this.#updateOne(on, key, patch, scope, run, options?.ifMatch)
+    })
+  }
+
+  delete(key: string, options?: WriteOptions): Promise<void> {
+    return this.#write(options, async (scope) => {
+      const patch = deletionOf(this.model, this.#options)
+      return async (on, run) => {
+        const target = await this.#target(on, key, scope, run)
+        const deleted =
+          this.#canMatch(options) &&
+          (await this.#rows.delete(on, { ...target, ifMatch: options?.ifMatch }, patch, run))
+        if (!deleted) await this.#explain(on, target, run, options)
+      }
+    })
+  }
+
+  undelete(key: string, options?: WriteOptions): Promise<E> {
+    return this.#write(options, async (scope) => {
+      if (this.model.deleteTime === undefined) return notFound()
+      const patch = restorationOf(this.model, this.#options)
+      return async (on, run) => {
+        const target = await this.#target(on, key, scope, run)
+        const restored = this.#canMatch(options)
+          ? await this.#rows.undelete(on, { ...target, ifMatch: options?.ifMatch }, patch, run)
+          : undefined
+        return restored ?? this.#explainDeleted(on, target, run, options)
+      }
+    })
+  }
+
+  batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
+    checkBatch(keys, 'ids', { unique: false })
+    return this.#read(options, async (on, scope, run) => {
+      const found = this.#byKey(await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run))
+      return keys.map((key) => (found.get(key) ?? notFound()) as E)
+    })
+  }
+
+  batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
+    checkBatch(
+      items.map(({ key }) => key),
+      'requests',
+      { unique: true },
+    )
+    return this.#write(
+      options,
+      async (scope) => {
+        const patches: { readonly key: string; readonly patch: Values; readonly index: number }[] = []
+        for (const [index, { key, entity, fieldMask }] of items.entries())
+          patches.push({
+            key,
+            index,
+            patch: await patchOf(this.model, entity, fieldMask, options, this.#options, scope),
+          })
+        // Everybody locks in key order, so that two batches never wait for each other.
+        patches.sort((a, b) => (a.key < b.key ? -1 : 1))
+        return async (on, run) => {
+          const updated: E[] = []
+          for (const { key, patch, index } of patches)
+            updated[index] = await this.#updateOne(on, key, patch, scope, run)
+          return updated
+        }
+      },
+      true,
+    )
+  }
+
+  batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
+    checkBatch(keys, 'ids', { unique: true })
+    return this.#write(
+      options,
+      async (scope) => {
+        const patch = deletionOf(this.model, this.#options)
+        return async (on, run) => {
+          for (const key of [...keys].sort()) {
+            const target = await this.#target(on, key, scope, run)
+            if (!(await this.#rows.delete(on, target, patch, run))) throw new ErrNotFound()
+          }
+        }
+      },
+      true,
+    )
+  }
+
+  async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
+    if (this.model.expireTime === undefined) return 0
+    for (let removed = 0; ;) {
+      const chunk = await this.#write(
+        options,
+        async (scope) => (on, run) => this.#rows.purge(on, before, scope.tenant, PURGE_CHUNK, run),
+      )
+      removed += chunk
+      if (chunk < PURGE_CHUNK) return removed
+    }
+  }
+
+  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
+    const { context } = scopeOf(this.model, options)
+    return transaction(this.#database, fn, { context, retries: options?.retries ?? 0 })
+  }
+
+  /** @internal What `lookupBy<Field>Hash` calls. */
+  lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
+    return this.#read(options, async (on, scope, run) => {
+      const [first, second] = await this.#rows.find(on, hash, value, scope.tenant, run)
+      if (second !== undefined && this.model.tenant !== undefined && scope.tenant === undefined)
+        throw ambiguousKey(this.model)
+      return first?.entity ?? notFound()
+    })
+  }
+
+  /** @internal What `reveal<Field>` calls. */
+  async reveal(
+    { cipher }: SecretField,
+    key: string,
+    options?: OperationOptions,
+  ): Promise<string | undefined> {
+    const scope = scopeOf(this.model, options)
+    const [row] = await this.#read(options, async (on, _, run) => {
+      const { tenant } = await this.#target(on, key, scope, run)
+      return this.#rows.find(on, this.model.key, key, tenant, run)
+    })
+    if (row === undefined) throw new ErrNotFound()
+    return reveal(row.columns[cipher.property], this.#options, scope.context.signal)
+  }
+
+  /** @internal What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
+  verify(credential: CredentialField, token: string, options?: OperationOptions): Promise<Verification<E>> {
+    const find = async (publicId: string) => {
+      const rows = await this.#rows.find(this.#database, credential.publicId, publicId, undefined, {})
+      return rows[0]
+    }
+    return checkCredential(this.model, credential, token, this.#options, find, options?.context?.signal)
+  }
+
+  /** @internal What `remint<Field>` calls. */
+  remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
+    return this.#write(options, async (scope) => {
+      const { columns, tokens } = await mint(
+        this.model,
+        credential.property,
+        this.#options,
+        scope.context.signal,
+      )
+      const patch = { ...columns, ...stampsOf(this.model, this.#options) }
+      return async (on, run) => {
+        await this.#updateOne(on, key, patch, scope, run)
+        return tokens[credential.property] as string
+      }
+    })
+  }
+
+  async #updateOne(
+    on: Executor,
+    key: string,
+    patch: Values,
+    scope: Scope,
+    run: RunOptions,
+    ifMatch?: string,
+  ): Promise<E> {
+    const target = await this.#target(on, key, scope, run)
+    const options = ifMatch === undefined ? undefined : { ifMatch }
+    const updated = this.#canMatch(options)
+      ? await this.#rows.update(on, { ...target, ifMatch }, patch, run)
+      : undefined
+    return updated ?? this.#explain(on, target, run, options)
+  }
+
+  /** A precondition on a resource without etags can never hold. */
+  #canMatch(options: WriteOptions | undefined): boolean {
+    return options?.ifMatch === undefined || this.model.etag !== undefined
+  }
+
+  /** Why a statement with a precondition reached no live row: the etag is another, or the row is not there. */
+  async #explain(
+    on: Executor,
+    target: Target,
+    run: RunOptions,
+    options: WriteOptions | undefined,
+  ): Promise<never> {
+    if (options?.ifMatch !== undefined && (await this.#rows.get(on, target, run)) !== undefined)
+      throw ErrPreconditionFailed.etag()
+    throw new ErrNotFound()
+  }
+
+  /** The same for a deleted row. */
+  async #explainDeleted(
+    on: Executor,
+    target: Target,
+    run: RunOptions,
+    options: WriteOptions | undefined,
+  ): Promise<never> {
+    const row =
+      options?.ifMatch === undefined
+        ? undefined
+        : await this.#rows.get(on, target, run, { showDeleted: true })
+    const deleted = row !== undefined && (row as Values)[this.model.deleteTime?.property ?? ''] !== undefined
+    throw deleted ? ErrPreconditionFailed.etag() : new ErrNotFound()
+  }
+
+  /** Which row a key means. Only a system call over all tenants has to look. */
+  async #target(on: Executor, key: string, scope: Scope, run: RunOptions): Promise<Target> {
+    if (!this.model.tenantInKey || scope.tenant !== undefined) return { key, tenant: scope.tenant }
+    const [tenant, other] = await this.#rows.tenantsOf(on, key, run)
+    if (other !== undefined) throw ambiguousKey(this.model)
+    return { key, tenant: tenant ?? '' }
+  }
+
+  #byKey(entities: readonly E[]): Map<string, E> {
+    const byKey = new Map<string, E>()
+    for (const entity of entities) {
+      const key = (entity as Values)[this.model.key.property] as string
+      if (byKey.has(key)) throw ambiguousKey(this.model)
+      byKey.set(key, entity)
+    }
+    return byKey
+  }
+
+  async #read<T>(
+    options: OperationOptions | undefined,
+    work: (on: Executor, scope: Scope, run: RunOptions) => Promise<T>,
+  ): Promise<T> {
+    const scope = scopeOf(this.model, options)
+    const run = runOptions(scope)
+    try {
+      return await work(current(this.#database, scope.context), scope, run)
+    } catch (error) {
+      throw toCaller(error)
+    }
+  }
+
+  /**
+   * Prepares once, then runs as often as a deadlock makes necessary. On dialects that do not answer the row they wrote,
+   * writing and reading are one transaction.
+   */
+  async #write<T>(
+    options: OperationOptions | undefined,
+    prepare: (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
+    isAtomic = !this.#rows.statements.canReturn,
+  ): Promise<T> {
+    const scope = scopeOf(this.model, options)
+    const run = runOptions(scope)
+    try {
+      const work = await prepare(scope)
+      if (isAtomic) return await atomically(this.#database, scope.context, (on) => work(on, run))
+      return await withRetries(() => work(current(this.#database, scope.context), run), {
+        signal: scope.context.signal,
+      })
+    } catch (error) {
+      throw toCaller(error)
+    }
+  }
+}
+
+const runOptions = ({ context: { signal } }: Scope): RunOptions => (signal === undefined ? {} : { signal })
+
+const notFound = (): never => {
+  throw new ErrNotFound()
+}
+
+/** No driver's error leaves as it is: it carries SQL and values. */
+const toCaller = (error: unknown): unknown =>
+  error instanceof AshlarError || error instanceof TypeError
+    ? error
+    : (constraintError(error) ?? new Internal(error))
