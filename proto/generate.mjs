@@ -27,7 +27,11 @@ const own = ['ashlar/api/v1/annotations.proto', 'grpc/health/v1/health.proto']
 const outputs = [
   { files: [...google, ...own], out: 'lib/gen', libGen: undefined },
   { files: ['examples/widgets/widgets.proto'], out: 'examples/widgets/gen', libGen: '../../../lib/gen' },
-  { files: ['test/support/proto/specimens.proto'], out: 'test/support/gen', libGen: '../../../lib/gen' },
+  {
+    files: ['test/support/proto/specimens.proto', 'test/support/proto/jsontypes.proto'],
+    out: 'test/support/gen',
+    libGen: '../../../lib/gen',
+  },
 ]
 
 const stage = mkdtempSync(join(tmpdir(), 'ashlar-gen-'))

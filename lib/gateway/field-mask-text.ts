@@ -22,7 +22,7 @@ export function writeMaskPaths(paths: readonly string[]): string {
   return paths
     .map((path) => {
       const camel = toCamelCase(path)
-      if (toSnakeCase(camel) !== path || path.includes(','))
+      if (toSnakeCase(camel) !== path || /[_,]/.test(camel))
         throw new RangeError('a mask path has no lowerCamelCase form')
       return camel
     })

@@ -12,7 +12,6 @@ import { type Binding, routesOf } from './bindings.js'
 import { hasBody, readBody } from './body.js'
 import { etagHeader, isKnown } from './conditional.js'
 import { applyCors, checkCors, type CorsOptions } from './cors.js'
-import { DETAIL_TYPES } from './error-details.js'
 import { errorAnswer } from './error-body.js'
 import { runHandler } from './handlers.js'
 import { HttpError } from './http-error.js'
@@ -26,6 +25,7 @@ import type { Match, RouteTable } from './routes.js'
 import { framingOf, sendStream } from './streaming.js'
 import { type Target, targetOf } from './target.js'
 import { toContent, toRequest } from './transcode.js'
+import { registryOf } from './type-registry.js'
 import { type IgnoredPath, sortMask, type UpdateMaskMode } from './update-mask.js'
 
 /** Where the gateway reports what nobody else would hear of. */
@@ -274,17 +274,4 @@ const notAllowed = (methods: readonly string[]): HttpError =>
 /** eslint wants no async generator without await; a single request is a stream of one. */
 async function* only(message: Message): AsyncIterable<Message> {
   yield await Promise.resolve(message)
-}
-
-/** Every type that a message of these methods, or an error, may hold in an Any. */
-function registryOf(methods: readonly DescMethod[]): Registry {
-  const files = new Set<DescFile>()
-  const add = (file: DescFile): void => {
-    if (files.has(file)) return
-    files.add(file)
-    file.dependencies.forEach(add)
-  }
-  for (const { parent, input, output } of methods) for (const { file } of [parent, input, output]) add(file)
-  for (const { file } of DETAIL_TYPES) add(file)
-  return createRegistry(...files)
 }

@@ -11,7 +11,10 @@ export class JsonFault extends Error {
   }
 
   toInvalidArgument(): InvalidArgument {
-    return new InvalidArgument(this.#path, this.message)
+    return new InvalidArgument(
+      this.#path,
+      this.#path === '' ? `invalid JSON body: ${this.message}` : this.message,
+    )
   }
 }
 

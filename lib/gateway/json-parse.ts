@@ -149,7 +149,8 @@ class Reader {
     const literal = NUMBER.exec(this.text)?.[0]
     if (literal === undefined) throw this.#fault('expected a value')
     this.#at += literal.length
-    return literal.length <= 15 ? Number(literal) : new JsonNumber(literal)
+    const value = Number(literal)
+    return literal.length <= 15 && Number.isFinite(value) ? value : new JsonNumber(literal)
   }
 
   #word<T>(word: string, value: T): T {

@@ -40,7 +40,7 @@ export function toRequest(binding: Binding, parts: RequestParts, registry: Regis
 function fromBody({ method, body }: Binding, parts: RequestParts, registry: Registry): Message {
   const empty = (): Message => create(method.input)
   if (body === undefined) {
-    if (parts.body.length > 0 && !/^\s*\{?\s*\}?\s*$/.test(parts.body.toString('latin1', 0, 64)))
+    if (!/^\s*(?:\{\s*\}\s*)?$/.test(parts.body.toString('latin1')))
       throw new InvalidArgument('', `${method.name} takes no body here`)
     return empty()
   }

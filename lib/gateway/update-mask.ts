@@ -55,7 +55,8 @@ export function sortMask(
     else if (mode === 'strict') throw new InvalidArgument('update_mask', mistake(nearest))
     else ignored.push({ path: value, nearest })
   }
-  local[field.localName] = kept
+  // An empty mask would mean a full update: where nothing is left, the ignored values stay, marked as such.
+  local[field.localName] = kept.length === 0 ? ignored.map(({ path }) => path) : kept
   return ignored
 }
 
