@@ -19,11 +19,11 @@ export const bindOf = (dialect: Dialect): Bind => BINDS[dialect]
 
 const postgres: Bind = {
   placeholder: (_column, index) => `$${index}`,
-  value: (_column, value) => {
-    if (value instanceof Date) return value.toISOString()
-    if (typeof value === 'bigint') return _column.kind === 'timestamp' ? isoMicros(value) : value.toString()
-    if (value instanceof Uint8Array) return bufferOf(value)
-    return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
+  value: ({ kind }, value) => {
+    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+    if (typeof value === 'bigint') return kind === 'timestamp' ? isoMicros(value) : value.toString()
+    if (typeof value !== 'object') return value
+    return value instanceof Date ? value.toISOString() : bufferOf(value)
   },
 }
 
@@ -33,13 +33,11 @@ const mysql: Bind = {
     if (kind === 'int64' || kind === 'duration') return 'CAST(? AS SIGNED)'
     return kind === 'uint64' ? 'CAST(? AS UNSIGNED)' : '?'
   },
-  value: (column, value) => {
-    if (value instanceof Date) return `${value.toISOString().slice(0, -1).replace('T', ' ')}000`
-    if (typeof value === 'bigint') {
-      return column.kind === 'timestamp' ? isoMicros(value).slice(0, -1).replace('T', ' ') : value.toString()
-    }
-    if (value instanceof Uint8Array) return bufferOf(value)
-    return typeof value === 'boolean' ? Number(value) : value
+  value: ({ kind }, value) => {
+    if (typeof value === 'boolean') return Number(value)
+    if (typeof value === 'bigint') return kind === 'timestamp' ? datetime(isoMicros(value)) : value.toString()
+    if (typeof value !== 'object') return value
+    return value instanceof Date ? `${datetime(value.toISOString())}000` : bufferOf(value)
   },
 }
 
@@ -52,15 +50,11 @@ const sqlite: Bind = {
     if (kind === 'int64' || kind === 'duration') return 'CAST(? AS INTEGER)'
     return kind === 'uint64' ? 'CAST(? AS NUMERIC)' : '?'
   },
-  value: (column, value) => {
-    if (value instanceof Date) return value.toISOString()
-    if (typeof value === 'bigint') {
-      return column.kind === 'timestamp'
-        ? new Date(Number(floorDivide(value, 1000n))).toISOString()
-        : value.toString()
-    }
-    if (value instanceof Uint8Array) return bufferOf(value)
-    return typeof value === 'boolean' ? Number(value) : value
+  value: ({ kind }, value) => {
+    if (typeof value === 'boolean') return Number(value)
+    if (typeof value === 'bigint') return kind === 'timestamp' ? isoMillis(value) : value.toString()
+    if (typeof value !== 'object') return value
+    return value instanceof Date ? value.toISOString() : bufferOf(value)
   },
 }
 
@@ -70,11 +64,17 @@ const BINDS: Readonly<Record<Dialect, Bind>> = { postgres, mysql, mariadb: mysql
 const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** `YYYY-MM-DDTHH:MM:SS.ffffffZ` of microseconds since the epoch. */
-const isoMicros = (micros: bigint): string => {
-  const ms = floorDivide(micros, 1000n)
-  const rest = Number(micros - ms * 1000n)
-  return `${new Date(Number(ms)).toISOString().slice(0, -1)}${String(rest).padStart(3, '0')}Z`
+/** What MySQL calls a datetime, of an ISO text in UTC. */
+const datetime = (iso: string): string => iso.slice(0, -1).replace('T', ' ')
+
+/** `YYYY-MM-DDTHH:MM:SS.sssZ` of microseconds since the epoch, cut. */
+const isoMillis = (micros: bigint): string => {
+  const ms = micros / 1000n - (micros % 1000n < 0n ? 1n : 0n)
+  return new Date(Number(ms)).toISOString()
 }
 
-const floorDivide = (a: bigint, b: bigint): bigint => (a % b < 0n ? a / b - 1n : a / b)
+/** `YYYY-MM-DDTHH:MM:SS.ffffffZ` of microseconds since the epoch. */
+const isoMicros = (micros: bigint): string => {
+  const rest = ((micros % 1000n) + 1000n) % 1000n
+  return `${isoMillis(micros).slice(0, -1)}${String(rest).padStart(3, '0')}Z`
+}

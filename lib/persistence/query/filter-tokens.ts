@@ -28,10 +28,9 @@ export class FilterTokens {
 
   /** Whether the current token is the keyword, in any case. */
   isKeyword(upper: 'AND' | 'OR' | 'NOT'): boolean {
+    const { text } = this
     return (
-      this.kind === 'word' &&
-      this.text.length === upper.length &&
-      (this.text === upper || this.text.toUpperCase() === upper)
+      this.kind === 'word' && text.length === upper.length && (text === upper || text.toUpperCase() === upper)
     )
   }
 
@@ -44,18 +43,20 @@ export class FilterTokens {
   next(): void {
     const { source } = this
     let at = this.#end
-    while (isSpace(source.charCodeAt(at))) at++
+    while (classOf(source.charCodeAt(at)) === SPACE) at++
     this.start = at
     if (at >= source.length) return this.#take('end', at)
 
     const code = source.charCodeAt(at)
-    if (isWordStart(code)) return this.#take('word', endOfWord(source, at + 1))
-    if (isDigit(code)) return this.#take('number', endOfNumber(source, at + 1))
+    const kind = classOf(code)
+    if (kind === LETTER) return this.#take('word', endOfWord(source, at + 1))
+    if (kind === DIGIT) return this.#take('number', endOfNumber(source, at + 1))
     switch (code) {
       case QUOTE:
         return this.#string(at + 1)
       case MINUS:
-        if (isDigit(source.charCodeAt(at + 1))) return this.#take('number', endOfNumber(source, at + 2))
+        if (classOf(source.charCodeAt(at + 1)) === DIGIT)
+          return this.#take('number', endOfNumber(source, at + 2))
         return this.#take('-', at + 1)
       case OPEN:
         return this.#take('(', at + 1)
@@ -152,17 +153,22 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** With the `u` flag a proper pair is one character, so that only a half matches. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+const [SPACE, LETTER, DIGIT, JOINER] = [1, 2, 3, 4]
+/** What each ASCII character is; a joiner (`-`, `/`) stands inside a word and does not begin one. */
+const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code)
+  if (/\s/.test(character)) return SPACE
+  if (/[A-Za-z_]/.test(character)) return LETTER
+  if (/\d/.test(character)) return DIGIT
+  return character === '-' || character === '/' ? JOINER : 0
+})
+
+const classOf = (code: number): number => (code < 128 ? (CLASSES[code] ?? 0) : code >= 128 ? LETTER : 0)
 const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
-const isWordStart = (code: number): boolean =>
-  (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || code === 0x5f || code >= 0x80
-const isWordPart = (code: number): boolean =>
-  isWordStart(code) || isDigit(code) || code === MINUS || code === 0x2f
 
 const endOfWord = (source: string, from: number): number => {
   let at = from
-  while (isWordPart(source.charCodeAt(at))) at++
+  while (classOf(source.charCodeAt(at)) > SPACE) at++
   return at
 }
 
@@ -172,7 +178,7 @@ const endOfNumber = (source: string, from: number): number => {
   for (;;) {
     const code = source.charCodeAt(at)
     const exponentSign = code === PLUS && (source.charCodeAt(at - 1) | 0x20) === 0x65
-    if (!isWordPart(code) && code !== DOT && !exponentSign) return at
+    if (classOf(code) <= SPACE && code !== DOT && !exponentSign) return at
     at++
   }
 }

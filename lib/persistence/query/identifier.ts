@@ -1,7 +1,7 @@
 import type { Dialect } from '../executor.js'
 
 /** A name as SQL text of the dialect. */
-export const quoteIdentifier = (name: string, dialect: Dialect): string =>
-  dialect === 'mysql' || dialect === 'mariadb'
-    ? `\`${name.replaceAll('`', '``')}\``
-    : `"${name.replaceAll('"', '""')}"`
+export const quoteIdentifier = (name: string, dialect: Dialect): string => {
+  const mark = dialect === 'mysql' || dialect === 'mariadb' ? '`' : '"'
+  return mark + (name.includes(mark) ? name.replaceAll(mark, mark + mark) : name) + mark
+}

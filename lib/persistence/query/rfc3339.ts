@@ -8,26 +8,47 @@ export const MAX_TIMESTAMP_MS = 253_402_300_799_999
  * or when it lies outside the years 1000 to 9999.
  */
 export const parseTimestamp = (text: string): Date | undefined => {
-  const parts = RFC3339.exec(text)
-  if (parts === null) return undefined
-  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as SixNumbers
+  if (!RFC3339.test(text)) return undefined
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
+  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)]
+  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)]
   if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return undefined
   if (hour > 23 || minute > 59 || second > 59) return undefined
 
-  const ms = Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0'))
-  const [sign, offsetHour, offsetMinute] = [parts[8], Number(parts[9] ?? 0), Number(parts[10] ?? 0)]
-  if (offsetHour > 23 || offsetMinute > 59) return undefined
-  const offset = (offsetHour * 60 + offsetMinute) * 60_000 * (sign === '-' ? -1 : 1)
-
-  const instant = Date.UTC(year, month - 1, day, hour, minute, second, ms) - offset
+  const offset = offsetMinutes(text)
+  if (offset === undefined) return undefined
+  const instant = Date.UTC(year, month - 1, day, hour, minute, second, millis(text)) - offset * 60_000
+  // Date.UTC takes the years before 100 for those of the twentieth century.
   return year >= 100 && instant >= MIN_TIMESTAMP_MS && instant <= MAX_TIMESTAMP_MS
     ? new Date(instant)
     : undefined
 }
 
-type SixNumbers = [number, number, number, number, number, number]
+const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
+const [ZERO, NINE, DOT, MINUS] = [0x30, 0x39, 0x2e, 0x2d]
 
-const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+const twoDigits = (text: string, at: number): number =>
+  (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO
+
+const millis = (text: string): number => {
+  if (text.charCodeAt(19) !== DOT) return 0
+  let ms = 0
+  for (let at = 20, scale = 100; scale >= 1; at++, scale /= 10) {
+    const code = text.charCodeAt(at)
+    if (code < ZERO || code > NINE) break
+    ms += (code - ZERO) * scale
+  }
+  return ms
+}
+
+/** East of Greenwich; undefined when no clock shows it. */
+const offsetMinutes = (text: string): number | undefined => {
+  const last = text.charCodeAt(text.length - 1)
+  if (last > NINE) return 0
+  const [hour, minute] = [twoDigits(text, text.length - 5), twoDigits(text, text.length - 2)]
+  if (hour > 23 || minute > 59) return undefined
+  return (hour * 60 + minute) * (text.charCodeAt(text.length - 6) === MINUS ? -1 : 1)
+}
 
 const daysOf = (year: number, month: number): number => {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
