@@ -245,6 +245,25 @@ export class TransitError extends AshlarError {
   }
 }
 
+/**
+ * Why a migration run stopped: a file `failed`; an unfinished version does not fit the files (`dirty`); an applied file was
+ * `edited`; the lock was not had or was lost (`locked`); a transaction `pooler` is in between; no `connection`.
+ */
+export type MigrationStop = 'failed' | 'dirty' | 'edited' | 'locked' | 'pooler' | 'connection'
+
+/** A migration run stopped. The text says which version, why and what to do; no connection string is ever in it. */
+export class MigrationError extends AshlarError {
+  /** The driver's error is kept out: it repeats rows and statements. `sqlState` is PostgreSQL's code or MySQL's number. */
+  constructor(
+    readonly stop: MigrationStop,
+    message: string,
+    readonly version: string | undefined = undefined,
+    readonly sqlState: string | undefined = undefined,
+  ) {
+    super('FAILED_PRECONDITION', `migrations: ${message}`, { wireMessage: 'the schema is not ready' })
+  }
+}
+
 /** What was declared does not fit together. Thrown at start-up with every problem found, one per line. */
 export class DeclarationError extends TypeError {
   constructor(
