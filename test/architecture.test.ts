@@ -56,6 +56,7 @@ const OWNERS: Readonly<
   'reflect-metadata': { in: ['decorators', 'examples'] },
   '@bufbuild/protobuf': {
     in: ['lib/resource', 'lib/gateway', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
+    types: ['decorators'],
   },
   'node-vault': { in: ['lib/secrets'], files: 1 },
   chokidar: { in: ['lib/persistence'], files: 1 },
@@ -259,7 +260,10 @@ describe('the architecture', () => {
     const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       exports: Record<string, unknown>
     }
-    const sources = Object.values(exports).flatMap((entry) =>
+    const named = Object.entries(exports)
+      .filter(([path]) => !path.includes('*'))
+      .map(([, entry]) => entry)
+    const sources = named.flatMap((entry) =>
       typeof entry === 'string'
         ? []
         : [(entry as { default: string }).default.replace('./dist/', '').replace(/\.js$/, '.ts')],

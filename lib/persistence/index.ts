@@ -1,7 +1,12 @@
 export { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../errors.js'
-export { resourceModel } from '../resource/resource-model.js'
-export type { EntityClass, ResourceModel } from '../resource/resource-model.js'
 export type { Column, Columns, Field, FieldKind } from '../resource/field.js'
+export { type EntityClass, type ResourceModel, resourceModel } from '../resource/resource-model.js'
+export { constraintError } from './constraint-error.js'
+export type { Verification } from './credential-check.js'
+export { MemoryDatabase } from './memory-database.js'
+export { type MemoryOptions, MemoryRepository } from './memory-repository.js'
+export { filterPredicate, parseFilter, parseOrderBy, type Where } from './query/columns.js'
+export type { Direction, OrderTerm } from './query/order-by.js'
 export type {
   BatchUpdateItem,
   ListOptions,
@@ -10,4 +15,14 @@ export type {
   Repository,
   WriteOptions,
 } from './repository.js'
+export { createTables } from './create-tables.js'
+export {
+  type CredentialOps,
+  type MaskOf,
+  memoryRepositoryOf,
+  repositoryOf,
+  type SecretLookups,
+} from './repository-of.js'
 export { SqliteDataSource, type SqliteOptions } from './sqlite.js'
+export { transaction, type TransactionOptions } from './transaction.js'
+export { type RepositoryOptions, TypeormRepository } from './typeorm-repository.js'

@@ -1,4 +1,4 @@
-export { ErrNoEncryptor, ErrNoMinter, SecretUnreadable } from '../errors.js'
+export { ErrNoEncryptor, ErrNoMinter, SecretUnreadable, TransitError } from '../errors.js'
 export {
   CredentialMinter,
   type CredentialOptions,
@@ -12,3 +12,5 @@ export { type DevEncryptor, newDev } from './dev-encryptor.js'
 export type { Encryptor, EncryptorOptions } from './encryptor.js'
 export { AlgoSHA384, AlgoSHA512_256, type HashSpec } from './hash-spec.js'
 export type { StoredCredential } from './stored-credential.js'
+export type { VaultTransitOptions } from './transit-options.js'
+export { newVaultTransit, type RewrapOptions, type VaultTransit } from './vault-transit.js'

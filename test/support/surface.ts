@@ -25,36 +25,34 @@ function readSurface(): Surface {
   const program = ts.createProgram([...sources.values()], { ...options, noEmit: true, incremental: false })
   const checker = program.getTypeChecker()
 
-  const symbolsOf = (entry: string): ReadonlyMap<string, ts.Symbol> => {
+  const aliasesOf = (entry: string): ReadonlyMap<string, ts.Symbol> => {
     const file = program.getSourceFile(sources.get(entry) ?? '')
     const module = file && checker.getSymbolAtLocation(file)
     const exported = module === undefined ? [] : checker.getExportsOfModule(module)
-    return new Map(
-      exported.map((symbol) => [symbol.name, isAlias(symbol) ? checker.getAliasedSymbol(symbol) : symbol]),
-    )
+    return new Map(exported.map((symbol) => [symbol.name, symbol]))
   }
+  const target = (symbol: ts.Symbol): ts.Symbol =>
+    (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol)
+  const isValue = (symbol: ts.Symbol): boolean =>
+    (target(symbol).flags & ts.SymbolFlags.Value) !== 0 &&
+    !(symbol.declarations ?? []).some(ts.isTypeOnlyExportDeclaration)
 
   return {
     entries: [...sources.keys()],
     exportsOf: (entry) =>
-      [...symbolsOf(entry)]
-        .map(([name, { flags }]) => ({
-          name,
-          kind: (flags & ts.SymbolFlags.Value) === 0 ? ('type' as const) : ('value' as const),
-        }))
+      [...aliasesOf(entry)]
+        .map(([name, symbol]) => ({ name, kind: isValue(symbol) ? ('value' as const) : ('type' as const) }))
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     membersOf: (entry, name) => {
-      const symbol = symbolsOf(entry).get(name)
-      if (symbol === undefined || (symbol.flags & ts.SymbolFlags.Type) === 0) return []
+      const alias = aliasesOf(entry).get(name)
+      if (alias === undefined || (target(alias).flags & ts.SymbolFlags.Type) === 0) return []
       return checker
-        .getDeclaredTypeOfSymbol(symbol)
+        .getDeclaredTypeOfSymbol(target(alias))
         .getProperties()
         .map((property) => property.name)
     },
   }
 }
-
-const isAlias = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlags.Alias) !== 0
 
 function entrySources(): ReadonlyMap<string, string> {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
