@@ -1,4 +1,4 @@
-import type { DescMessage } from '@bufbuild/protobuf'
+import type { DescMessage, Message } from '@bufbuild/protobuf'
 import { getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/metadata.js'
@@ -88,7 +88,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     indexes: groupsOf(getMetadataArgsStorage().indices.filter((index) => index.unique !== true)),
     json: jsonColumns(entityFields, message),
     create: () => new entity(),
-    toMessage: (value: object) => linked(conversions, entity).toMessage(value),
+    toMessage: <M extends Message>(value: object) => linked(conversions, entity).toMessage(value) as M,
     fromMessage(value) {
       const made = new entity()
       linked(conversions, entity).fromMessage(value, made)

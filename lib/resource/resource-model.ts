@@ -74,8 +74,8 @@ export interface ResourceModel<E extends object = object> {
   readonly json: ReadonlyMap<Field, JsonColumn>
   /** A new entity without values. */
   create(): E
-  /** Turns an entity into its message. Secrets and credentials are never in it. */
-  toMessage(entity: E): Message
+  /** Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in it. */
+  toMessage<M extends Message = Message>(entity: E): M
   /** Turns a client's message into an entity: output-only values are dropped (AIP-203). */
   fromMessage(message: Message): E
   /**

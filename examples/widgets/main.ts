@@ -1,0 +1,54 @@
+import {
+  DefaultGRPCAddr,
+  devAuthorizer,
+  devPrincipal,
+  jsonLogger,
+  type Logger,
+  type Server,
+  ServerBuilder,
+} from '../../lib/index.js'
+import { widgetsDataSource } from './data-source.js'
+import { WidgetService } from './gen/widgets_pb.js'
+import { WidgetRepository } from './widget-repository.js'
+
+export interface WidgetServerOptions {
+  /** SQLite file, `:memory:`, or a database URL. */
+  readonly database: string
+  readonly grpcAddr: string
+  readonly httpAddr: string
+  /** One record per call on stderr when left out. */
+  readonly logger?: Logger
+}
+
+/** A server for widgets: gRPC, and HTTP/JSON in front of it. */
+export async function widgetServer(options: WidgetServerOptions): Promise<Server> {
+  const { database, grpcAddr, httpAddr, logger = jsonLogger() } = options
+  const dataSource = await widgetsDataSource(database).initialize()
+  const widgets = new WidgetRepository(dataSource)
+
+  return new ServerBuilder()
+    .grpcAddr(grpcAddr)
+    .httpAddr(httpAddr)
+    .logger(logger)
+    .principalFunc(devPrincipal)
+    .authorizer(devAuthorizer([{ tenant: '*', subjects: ['group:staff'], verbs: ['*'], resource: 'widget' }]))
+    .allowDevelopment()
+    .readinessCheck('database', async () => {
+      await dataSource.query('SELECT 1')
+    })
+    .register(WidgetService, widgets, {
+      retireWidget: async ({ id }) => widgets.model.toMessage(await widgets.retire(id)),
+    })
+    .build()
+}
+
+if (import.meta.filename === process.argv[1]) {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const server = await widgetServer({
+    database: process.env['WIDGETS_DATABASE'] ?? 'widgets.sqlite',
+    grpcAddr: process.env['GRPC_ADDR'] ?? DefaultGRPCAddr,
+    httpAddr: process.env['HTTP_ADDR'] ?? ':8080',
+  })
+  await server.serve(stop.signal)
+}
