@@ -2,11 +2,26 @@ import type { Subject } from './subject.js'
 
 const side = (name: string): URL => new URL(`./sides/${name}.js`, import.meta.url)
 
+/** Peers that `bench/package.json` brings are no part of the build: they stay where they are written. */
+const peer = (name: string): URL => new URL(`../../bench/peers/${name}.mjs`, import.meta.url)
+
 /** Everything `npm run bench` measures, in the order it does. */
 export const SUBJECTS: readonly Subject[] = [
+  {
+    name: 'sqlite',
+    operations: ['get', 'list'],
+    concurrency: [1, 16],
+    sides: { ashlar: side('sqlite-ashlar'), 'prepared statements': side('sqlite-prepared') },
+  },
   {
     name: 'secrets',
     operations: ['verify', 'parse and verify', 'encrypt', 'hash'],
     sides: { ashlar: side('secrets-ashlar'), 'node:crypto': side('secrets-bare') },
+  },
+  {
+    name: 'filter',
+    operations: ['parse'],
+    sides: { ashlar: side('filter-ashlar'), liqe: peer('filter-liqe') },
+    installs: true,
   },
 ]
