@@ -1,4 +1,6 @@
-import { InvalidArgument } from '../errors.js'
+import type { RequestContext } from '../context.js'
+import { ErrPreconditionFailed, InvalidArgument } from '../errors.js'
+import type { Repository, WriteOptions } from '../persistence/repository.js'
 import type { IfMatch } from './call.js'
 
 /**
@@ -25,3 +27,26 @@ export const sameIfMatch = (a: IfMatch, b: IfMatch): boolean =>
 
 const ENTITY_TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g
 const LIST = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,\s*|$))+$/
+
+interface Conditions {
+  readonly ifMatch: IfMatch | undefined
+  readonly context: RequestContext
+}
+
+/** The precondition as a repository takes it: one etag, the current one where several were named. */
+export const conditional = async (
+  repository: Repository<object>,
+  key: string,
+  { ifMatch, context }: Conditions,
+): Promise<WriteOptions> => {
+  const [etag, another] = ifMatch?.etags ?? []
+  if (ifMatch === undefined || ifMatch.any || etag === undefined) return { context }
+  if (another === undefined) return { context, ifMatch: etag }
+  const { model } = repository
+  const entity = (await repository.get(key, { context })) as Record<string, unknown>
+  const current = model.etag === undefined ? undefined : entity[model.etag.property]
+  const match = ifMatch.etags.find((one) => one === current)
+  if (match === undefined) throw ErrPreconditionFailed.etag()
+  // The write compares it again, in its own statement.
+  return { context, ifMatch: match }
+}

@@ -1,21 +1,20 @@
-import { create, type DescField, type DescMethod, type Message } from '@bufbuild/protobuf'
-import { ErrPreconditionFailed, InvalidArgument } from '../errors.js'
+import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../context.js'
-import {
-  type BatchUpdateItem,
-  type ListOptions,
-  type OperationOptions,
-  type Repository,
-  TOUCH_ONLY,
-  type WriteOptions,
-} from '../persistence/repository.js'
-import type { IfMatch, ServerCall } from './call.js'
+import type { BatchUpdateItem, OperationOptions, Repository } from '../persistence/repository.js'
+import type { ServerCall } from './call.js'
 import type { Handler } from './handler.js'
+import { conditional } from './if-match.js'
 import type { Call } from './interceptor.js'
 import { maskReader, methodOf, valueOf } from './method.js'
+import { checkScope, type ScopeField, under } from './path-scope.js'
+import type { ResourceModel } from '../resource/resource-model.js'
+import { rehearse } from './rehearsal.js'
+import { keyIn, keyOf, listOptions, putKey, putScope, resourceIn, writablePaths } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 
-type Answer = (request: Message, call: ServerCall) => Promise<Message>
+/** What an answer depends on beside the request. */
+type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'>
+type Answer = (request: Message, facts: Facts) => Promise<Message>
 type AnyRepository = Repository<object>
 
 /** Answers a standard method from a repository. Nothing here asks for the current context: it is handed on. */
@@ -26,9 +25,16 @@ export const repositoryHandler = (
 ): Handler => {
   const answer = (ANSWERS[method.kind] as AnyAnswers)(method, desc, repository)
   return {
-    supportsValidateOnly: false,
+    supportsValidateOnly: true,
     isUserCode: false,
-    run: (call: ServerCall & Call) => answer(call.request as Message, call),
+    run: (call: ServerCall & Call) => {
+      const request = call.request as Message
+      if (!call.validateOnly) return answer(request, call)
+      const { ifMatch, ignoredMask } = call
+      return rehearse(repository, call.context, async (context) =>
+        concealed(repository.model, await answer(request, { context, ifMatch, ignoredMask })),
+      )
+    },
   }
 }
 
@@ -44,14 +50,18 @@ type AnyAnswers = (method: StandardMethod, desc: DescMethod, repository: AnyRepo
 
 const ANSWERS: Answers = {
   get:
-    ({ key }, _desc, repository) =>
-    async (request, call) =>
-      repository.model.toMessage(await repository.get(keyIn(request, key), of(call))),
+    ({ key, scope }, _desc, repository) =>
+    async (request, facts) => {
+      const entity = await repository.get(keyIn(request, key), of(facts))
+      checkScope(repository.model, scope, request, entity)
+      return repository.model.toMessage(entity)
+    },
 
-  list: ({ items, has }, desc, repository) => {
+  list: ({ items, has, scope }, desc, repository) => {
     const { model } = repository
-    return async (request, call) => {
-      const page = await repository.list(listOptions(request, has), of(call))
+    return async (request, facts) => {
+      const options = { ...of(facts), ...under(model, scope, request) }
+      const page = await repository.list(listOptions(request, has), options)
       return create(desc.output, {
         [items.localName]: page.items.map((entity) => model.toMessage(entity)),
         nextPageToken: page.nextPageToken,
@@ -59,153 +69,124 @@ const ANSWERS: Answers = {
     }
   },
 
-  create: ({ resource, id }, _desc, repository) => {
+  create: ({ resource, id, scope }, _desc, repository) => {
     const { model } = repository
-    return async (request, call) => {
+    return async (request, facts) => {
       const entity = model.fromMessage(resourceIn(request, resource))
       if (id !== undefined) putKey(entity, model.key.property, valueOf(request, id) as string, id.name)
-      return model.toMessage(await repository.create(entity, of(call)))
+      putScope(model, scope, request, entity)
+      return withTokens(model, await repository.create(entity, of(facts)))
     }
   },
 
-  update: ({ resource }, desc, repository) => {
+  update: ({ resource, scope }, desc, repository) => {
     const { model } = repository
     const mask = methodOf(desc).updateMask
-    return async (request, call) => {
+    return async (request, facts) => {
       const message = resourceIn(request, resource)
-      const key = keyOf(message, repository, resource)
-      const paths = writable(mask?.(request) ?? [], call)
-      const options = await conditional(repository, key, call)
+      const key = keyOf(message, model, resource)
+      await checkStored(repository, scope, request, [key], facts)
+      const paths = writablePaths(mask?.(request) ?? [], facts.ignoredMask)
+      const options = await conditional(repository, key, facts)
       return model.toMessage(await repository.update(key, model.fromMessage(message), paths, options))
     }
   },
 
   delete:
-    ({ key }, desc, repository) =>
-    async (request, call) => {
+    ({ key, scope }, desc, repository) =>
+    async (request, facts) => {
       const id = keyIn(request, key)
-      await repository.delete(id, await conditional(repository, id, call))
+      await checkStored(repository, scope, request, [id], facts)
+      await repository.delete(id, await conditional(repository, id, facts))
       return create(desc.output)
     },
 
-  undelete:
-    ({ key }, _desc, repository) =>
-    async (request, call) => {
+  undelete: ({ key, scope }, _desc, repository) => {
+    const { model } = repository
+    return async (request, facts) => {
       const id = keyIn(request, key)
-      return repository.model.toMessage(
-        await repository.undelete(id, await conditional(repository, id, call)),
-      )
-    },
+      const restore = async (context: RequestContext) => {
+        const entity = await repository.undelete(id, await conditional(repository, id, { ...facts, context }))
+        checkScope(model, scope, request, entity)
+        return model.toMessage(entity)
+      }
+      // A deleted row cannot be read beforehand; one that is somewhere else is put back.
+      return scope.length === 0 ? restore(facts.context) : repository.transaction(restore, of(facts))
+    }
+  },
 
   batchGet:
-    ({ keys, items }, desc, repository) =>
-    async (request, call) => {
-      const entities = await repository.batchGet(valueOf(request, keys) as string[], of(call))
-      return create(desc.output, {
-        [items.localName]: entities.map((entity) => repository.model.toMessage(entity)),
-      })
+    ({ keys, items, scope }, desc, repository) =>
+    async (request, facts) => {
+      const { model } = repository
+      const entities = await repository.batchGet(valueOf(request, keys) as string[], of(facts))
+      for (const entity of entities) checkScope(model, scope, request, entity)
+      return create(desc.output, { [items.localName]: entities.map((entity) => model.toMessage(entity)) })
     },
 
-  batchUpdate: ({ requests, resource, items }, desc, repository) => {
+  batchUpdate: ({ requests, resource, items, scope }, desc, repository) => {
     const { model } = repository
     const mask = maskReader(requests.message, 'update_mask')
-    return async (request, call) => {
+    return async (request, facts) => {
       const updates = (valueOf(request, requests) as Message[]).map(
         (item): BatchUpdateItem<string, object> => {
           const message = resourceIn(item, resource)
-          const key = keyOf(message, repository, resource)
-          return { key, entity: model.fromMessage(message), fieldMask: mask?.(item) ?? [] }
+          return {
+            key: keyOf(message, model, resource),
+            entity: model.fromMessage(message),
+            fieldMask: mask?.(item) ?? [],
+          }
         },
       )
-      const entities = await repository.batchUpdate(updates, of(call))
+      const updatedKeys = updates.map(({ key }) => key)
+      await checkStored(repository, scope, request, updatedKeys, facts)
+      const entities = await repository.batchUpdate(updates, of(facts))
       return create(desc.output, { [items.localName]: entities.map((entity) => model.toMessage(entity)) })
     }
   },
 
   batchDelete:
-    ({ keys }, desc, repository) =>
-    async (request, call) => {
-      await repository.batchDelete(valueOf(request, keys) as string[], of(call))
+    ({ keys, scope }, desc, repository) =>
+    async (request, facts) => {
+      const ids = valueOf(request, keys) as string[]
+      await checkStored(repository, scope, request, ids, facts)
+      await repository.batchDelete(ids, of(facts))
       return create(desc.output)
     },
 }
 
-const of = ({ context }: { readonly context: RequestContext }): OperationOptions => ({ context })
-
-const keyIn = (request: Message, key: DescField): string => {
-  const value = valueOf(request, key) as string
-  if (value === '') throw new InvalidArgument(key.name, 'is required')
-  return value
+/** The answer without the tokens that were minted for it. */
+const concealed = (model: ResourceModel, message: Message): Message => {
+  if (message.$typeName !== model.message?.typeName) return message
+  for (const { proto } of model.credentials) putToken(model, message, proto, '')
+  return message
 }
 
-const resourceIn = (request: Message, field: DescField): Message => {
-  const value = valueOf(request, field)
-  if (value === undefined) throw new InvalidArgument(field.name, 'is required')
-  return value as Message
-}
-
-const keyOf = (message: Message, { model }: AnyRepository, resource: DescField): string => {
-  const field = model.message?.fields.find(({ name }) => name === model.key.proto)
-  const value = field === undefined ? undefined : valueOf(message, field)
-  if (typeof value !== 'string' || value === '') {
-    throw new InvalidArgument(`${resource.name}.${model.key.proto}`, 'is required')
+/** The one answer that shows a credential: that of the call which minted it. */
+const withTokens = (model: ResourceModel, entity: object): Message => {
+  const message = model.toMessage(entity)
+  for (const { property, proto } of model.credentials) {
+    putToken(model, message, proto, (entity as Record<string, unknown>)[property])
   }
-  return value
+  return message
 }
 
-/** `<resource>_id` names the new entity (AIP-133); one inside of the resource may only repeat it. */
-const putKey = (entity: object, property: string, id: string, field: string): void => {
-  const keyed = entity as Record<string, unknown>
-  if (id === '') return
-  const inside = keyed[property] ?? ''
-  if (inside !== '' && inside !== id)
-    throw new InvalidArgument(field, 'differs from the key inside of the resource')
-  keyed[property] = id
+const putToken = (model: ResourceModel, message: Message, proto: string, token: unknown): void => {
+  const field = model.message?.fields.find(({ name }) => name === proto)
+  if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
 }
 
-const listOptions = (request: Message, has: (StandardMethod & { kind: 'list' })['has']): ListOptions => {
-  const { pageSize, pageToken } = request as unknown as { pageSize: number; pageToken: string }
-  return {
-    pageSize,
-    pageToken,
-    ...(has.filter && { filter: valueOf(request, has.filter) as string }),
-    ...(has.order_by && { orderBy: valueOf(request, has.order_by) as string }),
-    ...(has.show_deleted && { showDeleted: valueOf(request, has.show_deleted) as boolean }),
-    ...(has.q && { search: valueOf(request, has.q) as string }),
-  }
-}
+const of = ({ context }: Facts): OperationOptions => ({ context })
 
-/** The paths to write. Ignored ones are never what turns a mask into an empty one, which would be a full update. */
-const writable = (paths: readonly string[], { ignoredMask }: ServerCall): readonly string[] => {
-  if (ignoredMask.length === 0) return paths
-  const rest = paths.filter((path) => !ignoredMask.includes(path))
-  return rest.length === 0 ? TOUCH_ONLY : rest
-}
-
-/** The precondition as a repository takes it: one etag. */
-const conditional = async (
+/** Before a write: the entities are where the request says. */
+const checkStored = async (
   repository: AnyRepository,
-  key: string,
-  call: ServerCall,
-): Promise<WriteOptions> => {
-  const { ifMatch, context } = call
-  const [etag, another] = ifMatch?.etags ?? []
-  if (ifMatch === undefined || ifMatch.any || etag === undefined) return { context }
-  if (another === undefined) return { context, ifMatch: etag }
-  return { context, ifMatch: await currentOf(repository, key, ifMatch, context) }
-}
-
-/** Of several etags the one that is current; the write compares it again, in its own statement. */
-const currentOf = async (
-  repository: AnyRepository,
-  key: string,
-  { etags }: IfMatch,
-  context: RequestContext,
-): Promise<string> => {
-  const { model } = repository
-  const entity = (await repository.get(key, { context })) as Record<string, unknown>
-  const current = model.etag === undefined ? undefined : entity[model.etag.property]
-  const match = etags.find((etag) => etag === current)
-  if (match === undefined) throw ErrPreconditionFailed.etag()
-  return match
+  scope: readonly ScopeField[],
+  request: Message,
+  keys: readonly string[],
+  facts: Facts,
+): Promise<void> => {
+  if (scope.length === 0) return
+  const entities = await repository.batchGet([...new Set(keys)], of(facts))
+  for (const entity of entities) checkScope(repository.model, scope, request, entity)
 }

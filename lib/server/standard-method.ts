@@ -1,8 +1,11 @@
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from '@bufbuild/protobuf'
 import { fieldNamed } from './method.js'
+import { type ScopeField, scopeFields } from './path-scope.js'
 
-/** A method a repository can answer by itself, with the fields it is answered from. */
-export type StandardMethod =
+/** A method a repository can answer by itself, with the fields it is answered from and those that hold it to a parent. */
+export type StandardMethod = StandardShape & { readonly scope: readonly ScopeField[] }
+
+type StandardShape =
   | { readonly kind: 'get' | 'delete' | 'undelete'; readonly key: DescField }
   | { readonly kind: 'list'; readonly items: DescField; readonly has: ListFields }
   | { readonly kind: 'create'; readonly resource: DescField; readonly id: DescField | undefined }
@@ -53,22 +56,28 @@ export const standardMethod = (method: DescMethod, resource: DescMessage): Stand
     }
   }
   try {
-    return SHAPES[kind](method, resource)
+    const scope = scopeFields(method, resource)
+    const shape = SHAPES[kind](
+      method,
+      resource,
+      scope.map(({ name }) => name),
+    )
+    return { ...shape, scope }
   } catch (error) {
     if (error instanceof Mismatch) return { differs: error.message }
     throw error
   }
 }
 
-type Shape = (method: DescMethod, resource: DescMessage) => StandardMethod
+type Shape = (method: DescMethod, resource: DescMessage, scope: readonly string[]) => StandardShape
 
 const WRITE_EXTRAS = ['validate_only', 'request_id']
 
 const byKey =
   (kind: 'get' | 'delete' | 'undelete', extras: readonly string[]): Shape =>
-  ({ input, output }, resource) => {
+  ({ input, output }, resource, scope) => {
     const key = keyField(input)
-    nothingBut(input, [key.name, ...extras])
+    nothingBut(input, [key.name, ...extras, ...scope])
     if (kind === 'delete') expectOutput(output, EMPTY)
     else expectOutput(output, resource.typeName)
     return { kind, key }
@@ -76,27 +85,27 @@ const byKey =
 
 const batchByKeys =
   (kind: 'batchGet' | 'batchDelete', extras: readonly string[]): Shape =>
-  ({ input, output }, resource) => {
+  ({ input, output }, resource, scope) => {
     const keys = ['ids', 'names']
       .map((name) => stringField(input, name, 'list'))
       .find((field) => field !== undefined)
     if (keys === undefined) throw new Mismatch(`${input.name} has neither "repeated string ids" nor "names"`)
-    nothingBut(input, [keys.name, ...extras])
+    nothingBut(input, [keys.name, ...extras, ...scope])
     if (kind === 'batchGet') return { kind, keys, items: itemsField(output, resource) }
     expectOutput(output, EMPTY)
     return { kind, keys }
   }
 
-const SHAPES: Readonly<Record<StandardMethod['kind'], Shape>> = {
+const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
   get: byKey('get', ['read_mask']),
   delete: byKey('delete', ['etag', ...WRITE_EXTRAS]),
   undelete: byKey('undelete', ['etag', ...WRITE_EXTRAS]),
   batchGet: batchByKeys('batchGet', ['read_mask']),
   batchDelete: batchByKeys('batchDelete', WRITE_EXTRAS),
 
-  list: ({ input, output }, resource) => {
+  list: ({ input, output }, resource, scope) => {
     const optional = ['filter', 'order_by', 'show_deleted', 'q'] as const
-    nothingBut(input, ['page_size', 'page_token', ...optional, 'read_mask'])
+    nothingBut(input, ['page_size', 'page_token', ...optional, 'read_mask', ...scope])
     if (fieldNamed(input, 'page_size') === undefined || stringField(input, 'page_token') === undefined) {
       throw new Mismatch(`${input.name} lacks page_size or page_token`)
     }
@@ -106,10 +115,10 @@ const SHAPES: Readonly<Record<StandardMethod['kind'], Shape>> = {
     return { kind: 'list', items: itemsField(output, resource, ['next_page_token']), has }
   },
 
-  create: ({ input, output }, resource) => {
+  create: ({ input, output }, resource, scope) => {
     const field = resourceField(input, resource)
     const id = stringField(input, `${field.name}_id`)
-    nothingBut(input, [field.name, `${field.name}_id`, ...WRITE_EXTRAS])
+    nothingBut(input, [field.name, `${field.name}_id`, ...WRITE_EXTRAS, ...scope])
     expectOutput(output, resource.typeName)
     return { kind: 'create', resource: field, id }
   },
@@ -119,12 +128,12 @@ const SHAPES: Readonly<Record<StandardMethod['kind'], Shape>> = {
     return { kind: 'update', resource: updateResource(input, resource) }
   },
 
-  batchUpdate: ({ input, output }, resource) => {
+  batchUpdate: ({ input, output }, resource, scope) => {
     const requests = fieldNamed(input, 'requests')
     if (requests?.fieldKind !== 'list' || requests.listKind !== 'message') {
       throw new Mismatch(`${input.name} has no repeated "requests"`)
     }
-    nothingBut(input, ['requests', ...WRITE_EXTRAS])
+    nothingBut(input, ['requests', ...WRITE_EXTRAS, ...scope])
     const field = updateResource(requests.message, resource)
     return { kind: 'batchUpdate', requests, resource: field, items: itemsField(output, resource) }
   },

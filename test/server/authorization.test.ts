@@ -1,0 +1,173 @@
+import { create } from '@bufbuild/protobuf'
+import { expect } from 'chai'
+import { PermissionDenied } from '../../lib/errors.js'
+import { Health } from '../../lib/gen/grpc/health/v1/health_pb.js'
+import { devAuthorizer, type Grant } from '../../lib/server/authorizer.js'
+import { Metadata } from '../../lib/server/call.js'
+import { Deadline } from '../../lib/server/deadline.js'
+import { Call } from '../../lib/server/interceptor.js'
+import { authorization } from '../../lib/server/interceptors/authorization.js'
+import { methodOf } from '../../lib/server/method.js'
+import { ruleOf, RuleSet } from '../../lib/server/rules.js'
+import {
+  type EchoRequest,
+  EchoRequestSchema,
+  EchoResponseSchema,
+  EchoService,
+  SpecimenService,
+} from '../support/gen/specimens_pb.js'
+import { ForeignClient } from '../support/clients.js'
+import { ALICE, partly, post, type RunningServer, startServer } from '../support/server.js'
+import { echoService } from './echo.js'
+
+const OK = 0
+const DENIED = 7
+
+/** Who asks: [name, headers, whether the grants below allow everything to them]. */
+const callers: readonly (readonly [string, Record<string, string | string[]>, boolean])[] = [
+  ['no identity', {}, false],
+  ['an unknown header', { 'x-subject': 'alice' }, false],
+  ['the wrong tenant', { ...ALICE, 'account-id': 'other' }, false],
+  ['no tenant', { subject: 'alice', groups: 'makers' }, false],
+  ['no grant', { 'account-id': 'acme', subject: 'bob' }, false],
+  ['another group', { 'account-id': 'acme', subject: 'bob', groups: 'guests' }, false],
+  ['a subject that calls itself a group', { 'account-id': 'acme', subject: 'group:makers' }, false],
+  ['a wildcard for a subject', { 'account-id': 'acme', subject: '*', groups: '*' }, false],
+  ['a grant by group', ALICE, true],
+  ['a grant by one group of several', { 'account-id': 'acme', groups: 'guests, makers' }, true],
+  ['a grant by a repeated groups header', { 'account-id': 'acme', groups: ['guests', 'makers'] }, true],
+]
+
+const grants: readonly Grant[] = [{ tenant: 'acme', subjects: ['group:makers'], verbs: ['*'], resource: '*' }]
+
+describe('authorization', () => {
+  let running: RunningServer
+  const clients = new Map<string, ForeignClient>()
+  const services = [EchoService, SpecimenService, Health]
+
+  before(async () => {
+    const answers = Object.fromEntries(
+      SpecimenService.methods.map(({ localName }) => [localName, () => ({})]),
+    )
+    running = await startServer(
+      (builder) =>
+        builder
+          .register(EchoService, echoService)
+          .register(SpecimenService, partly(SpecimenService, answers)),
+      { authorizer: devAuthorizer(grants) },
+    )
+    for (const service of services) clients.set(service.typeName, new ForeignClient(service, running.grpc))
+  })
+
+  after(async () => {
+    for (const client of clients.values()) client.close()
+    await running.stop()
+  })
+
+  for (const [who, headers, granted] of callers) {
+    for (const service of services)
+      for (const method of service.methods) {
+        if (service === Health && method.name === 'Watch') continue
+        const isPublic = service === Health || ruleOf(method)?.public === true
+        const expected = granted || isPublic ? OK : DENIED
+        it(`${expected === OK ? 'lets' : 'denies'} ${who} ${expected === OK ? 'call ' : ''}${service.name}.${method.name}`, async () => {
+          const client = clients.get(service.typeName) as ForeignClient
+          const request = method.input.fields.some(({ name }) => name === 'update_mask')
+            ? { update_mask: { paths: ['title'] } }
+            : {}
+          const { code } =
+            method.methodKind === 'unary'
+              ? await client.unary(method.name, request, headers)
+              : await client.stream(method.name, [request], headers)
+          expect(code).to.equal(expected)
+        })
+      }
+  }
+
+  it('answers 403 without identity through the gateway', async () => {
+    const response = await fetch(`${running.http}/v1/specimens`)
+    expect(response.status).to.equal(403)
+    expect(await response.json()).to.deep.equal({ code: 7, message: 'permission denied', details: [] })
+  })
+
+  it('says the same of what is there and what is not', async () => {
+    const [there, missing] = await Promise.all(
+      ['/v1/specimens/1', '/v1/specimens/none'].map(async (path) =>
+        (await fetch(running.http + path)).text(),
+      ),
+    )
+    expect(there).to.equal(missing)
+  })
+})
+
+describe('authorization without configuration', () => {
+  it('denies every call that is not public', async () => {
+    const none = { authorizer: undefined, principalFunc: undefined } as never
+    const running = await startServer((builder) => builder.register(EchoService, echoService), none)
+    const client = new ForeignClient(EchoService, running.grpc)
+    expect((await client.unary('Echo', {}, ALICE)).code).to.equal(DENIED)
+    expect((await client.stream('Chat', [{}], ALICE)).code).to.equal(DENIED)
+    expect((await client.unary('Ping', {}, {})).code).to.equal(OK)
+    client.close()
+    await running.stop()
+  })
+})
+
+describe('a rule with a template', () => {
+  const zone7: Grant = { tenant: '*', subjects: ['*'], verbs: ['weigh', 'echo'], resource: 'specimen:7' }
+  let running: RunningServer
+
+  before(async () => {
+    running = await startServer(
+      (builder) =>
+        builder.register(SpecimenService, partly(SpecimenService, { weighSpecimen: () => ({ id: '7' }) })),
+      { authorizer: devAuthorizer([zone7]) },
+    )
+  })
+
+  after(() => running.stop())
+
+  const rows: readonly (readonly [string, number])[] = [
+    ['7', 200],
+    ['8', 403],
+    ['*', 403],
+    ['7:8', 403],
+    ['%20', 403],
+  ]
+  for (const [id, status] of rows)
+    it(`answers ${status} for specimen ${JSON.stringify(id)}`, async () => {
+      const response = await fetch(`${running.http}/v1/specimens/${id}:weigh`, post(ALICE))
+      expect(response.status).to.equal(status)
+    })
+
+  it('is asked about every message of a stream', async () => {
+    const { chat } = EchoService.method
+    const rule = { method: methodOf(chat).path, verb: 'echo', resource: 'echo:{text}' }
+    const grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource: 'echo:a' }
+    const principal = { subject: 'alice', tenant: 'acme', groups: [], scopes: [] }
+    const link = authorization(new RuleSet([rule]), () => principal, devAuthorizer([grant]))
+    const seen: string[] = []
+    const read = async (texts: readonly string[]) => {
+      const { signal } = new AbortController()
+      const incoming = { method: chat, door: 'grpc', signal, deadline: undefined, peer: '' } as const
+      const metadata = { metadata: new Metadata(), headers: new Metadata(), trailers: new Metadata() }
+      const call = new Call(methodOf(chat), { ...incoming, ...metadata }, undefined, requestsOf(texts))
+      const facts = { requestId: '1', time: new Deadline(undefined, signal), verified: undefined }
+      await link(call.with(facts), async ({ requests }) => {
+        for await (const message of requests ?? []) seen.push((message as EchoRequest).text)
+        return create(EchoResponseSchema)
+      })
+    }
+    await read(['a', 'a'])
+    expect(seen).to.deep.equal(['a', 'a'])
+    for (const texts of [['b'], ['a', 'b', 'a'], []]) {
+      seen.length = 0
+      expect(await read(texts).catch((error: unknown) => error)).to.be.instanceOf(PermissionDenied)
+      expect(seen).to.deep.equal(texts[0] === 'a' ? ['a'] : [])
+    }
+  })
+})
+
+async function* requestsOf(texts: readonly string[]) {
+  for (const text of texts) yield await Promise.resolve(create(EchoRequestSchema, { text }))
+}
