@@ -1,4 +1,6 @@
 import type { DataSource } from 'typeorm'
+import { MysqlDatabase } from './executors/mysql.js'
+import { PostgresDatabase } from './executors/postgres.js'
 import { SqliteDatabase } from './executors/sqlite.js'
 import { SqliteDataSource } from './sqlite.js'
 
@@ -75,9 +77,13 @@ export function executorOf(dataSource: DataSource, options: DatabaseOptions = {}
   return database
 }
 
-function databaseOf(dataSource: DataSource, _options: DatabaseOptions): Database {
-  if (dataSource instanceof SqliteDataSource) return new SqliteDatabase(dataSource)
+function databaseOf(dataSource: DataSource, { dialect }: DatabaseOptions): Database {
   const { type } = dataSource.options
+  if (dataSource instanceof SqliteDataSource) return new SqliteDatabase(dataSource)
+  if (type === 'postgres') return new PostgresDatabase(dataSource)
+  if (type === 'mysql' || type === 'mariadb') {
+    return new MysqlDatabase(dataSource, dialect === 'mysql' || dialect === 'mariadb' ? dialect : undefined)
+  }
   const advice =
     type === 'better-sqlite3' ? ': use SqliteDataSource, whose transactions keep to themselves' : ''
   throw new TypeError(`a DataSource of type ${type} is not supported${advice}`)

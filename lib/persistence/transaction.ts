@@ -1,8 +1,7 @@
 import type { DataSource } from 'typeorm'
 import { RequestContext } from '../context.js'
-import { AshlarError, Unavailable } from '../errors.js'
+import { Unavailable } from '../errors.js'
 import { withRetries } from './constraint-error.js'
-import { driverErrors } from './driver-errors.js'
 import { executorOf, type Database, type Executor } from './executor.js'
 import { TransactionScope } from './transaction-scope.js'
 
@@ -93,23 +92,18 @@ const BEGIN = {
   sqlite: 'BEGIN IMMEDIATE',
 } as const
 
-/** An error that carries no code of the database is one of the connection: then nobody knows what became of the commit. */
+/** When the connection goes meanwhile, nobody knows what became of the commit, so it is not simply tried again. */
 async function commit(send: () => Promise<void>): Promise<void> {
   try {
     await send()
   } catch (error) {
-    if (error instanceof AshlarError || driverErrors(error).some(isFromDatabase)) throw error
+    if (!(error instanceof Unavailable)) throw error
     throw new Unavailable(
       'the connection was lost while committing: whether the changes are saved is not known',
       error,
     )
   }
 }
-
-const isFromDatabase = ({ code, sqlState, fatal }: ReturnType<typeof driverErrors>[number]): boolean =>
-  fatal !== true &&
-  (typeof sqlState === 'string' ||
-    (typeof code === 'string' && /^(?:(?=.*\d)[0-9A-Z]{5}$|SQLITE_)/.test(code)))
 
 const surrounding = ({ transaction: around }: RequestContext): TransactionScope | undefined =>
   around instanceof TransactionScope ? around : undefined

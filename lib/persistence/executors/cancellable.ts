@@ -1,0 +1,40 @@
+import { cancellation } from './cancellation.js'
+
+/** How long a cancelled statement may take to notice, before its connection is cut. */
+const GRACE_MS = 1000
+
+export interface Cancelling {
+  /** Asks the server to stop the statement. The connection must not be used by anybody until it is through. */
+  readonly cancel: () => Promise<void>
+  /** Cuts the connection. */
+  readonly destroy: () => void
+}
+
+/**
+ * Waits for a statement, and has it cancelled when the signal aborts. One that is through nevertheless answers as usual.
+ * @throws Cancelled, DeadlineExceeded
+ */
+export async function cancellable<T>(
+  running: Promise<T>,
+  signal: AbortSignal | undefined,
+  { cancel, destroy }: Cancelling,
+): Promise<T> {
+  if (signal === undefined) return running
+  let cancelling: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  const abort = () => {
+    timer = setTimeout(destroy, GRACE_MS)
+    cancelling = cancel().catch(() => {})
+  }
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  try {
+    return await running
+  } catch (error) {
+    throw signal.aborted ? cancellation(signal, error) : error
+  } finally {
+    signal.removeEventListener('abort', abort)
+    await cancelling
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,166 @@
+import { connect } from 'node:net'
+import type { DataSource } from 'typeorm'
+import { Aborted, Unavailable } from '../../errors.js'
+import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
+import { cancellable } from './cancellable.js'
+import { cancellation } from './cancellation.js'
+import { NamedStatements } from './named-statements.js'
+import { checkValues } from './values.js'
+
+/** What is used of `pg`. */
+interface Pool {
+  connect(done: (error: Error | undefined, client: Client | undefined) => void): void
+}
+
+interface Client {
+  readonly host: string
+  readonly port: number
+  readonly processID: number
+  readonly secretKey: number
+  readonly connection: { readonly stream: { destroy(): void } }
+  query(query: object): Promise<Answer | readonly Answer[]>
+  release(destroy?: boolean): void
+  on(event: 'error', listener: () => void): void
+}
+
+interface Answer {
+  readonly command: string
+  readonly rowCount: number | null
+  readonly rows: readonly Row[]
+}
+
+/** Everything is answered as the text that PostgreSQL sent. */
+const TEXT = { getTypeParser: () => (text: string) => text }
+
+/** What that text looks like, whatever the server's configuration or the role says. */
+const SESSION = `SELECT ${Object.entries({
+  TimeZone: 'UTC',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+})
+  .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+  .join(', ')}`
+
+/** Sends statements to the pool that TypeORM opened. */
+export class PostgresDatabase implements Database {
+  readonly dialect = 'postgres'
+  readonly #connections = new WeakMap<Client, PostgresConnection>()
+
+  constructor(readonly dataSource: DataSource) {}
+
+  async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    checkValues(values, 'postgres')
+    const connection = await this.#connect(options?.signal)
+    try {
+      return await connection.run(statement, values, options)
+    } finally {
+      connection.release()
+    }
+  }
+
+  lease(options?: RunOptions): Promise<Lease> {
+    return this.#connect(options?.signal)
+  }
+
+  async #connect(signal: AbortSignal | undefined): Promise<PostgresConnection> {
+    const client = await checkout(poolOf(this.dataSource), signal)
+    const known = this.#connections.get(client)
+    if (known !== undefined) return known
+    client.on('error', () => {}) // The statement that runs is told, or the next one; unheard, it would end the process.
+    try {
+      await client.query({ text: SESSION })
+    } catch (error) {
+      client.release(true)
+      throw translated(error)
+    }
+    const connection = new PostgresConnection(client)
+    this.#connections.set(client, connection)
+    return connection
+  }
+}
+
+class PostgresConnection implements Lease {
+  readonly dialect = 'postgres'
+  readonly #named = new NamedStatements()
+
+  constructor(private readonly client: Client) {}
+
+  async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    checkValues(values, 'postgres')
+    const { text } = statement
+    const query = { text, values, rowMode: 'array', types: TEXT }
+    const running = this.client.query(
+      this.#named.isWorthwhile(statement) ? { ...query, name: statement.name } : query,
+    )
+    const answer = await cancellable(running, options?.signal, {
+      cancel: () => cancel(this.client),
+      destroy: () => this.client.connection.stream.destroy(),
+    }).catch((error: unknown) => {
+      throw translated(error)
+    })
+    const { rows, rowCount } = answer as Answer
+    return { rows, affected: rowCount ?? 0 }
+  }
+
+  /** A COMMIT after a failed statement is answered with ROLLBACK, and without an error. */
+  async control(text: string): Promise<void> {
+    const answer = await this.client.query({ text }).catch((error: unknown) => {
+      throw translated(error)
+    })
+    if (text === 'COMMIT' && 'command' in answer && answer.command !== 'COMMIT') {
+      throw new Aborted('a statement of the transaction failed, so all of it was rolled back')
+    }
+  }
+
+  release({ broken = false } = {}): void {
+    this.client.release(broken || this.#named.isFull)
+  }
+}
+
+function poolOf(dataSource: DataSource): Pool {
+  const { driver } = dataSource
+  if ('master' in driver && driver.master !== undefined) return driver.master as Pool
+  throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
+}
+
+/** `pg` cannot take a waiter out of its line, so one that left hands the connection on when it comes. */
+function checkout(pool: Pool, signal: AbortSignal | undefined): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(cancellation(signal))
+    const leave = () => reject(cancellation(signal))
+    signal?.addEventListener('abort', leave, { once: true })
+    pool.connect((error, client) => {
+      signal?.removeEventListener('abort', leave)
+      if (client === undefined) return reject(new Unavailable('the database cannot be reached', error))
+      if (signal?.aborted === true) client.release()
+      else resolve(client)
+    })
+  })
+}
+
+/** An error without a SQLSTATE, or of the classes that say so, is one of the connection. */
+function translated(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error
+  const code = 'code' in error && 'severity' in error ? String(error.code) : '08000'
+  return /^08|^57P0[123]/.test(code) && !('wireMessage' in error)
+    ? new Unavailable('the connection to the database was lost', error)
+    : error
+}
+
+/** PostgreSQL's CancelRequest: a connection of its own that says who is meant, and is closed by the server. */
+function cancel({ host, port, processID, secretKey }: Client): Promise<void> {
+  const request = Buffer.alloc(16)
+  request.writeInt32BE(16, 0)
+  request.writeInt32BE(80877102, 4)
+  request.writeInt32BE(processID | 0, 8)
+  request.writeInt32BE(secretKey | 0, 12)
+  return new Promise((resolve, reject) => {
+    const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+    socket.setTimeout(1000, () => socket.destroy())
+    socket.on('error', reject)
+    socket.on('close', () => resolve())
+    socket.on('connect', () => socket.end(request))
+  })
+}

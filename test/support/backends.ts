@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DataSource, type EntitySchema } from 'typeorm'
+import { executorOf, type Database } from '../../lib/persistence/executor.js'
+import { SqliteDataSource } from '../../lib/persistence/sqlite.js'
+import { betterSqlite3 } from './better-sqlite3.js'
+import { serviceUrl } from './services.js'
+import { leftOut } from './summary.js'
+import { testDatabase } from './test-database.js'
+
+export type BackendName = 'memory' | 'sqlite' | 'better-sqlite3' | 'postgres' | 'mariadb' | 'mysql8'
+
+/** An entity class, or a schema. */
+export type EntityOf = (abstract new (...values: never[]) => object) | EntitySchema
+
+/** A fresh, empty database: no table is made. `dataSource` and `database` are undefined in memory alone. */
+export interface OpenBackend {
+  readonly dataSource: DataSource | undefined
+  readonly database: Database | undefined
+  /** Disconnects and removes the database. */
+  close(): Promise<void>
+}
+
+/** A place a repository can keep its rows in. `mysql8` is MariaDB spoken to as if it were MySQL 8. */
+export interface Backend {
+  readonly name: BackendName
+  /** True, or why not. */
+  available(): Promise<true | string>
+  open(entities: readonly EntityOf[]): Promise<OpenBackend>
+}
+
+const MEMORY: Backend = {
+  name: 'memory',
+  available: () => Promise.resolve(true),
+  open: () => Promise.resolve({ dataSource: undefined, database: undefined, close: () => Promise.resolve() }),
+}
+
+const SQLITE: Backend = {
+  name: 'sqlite',
+  available: () => Promise.resolve(true),
+  open: (entities) => openSqlite(entities, {}),
+}
+
+const BETTER_SQLITE3: Backend = {
+  name: 'better-sqlite3',
+  available: () => {
+    const engine = betterSqlite3()
+    return Promise.resolve(typeof engine === 'string' ? engine : true)
+  },
+  open: (entities) => openSqlite(entities, betterSqlite3() as { driver: unknown }),
+}
+
+const POSTGRES: Backend = {
+  name: 'postgres',
+  available: () => Promise.resolve(serviceUrl('postgres') === undefined ? 'no PostgreSQL' : true),
+  open: async (entities) => {
+    const { url, drop } = await testDatabase('postgres')
+    return opened(new DataSource({ type: 'postgres', url, entities: [...entities] }), {}, drop)
+  },
+}
+
+const MARIADB: Backend = {
+  name: 'mariadb',
+  available: () => Promise.resolve(serviceUrl('mysql') === undefined ? 'no MariaDB' : true),
+  open: async (entities) => {
+    const { url, drop } = await testDatabase('mysql')
+    return opened(new DataSource({ type: 'mariadb', url, entities: [...entities] }), {}, drop)
+  },
+}
+
+const MYSQL8: Backend = {
+  name: 'mysql8',
+  available: MARIADB.available,
+  open: async (entities) => {
+    const { url, drop } = await testDatabase('mysql')
+    return opened(new DataSource({ type: 'mysql', url, entities: [...entities] }), { dialect: 'mysql' }, drop)
+  },
+}
+
+/** Every backend that `BACKENDS` (`sqlite,postgres`; `mysql` is both of its kind) leaves. */
+export const backends: readonly Backend[] = [
+  MEMORY,
+  SQLITE,
+  BETTER_SQLITE3,
+  POSTGRES,
+  MARIADB,
+  MYSQL8,
+].filter(({ name }) => {
+  const wanted = process.env.BACKENDS?.split(',')
+  const isMysql = name === 'mariadb' || name === 'mysql8'
+  return wanted === undefined || wanted.includes(name) || (isMysql && wanted.includes('mysql'))
+})
+
+/** The ones with a database behind them. */
+export const databases: readonly Backend[] = backends.filter(({ name }) => name !== 'memory')
+
+/**
+ * Describes a subject once for each backend. One that cannot be had is named in the run's summary and skipped, and fails
+ * the run where `CI` is set.
+ */
+export function describeOn(
+  subject: string,
+  on: readonly Backend[],
+  define: (this: Mocha.Suite, backend: Backend) => void,
+): void {
+  for (const backend of on) {
+    describe(`${subject} on ${backend.name}`, function () {
+      before(async function () {
+        const available = await backend.available()
+        if (available === true) return
+        leftOut(`${subject} on ${backend.name}`, available)
+        if (process.env.CI === 'true') throw new TypeError(`${backend.name} cannot be had: ${available}`)
+        this.skip()
+      })
+      define.call(this, backend)
+    })
+  }
+}
+
+async function openSqlite(
+  entities: readonly EntityOf[],
+  engine: { readonly driver?: unknown },
+): Promise<OpenBackend> {
+  const folder = mkdtempSync(join(tmpdir(), 'ashlar-sqlite-'))
+  const dataSource = new SqliteDataSource({
+    database: join(folder, 'test.db'),
+    entities: [...entities],
+    ...engine,
+  })
+  return opened(dataSource, {}, () => {
+    rmSync(folder, { recursive: true, force: true })
+    return Promise.resolve()
+  })
+}
+
+async function opened(
+  dataSource: DataSource,
+  options: Parameters<typeof executorOf>[1],
+  drop: () => Promise<void>,
+): Promise<OpenBackend> {
+  try {
+    await dataSource.initialize()
+  } catch (error) {
+    await drop()
+    throw error
+  }
+  return {
+    dataSource,
+    database: executorOf(dataSource, options),
+    close: async () => {
+      if (dataSource.isInitialized) await dataSource.destroy()
+      await drop()
+    },
+  }
+}
