@@ -1,0 +1,21 @@
+import { Args, Command } from '@oclif/core'
+
+export default class Completion extends Command {
+  static override summary = 'Print the script that makes a shell complete ashlar and idp.'
+  static override description =
+    'The script knows every command and flag of this version and calls nothing: load it anew after an update.'
+  static override examples = [
+    'source <(<%= config.bin %> <%= command.id %> bash)',
+    'source <(<%= config.bin %> <%= command.id %> zsh)',
+    '<%= config.bin %> <%= command.id %> fish | source',
+  ]
+  static override args = {
+    shell: Args.string({ description: 'The shell.', options: ['bash', 'zsh', 'fish'], required: true }),
+  }
+
+  override async run(): Promise<void> {
+    const { args } = await this.parse(Completion)
+    const { completionScript } = await import('../completion/completion-script.js')
+    process.stdout.write(completionScript(args.shell as 'bash' | 'zsh' | 'fish', this.config))
+  }
+}

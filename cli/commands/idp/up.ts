@@ -1,0 +1,42 @@
+import { Flags } from '@oclif/core'
+import type { UpReport } from '../../idp/up.js'
+import { Verb } from '../../verb.js'
+
+const HIGHEST_PORT = 65_535
+
+export default class Up extends Verb {
+  static override summary = 'Serve the identity provider at its host through the local edge.'
+  static override description = `Registers the route with the local daemon, or renews it. It neither builds nor runs the provider: start that yourself, on the port named here.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --port 9000',
+    '<%= config.bin %> <%= command.id %> --host login.dev.test --upstream http://127.0.0.1:9000',
+  ]
+  static override flags = {
+    host: Flags.string({
+      summary: 'The full host name to serve it at.',
+      helpValue: '<name>',
+      default: 'idp.dev.test',
+    }),
+    port: Flags.integer({
+      summary: 'The port the provider listens on, on this machine.',
+      helpValue: '<int>',
+      default: 8080,
+      min: 1,
+      max: HIGHEST_PORT,
+    }),
+    upstream: Flags.string({ summary: 'The URL of the provider; overrides --port.', helpValue: '<url>' }),
+  }
+
+  override async run(): Promise<UpReport> {
+    const { flags } = await this.parse(Up)
+    const [{ routeProvider }, { upLines }, { daemonAddresses }] = await Promise.all([
+      import('../../idp/up.js'),
+      import('../../idp/up-lines.js'),
+      import('../../idp/daemon-address.js'),
+    ])
+    const report = await routeProvider({ ...flags, addresses: daemonAddresses() })
+    this.say(upLines(report, this.paint))
+    return report
+  }
+}

@@ -1,0 +1,23 @@
+/** What a command's exit status says. Scripts rely on the numbers, so they are never given a new meaning. */
+export const EXIT_CODES = {
+  done: 0,
+  differs: 1,
+  input: 2,
+  daemon: 3,
+  conflict: 4,
+  output: 5,
+  bug: 70,
+} as const
+
+export type Exit = keyof typeof EXIT_CODES
+
+/** The sentence that the reference prints beside each number. */
+export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
+  done: 'Done, or nothing was left to do.',
+  differs: '`--check` found a difference, or a file that was edited stays as it is.',
+  input: 'A flag, a file that was read or a route cannot be used, or no app was found.',
+  daemon: 'The daemon is needed and not running, or it does not answer as it should.',
+  conflict: 'The daemon holds the host for another owner.',
+  output: 'A file could not be written. What was there before is whole.',
+  bug: 'A mistake of the program itself. `ASHLAR_DEBUG=1` shows where.',
+}

@@ -1,0 +1,36 @@
+import type { Paint } from '../paint.js'
+import { CLIENTS_FILE, ROUTES_FILE, type StarterReport } from './starter.js'
+import { PROVIDER, upstreamAt } from './up.js'
+
+/** How a development identity provider is set up, step by step; `run` is how these commands are called. */
+export function guidanceLines(run: string, paint: Paint): readonly string[] {
+  return [
+    'A development identity provider is a program of its own. These commands give it a host and its clients.',
+    '',
+    `1. Start your provider, listening on ${upstreamAt(PROVIDER.port)}, with ${CLIENTS_FILE} as its clients.`,
+    `2. ${paint.bold(`${run} up`)}`,
+    `   serves it at https://${PROVIDER.host}/ through the local edge.`,
+    `3. ${paint.bold(`${run} clients sync`)}`,
+    `   writes ${CLIENTS_FILE}: one client for each app that the edge serves.`,
+    '',
+    'An app says how it is shown in the tile block of its route:',
+    '',
+    '  tile:',
+    '    displayName: Notes',
+    '    description: Everything you wrote down',
+    '    iconURL: https://notes.dev.test/icon.svg',
+    '    launchURL: https://notes.dev.test/today',
+    '',
+    'Client secrets in that file are guessable on purpose. Never use it outside development.',
+  ]
+}
+
+/** What `--emit` did. */
+export function starterLines({ files }: StarterReport, run: string, paint: Paint): readonly string[] {
+  return [
+    ...files.map(
+      ({ file, state }) => `${(state === 'written' ? paint.good : paint.dim)(state.padEnd(9))}  ${file}`,
+    ),
+    `Edit ${ROUTES_FILE}, then run: ${run} clients sync --config ${ROUTES_FILE}`,
+  ]
+}

@@ -1,0 +1,154 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import { Failure } from '../failure.js'
+import { nearest } from '../nearest.js'
+import { canonicalHost } from './host.js'
+import { type Route, TILE_KEYS } from './route.js'
+import { Section } from './section.js'
+import { tileOf } from './tile.js'
+import { httpUpstream } from './upstream.js'
+
+/** What a file of routes says, and what its author should know. */
+export interface LocalConfig {
+  readonly routes: readonly Route[]
+  readonly notes: readonly string[]
+}
+
+export const API_VERSION = 'devedge.infoblox.dev/v1alpha1'
+
+/** The files that are looked for when none is named. */
+export const LOCAL_FILES: readonly string[] = ['devedge.yaml', 'shell.yaml']
+
+const LARGEST_FILE_BYTES = 1 << 20
+const DOCUMENT_KEYS = ['apiVersion', 'kind', 'metadata', 'spec']
+const METADATA_KEYS = ['name', 'namespace', 'labels', 'annotations']
+const ROUTE_KEYS = ['host', 'path', 'upstream', 'protocol', 'tile', 'stripPrefix', 'backendTLS', 'mode']
+
+interface Kind {
+  readonly specKeys: readonly string[]
+  readonly routes: (spec: Section, project: string, source: string) => readonly Route[]
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  Config: {
+    specKeys: ['defaults', 'routes'],
+    routes: (spec, project, source) => {
+      const entries = spec.sections('routes', ROUTE_KEYS)
+      if (entries === undefined)
+        throw new Failure('input', `${spec.where('routes')} is missing: list at least one route`)
+      return entries.map((entry) => routeOf(entry, project, source))
+    },
+  },
+  Service: {
+    specKeys: ['dev', 'dependencies', 'routes'],
+    routes: (spec, project, source) =>
+      (spec.sections('routes', ROUTE_KEYS) ?? []).map((entry) => routeOf(entry, project, source)),
+  },
+  Shell: {
+    specKeys: ['host', 'shellUpstream', 'tile', 'cdn', 'api', 'ufes'],
+    routes: (spec, project, source) => [
+      {
+        ...httpRoute(spec, 'shellUpstream', source),
+        path: '',
+        project,
+      },
+    ],
+  },
+}
+
+/** Reads a file of routes. `shown` is what messages call it. @throws Failure that names the file, and the field where one is to blame. */
+export function readLocalConfig(path: string, shown: string): LocalConfig {
+  const file = resolve(path)
+  const stat = attempt(shown, () => statSync(file))
+  if (!stat.isFile()) throw new Failure('input', `${shown} is not a file: name a file of routes`)
+  if (stat.size > LARGEST_FILE_BYTES)
+    throw new Failure('input', `${shown} is larger than 1 MiB: is it a file of routes?`)
+  return parseLocalConfig(
+    attempt(shown, () => readFileSync(file, 'utf8')),
+    shown,
+  )
+}
+
+/** The routes of every document in the text. */
+export function parseLocalConfig(text: string, file: string): LocalConfig {
+  const notes: string[] = []
+  const routes = documentsIn(text, file).flatMap((content) => routesOf(content, file, notes))
+  return { routes, notes }
+}
+
+function attempt<T>(shown: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') throw new Failure('input', `there is no file ${shown}: check --config`)
+    if (code === 'EACCES') throw new Failure('input', `${shown} may not be read: check its permissions`)
+    throw new Failure('input', `${shown} cannot be read: ${message}`)
+  }
+}
+
+function documentsIn(text: string, file: string): readonly unknown[] {
+  let contents: readonly unknown[]
+  try {
+    contents = parseAllDocuments(text, { logLevel: 'silent', merge: true }).map((document) => {
+      const [mistake] = document.errors
+      if (mistake !== undefined) throw mistake
+      return document.toJS({ maxAliasCount: 100 }) as unknown
+    })
+  } catch (error) {
+    const [line = ''] = (error as Error).message.split('\n')
+    throw new Failure('input', `${file} is not whole YAML: ${line.replace(/:$/, '')}`)
+  }
+  const present = contents.filter((content) => content !== null && content !== undefined)
+  if (present.length === 0) throw new Failure('input', `${file} is empty: write routes into it, or remove it`)
+  return present
+}
+
+function routesOf(content: unknown, file: string, notes: string[]): readonly Route[] {
+  const document = new Section(content, { file, path: '', notes }, DOCUMENT_KEYS)
+  const apiVersion = document.required('apiVersion')
+  if (apiVersion !== API_VERSION)
+    throw new Failure(
+      'input',
+      `${document.where('apiVersion')} "${apiVersion}" is not supported: use ${API_VERSION}`,
+    )
+  const kindName = document.required('kind')
+  const kind = Object.hasOwn(KINDS, kindName) ? KINDS[kindName] : undefined
+  if (kind === undefined) {
+    const known = Object.keys(KINDS)
+    const meant = nearest(kindName, known)
+    const advice = meant === undefined ? `use ${known.join(', ')}` : `did you mean ${meant}?`
+    throw new Failure('input', `${document.where('kind')} "${kindName}" is not known: ${advice}`)
+  }
+  const project = document.section('metadata', METADATA_KEYS)?.text('name').trim() ?? ''
+  if (project === '')
+    notes.push(
+      `${document.where('metadata.name')} is missing: each app is named by the first label of its host`,
+    )
+  const spec = document.section('spec', kind.specKeys)
+  if (spec === undefined)
+    throw new Failure('input', `${document.where('spec')} is missing: is the file half written?`)
+  return kind.routes(spec, project, basename(file))
+}
+
+function routeOf(entry: Section, project: string, source: string): Route {
+  const protocol = entry.text('protocol').toLowerCase() || 'http'
+  const path = entry.text('path')
+  if (protocol === 'http')
+    return { ...httpRoute(entry, 'upstream', source), path: path === '/' ? '' : path, project }
+  if (protocol !== 'tcp')
+    throw new Failure('input', `${entry.where('protocol')} "${protocol}" is not known: use http or tcp`)
+  const [host, upstream] = [entry.required('host'), entry.required('upstream')]
+  return { host, upstream, path, protocol, project, owner: '', source, fromFile: true }
+}
+
+function httpRoute(entry: Section, upstreamKey: string, source: string): Omit<Route, 'path' | 'project'> {
+  const host = canonicalHost(entry.required('host'), entry.where('host'))
+  const upstream = httpUpstream(entry.required(upstreamKey), entry.where(upstreamKey))
+  const tileFields = entry.section('tile', TILE_KEYS)
+  const tile =
+    tileFields &&
+    tileOf(Object.fromEntries(TILE_KEYS.map((key) => [key, tileFields.text(key)])), entry.where('tile'))
+  return { host, upstream, protocol: 'http', owner: '', ...(tile && { tile }), source, fromFile: true }
+}

@@ -1,0 +1,27 @@
+/** How an app wants to be shown. An absent field is empty. */
+export interface Tile {
+  readonly displayName: string
+  readonly description: string
+  readonly iconURL: string
+  readonly launchURL: string
+}
+
+export const TILE_KEYS: readonly (keyof Tile)[] = ['displayName', 'description', 'iconURL', 'launchURL']
+
+/** One host (and path) that the edge serves, from the daemon or from a file. */
+export interface Route {
+  readonly host: string
+  /** Empty for all of the host. */
+  readonly path: string
+  readonly upstream: string
+  readonly protocol: 'http' | 'tcp'
+  /** Empty when the route names none. */
+  readonly project: string
+  readonly owner: string
+  /** Absent when the route has no tile, or one that says nothing. */
+  readonly tile?: Tile
+  /** Where the route was read, in words for a person. */
+  readonly source: string
+  /** What a person edits here and now decides before what the daemon remembers. */
+  readonly fromFile: boolean
+}

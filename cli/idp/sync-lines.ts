@@ -1,0 +1,30 @@
+import type { Paint } from '../paint.js'
+import { printable } from '../printable.js'
+import type { SyncReport } from './sync.js'
+
+/** The report as a person reads it. */
+export function syncLines(report: SyncReport, paint: Paint): readonly string[] {
+  const { added, changed, removed, state } = report
+  return [
+    ...report.sources.map(
+      ({ source, apps }) => `${paint.dim('from')} ${source}: ${apps.map(id).join(', ') || 'no apps'}`,
+    ),
+    ...added.map((client) => `  ${paint.good('new')}      ${id(client)}`),
+    ...changed.map(
+      ({ client_id, fields }) =>
+        `  ${paint.warn('changed')}  ${id(client_id)} (${fields.map(id).join(', ')})`,
+    ),
+    ...removed.map((client) => `  ${paint.bad('gone')}     ${id(client)}`),
+    `${paint.bold(printable(report.out))} ${ENDINGS[state](report)}`,
+  ]
+}
+
+const ENDINGS: Readonly<Record<SyncReport['state'], (report: SyncReport) => string>> = {
+  written: ({ clients }) => `now lists ${count(clients)}`,
+  unchanged: ({ clients }) => `already lists ${count(clients)}: nothing was written`,
+  differs: ({ clients }) => `differs: a sync would make it list ${count(clients)}`,
+}
+
+const id = (text: string): string => printable(text, 100)
+
+const count = ({ length }: readonly unknown[]): string => (length === 1 ? '1 client' : `${length} clients`)

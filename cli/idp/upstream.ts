@@ -1,0 +1,11 @@
+import { Failure } from '../failure.js'
+
+/** The upstream as it was written. @throws Failure when it is no http or https URL, or carries a password. */
+export function httpUpstream(text: string, where: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.username !== undefined && `${url.username}${url.password}` !== '')
+    throw new Failure('input', `${where}: leave the user name and password out of the upstream`)
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return text
+  const advice = 'write it with its scheme, such as http://127.0.0.1:8080'
+  throw new Failure('input', `${where}: "${text}" is not an http or https URL: ${advice}`)
+}

@@ -1,0 +1,34 @@
+import { Errors, run, settings } from '@oclif/core'
+import { EXIT_CODES } from './exit-codes.js'
+import { Failure } from './failure.js'
+import { loadOptions, type Program } from './load-options.js'
+import { paintFor } from './paint.js'
+import { printable } from './printable.js'
+
+/** Runs one command line. What goes wrong is one line on stderr and an exit status of `EXIT_CODES`. */
+export async function main(program: Program, argv: readonly string[] = process.argv.slice(2)): Promise<void> {
+  settings.enableAutoTranspile = false
+  try {
+    await run([...argv], loadOptions(program))
+  } catch (error) {
+    process.exitCode = await report(program, error)
+  }
+}
+
+async function report(program: Program, error: unknown): Promise<number> {
+  if (error instanceof Errors.ExitError) return error.oclif.exit ?? EXIT_CODES.done
+  if (error instanceof Failure) return print(program, error.message, EXIT_CODES[error.exit])
+  if (error instanceof Errors.CLIError) {
+    const { usageMessage } = await import('./usage-message.js')
+    return print(program, await usageMessage(program, error), EXIT_CODES.input)
+  }
+  const { stack, message } = error instanceof Error ? error : { stack: undefined, message: String(error) }
+  if ((process.env.ASHLAR_DEBUG ?? '') !== '') process.stderr.write(`${stack ?? message}\n`)
+  const advice = 'this is a mistake of the program; please report it with what ASHLAR_DEBUG=1 prints'
+  return print(program, `${message}: ${advice}`, EXIT_CODES.bug)
+}
+
+function print(program: Program, message: string, exit: number): number {
+  process.stderr.write(`${paintFor(process.stderr).bad(`${program}:`)} ${printable(message, 1_000)}\n`)
+  return exit
+}

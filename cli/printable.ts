@@ -1,0 +1,8 @@
+/** `text` on one line of at most `longest` characters, without anything a terminal would obey: it may come from a stranger. */
+export function printable(text: string, longest = 500): string {
+  const line = text
+    .replaceAll(/\s+/gu, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')
+    .trim()
+  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
+}

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SILENT_ADDRESS } from './route-daemon.js'
+import { compiled, root } from './root.js'
+
+/** What a command that ran to its end left behind. */
+export interface Ran {
+  readonly exit: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** Put before the program: `['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh']`. */
+  readonly under?: readonly string[]
+  readonly uid?: number
+}
+
+/** Runs `ashlar` or `idp` from bin/ in a process of its own, away from any real daemon and without a terminal. */
+export function runCli(
+  program: 'ashlar' | 'idp',
+  args: readonly string[],
+  { cwd = tmpdir(), env = {}, under = [], uid }: RunOptions = {},
+): Promise<Ran> {
+  const [command = '', ...rest] = [
+    ...under,
+    process.execPath,
+    join(installed(), `bin/${program}.js`),
+    ...args,
+  ]
+  const child = spawn(command, rest, {
+    cwd,
+    env: { ...bareEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (exit) => resolve({ exit, stdout, stderr }))
+  })
+}
+
+let installation: string | undefined
+
+/** bin/ beside the code under test, wherever that was compiled to. */
+export function installed(): string {
+  if (installation !== undefined) return installation
+  const folder = mkdtempSync(join(tmpdir(), 'ashlar-cli-'))
+  chmodSync(folder, 0o755)
+  cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+  symlinkSync(compiled, join(folder, 'dist'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  installation = folder
+  return folder
+}
+
+function bareEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, NODE_V8_COVERAGE } = process.env
+  return {
+    PATH,
+    HOME: join(tmpdir(), 'ashlar-nobody'),
+    DEVEDGE_ADDR: SILENT_ADDRESS,
+    ...(NODE_V8_COVERAGE !== undefined && { NODE_V8_COVERAGE }),
+  }
+}
