@@ -20,7 +20,7 @@ export const bindOf = (dialect: Dialect): Bind => BINDS[dialect]
 const postgres: Bind = {
   placeholder: (_column, index) => `$${index}`,
   value: ({ kind }, value) => {
-    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+    if (typeof value === 'number') return finite(rounded(kind, value))
     if (typeof value === 'bigint') return kind === 'timestamp' ? isoMicros(value) : value.toString()
     if (typeof value !== 'object') return value
     return value instanceof Date ? value.toISOString() : bufferOf(value)
@@ -34,6 +34,7 @@ const mysql: Bind = {
     return kind === 'uint64' ? 'CAST(? AS UNSIGNED)' : '?'
   },
   value: ({ kind }, value) => {
+    if (typeof value === 'number') return rounded(kind, value)
     if (typeof value === 'boolean') return Number(value)
     if (typeof value === 'bigint') return kind === 'timestamp' ? datetime(isoMicros(value)) : value.toString()
     if (typeof value !== 'object') return value
@@ -51,6 +52,7 @@ const sqlite: Bind = {
     return kind === 'uint64' ? 'CAST(? AS NUMERIC)' : '?'
   },
   value: ({ kind }, value) => {
+    if (typeof value === 'number') return rounded(kind, value)
     if (typeof value === 'boolean') return Number(value)
     if (typeof value === 'bigint') return kind === 'timestamp' ? isoMillis(value) : value.toString()
     if (typeof value !== 'object') return value
@@ -59,6 +61,12 @@ const sqlite: Bind = {
 }
 
 const BINDS: Readonly<Record<Dialect, Bind>> = { postgres, mysql, mariadb: mysql, sqlite }
+
+/** SQLite would keep 64 bits of a float, and then not find what was stored. */
+const rounded = (kind: PlanColumn['kind'], value: number): number =>
+  kind === 'float' ? Math.fround(value) : value
+
+const finite = (value: number): BoundValue => (Number.isFinite(value) ? value : String(value))
 
 /** The same memory: not every driver takes a plain Uint8Array. */
 const bufferOf = (bytes: Uint8Array): Buffer =>

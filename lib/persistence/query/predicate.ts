@@ -31,10 +31,10 @@ export const appendValues = (
   params: unknown[],
   bind = bindOf(dialect),
 ): void => {
-  const isMysql = dialect === 'mysql' || dialect === 'mariadb'
+  const writesMysql = isMysql(dialect)
   const append = (column: PlanColumn, value: PlanValue): void => void params.push(bind.value(column, value))
   const appendKey = (key: string | undefined): void => {
-    if (key !== undefined) append(TEXT, isMysql ? jsonPath(key) : key)
+    if (key !== undefined) append(TEXT, writesMysql ? jsonPath(key) : key)
   }
   switch (node.kind) {
     case 'and':
@@ -48,15 +48,15 @@ export const appendValues = (
     case 'has':
       return appendKey(node.key)
     case 'contains':
-      if (isMysql) append(TEXT, node.value)
+      if (writesMysql) append(TEXT, node.value)
       appendKey(node.key)
-      if (!isMysql) append(TEXT, node.value)
+      if (!writesMysql) append(TEXT, node.value)
       return
     case 'compare':
       appendKey(node.key)
       return append(node.key === undefined ? node.column : TEXT, node.value)
     case 'row':
-      if (isMysql) return appendValues(expandedRow(node), dialect, params, bind)
+      if (writesMysql) return appendValues(expandedRow(node), dialect, params, bind)
       return node.columns.forEach((column, i) => append(column, node.values[i] as PlanValue))
   }
 }
@@ -119,16 +119,19 @@ const joined = (nodes: readonly FilterNode[], operator: ' AND ' | ' OR ', writer
 
 const comparison = (node: CompareNode, writer: Writer): string => {
   const { column, key, op, value } = node
-  const left = key === undefined ? columnText(column, writer) : tagText(column, key, writer)
-  return `${left} ${SQL_OPS[op]} ${bound(key === undefined ? column : TEXT, value, writer)}`
+  if (key === undefined) return `${columnText(column, writer)} ${SQL_OPS[op]} ${bound(column, value, writer)}`
+  const tag = tagText(column, key, writer)
+  // MySQL's own collation of JSON text ignores trailing spaces; the order of UTF-8 bytes is that of code points.
+  const left = isMysql(writer.dialect) ? `CAST(${tag} AS BINARY)` : tag
+  return `${left} ${SQL_OPS[op]} ${bound(TEXT, value, writer)}`
 }
 
 /** By substring functions, since LIKE ignores case on SQLite and gives % and _ a meaning. */
 const containment = ({ column, key, value }: ContainsNode, writer: Writer): string => {
-  if (writer.dialect === 'mysql' || writer.dialect === 'mariadb') {
+  if (isMysql(writer.dialect)) {
     // The needle comes first here, and so does its parameter.
     const needle = bound(TEXT, value, writer)
-    const text = key === undefined ? columnText(column, writer) : tagText(column, key, writer, '')
+    const text = key === undefined ? columnText(column, writer) : tagText(column, key, writer)
     return `LOCATE(${needle} COLLATE utf8mb4_bin, ${text}) > 0`
   }
   const text = key === undefined ? columnText(column, writer) : tagText(column, key, writer)
@@ -155,20 +158,15 @@ const presence = ({ column, key }: HasNode, writer: Writer): string => {
 const coalesced = (text: string, otherwise: string, column: PlanColumn): string =>
   column.nullable ? `COALESCE(${text}, ${otherwise})` : text
 
-/** MySQL's own collation of JSON text ignores trailing spaces. */
-const JSON_COLLATION = { mysql: ' COLLATE utf8mb4_0900_bin', mariadb: ' COLLATE utf8mb4_nopad_bin' } as const
-
 /** The value of one tag, as text; NULL where there is none. */
-const tagText = (column: PlanColumn, key: string, writer: Writer, collation?: ''): string => {
+const tagText = (column: PlanColumn, key: string, writer: Writer): string => {
   const text = columnText(column, writer)
   switch (writer.dialect) {
     case 'postgres':
       return `(${text} ->> ${bound(TEXT, key, writer)}::text) COLLATE "C"`
     case 'mysql':
-    case 'mariadb': {
-      const value = `JSON_UNQUOTE(JSON_EXTRACT(${text}, ${bound(TEXT, jsonPath(key), writer)}))`
-      return value + (collation ?? JSON_COLLATION[writer.dialect])
-    }
+    case 'mariadb':
+      return `JSON_UNQUOTE(JSON_EXTRACT(${text}, ${bound(TEXT, jsonPath(key), writer)}))`
     case 'sqlite':
       return `(SELECT tag.value ${tagRow(text, key, writer)})`
   }
@@ -185,7 +183,7 @@ const tagRow = (text: string, key: string, writer: Writer): string =>
 const jsonPath = (key: string): string => `$.${JSON.stringify(key)}`
 
 const row = (node: RowNode, writer: Writer): string => {
-  if (writer.dialect === 'mysql' || writer.dialect === 'mariadb') return write(expandedRow(node), writer)
+  if (isMysql(writer.dialect)) return write(expandedRow(node), writer)
   const columns = node.columns.map((column) => columnText(column, writer))
   const values = node.columns.map((column, i) => bound(column, node.values[i] as PlanValue, writer))
   return `(${columns.join(', ')}) ${node.op} (${values.join(', ')})`
@@ -198,3 +196,5 @@ const bound = (column: PlanColumn, value: PlanValue, { bind, params }: Writer): 
   const index = params.push(bind.value(column, value))
   return bind.placeholder(column, index)
 }
+
+const isMysql = (dialect: Dialect): boolean => dialect === 'mysql' || dialect === 'mariadb'
