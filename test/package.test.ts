@@ -1,9 +1,11 @@
 import { expect } from 'chai'
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { blocksOf } from './support/documents.js'
+import { freePort } from './support/free-port.js'
 import { compiled, root } from './support/root.js'
 
 interface Packed {
@@ -11,15 +13,25 @@ interface Packed {
   readonly files: readonly { readonly path: string }[]
 }
 
+interface Manifest {
+  readonly bin: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+}
+
+const HTTP_PORT = await freePort()
+
 describe('the package', function () {
   this.timeout(300_000)
-  let folder: string
+  let folder: string | undefined
   let packed: Packed
+  let project: string
 
   before(function () {
+    // Packs `dist`: tests that were compiled elsewhere would be talking about something else.
     if (basename(compiled) !== 'dist') this.skip()
     folder = mkdtempSync(join(tmpdir(), 'ashlar-package-'))
-    const made = npm(root, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder)
+    project = join(folder, 'project')
+    const made = run(root, 'npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', folder)
     packed = Object.values(JSON.parse(made) as Record<string, Packed>)[0]!
   })
 
@@ -30,12 +42,10 @@ describe('the package', function () {
   it('holds what its entries and commands name, and nothing that only we need', () => {
     const paths = packed.files.map(({ path }) => path)
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
-    const named = [
-      ...Object.values(manifest.bin),
-      ...Object.values(manifest.exports).flatMap((entry) =>
-        typeof entry === 'string' ? [entry] : Object.values(entry),
-      ),
-    ].map((path) => path.replace('./', ''))
+    const entries = Object.values(manifest.exports).flatMap((entry) =>
+      typeof entry === 'string' ? [entry] : Object.values(entry),
+    )
+    const named = [...Object.values(manifest.bin), ...entries].map((path) => path.replace('./', ''))
     expect(named.filter((path) => !path.includes('*') && !paths.includes(path))).to.deep.equal([])
     expect(paths).to.include.members([
       'LICENSE',
@@ -48,22 +58,21 @@ describe('the package', function () {
   })
 
   describe('in an empty project', () => {
-    let project: string
-
     before(() => {
-      project = join(folder, 'project')
       writeConsumer(project)
       const peers = ['typeorm', '@bufbuild/protobuf', 'sqlite3', 'typescript', '@types/node'].map(
         (name) => `${name}@${versionOf(name)}`,
       )
-      npm(
+      const tarball = join(project, '..', packed.filename)
+      run(
         project,
+        'npm',
         'install',
         '--prefer-offline',
         '--ignore-scripts',
         '--no-audit',
         '--no-fund',
-        join(folder, packed.filename),
+        tarball,
         ...peers,
       )
       // The one native module was compiled for this machine already.
@@ -72,46 +81,85 @@ describe('the package', function () {
       })
     })
 
-    it('compiles with the defaults of TypeScript', () => {
-      run(project, process.execPath, join(project, 'node_modules/typescript/bin/tsc'), '-p', '.')
-      expect(existsSync(join(project, 'build'))).to.equal(true)
-    })
-
     it('answers to import', () => {
-      expect(
-        evaluate(
-          project,
-          `import { ErrNotFound } from 'ashlar'; console.log(new ErrNotFound().message)`,
-          'module',
-        ),
-      ).to.equal('persistence: not found')
+      const program = `import { ErrNotFound } from 'ashlar'; console.log(new ErrNotFound().message)`
+      expect(evaluate(project, program, 'mjs')).to.equal('persistence: not found')
     })
 
     it('answers to require, from a project that is not ESM', () => {
-      expect(
-        evaluate(
-          project,
-          `const { ErrNotFound } = require('ashlar'); console.log(new ErrNotFound().message)`,
-          'commonjs',
-        ),
-      ).to.equal('persistence: not found')
+      const program = `const { ErrNotFound } = require('ashlar'); console.log(new ErrNotFound().message)`
+      expect(evaluate(project, program, 'cjs')).to.equal('persistence: not found')
     })
 
     it('is one copy, however it is loaded', () => {
       const program = `import { createRequire } from 'node:module'; import { ErrNotFound } from 'ashlar/persistence'
         console.log(createRequire(import.meta.url)('ashlar').ErrNotFound === ErrNotFound)`
-      expect(evaluate(project, program, 'module')).to.equal('true')
+      expect(evaluate(project, program, 'mjs')).to.equal('true')
     })
 
     it('keeps what is not in exports to itself', () => {
-      expect(() => evaluate(project, `import 'ashlar/dist/lib/errors.js'`, 'module')).to.throw(
-        /ERR_PACKAGE_PATH_NOT_EXPORTED/,
-      )
+      const program = `import('ashlar/dist/lib/errors.js').catch(({ code }) => console.log(code))`
+      expect(evaluate(project, program, 'mjs')).to.equal('ERR_PACKAGE_PATH_NOT_EXPORTED')
+    })
+
+    it('brings commands that run', () => {
+      expect(run(project, join(project, 'node_modules/.bin/ashlar'), '--help')).to.include('ashlar')
+    })
+
+    describe("README's service", () => {
+      let server: ChildProcess | undefined
+      const address = `http://127.0.0.1:${HTTP_PORT}`
+      const staff = {
+        'account-id': 'acme',
+        subject: 'ann',
+        groups: 'staff',
+        'content-type': 'application/json',
+      }
+
+      before(async () => {
+        run(project, process.execPath, join(project, 'node_modules/typescript/bin/tsc'), '-p', '.')
+        const environment = {
+          GRPC_ADDR: '127.0.0.1:0',
+          HTTP_ADDR: `127.0.0.1:${HTTP_PORT}`,
+          WIDGETS_DATABASE: ':memory:',
+        }
+        server = spawn(process.execPath, ['build/main.js'], {
+          cwd: project,
+          stdio: ['ignore', 'ignore', 'inherit'],
+          env: { ...process.env, NODE_ENV: 'development', ...environment },
+        })
+        while (server.exitCode === null && !(await answers(`${address}/readyz`))) await pause(50)
+        expect(server.exitCode, 'the server ended').to.equal(null)
+      })
+
+      after(() => server?.kill('SIGKILL'))
+
+      it('creates and reads a widget', async () => {
+        const body = JSON.stringify({ displayName: 'Anvil' })
+        const created = await fetch(`${address}/v1/widgets`, { method: 'POST', headers: staff, body })
+        expect(created.status).to.equal(200)
+        const { id } = (await created.json()) as { id: string }
+        const read = await fetch(`${address}/v1/widgets/${id}`, { headers: staff })
+        expect(await read.json()).to.deep.include({ id, displayName: 'Anvil' })
+      })
+
+      it('denies whoever says nothing of themselves', async () => {
+        expect((await fetch(`${address}/v1/widgets`)).status).to.equal(403)
+      })
+
+      it('ends cleanly', async () => {
+        const ended = new Promise((resolve) => server?.once('exit', resolve))
+        server?.kill('SIGTERM')
+        expect(await ended).to.equal(0)
+      })
     })
   })
 })
 
-/** An empty project with TypeScript's own defaults, and in it the service that README shows. */
+/**
+ * An empty project with TypeScript's own defaults, and in it the example as a user would write it: with the names of the
+ * package, and README's blocks in place of the files that they name.
+ */
 function writeConsumer(project: string): void {
   const compilerOptions = {
     ...{
@@ -129,28 +177,31 @@ function writeConsumer(project: string): void {
     join(project, 'package.json'),
     JSON.stringify({ name: 'consumer', private: true, type: 'module' }),
   )
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }))
-  const generated = readFileSync(join(root, 'examples/widgets/gen/widgets_pb.ts'), 'utf8')
-  writeFileSync(
-    join(project, 'src/gen/widgets_pb.ts'),
-    generated.replaceAll('../../../lib/gen/', 'ashlar/gen/'),
-  )
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['src/main.ts'] }))
+  for (const file of readdirSync(join(root, 'examples/widgets'), { recursive: true, encoding: 'utf8' }))
+    if (file.endsWith('.ts'))
+      writeFileSync(
+        join(project, 'src', file),
+        asUser(readFileSync(join(root, 'examples/widgets', file), 'utf8')),
+      )
   for (const { file, text, language } of blocksOf('README.md'))
-    if (language === 'ts' && file !== undefined) writeFileSync(join(project, 'src', file), text)
+    if (language === 'ts' && file !== undefined) writeFileSync(join(project, 'src', file), asUser(text))
 }
 
-interface Manifest {
-  readonly bin: Readonly<Record<string, string>>
-  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
-}
+const asUser = (text: string): string =>
+  text
+    .replaceAll(/'(\.\.\/)+lib\/index\.js'/g, "'ashlar'")
+    .replaceAll(/'(\.\.\/)+lib\/(\w+)\/index\.js'/g, "'ashlar/$2'")
+    .replaceAll(/'(\.\.\/)+decorators\/[\w-]+\.js'/g, "'ashlar/decorators'")
+    .replaceAll(/(['"])(\.\.\/)+lib\/gen\//g, '$1ashlar/gen/')
+    .replaceAll("':8080'", `'127.0.0.1:${HTTP_PORT}'`)
+    .replaceAll("':9090'", "'127.0.0.1:0'")
 
 const versionOf = (name: string): string =>
   (JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as { version: string })
     .version
 
-const npm = (cwd: string, ...rest: readonly string[]): string => run(cwd, 'npm', ...rest)
-
-const run = (cwd: string, program: string, ...rest: readonly string[]): string => {
+function run(cwd: string, program: string, ...rest: readonly string[]): string {
   try {
     return execFileSync(program, rest, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   } catch (error) {
@@ -159,8 +210,16 @@ const run = (cwd: string, program: string, ...rest: readonly string[]): string =
   }
 }
 
-function evaluate(project: string, text: string, type: 'module' | 'commonjs'): string {
-  const path = join(project, type === 'module' ? 'evaluate.mjs' : 'evaluate.cjs')
+function evaluate(project: string, text: string, extension: 'mjs' | 'cjs'): string {
+  const path = join(project, `evaluate.${extension}`)
   writeFileSync(path, text)
   return run(project, process.execPath, '--no-warnings', path).trim()
+}
+
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    return (await fetch(url)).status === 200
+  } catch {
+    return false
+  }
 }

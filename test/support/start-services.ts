@@ -10,12 +10,13 @@ import {
   readdirSync,
   rmSync,
 } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
+import { freePort } from './free-port.js'
 import { ABSENT, type Service, SERVICES } from './services.js'
 
 /** What a run has to work with: the environment for the tests, and how to end what was started for them. */
@@ -268,14 +269,4 @@ const firstBytes = (url: URL, say: string): Promise<string> =>
       socket.destroy()
     })
     socket.once('error', reject)
-  })
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
-    })
   })
