@@ -4,6 +4,7 @@ import type { CredentialField, EntityClass, ResourceModel, SecretField } from '.
 import { resourceModel } from '../resource/resource-model.js'
 import { checkBatch } from './batch.js'
 import { checkCredential, type CredentialRow, type Verification } from './credential-check.js'
+import { cutoff } from './cutoff.js'
 import { planList, tenantNode, type PagingOptions } from './list-plan.js'
 import { MemoryDatabase } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
@@ -154,12 +155,13 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     const scope = scopeOf(this.model, options)
     const { expireTime, tenant } = this.model
     if (expireTime === undefined) return 0
+    const last = cutoff(before).getTime()
     return this.#database.write(scope.context, (log) => {
       const expired = this.#table.filter((row) => {
         const expiry = row[expireTime.property] as Date | undefined
         const mine =
           tenant === undefined || scope.tenant === undefined || row[tenant.property] === scope.tenant
-        return mine && expiry !== undefined && expiry.getTime() <= before.getTime()
+        return mine && expiry !== undefined && expiry.getTime() <= last
       })
       for (const row of expired) this.#table.remove(row, log)
       return expired.length

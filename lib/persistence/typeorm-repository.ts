@@ -6,6 +6,7 @@ import { resourceModel } from '../resource/resource-model.js'
 import { checkBatch } from './batch.js'
 import { constraintError, withRetries } from './constraint-error.js'
 import { checkCredential, type Verification } from './credential-check.js'
+import { cutoff } from './cutoff.js'
 import { executorOf, type Database, type Executor, type RunOptions } from './executor.js'
 import { planList, type PagingOptions } from './list-plan.js'
 import { newEntity, type Sources, type Values } from './new-entity.js'
@@ -109,7 +110,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     })
   }
 
-  batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
+  async batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
     return this.#read(options, async (on, scope, run) => {
       const found = this.#byKey(await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run))
@@ -117,7 +118,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     })
   }
 
-  batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
+  async batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
     checkBatch(
       items.map(({ key }) => key),
       'requests',
@@ -146,7 +147,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     )
   }
 
-  batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
+  async batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
     checkBatch(keys, 'ids', { unique: true })
     return this.#write(
       options,
@@ -168,7 +169,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     for (let removed = 0; ;) {
       const chunk = await this.#write(
         options,
-        async (scope) => (on, run) => this.#rows.purge(on, before, scope.tenant, PURGE_CHUNK, run),
+        async (scope) => (on, run) => this.#rows.purge(on, cutoff(before), scope.tenant, PURGE_CHUNK, run),
       )
       removed += chunk
       if (chunk < PURGE_CHUNK) return removed

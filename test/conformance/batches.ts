@@ -1,0 +1,140 @@
+import { expect } from 'chai'
+import { ErrConflict, ErrNotFound, InvalidArgument } from '../../lib/errors.js'
+import { asTenant, draft, type Holder, inAcme, rejection } from './subject.js'
+
+/** The specification's batch operations: atomic, in the order of their input. */
+export const batches = (holder: Holder): void => {
+  const make = async (...ids: string[]) => {
+    for (const id of ids) await holder.subject.specimens.create(draft({ id, count: 1 }))
+  }
+  const counts = async () =>
+    (await holder.subject.specimens.list()).items.map(({ id, count }) => `${id}:${count}`)
+  const count = (key: string, to: number, fieldMask: readonly string[] = ['count']) => ({
+    key,
+    entity: { count: to },
+    fieldMask,
+  })
+
+  describe('batches', () => {
+    it('BatchGet answers in the order of the keys, duplicates as duplicates', () =>
+      inAcme(async () => {
+        await make('a', 'b', 'c')
+        const found = await holder.subject.specimens.batchGet(['c', 'a', 'c'])
+        expect(found.map(({ id }) => id)).to.deep.equal(['c', 'a', 'c'])
+      }))
+
+    it('BatchGet fails as a whole when a key is missing', () =>
+      inAcme(async () => {
+        await make('a')
+        await rejection(holder.subject.specimens.batchGet(['a', 'nobody']), ErrNotFound)
+      }))
+
+    it('BatchUpdate answers in the order of the items, each with its own mask', () =>
+      inAcme(async () => {
+        await make('a', 'b')
+        const updated = await holder.subject.specimens.batchUpdate([
+          count('b', 2),
+          { key: 'a', entity: { title: 'Slate', count: 99 }, fieldMask: ['title'] },
+        ])
+        expect(updated.map(({ id, title, count: n }) => `${id} ${title} ${n}`)).to.deep.equal([
+          'b Granite 2',
+          'a Slate 1',
+        ])
+        expect(await counts()).to.deep.equal(['a:1', 'b:2'])
+      }))
+
+    it('BatchUpdate with an empty mask is a full update', () =>
+      inAcme(async () => {
+        await make('a')
+        const [updated] = await holder.subject.specimens.batchUpdate([
+          { key: 'a', entity: { title: 'T', code: 'c' }, fieldMask: [] },
+        ])
+        expect(updated).to.include({ title: 'T', code: 'c', count: 0 })
+      }))
+
+    const failures = [
+      ['a missing key', () => [count('a', 5), count('nobody', 5), count('c', 5)], ErrNotFound],
+      ['a missing key first', () => [count('0-nobody', 5), count('a', 5)], ErrNotFound],
+      ['an unknown mask name', () => [count('a', 5), count('b', 5, ['nope'])], InvalidArgument],
+      ['a duplicate key', () => [count('a', 5), count('a', 6)], InvalidArgument],
+      [
+        'a unique value that is taken',
+        () => [count('a', 5), { key: 'b', entity: { code: 'taken' }, fieldMask: ['code'] }],
+        ErrConflict,
+      ],
+    ] as const
+    for (const [what, items, type] of failures)
+      it(`BatchUpdate with ${what} fails and modifies nothing`, () =>
+        inAcme(async () => {
+          await make('a', 'b')
+          await holder.subject.specimens.create(draft({ id: 'c', code: 'taken', count: 1 }))
+          await rejection(holder.subject.specimens.batchUpdate(items()), type)
+          expect(await counts()).to.deep.equal(['a:1', 'b:1', 'c:1'])
+        }))
+
+    it('BatchUpdate with a soft-deleted key fails and modifies nothing', () =>
+      inAcme(async () => {
+        await make('a', 'b')
+        await holder.subject.specimens.delete('b')
+        await rejection(holder.subject.specimens.batchUpdate([count('a', 5), count('b', 5)]), ErrNotFound)
+        expect(await counts()).to.deep.equal(['a:1'])
+      }))
+
+    it('BatchDelete deletes all, or nothing when a key is missing, deleted or named twice', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        await make('a', 'b', 'c', 'd')
+        await specimens.delete('d')
+        await rejection(specimens.batchDelete(['a', 'nobody']), ErrNotFound)
+        await rejection(specimens.batchDelete(['a', 'd']), ErrNotFound)
+        await rejection(specimens.batchDelete(['a', 'a']), InvalidArgument)
+        expect(await counts()).to.deep.equal(['a:1', 'b:1', 'c:1'])
+        await specimens.batchDelete(['c', 'a'])
+        expect(await counts()).to.deep.equal(['b:1'])
+      }))
+
+    it("a key of another tenant fails the batch, and the other's row stays as it was", async () => {
+      const { specimens } = holder.subject
+      await asTenant('globex', () => make('theirs'))
+      await inAcme(async () => {
+        await make('a')
+        await rejection(specimens.batchGet(['a', 'theirs']), ErrNotFound)
+        await rejection(specimens.batchUpdate([count('a', 5), count('theirs', 5)]), ErrNotFound)
+        await rejection(specimens.batchDelete(['a', 'theirs']), ErrNotFound)
+        expect(await counts()).to.deep.equal(['a:1'])
+      })
+      expect(await asTenant('globex', counts)).to.deep.equal(['theirs:1'])
+    })
+
+    it('an empty input is an empty result', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        expect(await specimens.batchGet([])).to.deep.equal([])
+        expect(await specimens.batchUpdate([])).to.deep.equal([])
+        expect(await specimens.batchDelete([])).to.equal(undefined)
+      }))
+
+    it('holds at most 1000 keys', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        const keys = Array.from({ length: 1001 }, (_, i) => `k${i}`)
+        for (const attempt of <(() => Promise<unknown>)[]>[
+          () => specimens.batchGet(keys),
+          () => specimens.batchDelete(keys),
+          () => specimens.batchUpdate(keys.map((key) => count(key, 1))),
+        ])
+          await rejection(Promise.resolve().then(attempt), InvalidArgument, 'at most 1000')
+        await rejection(specimens.batchGet(keys.slice(1)), ErrNotFound)
+      }))
+
+    it('batches in opposite orders do not stand in each other’s way', () =>
+      inAcme(async () => {
+        const ids = ['a', 'b', 'c', 'd', 'e']
+        await make(...ids)
+        const batch = (keys: string[], to: number) =>
+          holder.subject.specimens.batchUpdate(keys.map((key) => count(key, to)))
+        await Promise.all(Array.from({ length: 10 }, (_, i) => batch(i % 2 ? ids : [...ids].reverse(), i)))
+        expect(new Set((await counts()).map((text) => text.slice(2))).size).to.equal(1)
+      }))
+  })
+}

@@ -1,0 +1,138 @@
+import { expect } from 'chai'
+import { RequestContext } from '../../lib/context.js'
+import { ErrConflict, ErrNotFound, InvalidArgument, PermissionDenied } from '../../lib/errors.js'
+import { asTenant, clock, draft, type Holder, inAcme, rejection } from './subject.js'
+
+/** Isolation of tenants, and the one way around it. */
+export const tenancy = (holder: Holder): void => {
+  const specimens = () => holder.subject.specimens
+  const make = (tenant: string, id: string, values = {}) =>
+    asTenant(tenant, () => specimens().create(draft({ id, ...values })))
+
+  describe('tenancy', () => {
+    it('assigns account_id from the principal, whatever the caller sent', async () => {
+      const created = await inAcme(() => specimens().create(draft({ accountId: 'globex' })))
+      expect(created.accountId).to.equal('acme')
+    })
+
+    it("another tenant's row is missing to every operation", async () => {
+      const theirs = await make('globex', 'theirs', { webhookSecret: 's' })
+      await inAcme(async () => {
+        await rejection(specimens().get('theirs'), ErrNotFound)
+        await rejection(specimens().update('theirs', { title: 'x' }, ['title']), ErrNotFound)
+        await rejection(
+          specimens().update('theirs', { title: 'x' }, ['title'], { ifMatch: theirs.etag }),
+          ErrNotFound,
+        )
+        await rejection(specimens().delete('theirs'), ErrNotFound)
+        await rejection(specimens().revealWebhookSecret('theirs'), ErrNotFound)
+        await rejection(specimens().remintApiKey('theirs'), ErrNotFound)
+        expect(
+          (await specimens().list({ showDeleted: true, filter: 'id = "theirs" OR count >= 0' })).items,
+        ).to.have.length(0)
+        expect(await specimens().purgeExpired(new Date(8.64e15))).to.equal(0)
+      })
+      await asTenant('globex', () => specimens().delete('theirs'))
+      await inAcme(() => rejection(specimens().undelete('theirs'), ErrNotFound))
+    })
+
+    it('two tenants may use the same key and the same unique value', async () => {
+      await make('acme', 'same', { code: 'c', title: 'ours' })
+      await make('globex', 'same', { code: 'c', title: 'theirs' })
+      expect((await inAcme(() => specimens().get('same'))).title).to.equal('ours')
+      await inAcme(() => specimens().delete('same'))
+      expect((await asTenant('globex', () => specimens().get('same'))).title).to.equal('theirs')
+    })
+
+    it('without a tenant every operation is PermissionDenied', async () => {
+      await make('acme', 'a')
+      const attempts: Record<string, () => Promise<unknown>> = {
+        get: () => specimens().get('a'),
+        list: () => specimens().list(),
+        create: () => specimens().create(draft()),
+        update: () => specimens().update('a', { title: 'x' }, ['title']),
+        delete: () => specimens().delete('a'),
+        undelete: () => specimens().undelete('a'),
+        batchGet: () => specimens().batchGet(['a']),
+        batchUpdate: () => specimens().batchUpdate([{ key: 'a', entity: {}, fieldMask: ['title'] }]),
+        batchDelete: () => specimens().batchDelete(['a']),
+        purgeExpired: () => specimens().purgeExpired(clock.now),
+        lookup: () => specimens().lookupByWebhookSecretHash('h'),
+        reveal: () => specimens().revealWebhookSecret('a'),
+        remint: () => specimens().remintApiKey('a'),
+      }
+      for (const attempt of Object.values(attempts)) {
+        await rejection(Promise.resolve().then(attempt), PermissionDenied)
+        await rejection(
+          RequestContext.as({ tenant: '', subject: 'ada' }, () => Promise.resolve().then(attempt)),
+          PermissionDenied,
+        )
+      }
+      expect((await inAcme(() => specimens().list())).items).to.have.length(1)
+    })
+
+    it('as system reaches every tenant, and asSystem({ tenant }) one', async () => {
+      await make('acme', 'a')
+      await make('globex', 'b')
+      const ids = async () => (await specimens().list()).items.map(({ id }) => id)
+      expect(await RequestContext.asSystem(ids)).to.deep.equal(['a', 'b'])
+      expect(await RequestContext.asSystem({ tenant: 'globex' }, ids)).to.deep.equal(['b'])
+      expect((await RequestContext.asSystem(() => specimens().get('b'))).accountId).to.equal('globex')
+      expect(
+        (await RequestContext.asSystem(() => specimens().update('b', { title: 's' }, ['title']))).accountId,
+      ).to.equal('globex')
+    })
+
+    it('as system, a key that several tenants have is InvalidArgument until the call is narrowed', async () => {
+      await make('acme', 'same')
+      await make('globex', 'same')
+      for (const attempt of <(() => Promise<unknown>)[]>[
+        () => specimens().get('same'),
+        () => specimens().delete('same'),
+        () => specimens().batchGet(['same']),
+      ])
+        await rejection(RequestContext.asSystem(attempt), InvalidArgument, 'asSystem')
+      expect(
+        (await RequestContext.asSystem({ tenant: 'acme' }, () => specimens().get('same'))).accountId,
+      ).to.equal('acme')
+    })
+
+    it('as system, create keeps the account_id it is given, and needs one', async () => {
+      const created = await RequestContext.asSystem(() => specimens().create(draft({ accountId: 'initech' })))
+      expect(created.accountId).to.equal('initech')
+      await rejection(
+        RequestContext.asSystem(() => specimens().create(draft())),
+        InvalidArgument,
+        'account_id',
+      )
+    })
+
+    it('as system, walks over every tenant page by page', async () => {
+      for (const tenant of ['acme', 'globex']) for (const id of ['a', 'b']) await make(tenant, id)
+      const seen: string[] = []
+      await RequestContext.asSystem(async () => {
+        let pageToken = ''
+        do {
+          const page = await specimens().list({ pageSize: 1, pageToken, orderBy: 'title' })
+          seen.push(...page.items.map(({ id, accountId }) => `${accountId}/${id}`))
+          pageToken = page.nextPageToken
+        } while (pageToken !== '')
+      })
+      expect(seen.sort()).to.deep.equal(['acme/a', 'acme/b', 'globex/a', 'globex/b'])
+    })
+
+    it('a key stays taken after a soft delete, a unique value does not', () =>
+      inAcme(async () => {
+        await make('acme', 'a', { code: 'c' })
+        await specimens().delete('a')
+        await rejection(specimens().create(draft({ id: 'a' })), ErrConflict)
+        await specimens().create(draft({ id: 'b', code: 'c' }))
+        await rejection(specimens().undelete('a'), ErrConflict)
+      }))
+
+    it('a resource without a tenant belongs to everybody', async () => {
+      await holder.subject.notes.create({ name: 'notes/1' })
+      expect((await inAcme(() => holder.subject.notes.get('notes/1'))).name).to.equal('notes/1')
+    })
+  })
+}
