@@ -95,8 +95,9 @@ function inflaterOf(coding: string): Transform {
 
 /** What a body parser of an Express or Fastify around us has read already. */
 function takenByFramework(request: IncomingMessage & { readonly body?: unknown }): Buffer | undefined {
+  if (!request.readableEnded) return undefined
   const { body } = request
-  if (body === undefined || !request.readableEnded) return undefined
+  if (body === undefined) return Buffer.alloc(0)
   if (Buffer.isBuffer(body)) return body
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }

@@ -13,19 +13,24 @@ export async function runHandler(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  if (handler.length >= 2) return await runNode(handler as NodeHandler, request, response)
+  if (handler.length >= 2) return runNode(handler as NodeHandler, request, response)
   const answer = await (handler as FetchHandler)(toFetchRequest(request, signal))
   await sendFetchResponse(request, response, answer)
 }
 
 function runNode(handler: NodeHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
-    const next = (error?: unknown): void =>
-      reject(error === undefined ? new HttpError(404, 'NOT_FOUND', 'no such path') : error)
+    const next = (error?: unknown): void => reject(error instanceof Error ? error : noSuchPath(error))
     response.once('close', resolve)
     new Promise<void>((settle) => settle(handler(request, response, next))).catch(reject)
   })
 }
+
+/** What `next()` means, and `next(value)` with something that is no error. */
+const noSuchPath = (reason: unknown): Error =>
+  reason === undefined || reason === null
+    ? new HttpError(404, 'NOT_FOUND', 'no such path')
+    : new TypeError('a handler failed', { cause: reason })
 
 function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const { method = 'GET', headers: given, headersDistinct, url = '/' } = request

@@ -7,11 +7,14 @@ const MAX_BYTES = 512
 export function ignoredMaskHeader(ignored: readonly IgnoredPath[]): string {
   let text = ''
   for (const { path, nearest } of ignored) {
-    const item = `${encodeURIComponent(path.toWellFormed())};nearest="${nearest.map(encodeURIComponent).join(' ')}"`
+    const escaped = encodeURIComponent(path.toWellFormed())
+    const item = `${escaped};nearest="${nearest.map(encodeURIComponent).join(' ')}"`
     const longer = text === '' ? item : `${text}, ${item}`
-    if (longer.length > MAX_BYTES)
-      return text === '' ? item.slice(0, item.lastIndexOf('%', MAX_BYTES - 3)) : text
-    text = longer
+    if (longer.length <= MAX_BYTES) text = longer
+    else return text === '' ? cut(escaped) : text
   }
   return text
 }
+
+/** The beginning of an escaped path, never ending inside of an escape. */
+const cut = (escaped: string): string => escaped.slice(0, MAX_BYTES).replace(/%[0-9A-F]?$/, '')

@@ -5,6 +5,7 @@ import {
   type DescMessage,
   type Message,
   type Registry,
+  ScalarType,
 } from '@bufbuild/protobuf'
 import { type FieldMask, isWrapperDesc, NullValue } from '@bufbuild/protobuf/wkt'
 import { readMaskPaths } from './field-mask-text.js'
@@ -104,8 +105,8 @@ function listReader(field: DescField): FieldReader {
     if (json === null) return
     if (!Array.isArray(json)) throw expected('an array', json)
     const items = (message as Local)[field.localName] as unknown[]
-    for (const [index, item] of json.entries()) {
-      const value = at(`[${index}]`, refusesNull, item, () => read(item, options))
+    for (const item of json) {
+      const value = at(`[${items.length}]`, refusesNull, item, () => read(item, options))
       if (value !== SKIPPED) items.push(value)
     }
   }
@@ -114,7 +115,7 @@ function listReader(field: DescField): FieldReader {
 function mapReader(field: DescField & { readonly fieldKind: 'map' }): FieldReader {
   const read = itemReader(field)
   const readKey = scalarReader(field.mapKey)
-  const isBool = field.mapKey === 8
+  const isBool = field.mapKey === ScalarType.BOOL
   const refusesNull = !holdsNull(field)
   return (message, json, options) => {
     if (json === null) return

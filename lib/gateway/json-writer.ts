@@ -1,6 +1,7 @@
 import {
   anyUnpack,
   type Any,
+  FeatureSet_FieldPresence,
   type FieldMask,
   isWrapperDesc,
   type ListValue,
@@ -24,7 +25,6 @@ import { getField, isPlainObject, isUnwrapped, type Local } from './local-field.
 /** Writes one value as JSON text. The registry knows the types that a google.protobuf.Any holds. */
 export type JsonWriter<T = unknown> = (value: T, registry: Registry | undefined) => string
 
-const IMPLICIT = 2
 const messageWriters = new WeakMap<DescMessage, JsonWriter<Message>>()
 const fieldWriters = new WeakMap<DescField, JsonWriter<Message>>()
 
@@ -70,7 +70,7 @@ function memberWriter(field: DescField): JsonWriter<Message> {
   const name = `${JSON.stringify(field.jsonName)}:`
   const write = valueWriter(field)
   const { localName } = field
-  if (field.oneof === undefined && field.presence === IMPLICIT)
+  if (field.oneof === undefined && field.presence === FeatureSet_FieldPresence.IMPLICIT)
     return (message, registry) => name + write((message as Local)[localName], registry)
   if (field.fieldKind === 'list' || field.fieldKind === 'map')
     return (message, registry) => name + write((message as Local)[localName], registry)

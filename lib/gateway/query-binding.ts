@@ -6,7 +6,7 @@ import { type FieldPath, findField, holderOf } from './field-path.js'
 import { orInvalid } from './json-fault.js'
 import type { Json } from './json-parse.js'
 import { fieldReader } from './json-reader.js'
-import { getField, type Local, setField } from './local-field.js'
+import { type Choice, getField, type Local, setField } from './local-field.js'
 import type { Parameter } from './query-text.js'
 import { textValue } from './text-value.js'
 import { printable } from './printable.js'
@@ -34,6 +34,7 @@ export function bindQuery(
   for (const [name, value] of parameters) {
     const { path, key } = targetOf(desc, name)
     checkFree(path, name, bound)
+    checkChoices(path, message)
     const holder = holderOf(path, message)
     if (key !== undefined) bindEntry(path, holder, key, value)
     else if (path.field.fieldKind === 'list') appendItem(path, holder, value)
@@ -68,8 +69,25 @@ function targetOf(
 function checkFree(path: FieldPath, name: string, { path: inPath, body }: Bound): void {
   if (inPath.has(path.name)) throw new InvalidArgument(path.name, 'is given by the path already')
   const [top] = [...path.parents, path.field]
-  if (body === '*' || body === top?.name)
+  if (body === '*' || body === top.name)
     throw new InvalidArgument(path.name, `belongs in the body: ${printable(name)} is no query parameter here`)
+}
+
+/** Refuses a second member of a oneof, on the way to the field as well. */
+function checkChoices({ name, parents, field }: FieldPath, root: Message): void {
+  let holder: Message | undefined = root
+  for (const step of [...parents, field]) {
+    if (holder === undefined) return
+    if (step.oneof !== undefined) {
+      const choice = (holder as Local)[step.oneof.localName] as Choice
+      if (choice.case !== undefined && choice.case !== step.localName)
+        throw new InvalidArgument(
+          name,
+          `only one of ${step.oneof.fields.map((each) => each.name).join(', ')} may be given`,
+        )
+    }
+    holder = step === field ? undefined : (getField(holder, step) as Message | undefined)
+  }
 }
 
 /** Kinds whose values a single string can spell. */
@@ -85,13 +103,6 @@ const TEXTUAL = new Set([
 function bindOnce({ name, field }: FieldPath, holder: Message, value: string, seen: Set<string>): void {
   if (seen.has(name)) throw new InvalidArgument(name, 'given more than once')
   seen.add(name)
-  const choice =
-    field.oneof === undefined ? undefined : ((holder as Local)[field.oneof.localName] as { case?: string })
-  if (choice?.case !== undefined)
-    throw new InvalidArgument(
-      name,
-      `only one of ${field.oneof?.fields.map((other) => other.name).join(', ')} may be given`,
-    )
   read(name, field, holder, textValue(field, value))
 }
 

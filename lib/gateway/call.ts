@@ -1,0 +1,154 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Message, Registry } from '@bufbuild/protobuf'
+import { InvalidArgument } from '../errors.js'
+import type { Incoming } from '../server/call.js'
+import type { Binding } from './bindings.js'
+import { hasBody, readBody } from './body.js'
+import { etagHeader, isKnown } from './conditional.js'
+import type { GatewayOptions } from './gateway-options.js'
+import { HttpError } from './http-error.js'
+import { ignoredMaskHeader } from './ignored-mask.js'
+import { incomingOf } from './incoming.js'
+import { type Answer, send } from './respond.js'
+import type { Match } from './routes.js'
+import { framingOf, sendStream } from './streaming.js'
+import { type Content, toContent, toRequest } from './transcode.js'
+import { type IgnoredPath, sortMask } from './update-mask.js'
+
+/** What every call of a gateway shares. */
+export interface CallSetup {
+  readonly options: GatewayOptions
+  readonly registry: Registry
+  /** Request headers that become metadata. */
+  readonly forwarded: readonly string[]
+  /** Response metadata that become headers. */
+  readonly responseHeaders: readonly string[]
+}
+
+const NO_BODY = Buffer.alloc(0)
+const DEFAULT_MAX_BODY = 1024 * 1024
+
+/** Makes the call that a request means, and sends its answer. What it throws is still to be answered. */
+export async function call(
+  setup: CallSetup,
+  { target: binding, segments }: Match<Binding>,
+  query: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const { options, registry } = setup
+  checkMethod(binding, request)
+  const body = hasBody(request) ? await readBody(request, options.maxBodyBytes ?? DEFAULT_MAX_BODY) : NO_BODY
+  const parts = { segments, query, body, contentType: request.headers['content-type'] }
+  const message = toRequest(binding, parts, registry)
+  const ignored = ignoredPaths(setup, binding, message, request, response)
+  const incoming = incomingOf(binding, request, signal, setup.forwarded, ignored.map(pathOf))
+  try {
+    if (binding.method.methodKind === 'unary')
+      await unary(setup, binding, incoming, message, request, response)
+    else await stream(setup, binding, incoming, message, request, response)
+  } finally {
+    if (!response.headersSent) copyHeaders(setup, incoming, response)
+    if (ignored.length > 0) reportIgnored(options, incoming, ignored)
+  }
+}
+
+function checkMethod({ method, httpMethod }: Binding, request: IncomingMessage): void {
+  const isSafe = request.method === 'GET' || request.method === 'HEAD'
+  if (request.method === 'HEAD' && method.methodKind === 'server_streaming')
+    throw new HttpError(405, 'UNIMPLEMENTED', 'a stream has no HEAD', { allow: httpMethod })
+  if (!isSafe && request.headers['if-none-match'] !== undefined)
+    throw new InvalidArgument('', 'If-None-Match is understood on GET and HEAD only')
+}
+
+async function unary(
+  setup: CallSetup,
+  binding: Binding,
+  incoming: Incoming,
+  message: Message,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { dispatcher, compress = true } = setup.options
+  const answer = await dispatcher.unary(incoming, message)
+  const content = toContent(binding, answer, setup.registry)
+  const etag = etagHeader(incoming.trailers.get('etag'))
+  copyHeaders(setup, incoming, response)
+  await send(request, response, answerOf(content, etag, request.headers['if-none-match']), compress)
+}
+
+function answerOf(
+  { contentType, body }: Content,
+  etag: string | undefined,
+  ifNoneMatch: string | undefined,
+): Answer {
+  const tagged = etag === undefined ? {} : { etag }
+  if (isKnown(ifNoneMatch, etag)) return { status: 304, headers: tagged, body: undefined }
+  return {
+    status: 200,
+    headers: { 'content-type': contentType, 'x-content-type-options': 'nosniff', ...tagged },
+    body,
+  }
+}
+
+async function stream(
+  setup: CallSetup,
+  binding: Binding,
+  incoming: Incoming,
+  message: Message,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const isRaw = binding.responseBody === undefined && binding.method.output.typeName === 'google.api.HttpBody'
+  await sendStream(
+    response,
+    setup.options.dispatcher.stream(incoming, only(message)),
+    isRaw ? 'raw' : framingOf(request.headers.accept),
+    (each) => toContent(binding, each, setup.registry),
+    () => copyHeaders(setup, incoming, response),
+  )
+}
+
+/** A single request as a stream of one. */
+async function* only(message: Message): AsyncIterable<Message> {
+  yield await Promise.resolve(message)
+}
+
+function ignoredPaths(
+  { options }: CallSetup,
+  { mask }: Binding,
+  message: Message,
+  request: IncomingMessage,
+  response: ServerResponse,
+): readonly IgnoredPath[] {
+  if (mask === undefined) return []
+  const isStrict = /(?:^|[,;\s])handling\s*=\s*"?strict\b/i.test(String(request.headers.prefer ?? ''))
+  if (isStrict) response.setHeader('preference-applied', 'handling=strict')
+  const ignored = sortMask(message, mask, isStrict ? 'strict' : (options.updateMask ?? 'spec'))
+  if (ignored.length > 0) response.setHeader('x-ignored-update-mask', ignoredMaskHeader(ignored))
+  return ignored
+}
+
+function reportIgnored(
+  { logger, onIgnoredMask }: GatewayOptions,
+  { method, headers }: Incoming,
+  ignored: readonly IgnoredPath[],
+): void {
+  onIgnoredMask?.(method, ignored.map(pathOf))
+  const fields = {
+    method: `${method.parent.typeName}/${method.name}`,
+    requestId: headers.get('x-request-id'),
+    ignored,
+  }
+  logger?.warn(fields, 'update_mask paths were ignored')
+}
+
+const pathOf = ({ path }: IgnoredPath): string => path
+
+function copyHeaders({ responseHeaders }: CallSetup, { headers }: Incoming, response: ServerResponse): void {
+  for (const name of responseHeaders) {
+    const values = headers.getAll(name).filter((value) => /^[\t\x20-\x7e]*$/.test(value))
+    if (values.length > 0) response.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
+  }
+}
