@@ -34,7 +34,8 @@ class BetterSqlite3Connection implements SqliteConnection {
     this.#database = database
   }
 
-  run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): SqliteOutcome {
+  // eslint-disable-next-line @typescript-eslint/require-await -- what is thrown must reject
+  async run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): Promise<SqliteOutcome> {
     const prepared =
       this.#prepared.get(text) ??
       this.#prepared.keep(text, this.#database.prepare(text), checkedSqliteText(text))
@@ -43,10 +44,10 @@ class BetterSqlite3Connection implements SqliteConnection {
     const bound = values.map(asInteger)
     if (statement.reader) {
       const rows = statement.raw(shape === 'array').all(...bound)
-      return { answersRows: true, rows, changes: rows.length, lastId: 0 }
+      return { rows, affected: rows.length, lastId: undefined }
     }
     const { changes, lastInsertRowid } = statement.run(...bound)
-    return { answersRows: false, rows: [], changes, lastId: Number(lastInsertRowid) }
+    return { rows: [], affected: changes, lastId: Number(lastInsertRowid) }
   }
 
   interrupt(): void {}

@@ -2,22 +2,17 @@ import { readSqliteText, type SqliteText } from './sqlite-text.js'
 import type { SqliteValue } from './sqlite-values.js'
 
 export interface SqliteOutcome {
-  /** False for a write without RETURNING, which answers `changes` and `lastId` instead. */
-  readonly answersRows: boolean
-  /** Arrays or objects, as asked for. */
+  /** Arrays or objects, as asked for; none for a write without RETURNING. */
   readonly rows: readonly unknown[]
-  readonly changes: number
-  /** `rowid` of the last INSERT. */
-  readonly lastId: number
+  /** Rows changed, or answered where rows are answered. */
+  readonly affected: number
+  /** `rowid` of the last INSERT; undefined where rows are answered. */
+  readonly lastId: number | undefined
 }
 
 /** One open database file, the same on both engines. Knows nothing of transactions. */
 export interface SqliteConnection {
-  run(
-    text: string,
-    values: readonly SqliteValue[],
-    shape: 'array' | 'object',
-  ): Promise<SqliteOutcome> | SqliteOutcome
+  run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): Promise<SqliteOutcome>
   /** Makes the statement that is running fail with SQLITE_INTERRUPT; does nothing on a synchronous engine. */
   interrupt(): void
   close(): Promise<void>
@@ -39,7 +34,7 @@ export class PreparedStatements<S> {
 
   get(text: string): Prepared<S> | undefined {
     const found = this.#prepared.get(text)
-    if (found === undefined) return undefined
+    if (found === undefined || this.#prepared.size < this.limit / 2) return found
     this.#prepared.delete(text)
     this.#prepared.set(text, found)
     return found

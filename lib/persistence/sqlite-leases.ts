@@ -1,7 +1,7 @@
 import { cancellation } from './executors/cancellation.js'
 import type { SqliteConnection, SqliteOutcome } from './sqlite-connection.js'
 import { SqliteTurns } from './sqlite-turns.js'
-import { sqliteValues } from './sqlite-values.js'
+import { sqliteValues, type SqliteValue } from './sqlite-values.js'
 
 type Shape = 'array' | 'object'
 
@@ -22,23 +22,20 @@ export class SqliteLeases {
     this.#turns = new SqliteTurns(timeoutMs, ABREAST)
   }
 
-  /** Runs one statement in a transaction of its own. */
-  async run(
-    text: string,
-    values: readonly unknown[],
-    shape: Shape,
-    signal?: AbortSignal,
-  ): Promise<SqliteOutcome> {
-    if (CONTROL.test(text))
-      throw new TypeError('on SQLite a transaction is started with transaction(), not with SQL')
-    const bound = sqliteValues(values)
-    if (signal?.aborted === true) throw cancellation(signal)
-    const turn = this.#turns.enter(false, signal)
-    if (turn !== undefined) await turn
+  /** Runs one statement in a transaction of its own. Plain promises, because every read of a service comes by here. */
+  run(text: string, values: readonly unknown[], shape: Shape, signal?: AbortSignal): Promise<SqliteOutcome> {
     try {
-      return await this.connection.run(text, bound, shape)
-    } finally {
-      this.#turns.leave()
+      if (CONTROL.test(text)) {
+        throw new TypeError('on SQLite a transaction is started with transaction(), not with SQL')
+      }
+      if (signal?.aborted === true) throw cancellation(signal)
+      const bound = sqliteValues(values)
+      const turn = this.#turns.enter(false, signal)
+      return turn === undefined
+        ? this.#send(text, bound, shape)
+        : turn.then(() => this.#send(text, bound, shape))
+    } catch (error) {
+      return Promise.reject(error as Error)
     }
   }
 
@@ -54,8 +51,16 @@ export class SqliteLeases {
     if (signal?.aborted === true) throw cancellation(signal)
     const turn = this.#turns.enter(true, signal)
     if (turn !== undefined) await turn
-    return new SqliteLease(this.connection, () => this.#turns.leave())
+    return new SqliteLease(this.connection, this.#leave)
   }
+
+  #send(text: string, bound: readonly SqliteValue[], shape: Shape): Promise<SqliteOutcome> {
+    const running = this.connection.run(text, bound, shape)
+    running.then(this.#leave, this.#leave)
+    return running
+  }
+
+  readonly #leave = () => this.#turns.leave()
 }
 
 /** The connection, for one caller alone. Its statements run in the order in which they were sent. */

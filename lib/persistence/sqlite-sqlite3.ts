@@ -59,25 +59,29 @@ class Sqlite3Connection implements SqliteConnection {
   }
 }
 
+const NONE: readonly unknown[] = []
+
+/** `sqlite3` has no rows by position: they come by name, in the order of the select list. */
+const valuesOf = (row: object): unknown[] => Object.values(row)
+
 /** `all` reads to the end and so never leaves a cursor open, as `get` would. */
 function execute(
   prepared: Prepared<Statement>,
   values: readonly SqliteValue[],
   shape: 'array' | 'object',
 ): Promise<SqliteOutcome> {
-  checkCount(prepared, values)
   return new Promise((resolve, reject) => {
+    checkCount(prepared, values)
     if (prepared.answersRows) {
       prepared.statement.all<object>(values, (error, found) => {
         if (error !== null) return reject(error)
-        const rows = shape === 'object' ? found : found.map((row): unknown[] => Object.values(row))
-        resolve({ answersRows: true, rows, changes: rows.length, lastId: 0 })
+        const rows = shape === 'object' ? found : found.map(valuesOf)
+        resolve({ rows, affected: rows.length, lastId: undefined })
       })
       return
     }
     prepared.statement.run(values, function (this: RunResult, error: Error | null) {
-      if (error === null)
-        resolve({ answersRows: false, rows: [], changes: this.changes, lastId: this.lastID })
+      if (error === null) resolve({ rows: NONE, affected: this.changes, lastId: this.lastID })
       else reject(error)
     })
   })

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { DataSource, QueryFailedError, QueryResult, QueryRunnerAlreadyReleasedError } from 'typeorm'
-import type { DataSourceOptions, ObjectLiteral, QueryRunner } from 'typeorm'
+import type { DataSourceOptions, EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm'
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js'
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js'
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js'
@@ -51,19 +51,17 @@ export class SqliteDataSource extends DataSource {
   }
 
   /**
-   * Creates the tables of resources that are missing, and columns that they lack; `initialize()` calls it unless
-   * `synchronize` is false.
-   * @throws TypeError for an entity that is no resource, whose table would otherwise silently be missing.
+   * Creates the tables of resources that are missing, and columns that they lack; other entities are left to TypeORM.
+   * `initialize()` calls it unless `synchronize` is false.
    */
   override async synchronize(dropBeforeSync = false): Promise<void> {
-    if (dropBeforeSync) await this.dropDatabase()
-    const entities = this.entityMetadatas.map(({ target }) => target as EntityClass<object>)
-    for (const entity of entities) {
-      if (typeof entity !== 'function' || inheritedFacts(entity).resource === undefined)
-        throw new TypeError(
-          `${String((entity as { name?: unknown }).name)} is no resource: create its table yourself and set synchronize: false`,
-        )
-    }
+    const isResource = ({ target }: EntityMetadata) =>
+      typeof target === 'function' && inheritedFacts(target as EntityClass<object>).resource !== undefined
+    const resources = this.entityMetadatas.filter(isResource)
+    for (const metadata of resources) metadata.synchronize = false
+    const isMixed = resources.length < this.entityMetadatas.length
+    if (isMixed || dropBeforeSync) await super.synchronize(dropBeforeSync)
+    const entities = resources.map(({ target }) => target as EntityClass<object>)
     await createTables(this, entities, 'sqlite')
   }
 
@@ -210,11 +208,11 @@ class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     const on = this.#lease ?? this.#leases
     // Taking the write lock at once means that another process cannot make the first write of a transaction fail.
     const text = query === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : query
-    const { rows, changes, lastId, answersRows } = await on.run(text, values, 'object')
+    const { rows, affected, lastId } = await on.run(text, values, 'object')
     const result = new QueryResult()
-    result.raw = answersRows ? rows : lastId
-    if (answersRows) result.records = [...rows]
-    else result.affected = changes
+    result.raw = lastId ?? rows
+    if (lastId === undefined) result.records = [...rows]
+    else result.affected = affected
     return result
   }
 

@@ -1,4 +1,4 @@
-import type { Database, Executor, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
+import type { Database, Executor, Lease, Result, RunOptions, Statement } from '../executor.js'
 import type { SqliteDataSource } from '../sqlite.js'
 import type { SqliteLease, SqliteLeases } from '../sqlite-leases.js'
 
@@ -43,12 +43,11 @@ class SqliteExecutorLease implements Lease {
   }
 }
 
-async function send(
+function send(
   on: SqliteLeases | SqliteLease,
   { text }: Statement,
   values: readonly unknown[],
   options: RunOptions | undefined,
 ): Promise<Result> {
-  const { rows, changes } = await on.run(text, values, 'array', options?.signal)
-  return { rows: rows as readonly Row[], affected: changes }
+  return on.run(text, values, 'array', options?.signal) as Promise<Result>
 }
