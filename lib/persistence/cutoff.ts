@@ -11,5 +11,5 @@ const EARLIEST_MS = Date.UTC(1000, 0, 1)
 export function cutoff(before: Date): Date {
   const ms = before.getTime()
   if (Number.isNaN(ms)) throw new InvalidArgument('before', 'is no valid time')
-  return new Date(Math.min(LATEST_MS, Math.max(EARLIEST_MS, ms)))
+  return new Date(Math.min(LATEST_MS, Math.max(EARLIEST_MS - 1, ms)))
 }

@@ -40,8 +40,7 @@ export function readFields(
       facts,
       hidden.has(property) ? undefined : inMessage.get(property),
     )
-    if (typeof field === 'string') problems.push(field)
-    else fields.push(field)
+    if (typeof field !== 'string') fields.push(field)
     problems.push(...problemsOf(entity, property, column, field, inMessage.get(property)))
   }
   for (const field of inMessage.values()) {
@@ -184,8 +183,8 @@ function problemsOf(
 ): string[] {
   const problems: string[] = []
   const mode = MODES[column.mode]
-  if (mode !== undefined) problems.push(`${property}: ${mode}`)
-  if (typeof field === 'string') return problems
+  if (mode !== undefined) return [`${property}: ${mode}`]
+  if (typeof field === 'string') return [field]
   const designType: unknown = Reflect.getMetadata(
     'design:type',
     (entity as { prototype: object }).prototype,
