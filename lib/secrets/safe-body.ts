@@ -1,7 +1,6 @@
 const SHOWN = 1024
 const PLAINTEXT_FIELD = /("plaintext"\s*:\s*")[^"]*/gi
 // Line breaks and terminal codes would let a server write log lines of its own.
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 
 /**

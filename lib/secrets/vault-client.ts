@@ -65,7 +65,7 @@ async function connect(config: VaultClientConfig): Promise<Write> {
   })
   // Empty strings given as options would be replaced by VAULT_PREFIX and VAULT_NAMESPACE.
   Object.assign(client, { pathPrefix: '', namespace: config.namespace })
-  return client.write
+  return (path, body, options) => client.write(path, body, options) as ReturnType<Write>
 }
 
 async function send(config: VaultClientConfig, request: Request) {
