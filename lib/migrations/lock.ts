@@ -1,0 +1,47 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Cancelled, MigrationError } from '../errors.js'
+import type { ResolvedOptions } from './options.js'
+import type { Session } from './session.js'
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 1_000
+
+/**
+ * Runs `work` while no other host migrates the same database. The lock is polled outside of any transaction: a session that
+ * waits inside of `pg_advisory_lock` holds a snapshot, for which the leader's `CREATE INDEX CONCURRENTLY` waits in turn.
+ * @throws {MigrationError} after `waitTimeoutMs`, saying who holds the lock.
+ */
+export async function withLock<T>(
+  session: Session,
+  options: ResolvedOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  await waitForLock(session, options)
+  try {
+    return await work()
+  } finally {
+    await session.unlock().catch(() => undefined)
+  }
+}
+
+async function waitForLock(
+  session: Session,
+  { waitTimeoutMs, signal, report }: ResolvedOptions,
+): Promise<void> {
+  const started = performance.now()
+  for (let wait = FIRST_PAUSE_MS; !(await session.tryLock()); wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+    const holder = await session.lockHolder()
+    const waitedMs = Math.round(performance.now() - started)
+    if (waitedMs >= waitTimeoutMs)
+      throw new MigrationError(
+        'locked',
+        `waited ${waitedMs} ms for ${holder || 'another host'}, which is migrating the same database: run again when it has ended`,
+      )
+    if (holder !== '') report({ kind: 'waiting', holder, waitedMs })
+    // Hosts that started together must not poll together.
+    const pauseMs = Math.min(wait * (0.5 + Math.random() / 2), waitTimeoutMs - waitedMs)
+    await pause(pauseMs, undefined, signal && { signal }).catch((reason: unknown) => {
+      throw new Cancelled(reason)
+    })
+  }
+}

@@ -1,0 +1,31 @@
+import type { Finding } from './lint.js'
+import { readSet } from './migration-set.js'
+import { type MigrateOptions, resolveOptions } from './options.js'
+import { down, type DownResult, up, type UpResult } from './runner.js'
+import { status, verify, type VersionStatus } from './status.js'
+
+/** A module's migrations against one database. Every call opens a connection of its own and closes it. */
+export interface Migrator {
+  /** Applies every version that is missing. Safe on any number of hosts at once: one works, the others wait. */
+  up(): Promise<UpResult>
+  /** Rolls back every version above `to`, by the stored SQL where the files are gone; 0 rolls everything back. */
+  down(to: number): Promise<DownResult>
+  /** Where the database stands. Changes nothing. */
+  status(): Promise<readonly VersionStatus[]>
+  /** What is not as the files say, one line each. Changes nothing. */
+  verify(): Promise<readonly string[]>
+  /** What is wrong with the files. Opens no connection. */
+  lint(): Promise<readonly Finding[]>
+}
+
+/** @throws {DeclarationError} with every option that cannot be used; or a database that runs no versioned SQL. */
+export function migrate(options: MigrateOptions): Migrator {
+  const resolved = resolveOptions(options)
+  return {
+    up: () => up(resolved),
+    down: (to) => down(resolved, to),
+    status: () => status(resolved),
+    verify: () => verify(resolved),
+    lint: async () => (await readSet(resolved.files, resolved.dialect, resolved.statementTimeoutMs)).findings,
+  }
+}

@@ -1,0 +1,73 @@
+import { DeclarationError } from '../errors.js'
+import type { Dialect } from './dialect.js'
+import { type FileSource, type Migration, readMigrations } from './files.js'
+import { type Finding, lintFile } from './lint.js'
+import { DEFAULT_STATEMENT_TIMEOUT_MS } from './options.js'
+import { type Script, splitStatements } from './sql-statements.js'
+import type { AppliedVersion } from './version-table.js'
+
+/** A version with its way up taken apart. */
+export interface Planned extends Migration {
+  readonly script: Script
+}
+
+/** What a module ships, and what lint says of it. */
+export interface MigrationSet {
+  readonly migrations: readonly Planned[]
+  readonly findings: readonly Finding[]
+}
+
+/** @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file. */
+export async function readSet(
+  source: FileSource,
+  dialect: Dialect,
+  statementTimeoutMs = DEFAULT_STATEMENT_TIMEOUT_MS,
+): Promise<MigrationSet> {
+  const migrations = (await readMigrations(source, dialect)).map((migration) => ({
+    ...migration,
+    script: splitStatements(migration.up, dialect),
+  }))
+  const findings = migrations.flatMap(({ name, script, down }) => [
+    ...lintFile({ name: `${name}.up.sql`, dialect, direction: 'up', script, statementTimeoutMs }),
+    ...(down === undefined ? [missingDown(name)] : lintDown(name, down, dialect, statementTimeoutMs)),
+  ])
+  return { migrations, findings }
+}
+
+/** What is wrong with a way down. */
+export const lintDown = (
+  name: string,
+  sql: string,
+  dialect: Dialect,
+  statementTimeoutMs = DEFAULT_STATEMENT_TIMEOUT_MS,
+): readonly Finding[] =>
+  lintFile({
+    name: `${name}.down.sql`,
+    dialect,
+    direction: 'down',
+    script: splitStatements(sql, dialect),
+    statementTimeoutMs,
+  })
+
+/** @throws {DeclarationError} when a file that would run is one the engine refuses. What is applied already may be anything. */
+export function refuseBadFiles(
+  { migrations, findings }: MigrationSet,
+  applied: readonly AppliedVersion[],
+): void {
+  const settled = new Set(applied.filter(({ dirty }) => !dirty).map(({ version }) => version))
+  const names = migrations.filter(({ version }) => settled.has(version)).map(({ name }) => name)
+  const refused = findings.filter(
+    ({ level, file }) => level === 'refuse' && !names.includes(file.replace(/\.(up|down)\.sql$/, '')),
+  )
+  if (refused.length > 0) throw new DeclarationError('migrations', refused.map(toProblem))
+}
+
+export const toProblem = ({ file, line, rule, text }: Finding): string => `${file}:${line}: ${text} (${rule})`
+
+const missingDown = (name: string): Finding => ({
+  file: `${name}.down.sql`,
+  line: 1,
+  rule: 'missing-down',
+  level: 'refuse',
+  text: 'is not there: say how the version is rolled back; an empty file says that nothing is to be done',
+})

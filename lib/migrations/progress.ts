@@ -1,0 +1,32 @@
+/** What a run tells while it goes on. */
+export type Progress =
+  | {
+      readonly kind: 'waiting'
+      /** Who is migrating, as far as the server tells. */
+      readonly holder: string
+      readonly waitedMs: number
+    }
+  | { readonly kind: 'adopted'; readonly from: string; readonly versions: readonly string[] }
+  | { readonly kind: 'recovering'; readonly version: string; readonly text: string }
+  | {
+      readonly kind: 'file'
+      readonly direction: 'up' | 'down'
+      readonly version: string
+      readonly statements: number
+    }
+  | {
+      /** `started` before a statement is sent; `ended` after the server did it and before that is recorded. */
+      readonly kind: 'statement'
+      readonly step: 'started' | 'ended'
+      readonly version: string
+      /** From 1. */
+      readonly number: number
+      readonly of: number
+      readonly summary: string
+    }
+  | {
+      readonly kind: 'done'
+      readonly direction: 'up' | 'down'
+      readonly version: string
+      readonly ms: number
+    }

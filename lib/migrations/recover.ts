@@ -1,0 +1,100 @@
+import { DeclarationError, MigrationError } from '../errors.js'
+import type { Migration } from './files.js'
+import { lintDown, toProblem } from './migration-set.js'
+import { downOnMysql } from './mysql-step.js'
+import type { ResolvedOptions } from './options.js'
+import { recoverAlone } from './postgres-recovery.js'
+import { downOnPostgres } from './postgres-step.js'
+import type { Session } from './session.js'
+import { splitStatements } from './sql-statements.js'
+import type { Step } from './step.js'
+import { type AppliedVersion, deleteVersion, isGoingDown, markVersion } from './version-table.js'
+
+/**
+ * Rolls one version back: with the file where the image ships the one that belongs to what was applied, else with the
+ * stored SQL.
+ */
+export async function rollBack(
+  session: Session,
+  options: ResolvedOptions,
+  row: AppliedVersion,
+  shipped: Migration | undefined,
+): Promise<void> {
+  const started = performance.now()
+  const step = downStep(session, options, row, shipped)
+  const { name: version, statements } = step
+  options.report({ kind: 'file', direction: 'down', version, statements: statements.length })
+  if (row.dirty && !isGoingDown(row) && (await isNeverApplied(step, row)))
+    await deleteVersion(session, row.version)
+  else await (session.dialect === 'postgres' ? downOnPostgres(step, row) : downOnMysql(step, row))
+  options.report({ kind: 'done', direction: 'down', version, ms: Math.round(performance.now() - started) })
+}
+
+/**
+ * Brings a version whose rollback was cut off back to a state that the way up can start from, and says which: `applied`,
+ * or `absent` when the rollback had come too far and was finished.
+ */
+export async function endRollBack(
+  session: Session,
+  options: ResolvedOptions,
+  row: AppliedVersion,
+  shipped: Migration,
+): Promise<'applied' | 'absent'> {
+  const step = downStep(session, options, row, shipped)
+  const isUndone =
+    session.dialect === 'postgres'
+      ? await recoverAlone(step, row, true)
+      : row.error === undefined || row.statementsDone < -1
+  if (!isUndone) {
+    const statementsDone = splitStatements(row.upSql ?? '', session.dialect).statements.length
+    await markVersion(session, row.version, { dirty: false, statementsDone, error: undefined })
+    return 'applied'
+  }
+  options.report({ kind: 'recovering', version: row.name, text: 'finishes its rollback' })
+  if (session.dialect === 'postgres') await deleteVersion(session, row.version)
+  else await downOnMysql(step, row)
+  return 'absent'
+}
+
+/** @throws {DeclarationError} when the stored SQL is one the engine refuses. */
+function downStep(
+  session: Session,
+  options: ResolvedOptions,
+  row: AppliedVersion,
+  shipped: Migration | undefined,
+): Step {
+  const sql = downOf(row, shipped)
+  const refused = lintDown(row.name, sql, session.dialect).filter(({ level }) => level === 'refuse')
+  if (refused.length > 0) throw new DeclarationError('migrations', refused.map(toProblem))
+  const { statements } = splitStatements(sql, session.dialect)
+  return { session, options, version: row.version, name: row.name, direction: 'down', sql, statements }
+}
+
+/** A corrected file wins over the stored SQL, but only one that belongs to the way up that was applied. */
+function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
+  const isSame = row.checksum === undefined || row.dirty || shipped?.checksum === row.checksum
+  const sql = (isSame ? shipped?.down : undefined) ?? row.downSql
+  if (sql !== undefined) return sql
+  throw new MigrationError(
+    'dirty',
+    `${row.name}: neither the files nor the version table have its way down: add ${row.name}.down.sql`,
+    row.name,
+  )
+}
+
+/**
+ * Whether nothing of a version is there whose way up failed.
+ * @throws {MigrationError} when MySQL has done a part of it, which only the way up can finish.
+ */
+async function isNeverApplied(step: Step, row: AppliedVersion): Promise<boolean> {
+  if (step.session.dialect === 'postgres') return !(await recoverAlone(step, row, true))
+  if (row.statementsDone === 0 && row.error !== undefined) return true
+  const { statements } = splitStatements(row.upSql ?? '', 'mysql')
+  if (statements.length === 1) return false
+  throw new MigrationError(
+    'dirty',
+    `${row.name}: ${row.statementsDone} of ${statements.length} statements are done and MySQL cannot undo them: ` +
+      'correct the file and run up first, then roll back',
+    row.name,
+  )
+}

@@ -1,0 +1,170 @@
+import { Cancelled, MigrationError } from '../errors.js'
+import { adopt } from './adopt.js'
+import { toFileNumber } from './files.js'
+import { withLock } from './lock.js'
+import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
+import { upOnMysql } from './mysql-step.js'
+import { withSession } from './open-session.js'
+import type { ResolvedOptions } from './options.js'
+import { upOnPostgres } from './postgres-step.js'
+import { endRollBack, rollBack } from './recover.js'
+import type { Session } from './session.js'
+import {
+  type AppliedVersion,
+  appliedRow,
+  isGoingDown,
+  keepDown,
+  makeVersionTable,
+  readVersions,
+} from './version-table.js'
+
+export interface UpResult {
+  /** Versions this run applied, in order. */
+  readonly applied: readonly string[]
+  /** Versions of the database that these files do not have: a newer image applied them, and they are left alone. */
+  readonly ahead: readonly string[]
+}
+
+export interface DownResult {
+  /** Versions this run rolled back, in order. */
+  readonly rolledBack: readonly string[]
+}
+
+/**
+ * Applies every version that is missing, in the order of their numbers. A version that failed before is run again first of
+ * all that follow it; one host works while the others wait and then find nothing left to do.
+ * @throws {DeclarationError} for files that cannot be run, before anything is changed.
+ * @throws {MigrationError} when a file fails, or an applied file was edited.
+ */
+export async function up(options: ResolvedOptions): Promise<UpResult> {
+  const set = await readSet(options.files, options.dialect, options.statementTimeoutMs)
+  if (set.findings.some(({ level }) => level === 'refuse'))
+    refuseBadFiles(set, await withSession(options, 'read', readVersions).catch(() => []))
+  return withSession(options, 'change', async (session) => {
+    const before = await readVersions(session)
+    if (isCurrent(set, before)) return { applied: [], ahead: aheadOf(set, before) }
+    return withLock(session, options, () => applyMissing(session, options, set))
+  })
+}
+
+/**
+ * Rolls back every version above `to`, the last applied one first; 0 rolls everything back.
+ * @throws {RangeError} when `to` is neither 0 nor an applied version.
+ */
+export async function down(options: ResolvedOptions, to: number): Promise<DownResult> {
+  const { migrations } = await readSet(options.files, options.dialect, options.statementTimeoutMs)
+  const shipped = new Map(migrations.map((migration) => [migration.version, migration]))
+  return withSession(options, 'change', (session) =>
+    withLock(session, options, async () => {
+      const rows = await readVersions(session)
+      if (to !== 0 && !rows.some(({ version }) => version === to))
+        throw new RangeError(
+          `migrations: ${toFileNumber(to)} is not an applied version; 0 rolls everything back`,
+        )
+      const above = rows.filter(({ version }) => version > to).reverse()
+      for (const row of above) {
+        await beforeStep(session, options)
+        await rollBack(session, options, row, shipped.get(row.version))
+      }
+      return { rolledBack: above.map(({ name }) => name) }
+    }),
+  )
+}
+
+async function applyMissing(
+  session: Session,
+  options: ResolvedOptions,
+  set: MigrationSet,
+): Promise<UpResult> {
+  await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
+  await session.makeSchema()
+  await makeVersionTable(session)
+  await adopt(session, options, set.migrations)
+  const rows = await readVersions(session)
+  refuseEdited(set, rows)
+  refuseBadFiles(set, rows)
+  const byVersion = new Map(rows.map((row) => [row.version, row]))
+  const applied: string[] = []
+  for (const migration of set.migrations) {
+    const row = byVersion.get(migration.version)
+    if (row?.dirty === false) await keepCorrected(session, row, migration)
+    else {
+      await beforeStep(session, options)
+      if (await apply(session, options, migration, row)) applied.push(migration.name)
+    }
+  }
+  return { applied, ahead: aheadOf(set, rows) }
+}
+
+/** Runs a version's way up, after whatever an earlier run left of it. False when it turned out to be applied. */
+async function apply(
+  session: Session,
+  options: ResolvedOptions,
+  migration: Planned,
+  row: AppliedVersion | undefined,
+): Promise<boolean> {
+  const started = performance.now()
+  const { version, name, script, up: sql } = migration
+  if (row !== undefined && isGoingDown(row)) {
+    const state = await endRollBack(session, options, row, migration)
+    if (state === 'applied') refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }])
+    return state === 'applied' ? false : apply(session, options, migration, undefined)
+  }
+  const { statements } = script
+  options.report({ kind: 'file', direction: 'up', version: name, statements: statements.length })
+  if (row !== undefined)
+    options.report({ kind: 'recovering', version: name, text: 'runs it again after it failed' })
+  const step = { session, options, version, name, direction: 'up', sql, statements } as const
+  const done = appliedRow(migration, statements.length)
+  await (session.dialect === 'postgres' ? upOnPostgres(step, done, row) : upOnMysql(step, done, row))
+  options.report({
+    kind: 'done',
+    direction: 'up',
+    version: name,
+    ms: Math.round(performance.now() - started),
+  })
+  return true
+}
+
+async function beforeStep(session: Session, { signal }: ResolvedOptions): Promise<void> {
+  if (signal?.aborted === true) throw new Cancelled(signal.reason)
+  await session.guard()
+}
+
+/** A way down may be corrected after the version was applied; its way up may not. */
+async function keepCorrected(session: Session, row: AppliedVersion, { down }: Planned): Promise<void> {
+  if (down !== undefined && down !== row.downSql) await keepDown(session, row.version, down)
+}
+
+function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[]): boolean {
+  refuseEdited({ migrations }, rows)
+  const byVersion = new Map(rows.map((row) => [row.version, row]))
+  return migrations.every(({ version, down }) => {
+    const row = byVersion.get(version)
+    return row?.dirty === false && (down === undefined || down === row.downSql)
+  })
+}
+
+function aheadOf({ migrations }: MigrationSet, rows: readonly AppliedVersion[]): readonly string[] {
+  const known = new Set(migrations.map(({ version }) => version))
+  return rows.filter(({ version }) => !known.has(version)).map(({ name }) => name)
+}
+
+/** @throws {MigrationError} naming both checksums of every applied file that says something else now. */
+function refuseEdited(
+  { migrations }: Pick<MigrationSet, 'migrations'>,
+  rows: readonly AppliedVersion[],
+): void {
+  const byVersion = new Map(migrations.map((migration) => [migration.version, migration]))
+  const edited = rows.flatMap(({ version, dirty, checksum }) => {
+    const file = byVersion.get(version)
+    if (dirty || file === undefined || checksum === undefined || file.checksum === checksum) return []
+    return [`${file.name}.up.sql was edited after it was applied (applied ${checksum}, now ${file.checksum})`]
+  })
+  if (edited.length > 0)
+    throw new MigrationError(
+      'edited',
+      `${edited.join('; ')}: put back what it said and make the change in a new file. If another module migrates this ` +
+        'schema, give each module its own',
+    )
+}

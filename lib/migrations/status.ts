@@ -1,0 +1,127 @@
+import { Unavailable } from '../errors.js'
+import { type Planned, readSet } from './migration-set.js'
+import { withSession } from './open-session.js'
+import { type MigrateOptions, type ResolvedOptions, resolveOptions } from './options.js'
+import type { Session } from './session.js'
+import { type AppliedVersion, isGoingDown, readVersions } from './version-table.js'
+
+/**
+ * `pending`: not applied yet. `dirty`: its step failed, the next run takes it up again. `edited`: the file says something else
+ * than what was applied. `ahead`: applied by a newer image, these files do not have it.
+ */
+export type VersionState = 'applied' | 'pending' | 'dirty' | 'edited' | 'ahead'
+
+export interface VersionStatus {
+  readonly version: number
+  /** `0002_widgets`. */
+  readonly name: string
+  readonly state: VersionState
+  readonly appliedAt: Date | undefined
+  /** Why it is dirty; empty when the host died and nobody knows. */
+  readonly error: string | undefined
+  /** False where another tool applied it: then nobody can tell whether the file was edited. */
+  readonly isChecked: boolean
+}
+
+/** Where the database stands, in the order of the versions. Changes nothing and waits for nobody. */
+export async function status(options: ResolvedOptions): Promise<readonly VersionStatus[]> {
+  const { migrations } = await readSet(options.files, options.dialect, options.statementTimeoutMs)
+  const rows = await withSession(options, 'read', readVersions)
+  return statusOf(migrations, rows)
+}
+
+/** What of a database is not as the files say, one line each; empty when everything is. */
+export async function verify(options: ResolvedOptions): Promise<readonly string[]> {
+  const { migrations } = await readSet(options.files, options.dialect, options.statementTimeoutMs)
+  return withSession(options, 'read', async (session) => {
+    const differences = statusOf(migrations, await readVersions(session)).flatMap(differenceOf)
+    return [...differences, ...(await invalidIndexes(session))]
+  })
+}
+
+/** Names of the versions that these files have and the database has not, those whose step failed among them. */
+export async function pendingVersions(options: MigrateOptions): Promise<readonly string[]> {
+  const states = await status(resolveOptions(options))
+  return states.filter(({ state }) => state === 'pending' || state === 'dirty').map(({ name }) => name)
+}
+
+/**
+ * A readiness check for a server: it fails while the schema is older than the files and says which version is missing. Once
+ * the schema was current it stays satisfied, without a connection: only an explicit rollback makes a schema older.
+ */
+export function schemaIsCurrent(options: MigrateOptions): () => Promise<void> {
+  let wasCurrent = false
+  return async () => {
+    if (wasCurrent) return
+    const missing = await pendingVersions(options)
+    if (missing.length > 0)
+      throw new Unavailable(
+        `the schema is older than this server: ${missing.join(', ')} missing; run ashlar migrate up`,
+      )
+    wasCurrent = true
+  }
+}
+
+function statusOf(migrations: readonly Planned[], rows: readonly AppliedVersion[]): readonly VersionStatus[] {
+  const files = new Map(migrations.map((migration) => [migration.version, migration]))
+  const applied = new Set(rows.map(({ version }) => version))
+  const pending = migrations
+    .filter(({ version }) => !applied.has(version))
+    .map(({ version, name }): VersionStatus => ({
+      version,
+      name,
+      state: 'pending',
+      appliedAt: undefined,
+      error: undefined,
+      isChecked: true,
+    }))
+  const known = rows.map((row): VersionStatus => {
+    const checksum = files.get(row.version)?.checksum
+    return {
+      version: row.version,
+      name: row.name,
+      state: stateOf(row, checksum),
+      appliedAt: row.dirty && !isGoingDown(row) ? undefined : row.appliedAt,
+      error: row.error,
+      isChecked: row.checksum !== undefined,
+    }
+  })
+  return [...pending, ...known].sort((a, b) => a.version - b.version)
+}
+
+function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState {
+  if (row.dirty) return 'dirty'
+  if (shipped === undefined) return 'ahead'
+  return row.checksum === undefined || row.checksum === shipped ? 'applied' : 'edited'
+}
+
+function differenceOf({ name, state, error, isChecked }: VersionStatus): readonly string[] {
+  switch (state) {
+    case 'pending':
+      return [`${name} is not applied`]
+    case 'dirty':
+      return [`${name} is dirty: ${error ?? 'its host died in the middle'}`]
+    case 'edited':
+      return [`${name} was edited after it was applied`]
+    case 'ahead':
+      return [`${name} is applied, and these files do not have it`]
+    case 'applied':
+      return isChecked
+        ? []
+        : [`${name} was applied by another tool: whether its file was edited is not known`]
+  }
+}
+
+async function invalidIndexes(session: Session): Promise<readonly string[]> {
+  if (session.dialect !== 'postgres') return []
+  const rows = await session.rows(
+    `SELECT format('%I.%I', nspname, relname) AS name
+     FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_namespace n ON n.oid = relnamespace
+     WHERE NOT indisvalid AND nspname = ? AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
+     ORDER BY 1`,
+    [session.schema],
+  )
+  return rows.map(
+    ({ name }) => `the index ${String(name)} is INVALID: no query uses it, and every write pays for it`,
+  )
+}
