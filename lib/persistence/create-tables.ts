@@ -9,7 +9,7 @@ import { columnText, createTable, tableOf, type TableDefinition } from './schema
  * column that a table lacks is added. For development and tests: production schemas change by migrations.
  */
 export async function createTables(
-  dataSource: DataSource,
+  dataSource: Pick<DataSource, 'query'>,
   entities: readonly EntityClass<object>[],
   dialect: Dialect,
 ): Promise<void> {
@@ -22,7 +22,10 @@ export async function createTables(
   }
 }
 
-async function addMissingColumns(dataSource: DataSource, table: TableDefinition): Promise<void> {
+async function addMissingColumns(
+  dataSource: Pick<DataSource, 'query'>,
+  table: TableDefinition,
+): Promise<void> {
   const rows: { name: string }[] = await dataSource.query('SELECT name FROM pragma_table_info(?)', [
     table.name,
   ])
