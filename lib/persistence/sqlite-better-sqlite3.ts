@@ -1,5 +1,5 @@
 import { checkCount, checkedSqliteText, PreparedStatements } from './sqlite-connection.js'
-import type { SqliteConnection, SqliteOutcome } from './sqlite-connection.js'
+import type { Prepared, SqliteConnection, SqliteOutcome } from './sqlite-connection.js'
 import type { SqliteValue } from './sqlite-values.js'
 
 /** What is used of the `better-sqlite3` package. */
@@ -34,11 +34,8 @@ class BetterSqlite3Connection implements SqliteConnection {
     this.#database = database
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- what is thrown must reject
   async run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): Promise<SqliteOutcome> {
-    const prepared =
-      this.#prepared.get(text) ??
-      this.#prepared.keep(text, this.#database.prepare(text), checkedSqliteText(text))
+    const prepared = this.#prepared.get(text) ?? this.#prepare(text)
     checkCount(prepared, values)
     const { statement } = prepared
     const bound = values.map(asInteger)
@@ -48,6 +45,12 @@ class BetterSqlite3Connection implements SqliteConnection {
     }
     const { changes, lastInsertRowid } = statement.run(...bound)
     return { rows: [], affected: changes, lastId: Number(lastInsertRowid) }
+  }
+
+  /** The text is read first, because its refusals are the same on both engines. */
+  #prepare(text: string): Prepared<BetterStatement> {
+    const known = checkedSqliteText(text)
+    return this.#prepared.keep(text, this.#database.prepare(text), known)
   }
 
   interrupt(): void {}

@@ -1,3 +1,4 @@
+import { cancellable } from './executors/cancellable.js'
 import { cancellation } from './executors/cancellation.js'
 import type { SqliteConnection, SqliteOutcome } from './sqlite-connection.js'
 import { SqliteTurns } from './sqlite-turns.js'
@@ -107,15 +108,11 @@ export class SqliteLease {
     if (this.#leave === undefined) throw new TypeError('the connection was handed back already')
     if (signal?.aborted === true) throw cancellation(signal)
     const bound = sqliteValues(values)
-    if (signal === undefined) return await this.connection.run(text, bound, shape)
+    // One that had not begun when it was interrupted goes on, so it is interrupted again after a while.
     const interrupt = () => this.connection.interrupt()
-    signal.addEventListener('abort', interrupt, { once: true })
-    try {
-      return await this.connection.run(text, bound, shape)
-    } catch (error) {
-      throw signal.aborted ? cancellation(signal, error) : error
-    } finally {
-      signal.removeEventListener('abort', interrupt)
-    }
+    return cancellable(this.connection.run(text, bound, shape), signal, {
+      cancel: () => Promise.resolve(interrupt()),
+      destroy: interrupt,
+    })
   }
 }

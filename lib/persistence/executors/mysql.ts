@@ -226,10 +226,10 @@ function translated(error: unknown): unknown {
 /** Ends a statement through a connection of its own: the pool may be full of statements to be ended. */
 async function kill(mysql: Module, pool: Pool, threadId: number): Promise<void> {
   const { connectionConfig } = pool.config
-  const config: object = Object.create(
+  const config = Object.create(
     Object.getPrototypeOf(connectionConfig) as object,
     Object.getOwnPropertyDescriptors(connectionConfig),
-  )
+  ) as object
   const connection = new mysql.Connection({ config })
   connection.on('error', () => {})
   try {
