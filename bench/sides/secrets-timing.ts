@@ -1,0 +1,65 @@
+import { CredentialMinter, type MintedCredential } from '../../lib/secrets/credential-minter.js'
+import type { HashSpec } from '../../lib/secrets/hash-spec.js'
+
+/** Nanoseconds that half of the calls of each kind stay below. */
+export interface VerifyTiming {
+  readonly right: number
+  readonly wrong: number
+  readonly unknown: number
+  /** How much the medians of the two halves of one kind's calls differ: differences below it mean nothing. */
+  readonly noise: number
+}
+
+const ROWS = 200
+const KINDS = ['right', 'wrong', 'unknown'] as const
+
+/** Whether time tells a right secret, a wrong one and an unknown public id apart: interleaved calls over rows in memory. */
+export async function measureVerifyTiming(spec: HashSpec, calls = 20_000): Promise<VerifyTiming> {
+  const minter = new CredentialMinter({ spec })
+  const mint = (): Promise<MintedCredential[]> =>
+    Promise.all(Array.from({ length: ROWS }, () => minter.mint()))
+  const [known, others] = [await mint(), await mint()]
+  const rows = new Map(known.map(({ stored }) => [stored.publicId, stored]))
+  const tokens = {
+    right: known.map(({ token }) => token),
+    wrong: known.map(({ token }, index) => withSecretOf(minter, token, others[index]?.token ?? '')),
+    unknown: others.map(({ token }) => token),
+  }
+  const times = {
+    right: new Float64Array(calls),
+    wrong: new Float64Array(calls),
+    unknown: new Float64Array(calls),
+  }
+  const warmUp = calls / 10
+  for (let call = -warmUp; call < calls; call++) {
+    // The order turns, and each kind reads other rows, so that none finds caches warmed by another.
+    for (let turn = 0; turn < KINDS.length; turn++) {
+      const kind = KINDS[(call + warmUp + turn) % KINDS.length] ?? 'right'
+      const token = tokens[kind][(call + warmUp + turn * 67) % ROWS] ?? ''
+      const start = process.hrtime.bigint()
+      const { publicId, secret } = minter.parse(token)
+      const stored = rows.get(publicId)
+      const isRight = await (stored === undefined
+        ? minter.verifyUnknown(secret)
+        : minter.verify(secret, stored))
+      const took = Number(process.hrtime.bigint() - start)
+      if (isRight !== (kind === 'right')) throw new TypeError(`a ${kind} token was answered with ${isRight}`)
+      if (call >= 0) times[kind][call] = took
+    }
+  }
+  const noise = KINDS.map((kind) => {
+    const half = calls >> 1
+    return Math.abs(median(times[kind].subarray(0, half)) - median(times[kind].subarray(half)))
+  })
+  return {
+    right: median(times.right),
+    wrong: median(times.wrong),
+    unknown: median(times.unknown),
+    noise: Math.max(...noise),
+  }
+}
+
+const withSecretOf = (minter: CredentialMinter, token: string, other: string): string =>
+  token.slice(0, token.lastIndexOf('_') + 1) + minter.parse(other).secret
+
+const median = (values: Float64Array): number => values.slice().sort()[values.length >> 1] ?? 0
