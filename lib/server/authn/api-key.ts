@@ -1,0 +1,26 @@
+import { ANONYMOUS, type Principal } from '../../context.js'
+import { Unauthenticated } from '../../errors.js'
+import type { Authenticator, Credentials } from '../authenticator.js'
+
+/** What `verify<Field>` of a repository answers. */
+export type ApiKeyVerification<R> =
+  { readonly ok: true; readonly record: R } | { readonly ok: false; readonly record: undefined }
+
+export interface ApiKeyOptions<R> {
+  /** Such as `(token) => keys.verifyApiKey(token)`: searches all tenants. */
+  readonly verify: (token: string, credentials: Credentials) => Promise<ApiKeyVerification<R>>
+  /** Whom the record stands for. Its tenant is the one the call gets. */
+  readonly principal: (record: R) => Pick<Principal, 'subject' | 'tenant'> & Partial<Principal>
+}
+
+/**
+ * An authenticator for API keys, which are credential fields of a resource.
+ * @throws Unauthenticated for a key that is unknown, wrong, expired, or of a deleted record: which one is not said.
+ */
+export const apiKey = <R>({ verify, principal }: ApiKeyOptions<R>): Authenticator => ({
+  async authenticate(token, credentials) {
+    const { ok, record } = await verify(token, credentials)
+    if (!ok) throw new Unauthenticated('invalid API key')
+    return { ...ANONYMOUS, ...principal(record) }
+  },
+})

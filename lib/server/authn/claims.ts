@@ -1,0 +1,48 @@
+import type { JWTPayload } from 'jose'
+import type { Principal } from '../../context.js'
+import { Unauthenticated } from '../../errors.js'
+
+/** A claim's name, or a function that reads the value from all claims. */
+export type ClaimReader<T> = string | ((claims: JWTPayload) => T)
+
+/** Where a principal is found in the claims of a token. */
+export interface ClaimMapping {
+  /** Default `sub`. */
+  readonly subject?: ClaimReader<string>
+  /** Default `tenant`. */
+  readonly tenant?: ClaimReader<string>
+  /** Default `groups`. */
+  readonly groups?: ClaimReader<readonly string[]>
+  /** Default `scopes`, else `scope` as RFC 8693 writes it, words separated by spaces. */
+  readonly scopes?: ClaimReader<readonly string[]>
+}
+
+/**
+ * The principal of verified claims. A claim that is absent leaves its part empty, and one of a wrong type counts as absent:
+ * it can never grant anything.
+ * @throws Unauthenticated without a subject.
+ */
+export const toPrincipal = (claims: JWTPayload, mapping: ClaimMapping): Principal => {
+  const subject = text(read(claims, mapping.subject ?? 'sub'))
+  if (subject === '') throw new Unauthenticated()
+  return {
+    subject,
+    tenant: text(read(claims, mapping.tenant ?? 'tenant')),
+    groups: words(read(claims, mapping.groups ?? 'groups'), ','),
+    scopes: words(read(claims, mapping.scopes ?? (claims['scopes'] === undefined ? 'scope' : 'scopes')), ' '),
+  }
+}
+
+const read = (claims: JWTPayload, reader: ClaimReader<unknown>): unknown =>
+  typeof reader === 'function' ? reader(claims) : claims[reader]
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const words = (value: unknown, separator: string): string[] => {
+  const list: readonly unknown[] =
+    typeof value === 'string' ? value.split(separator) : Array.isArray(value) ? value : []
+  return list
+    .filter((one) => typeof one === 'string')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+}

@@ -1,0 +1,76 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import { Unavailable } from '../../errors.js'
+
+/** Where keys come from. */
+export type KeySource = (signal: AbortSignal) => Promise<JSONWebKeySet>
+
+/** How long keys are taken as they are before they are asked for again. */
+const FRESH_MS = 10 * 60_000
+/** The least time between two requests for keys, whatever tokens ask for; shorter while there are none at all. */
+const COOL_DOWN_MS = 30_000
+const FIRST_COOL_DOWN_MS = 1_000
+const FETCH_TIMEOUT_MS = 5_000
+
+type LocalKeys = ReturnType<typeof createLocalJWKSet>
+
+/**
+ * The keys of an issuer: cached, asked for again once when a token names an unknown one, and kept through an outage of
+ * their source.
+ */
+export class KeySet {
+  readonly #source: KeySource
+  readonly #now: () => number
+  #keys: LocalKeys | undefined
+  #fetchedAt = Number.NEGATIVE_INFINITY
+  #triedAt = Number.NEGATIVE_INFINITY
+  #pending: Promise<void> | undefined
+
+  /** @param now - milliseconds since the epoch. */
+  constructor(source: KeySource, now: () => number) {
+    this.#source = source
+    this.#now = now
+  }
+
+  /** @throws Unavailable while no key was ever to be had. */
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    if (this.#keys === undefined) await this.#load()
+    // Nobody waits for keys that are merely old: through an outage they stay in use.
+    else if (this.#now() - this.#fetchedAt > FRESH_MS) void this.#reload()
+    try {
+      return await this.#among(header, token)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !(await this.#reload())) throw error
+      return this.#among(header, token)
+    }
+  }
+
+  #among: JWTVerifyGetKey = (header, token) => (this.#keys as LocalKeys)(header, token)
+
+  async #load(): Promise<void> {
+    if (!(await this.#reload()) && this.#keys === undefined) {
+      throw new Unavailable('tokens cannot be verified now: retry later')
+    }
+  }
+
+  /** Whether the keys were asked for and came. */
+  async #reload(): Promise<boolean> {
+    if (this.#pending === undefined) {
+      const coolDown = this.#keys === undefined ? FIRST_COOL_DOWN_MS : COOL_DOWN_MS
+      if (this.#now() - this.#triedAt < coolDown) return false
+      this.#triedAt = this.#now()
+      this.#pending = this.#fetch().finally(() => (this.#pending = undefined))
+    }
+    const before = this.#fetchedAt
+    await this.#pending
+    return this.#fetchedAt > before
+  }
+
+  async #fetch(): Promise<void> {
+    try {
+      this.#keys = createLocalJWKSet(await this.#source(AbortSignal.timeout(FETCH_TIMEOUT_MS)))
+      this.#fetchedAt = this.#now()
+    } catch {
+      // The keys there are stay in use; without any, find() says so.
+    }
+  }
+}

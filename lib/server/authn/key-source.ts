@@ -1,0 +1,52 @@
+import type { JSONWebKeySet } from 'jose'
+import type { KeySource } from './key-set.js'
+
+const MAX_BYTES = 1024 * 1024
+
+/** The keys at a fixed address. */
+export const keysAt =
+  (jwksUri: string, fetchIt: typeof fetch): KeySource =>
+  async (signal) =>
+    (await json(jwksUri, fetchIt, signal)) as unknown as JSONWebKeySet
+
+/** The keys of an issuer, found through its OpenID configuration (OpenID Connect Discovery 1.0 section 4). */
+export const keysOfIssuer =
+  (issuer: string, fetchIt: typeof fetch): KeySource =>
+  async (signal) => {
+    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+    const { issuer: named, jwks_uri: jwksUri } = await json(url, fetchIt, signal)
+    if (named !== issuer) throw new TypeError(`the configuration at ${url} is that of another issuer`)
+    if (typeof jwksUri !== 'string') throw new TypeError(`the configuration at ${url} names no jwks_uri`)
+    assertSafe('jwks_uri', jwksUri)
+    return (await json(jwksUri, fetchIt, signal)) as unknown as JSONWebKeySet
+  }
+
+/** @throws TypeError for an address over which anybody could hand us keys: https, or http on this very host. */
+export const assertSafe = (name: string, address: string): void => {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol === 'https:') return
+  if (url?.protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) return
+  throw new TypeError(`oidc: ${name} "${address}" must be an https address`)
+}
+
+const json = async (
+  url: string,
+  fetchIt: typeof fetch,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> => {
+  const response = await fetchIt(url, { signal, redirect: 'error', headers: { accept: 'application/json' } })
+  if (response.status !== 200) throw new TypeError(`${url} answered ${response.status}`)
+  const text = await limited(response, url)
+  return JSON.parse(text) as Record<string, unknown>
+}
+
+const limited = async ({ body }: Response, url: string): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += (chunk as Uint8Array).byteLength
+    if (size > MAX_BYTES) throw new TypeError(`${url} answered more than ${MAX_BYTES} bytes`)
+    chunks.push(chunk as Uint8Array)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

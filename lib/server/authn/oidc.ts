@@ -1,0 +1,116 @@
+import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose'
+import type { Principal } from '../../context.js'
+import { AshlarError, Unauthenticated } from '../../errors.js'
+import type { Authenticator } from '../authenticator.js'
+import { type ClaimMapping, toPrincipal } from './claims.js'
+import { KeySet } from './key-set.js'
+import { assertSafe, keysAt, keysOfIssuer } from './key-source.js'
+
+/** Signatures that only the issuer can make. Shared secrets and `none` are not among them and cannot be allowed. */
+const ASYMMETRIC = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+
+const LEEWAY_SECONDS = 30
+
+export interface OidcOptions {
+  /** Must be the token's `iss`. https, or http on the local host. */
+  readonly issuer: string
+  /** One of these must be in the token's `aud`. */
+  readonly audience: string | readonly string[]
+  /** Default: what the issuer's OpenID configuration names. */
+  readonly jwksUri?: string
+  /** The keys themselves, instead of an address. */
+  readonly jwks?: JSONWebKeySet
+  /** Default: every asymmetric algorithm that is registered. */
+  readonly algorithms?: readonly string[]
+  readonly claims?: ClaimMapping
+  /** Default: the global one. */
+  readonly fetch?: typeof fetch
+  /** Default: the system's clock. */
+  readonly now?: () => Date
+}
+
+/**
+ * An authenticator for JSON Web Tokens of an OpenID provider (RFC 7519, RFC 8725): issuer, audience and expiry are required,
+ * with 30 seconds of leeway; keys are cached and follow the provider's rotation.
+ * @throws TypeError when the options leave a hole.
+ */
+export const oidc = (options: OidcOptions): Authenticator => {
+  const { issuer, audience, claims = {}, now = () => new Date() } = options
+  const keys = keysOf(options)
+  const verification: JWTVerifyOptions = {
+    issuer,
+    audience: audiencesOf(audience),
+    algorithms: algorithmsOf(options),
+    clockTolerance: LEEWAY_SECONDS,
+    requiredClaims: ['exp', 'iss', 'aud'],
+  }
+  return {
+    async authenticate(token): Promise<Principal> {
+      // Stricter than the base64 that lenient decoders accept, so that a token has one spelling.
+      if (!COMPACT_JWS.test(token)) throw new Unauthenticated()
+      try {
+        return toPrincipal(await verify(token, keys, { ...verification, currentDate: now() }), claims)
+      } catch (error) {
+        if (error instanceof AshlarError) throw error
+        throw new Unauthenticated(messageOf(error), error)
+      }
+    },
+  }
+}
+
+const COMPACT_JWS = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
+
+const verify = async (token: string, keys: KeySet, options: JWTVerifyOptions): Promise<JWTPayload> => {
+  try {
+    return (await jwtVerify(token, keys.find, options)).payload
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    return verifyWithAny(token, error, options)
+  }
+}
+
+/** A token without `kid` may be signed by any of the keys that fit. */
+const verifyWithAny = async (
+  token: string,
+  candidates: errors.JWKSMultipleMatchingKeys,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> => {
+  for await (const key of candidates) {
+    try {
+      return (await jwtVerify(token, key, options)).payload
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+    }
+  }
+  throw new errors.JWSSignatureVerificationFailed()
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof errors.JWTExpired ? 'the bearer token has expired' : 'invalid bearer token'
+
+const keysOf = ({ issuer, jwks, jwksUri, now = () => new Date(), ...options }: OidcOptions): KeySet => {
+  assertSafe('issuer', issuer)
+  const fetchIt = options.fetch ?? fetch
+  const clock = () => now().getTime()
+  if (jwks !== undefined) return new KeySet(() => Promise.resolve(jwks), clock)
+  if (jwksUri === undefined) return new KeySet(keysOfIssuer(issuer, fetchIt), clock)
+  assertSafe('jwksUri', jwksUri)
+  return new KeySet(keysAt(jwksUri, fetchIt), clock)
+}
+
+const audiencesOf = (audience: string | readonly string[]): string[] => {
+  const audiences = [audience].flat().filter((one) => one !== '')
+  if (audiences.length === 0) throw new TypeError('oidc: audience is empty: any token of the issuer would do')
+  return audiences
+}
+
+const algorithmsOf = ({ algorithms = ASYMMETRIC }: OidcOptions): string[] => {
+  const wrong = algorithms.filter((algorithm) => !ASYMMETRIC.includes(algorithm))
+  if (wrong.length > 0 || algorithms.length === 0) {
+    throw new TypeError(`oidc: algorithms [${algorithms.join(', ')}]: give some of ${ASYMMETRIC.join(', ')}`)
+  }
+  return [...algorithms]
+}
