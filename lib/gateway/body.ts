@@ -76,7 +76,9 @@ function collect(source: Readable, request: IncomingMessage, limit: number): Pro
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
     )
     source.once('error', (cause) => reject(source === request ? new Cancelled(cause) : asFault(cause)))
-    request.once('close', () => reject(new Cancelled()))
+    request.once('close', () => {
+      if (!request.complete) reject(new Cancelled())
+    })
   })
 }
 

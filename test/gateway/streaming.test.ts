@@ -1,0 +1,146 @@
+import { expect } from 'chai'
+import { create, type Message } from '@bufbuild/protobuf'
+import { InvalidArgument, ResourceExhausted } from '../../lib/errors.js'
+import { HttpBodySchema } from '../../lib/gen/google/api/httpbody_pb.js'
+import { framingOf } from '../../lib/gateway/streaming.js'
+import type { Dispatcher } from '../../lib/server/call.js'
+import { TypesService } from '../support/gen/jsontypes_pb.js'
+import { type Running, startGateway } from './start-gateway.js'
+
+describe('framingOf', () => {
+  for (const [accept, framing] of [
+    [undefined, 'ndjson'],
+    ['*/*', 'ndjson'],
+    ['application/json', 'ndjson'],
+    ['application/x-ndjson', 'ndjson'],
+    ['text/event-stream', 'sse'],
+    ['Text/Event-Stream, */*;q=0.1', 'sse'],
+  ] as const)
+    it(`of ${accept ?? 'nothing'} is ${framing}`, () => {
+      expect(framingOf(accept)).to.equal(framing)
+    })
+})
+
+describe('server streams through the gateway', () => {
+  let running: Running
+  before(async () => {
+    running = await startGateway()
+  })
+  after(() => running.stop())
+  beforeEach(() => {
+    running.dispatcher.before = () => {}
+    running.dispatcher.afterEach = undefined
+  })
+  const SSE = { headers: { accept: 'text/event-stream' } }
+  const failAt = (at: number) => (n: number) => {
+    if (n === at) throw new ResourceExhausted('enough', 1000)
+  }
+
+  it('come as a line of JSON each', async () => {
+    const answer = await running.fetch('/v1/count?upto=3')
+    expect(answer.status).to.equal(200)
+    expect(answer.headers.get('content-type')).to.equal('application/x-ndjson')
+    expect(answer.headers.get('x-request-id')).to.equal('minted')
+    expect(await answer.text()).to.equal(
+      '{"result":{"text":"1"}}\n{"result":{"text":"2"}}\n{"result":{"text":"3"}}\n',
+    )
+  })
+
+  it('come as an event each to who accepts them', async () => {
+    const answer = await running.fetch('/v1/count?upto=2', SSE)
+    expect(answer.headers.get('content-type')).to.equal('text/event-stream')
+    expect(await answer.text()).to.equal('data: {"text":"1"}\n\ndata: {"text":"2"}\n\n')
+  })
+
+  it('may be empty', async () => {
+    const answer = await running.fetch('/v1/count')
+    expect([answer.status, await answer.text()]).to.deep.equal([200, ''])
+  })
+
+  it('arrive as they are made', async () => {
+    let release: (() => void) | undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    running.dispatcher.afterEach = (n) => (n === 2 ? held : undefined)
+    const answer = await running.fetch('/v1/count?upto=2')
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
+    expect(Buffer.from((await reader.read()).value ?? []).toString()).to.equal('{"result":{"text":"1"}}\n')
+    release?.()
+    expect(Buffer.from((await reader.read()).value ?? []).toString()).to.equal('{"result":{"text":"2"}}\n')
+    expect((await reader.read()).done).to.equal(true)
+  })
+
+  for (const [what, init] of [
+    ['lines', {}],
+    ['events', SSE],
+  ] as const)
+    it(`that fail before the first of their ${what} have the status of the error`, async () => {
+      running.dispatcher.before = () => {
+        throw new InvalidArgument('upto', 'is too much')
+      }
+      const answer = await running.fetch('/v1/count?upto=2', init)
+      expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([400, 'application/json'])
+      expect(await answer.json()).to.include({ code: 3, message: 'upto: is too much' })
+    })
+
+  it('that fail later end in an error line', async () => {
+    running.dispatcher.afterEach = failAt(2)
+    const lines = (await (await running.fetch('/v1/count?upto=3')).text()).trimEnd().split('\n')
+    expect(lines).to.have.lengthOf(2)
+    expect(JSON.parse(lines[1] ?? '')).to.have.nested.property('error.code', 8)
+  })
+
+  it('that fail later end in an error event', async () => {
+    running.dispatcher.afterEach = failAt(2)
+    const events = (await (await running.fetch('/v1/count?upto=3', SSE)).text()).split('\n\n')
+    expect(events[1]).to.match(/^event: error\ndata: \{"code":8,"message":"enough"/)
+  })
+
+  it('end when the caller goes away', async () => {
+    let cancelled: (() => void) | undefined
+    const gone = new Promise<void>((resolve) => (cancelled = resolve))
+    running.dispatcher.before = ({ incoming }) =>
+      incoming.signal.addEventListener('abort', () => cancelled?.())
+    running.dispatcher.afterEach = (n) => (n === 2 ? new Promise(() => {}) : undefined)
+    const leave = new AbortController()
+    const answer = await running.fetch('/v1/count?upto=2', { signal: leave.signal })
+    leave.abort()
+    await gone
+    expect(await answer.text().catch((error: unknown) => (error as Error).name)).to.equal('AbortError')
+  })
+})
+
+describe('streams of google.api.HttpBody', () => {
+  const stream = (...pieces: readonly (string | Error)[]): Dispatcher => ({
+    unary: () => Promise.reject(new TypeError('not asked for')),
+    async *stream(): AsyncIterable<Message> {
+      for (const piece of pieces) {
+        if (piece instanceof Error) throw piece
+        yield await Promise.resolve(
+          create(HttpBodySchema, { contentType: 'text/csv', data: Buffer.from(piece) }),
+        )
+      }
+    },
+  })
+  const ask = async (
+    dispatcher: Dispatcher,
+  ): Promise<{ readonly answer: Response; readonly stop: () => Promise<void> }> => {
+    const { fetch, stop } = await startGateway({ dispatcher, methods: () => TypesService.methods })
+    return { answer: await fetch('/v1/raw/x'), stop }
+  }
+
+  it('are the bytes as they come', async () => {
+    const { answer, stop } = await ask(stream('a,b\n', '1,2\n'))
+    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).to.deep.equal([
+      200,
+      'text/csv',
+      'a,b\n1,2\n',
+    ])
+    await stop()
+  })
+
+  it('are cut off by an error, never ended as if complete', async () => {
+    const { answer, stop } = await ask(stream('a,b\n', new TypeError('broken')))
+    expect(await answer.text().catch((error: unknown) => (error as Error).name)).to.equal('TypeError')
+    await stop()
+  })
+})
