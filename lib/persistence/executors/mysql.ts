@@ -24,7 +24,7 @@ interface Connection {
   readonly config: { clientFlags: number; charsetNumber: number; jsonStrings?: boolean }
   execute(query: object, done: (error: Error | null, answer: unknown) => void): void
   query(text: string, done: (error: Error | null) => void): void
-  unprepare(text: string): void
+  unprepare(query: object): void
   on(event: 'error', listener: () => void): void
   release(): void
   destroy(): void
@@ -137,7 +137,7 @@ class MysqlConnection implements Lease {
     } catch (error) {
       throw translated(error)
     } finally {
-      if (!isKept) this.connection.unprepare(statement.text)
+      if (!isKept) this.connection.unprepare({ ...TEXT, sql: statement.text })
     }
   }
 
