@@ -125,11 +125,13 @@ describe('the package', function () {
         }
         server = spawn(process.execPath, ['build/main.js'], {
           cwd: project,
-          stdio: ['ignore', 'ignore', 'inherit'],
+          stdio: ['ignore', 'ignore', 'pipe'],
           env: { ...process.env, NODE_ENV: 'development', ...environment },
         })
+        let said = ''
+        server.stderr?.on('data', (bytes: Buffer) => (said += bytes.toString()))
         while (server.exitCode === null && !(await answers(`${address}/readyz`))) await pause(50)
-        expect(server.exitCode, 'the server ended').to.equal(null)
+        expect(server.exitCode, `the server ended: ${said}`).to.equal(null)
       })
 
       after(() => server?.kill('SIGKILL'))

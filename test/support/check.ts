@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './root.js'
@@ -12,19 +12,32 @@ interface Check {
 }
 
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
-const packed = mkdtempSync(join(tmpdir(), 'ashlar-pack-'))
+const folder = mkdtempSync(join(tmpdir(), 'ashlar-pack-'))
+const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  name: string
+  version: string
+}
+const tarball = join(folder, `${name}-${version}.tgz`)
 const generated = ['lib/gen', 'examples/widgets/gen', 'test/support/gen']
 const cliReference = join(root, 'dist', 'cli', 'reference.js')
 
 const CHECKS: readonly Check[] = [
   { name: 'types', command: [bin('tsc'), '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false'] },
   { name: 'lint', command: [bin('eslint'), '.', '--max-warnings', '0'] },
-  { name: 'format', command: [bin('prettier'), '--check', '--log-level', 'warn', '.'] },
+  { name: 'format', command: [bin('prettier'), '--check', '--log-level', 'warn', '.', '!**/gen/**'] },
   { name: 'unused', command: [bin('knip'), '--no-progress'] },
-  { name: 'package', command: [bin('publint'), '--strict', '--pack', 'npm'] },
-  { name: 'package types', command: [bin('attw'), '--pack', '.', '--profile', 'esm-only', '--no-emoji'] },
+  { name: 'package: make', command: ['npm', 'pack', '--ignore-scripts', '--pack-destination', folder] },
+  { name: 'package: publint', command: [bin('publint'), 'run', tarball, '--strict'] },
+  { name: 'package: types', command: [bin('attw'), tarball, '--profile', 'esm-only', '--no-emoji'] },
   { name: 'generated code: make', command: ['npm', 'run', '--silent', 'gen'] },
-  { name: 'generated code: compare', command: ['git', 'diff', '--exit-code', '--stat', '--', ...generated] },
+  {
+    name: 'generated code: compare',
+    command: [
+      'sh',
+      '-c',
+      `changed=$(git status --porcelain -- ${generated.join(' ')}); echo "$changed"; test -z "$changed"`,
+    ],
+  },
   {
     name: 'command reference',
     command: [process.execPath, cliReference, '--check'],
@@ -36,10 +49,10 @@ const asked = process.argv.slice(2)
 let passed = 0
 let failed = 0
 let skipped = 0
-for (const { name, command, unless } of CHECKS) {
-  if (asked.length > 0 && !asked.some((part) => name.includes(part))) continue
+for (const { name: check, command, unless } of CHECKS) {
+  if (asked.length > 0 && !asked.some((part) => check.includes(part))) continue
   if (unless?.() === true) {
-    console.log(`SKIP ${name}`)
+    console.log(`SKIP ${check}`)
     skipped++
     continue
   }
@@ -50,13 +63,13 @@ for (const { name, command, unless } of CHECKS) {
     stdio: ['ignore', 'pipe', 'pipe'],
     encoding: 'utf8',
     maxBuffer: 1 << 28,
-    env: { ...process.env, npm_config_pack_destination: packed, FORCE_COLOR: '0' },
+    env: { ...process.env, FORCE_COLOR: '0' },
   })
-  console.log(`${status === 0 ? 'PASS' : 'FAIL'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
+  console.log(`${status === 0 ? 'PASS' : 'FAIL'} ${check} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
   if (status === 0) passed++
   else failed++
   if (status !== 0) console.log(`${command.join(' ').replaceAll(`${root}/`, '')}\n${stdout}${stderr}`)
 }
-rmSync(packed, { recursive: true, force: true })
+rmSync(folder, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`)
 process.exitCode = failed === 0 ? 0 : 1
