@@ -3,7 +3,7 @@ import { FilterTokens, quoted } from './filter-tokens.js'
 import { typedLiteral } from './literal.js'
 import { didYouMean } from './nearest-names.js'
 import { planColumn } from './plan-column.js'
-import { type CompareOp, type FilterNode, type PlanColumn, isNotNull, isNull, not } from './plan.js'
+import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNull, not } from './plan.js'
 
 /** How deep parentheses may nest. */
 export const MAX_FILTER_NESTING = 64
@@ -50,7 +50,7 @@ class FilterParser {
       this.#tokens.next()
       this.#sequence(nodes)
     }
-    return nodes.length === 1 ? (nodes[0] as FilterNode) : { kind: 'and', nodes }
+    return and(...nodes)
   }
 
   /** `sequence: factor {factor}`; its factors join those of the expression, since both mean AND. */

@@ -72,9 +72,13 @@ export interface NotNode {
 export type FilterNode =
   AndNode | OrNode | NotNode | CompareNode | ContainsNode | NullNode | HasNode | RowNode
 
-/** All of the nodes; those that are undefined ask nothing. */
+/** All of the nodes, in one row however they are nested; those that are undefined ask nothing. */
 export const and = (...nodes: readonly (FilterNode | undefined)[]): FilterNode => {
-  const asked = nodes.filter((node) => node !== undefined)
+  const asked: FilterNode[] = []
+  for (const node of nodes) {
+    if (node?.kind === 'and') asked.push(...node.nodes)
+    else if (node !== undefined) asked.push(node)
+  }
   return asked.length === 1 ? (asked[0] as FilterNode) : { kind: 'and', nodes: asked }
 }
 

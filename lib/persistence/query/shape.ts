@@ -15,7 +15,7 @@ export const shapeOf = (node: FilterNode | undefined): string => {
       return `${shape})`
     }
     case 'not':
-      return `!${shapeOf(node.node)}`
+      return `~${shapeOf(node.node)}`
     case 'null':
       return `0${columnShape(node.column)}`
     case 'has':
@@ -23,7 +23,7 @@ export const shapeOf = (node: FilterNode | undefined): string => {
     case 'contains':
       return `${node.key === undefined ? ':' : '.:'}${columnShape(node.column)}`
     case 'compare':
-      return `${node.key === undefined ? node.op : `.${node.op}`}${columnShape(node.column)}`
+      return `${node.key === undefined ? '' : '.'}${node.op} ${columnShape(node.column)}`
     case 'row':
       return `r${node.op}(${node.columns.map(columnShape).join('')})`
   }
