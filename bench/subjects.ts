@@ -14,6 +14,16 @@ export const SUBJECTS: readonly Subject[] = [
     sides: { ashlar: side('sqlite-ashlar'), 'prepared statements': side('sqlite-prepared') },
   },
   {
+    name: 'postgres',
+    operations: ['get', 'list', 'page 181', 'create', 'update', 'batchGet 100', 'batchUpdate 1000'],
+    concurrency: [16, 64],
+    sides: {
+      ashlar: side('postgres-ashlar'),
+      'raw pg': side('postgres-raw'),
+      TypeORM: side('postgres-typeorm'),
+    },
+  },
+  {
     name: 'secrets',
     operations: ['verify', 'parse and verify', 'encrypt', 'hash'],
     sides: { ashlar: side('secrets-ashlar'), 'node:crypto': side('secrets-bare') },

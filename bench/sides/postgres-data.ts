@@ -1,0 +1,80 @@
+import pg from 'pg'
+import { Widget } from '../../examples/widgets/widget.js'
+import { createTable, tableOf } from '../../lib/persistence/schema.js'
+import { resourceModel } from '../../lib/resource/resource-model.js'
+
+const SERVER = process.env['ASHLAR_TEST_POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres'
+const DATABASE = 'ashlar_bench'
+const ROWS = 1_000_000
+const TENANTS = 100
+/** Connections of each side. */
+export const POOL = 10
+
+export const benchUrl = (): string => Object.assign(new URL(SERVER), { pathname: `/${DATABASE}` }).href
+
+export const tenantOf = (n: number): string => `acct-${String(n % TENANTS).padStart(3, '0')}`
+/** The n-th row of the table, which belongs to tenant n % 100. */
+export const keyOf = (n: number): string => `w${String(n).padStart(7, '0')}`
+
+/** A row that is alive: every twentieth of a tenant is soft-deleted. */
+export function randomRow(): { readonly tenant: string; readonly key: string } {
+  for (;;) {
+    const n = 1 + Math.floor(Math.random() * ROWS)
+    if (Math.floor(n / TENANTS) % 20 !== 7) return { tenant: tenantOf(n), key: keyOf(n) }
+  }
+}
+
+/** A hundred live keys of one tenant. */
+export function randomKeys(count: number): { readonly tenant: string; readonly keys: string[] } {
+  const tenant = Math.floor(Math.random() * TENANTS)
+  const keys: string[] = []
+  for (let n = tenant + TENANTS * (1 + Math.floor(Math.random() * 5000)); keys.length < count; n += TENANTS)
+    if (Math.floor(n / TENANTS) % 20 !== 7) keys.push(keyOf(n))
+  return { tenant: tenantOf(tenant), keys }
+}
+
+/** Fills the database with a million rows, once; whoever comes meanwhile waits. */
+export async function fill(): Promise<void> {
+  const server = new pg.Client({ connectionString: SERVER })
+  await server.connect()
+  try {
+    await server.query('SELECT pg_advisory_lock(4711)')
+    const { rowCount } = await server.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE])
+    if (rowCount === 0) {
+      await server.query(`CREATE DATABASE ${DATABASE}`)
+      await fillDatabase().catch(async (error: unknown) => {
+        await server.query(`DROP DATABASE ${DATABASE}`)
+        throw error
+      })
+    }
+  } finally {
+    await server.end()
+  }
+}
+
+async function fillDatabase(): Promise<void> {
+  console.error(`filling ${DATABASE} with ${ROWS} rows, once`)
+  const client = new pg.Client({ connectionString: benchUrl() })
+  await client.connect()
+  try {
+    const [create = '', ...indexes] = createTable(tableOf(resourceModel(Widget), 'postgres'), 'postgres')
+    await client.query(create)
+    await client.query(`
+      INSERT INTO widgets (id, account_id, display_name, description, size, price, state, tags, create_time, update_time, deleted_at, etag)
+      SELECT 'w' || lpad(i::text, 7, '0'), 'acct-' || lpad((i % ${TENANTS})::text, 3, '0'), 'widget ' || i,
+        'A new red widget made of steel, number ' || i || ' of a long series', (i::bigint * 7919 % 1000)::int, (i::bigint * 31 % 100000) / 100.0,
+        (ARRAY['ACTIVE', 'DRAFT', 'RETIRED', 'ACTIVE', 'ACTIVE'])[1 + (i / 100) % 5],
+        jsonb_build_object('env', (ARRAY['prod', 'dev', 'test'])[1 + i % 3], 'team', 't' || (i % 17)),
+        timestamptz '2024-01-01' + i * interval '1 second', timestamptz '2024-01-01' + i * interval '1 second',
+        CASE WHEN (i / ${TENANTS}) % 20 = 7 THEN timestamptz '2025-01-01' END, md5('e' || i)
+      FROM generate_series(1, ${ROWS}) i`)
+    for (const index of indexes) await client.query(index)
+    await client.query('VACUUM ANALYZE widgets')
+  } finally {
+    await client.end()
+  }
+}
+
+/** Rows of a tenant of one's own, for writes; gone at the end. */
+export const ownTenant = (side: string): string => `bench-${side}-${process.pid}`
+export const OWN_ROWS = 4000
