@@ -48,6 +48,8 @@ export function appsOf(routes: readonly Route[]): readonly App[] {
 }
 
 function appName({ project, host }: Route): string {
+  if (/\p{Cc}/u.test(project))
+    throw new Failure('input', `the project of ${host} has control characters: give it a plain name`)
   if (project !== '') return project
   if (isAddress(host)) return host.replaceAll(/[[\]]/g, '')
   return host.slice(0, host.indexOf('.'))

@@ -1,5 +1,5 @@
 import type { Paint } from '../paint.js'
-import { CLIENTS_FILE, ROUTES_FILE, type StarterReport } from './starter.js'
+import { CLIENTS_FILE, type StarterReport } from './starter.js'
 import { PROVIDER, upstreamAt } from './up.js'
 
 /** How a development identity provider is set up, step by step; `run` is how these commands are called. */
@@ -27,10 +27,11 @@ export function guidanceLines(run: string, paint: Paint): readonly string[] {
 
 /** What `--emit` did. */
 export function starterLines({ files }: StarterReport, run: string, paint: Paint): readonly string[] {
+  const [routes = '', clients = ''] = files.map(({ file }) => file)
   return [
     ...files.map(
       ({ file, state }) => `${(state === 'written' ? paint.good : paint.dim)(state.padEnd(9))}  ${file}`,
     ),
-    `Edit ${ROUTES_FILE}, then run: ${run} clients sync --config ${ROUTES_FILE}`,
+    `Edit ${routes}, then run: ${run} clients sync --config ${routes} --out ${clients}`,
   ]
 }

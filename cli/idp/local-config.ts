@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { Failure } from '../failure.js'
 import { nearest } from '../nearest.js'
 import { canonicalHost } from './host.js'
 import { type Route, TILE_KEYS } from './route.js'
 import { Section } from './section.js'
-import { tileOf } from './tile.js'
+import { refuseScripts, tileOf } from './tile.js'
 import { httpUpstream } from './upstream.js'
 
 /** What a file of routes says, and what its author should know. */
@@ -27,29 +27,29 @@ const ROUTE_KEYS = ['host', 'path', 'upstream', 'protocol', 'tile', 'stripPrefix
 
 interface Kind {
   readonly specKeys: readonly string[]
-  readonly routes: (spec: Section, project: string, source: string) => readonly Route[]
+  readonly routes: (spec: Section, project: string) => readonly Route[]
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
   Config: {
     specKeys: ['defaults', 'routes'],
-    routes: (spec, project, source) => {
+    routes: (spec, project) => {
       const entries = spec.sections('routes', ROUTE_KEYS)
       if (entries === undefined)
         throw new Failure('input', `${spec.where('routes')} is missing: list at least one route`)
-      return entries.map((entry) => routeOf(entry, project, source))
+      return entries.map((entry) => routeOf(entry, project))
     },
   },
   Service: {
     specKeys: ['dev', 'dependencies', 'routes'],
-    routes: (spec, project, source) =>
-      (spec.sections('routes', ROUTE_KEYS) ?? []).map((entry) => routeOf(entry, project, source)),
+    routes: (spec, project) =>
+      (spec.sections('routes', ROUTE_KEYS) ?? []).map((entry) => routeOf(entry, project)),
   },
   Shell: {
     specKeys: ['host', 'shellUpstream', 'tile', 'cdn', 'api', 'ufes'],
-    routes: (spec, project, source) => [
+    routes: (spec, project) => [
       {
-        ...httpRoute(spec, 'shellUpstream', source),
+        ...httpRoute(spec, 'shellUpstream'),
         path: '',
         project,
       },
@@ -129,26 +129,24 @@ function routesOf(content: unknown, file: string, notes: string[]): readonly Rou
   const spec = document.section('spec', kind.specKeys)
   if (spec === undefined)
     throw new Failure('input', `${document.where('spec')} is missing: is the file half written?`)
-  return kind.routes(spec, project, basename(file))
+  return kind.routes(spec, project)
 }
 
-function routeOf(entry: Section, project: string, source: string): Route {
+function routeOf(entry: Section, project: string): Route {
   const protocol = entry.text('protocol').toLowerCase() || 'http'
   const path = entry.text('path')
-  if (protocol === 'http')
-    return { ...httpRoute(entry, 'upstream', source), path: path === '/' ? '' : path, project }
+  if (protocol === 'http') return { ...httpRoute(entry, 'upstream'), path: path === '/' ? '' : path, project }
   if (protocol !== 'tcp')
     throw new Failure('input', `${entry.where('protocol')} "${protocol}" is not known: use http or tcp`)
   const [host, upstream] = [entry.required('host'), entry.required('upstream')]
-  return { host, upstream, path, protocol, project, owner: '', source, fromFile: true }
+  return { host, upstream, path, protocol, project, fromFile: true }
 }
 
-function httpRoute(entry: Section, upstreamKey: string, source: string): Omit<Route, 'path' | 'project'> {
+function httpRoute(entry: Section, upstreamKey: string): Omit<Route, 'path' | 'project'> {
   const host = canonicalHost(entry.required('host'), entry.where('host'))
   const upstream = httpUpstream(entry.required(upstreamKey), entry.where(upstreamKey))
-  const tileFields = entry.section('tile', TILE_KEYS)
-  const tile =
-    tileFields &&
-    tileOf(Object.fromEntries(TILE_KEYS.map((key) => [key, tileFields.text(key)])), entry.where('tile'))
-  return { host, upstream, protocol: 'http', owner: '', ...(tile && { tile }), source, fromFile: true }
+  const fields = entry.section('tile', TILE_KEYS)
+  const tile = fields && tileOf(Object.fromEntries(TILE_KEYS.map((key) => [key, fields.text(key)])))
+  if (tile !== undefined) refuseScripts(tile, entry.where('tile'))
+  return { host, upstream, protocol: 'http', ...(tile && { tile }), fromFile: true }
 }

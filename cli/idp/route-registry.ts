@@ -3,9 +3,9 @@ import { type DaemonAddress, showAddress } from './daemon-address.js'
 import { callDaemon, refusal } from './daemon-client.js'
 import { canonicalHost } from './host.js'
 import type { Route } from './route.js'
-import { tileOf } from './tile.js'
+import { refuseScripts, tileOf } from './tile.js'
 
-/** The daemon that answered, and what it serves. */
+/** The daemon that answered, and what it serves: hosts as they were registered, by whomever. */
 export interface Registry {
   readonly address: DaemonAddress
   readonly routes: readonly Route[]
@@ -59,6 +59,16 @@ export async function register(
   )
 }
 
+/** The routes with canonical hosts. @throws Failure for an HTTP route that no client can be made of. */
+export function usableRoutes({ address, routes }: Registry): readonly Route[] {
+  return routes.map((route) => {
+    if (route.protocol === 'tcp') return route
+    const host = canonicalHost(route.host, `a route of the daemon at ${showAddress(address)}`)
+    if (route.tile !== undefined) refuseScripts(route.tile, `the tile of ${host}`)
+    return { ...route, host }
+  })
+}
+
 function routesIn(body: string, address: DaemonAddress): readonly Route[] {
   let list: unknown
   try {
@@ -78,32 +88,25 @@ function routeIn(entry: unknown, address: DaemonAddress): Route {
     return value.toWellFormed()
   }
   if (!isObject(entry)) throw notRoutes(address, 'an entry of its list is not a route')
-  const written = text(entry, 'host')
   const path = text(entry, 'path')
-  const source = `the daemon at ${showAddress(address)}`
   const route = {
+    host: text(entry, 'host'),
     path: path === '/' ? '' : path,
     upstream: text(entry, 'upstream'),
+    protocol: text(entry, 'protocol').toLowerCase() === 'tcp' ? 'tcp' : 'http',
     project: text(entry, 'project').trim(),
-    owner: text(entry, 'owner'),
-    source,
     fromFile: false,
-  }
-  if (text(entry, 'protocol').toLowerCase() === 'tcp') return { ...route, host: written, protocol: 'tcp' }
-  const host = canonicalHost(written, `a route of ${source}`)
+  } as const
   const fields = (entry as { readonly tile?: unknown }).tile ?? undefined
-  if (fields === undefined) return { ...route, host, protocol: 'http' }
-  if (!isObject(fields)) throw notRoutes(address, `the tile of ${host} is not an object`)
-  const tile = tileOf(
-    {
-      displayName: text(fields, 'display_name'),
-      description: text(fields, 'description'),
-      iconURL: text(fields, 'icon_url'),
-      launchURL: text(fields, 'launch_url'),
-    },
-    `the tile of ${host}`,
-  )
-  return { ...route, host, protocol: 'http', ...(tile && { tile }) }
+  if (fields === undefined) return route
+  if (!isObject(fields)) throw notRoutes(address, `the tile of ${route.host} is not an object`)
+  const tile = tileOf({
+    displayName: text(fields, 'display_name'),
+    description: text(fields, 'description'),
+    iconURL: text(fields, 'icon_url'),
+    launchURL: text(fields, 'launch_url'),
+  })
+  return { ...route, ...(tile && { tile }) }
 }
 
 const isObject = (value: unknown): value is object =>

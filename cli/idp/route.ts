@@ -17,11 +17,8 @@ export interface Route {
   readonly protocol: 'http' | 'tcp'
   /** Empty when the route names none. */
   readonly project: string
-  readonly owner: string
   /** Absent when the route has no tile, or one that says nothing. */
   readonly tile?: Tile
-  /** Where the route was read, in words for a person. */
-  readonly source: string
   /** What a person edits here and now decides before what the daemon remembers. */
   readonly fromFile: boolean
 }

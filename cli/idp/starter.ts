@@ -40,9 +40,11 @@ export function emitStarter(
   const edited = files.filter(({ before, text }) => before !== undefined && before !== text)
   if (edited.length > 0 && !options.force) {
     const names = edited.map(({ file }) => file).join(' and ')
+    const [differ, them] = edited.length === 1 ? ['differs', 'it'] : ['differ', 'them']
+    const kept = edited.length === 1 ? 'is kept as it is' : 'are kept as they are'
     throw new Failure(
       'differs',
-      `${names} differ from the starter and are kept as they are: pass --force to replace them`,
+      `${names} ${differ} from the starter and ${kept}: pass --force to replace ${them}`,
     )
   }
   makeFolder(resolve(options.folder, dir), dir)

@@ -8,7 +8,7 @@ import { type DaemonAddress, showAddress } from './daemon-address.js'
 import { type ClientsDiff, diffClients } from './diff.js'
 import { LOCAL_FILES, readLocalConfig } from './local-config.js'
 import type { Route } from './route.js'
-import { findRegistry, type Registry } from './route-registry.js'
+import { findRegistry, type Registry, usableRoutes } from './route-registry.js'
 
 export interface SyncRequest {
   /** The folder that relative paths start from. */
@@ -43,7 +43,8 @@ export async function syncClients(request: SyncRequest): Promise<SyncReport> {
   const files = localFiles(request)
   const local = files.map((file) => ({ file, ...readLocalConfig(resolve(folder, file), file) }))
   const registry = await findRegistry(addresses, request.timeoutMs)
-  const routes = [...(registry?.routes ?? []), ...local.flatMap((config) => config.routes)]
+  const registered = registry === undefined ? [] : usableRoutes(registry)
+  const routes = [...registered, ...local.flatMap((config) => config.routes)]
   const clients = clientsOf(routes)
   if (clients.length === 0) throw nothingFound(request, registry, files, routes)
 
@@ -63,7 +64,7 @@ export async function syncClients(request: SyncRequest): Promise<SyncReport> {
     clients: clients.map(({ client_id }) => client_id),
     ...diffClients(listed ?? new Map<string, unknown>(), clients),
     sources: [
-      ...(registry === undefined ? [] : [{ source: nameOf(registry), apps: namesIn(registry.routes) }]),
+      ...(registry === undefined ? [] : [{ source: nameOf(registry), apps: namesIn(registered) }]),
       ...local.map((config) => ({ source: config.file, apps: namesIn(config.routes) })),
     ],
     notes,

@@ -38,7 +38,7 @@ export async function routeProvider(request: UpRequest): Promise<UpReport> {
     const where = addresses.map(showAddress).join(' or ')
     throw new Failure('daemon', `no daemon listens at ${where}: start devedged, then run this again`)
   }
-  const known = registry.routes.find((route) => route.host === host && route.path === '')
+  const known = registry.routes.find((route) => route.host.toLowerCase() === host && route.path === '')
   await register(
     registry.address,
     { host, upstream, project: PROVIDER.project, owner: PROVIDER.owner },

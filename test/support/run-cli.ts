@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,13 +18,15 @@ export interface RunOptions {
   /** Put before the program: `['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh']`. */
   readonly under?: readonly string[]
   readonly uid?: number
+  /** Gets the process while it runs. */
+  readonly started?: (child: ChildProcess) => void
 }
 
 /** Runs `ashlar` or `idp` from bin/ in a process of its own, away from any real daemon and without a terminal. */
 export function runCli(
   program: 'ashlar' | 'idp',
   args: readonly string[],
-  { cwd = tmpdir(), env = {}, under = [], uid }: RunOptions = {},
+  { cwd = tmpdir(), env = {}, under = [], uid, started }: RunOptions = {},
 ): Promise<Ran> {
   const [command = '', ...rest] = [
     ...under,
@@ -38,6 +40,7 @@ export function runCli(
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })
+  started?.(child)
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))

@@ -12,8 +12,6 @@ const route = (host: string, more: Partial<Route> = {}): Route => ({
   upstream: 'http://127.0.0.1:3000',
   protocol: 'http',
   project: '',
-  owner: '',
-  source: 'test',
   fromFile: false,
   ...more,
 })
@@ -157,6 +155,13 @@ describe('clientsOf', () => {
           .to.throw(Failure, message)
           .with.property('exit', 'input')
     })
+
+  it('refuses a project that no sign-in could name', () => {
+    expect(() => clientsOf([route('a.dev.test', { project: 'a\nb' })])).to.throw(
+      Failure,
+      'the project of a.dev.test',
+    )
+  })
 
   it('makes the same bytes of any order of the same routes', () => {
     const hosts = ['a.dev.test', 'b.dev.test', '10.0.0.5', '[::1]']

@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
+import { Failure } from '../../../cli/failure.js'
 import type { DaemonAddress } from '../../../cli/idp/daemon-address.js'
-import { findRegistry, register } from '../../../cli/idp/route-registry.js'
+import { CALL_TIMEOUT_MS } from '../../../cli/idp/daemon-client.js'
+import { findRegistry, register, usableRoutes } from '../../../cli/idp/route-registry.js'
 import { type RouteDaemon, type RouteDaemonOptions, startRouteDaemon } from '../../support/route-daemon.js'
 
 const SHORT_MS = 300
@@ -48,18 +50,16 @@ describe('the route registry', () => {
         ],
         random: () => 0,
       })
-      const source = `the daemon at ${'socketPath' in address ? address.socketPath : `127.0.0.1:${address.port}`}`
-      const from = { path: '', source, fromFile: false }
+      const from = { path: '', fromFile: false }
       expect(await findRegistry([address])).to.deep.equal({
         address,
         routes: [
           {
             ...from,
-            host: 'web.dev.test',
+            host: 'Web.dev.test',
             upstream: 'http://127.0.0.1:1',
             protocol: 'http',
             project: 'shop',
-            owner: 'me',
             tile: {
               displayName: 'Shop',
               description: 'Buy',
@@ -67,7 +67,7 @@ describe('the route registry', () => {
               launchURL: 'https://w.dev.test/go',
             },
           },
-          { ...from, host: 'db', upstream: '127.0.0.1:5432', protocol: 'tcp', project: '', owner: '' },
+          { ...from, host: 'db', upstream: '127.0.0.1:5432', protocol: 'tcp', project: '' },
         ],
       })
     })
@@ -87,6 +87,18 @@ describe('the route registry', () => {
       expect(daemon.routes()).to.deep.equal([route])
     })
   }
+
+  it('takes hosts as they are in URLs', async () => {
+    const { address } = await start({
+      routes: [
+        { host: 'Web.dev.test.', upstream: 'http://127.0.0.1:1' },
+        { host: 'DB', upstream: '127.0.0.1:5432', protocol: 'TCP' },
+      ],
+      random: () => 0,
+    })
+    const registry = await findRegistry([address])
+    expect(registry && usableRoutes(registry).map(({ host }) => host)).to.deep.equal(['web.dev.test', 'DB'])
+  })
 
   it('does not list a route whose lease has ended', async () => {
     let now = 0
@@ -165,7 +177,8 @@ describe('the route registry', () => {
   for (const [name, mode, message] of NONSENSE)
     it(`fails when the daemon ${name}`, async () => {
       const { address } = await start(mode === undefined ? {} : { mode })
-      const failure = await failureOf(findRegistry([address, { host: '127.0.0.1', port: 1 }], SHORT_MS))
+      const timeoutMs = mode === 'hung' || mode === 'dripping' ? SHORT_MS : CALL_TIMEOUT_MS
+      const failure = await failureOf(findRegistry([address, { host: '127.0.0.1', port: 1 }], timeoutMs))
       expect(failure.message).to.match(message)
       expect(failure.exit).to.equal('daemon')
     })
@@ -183,9 +196,10 @@ describe('the route registry', () => {
   for (const [name, route, message] of ROUTES)
     it(`refuses a registered route with ${name}`, async () => {
       const { address } = await start({ mode: answering(200, JSON.stringify([route])) })
-      expect(await failureOf(findRegistry([address])))
-        .to.have.property('message')
-        .that.matches(message)
+      const registry = await findRegistry([address])
+      expect(() => registry && usableRoutes(registry))
+        .to.throw(Failure, message)
+        .with.property('exit', 'input')
     })
 
   const REFUSALS: readonly (readonly [string, RouteDaemonOptions['mode'], string, RegExp])[] = [
@@ -208,7 +222,7 @@ describe('the route registry', () => {
         project: 'idp',
         owner: 'de-idp',
       }
-      const failure = await failureOf(register(address, route, SHORT_MS))
+      const failure = await failureOf(register(address, route, mode === 'hung' ? SHORT_MS : CALL_TIMEOUT_MS))
       expect(failure.message).to.match(message)
       expect(failure.exit).to.equal(exit)
     })

@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EXIT_CODES } from '../../cli/exit-codes.js'
+import { compiled, root } from '../support/root.js'
+
+describe('docs/cli.md', () => {
+  const page = readFileSync(join(root, 'docs', 'cli.md'), 'utf8')
+
+  it('says what the commands say', () => {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(compiled, 'cli', 'reference.js'), '--check'],
+      {
+        encoding: 'utf8',
+      },
+    )
+    expect([status, stderr]).to.deep.equal([0, ''])
+  })
+
+  it('has every exit status', () => {
+    for (const code of Object.values(EXIT_CODES)) expect(page).to.include(`- \`${code}\`: `)
+  })
+
+  for (const flag of [
+    '--config <path>',
+    '--out <path>',
+    '--host <name>',
+    '--port <int>',
+    '--upstream <url>',
+    '--dir <path>',
+    '--emit',
+    '--check',
+    '--force',
+    '--json',
+  ])
+    it(`has ${flag}`, () => {
+      expect(page).to.include(`- \`${flag}\`: `)
+    })
+})
