@@ -89,6 +89,8 @@ export default defineConfig(
     // chai asserts with properties, and mocha's `this` is a function's own.
     files: ['test/**/*.ts'],
     rules: {
+      'no-template-curly-in-string': 'off',
+      '@typescript-eslint/no-base-to-string': 'off',
       '@typescript-eslint/no-unused-expressions': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/only-throw-error': 'off',
