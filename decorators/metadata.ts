@@ -1,6 +1,7 @@
 import 'reflect-metadata'
 import { DeclarationError } from '../lib/errors.js'
 import type { ResourceOptions } from './resource.js'
+import type { SearchableOptions } from './searchable.js'
 
 /** What one property was declared to be, beside its column. */
 export type PropertyRole =
@@ -10,6 +11,8 @@ export interface PropertyFacts {
   readonly role?: PropertyRole
   /** May be named in filter and order_by although it is output-only. */
   readonly filterable?: boolean
+  /** Is a source of search. */
+  readonly searchable?: boolean
 }
 
 /** What the decorators of one class said. */
@@ -19,6 +22,7 @@ export interface EntityFacts {
   softDeletable?: boolean
   /** Milliseconds from create to `expire_time`; undefined when only server code sets it. */
   expirable?: { readonly ttlMs: number | undefined }
+  searchable?: SearchableOptions
   readonly properties: Map<string, PropertyFacts>
 }
 
@@ -78,4 +82,10 @@ export function declareProperty(prototype: object, property: string | symbol, fa
       `${String(property)} is declared as ${before.role} and as ${facts.role}: keep one`,
     ])
   properties.set(String(property), { ...before, ...facts })
+}
+
+/** Records that a property is a source of search, whatever else it is. */
+export function declareSearchable(prototype: object, property: string | symbol): void {
+  const { properties } = factsOf(prototype.constructor)
+  properties.set(String(property), { ...properties.get(String(property)), searchable: true })
 }

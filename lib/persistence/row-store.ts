@@ -7,8 +7,9 @@ import type { ListPlan } from './list-plan.js'
 import type { Values } from './new-entity.js'
 import { keysetPredicate } from './query/keyset.js'
 import { toOrderBy } from './query/order-sql.js'
-import { and, equals, isNull, type FilterNode } from './query/plan.js'
+import { equals, isNull, type FilterNode } from './query/plan.js'
 import { toPredicate } from './query/predicate.js'
+import { searchPredicate } from './query/search.js'
 import type { Page } from './repository.js'
 import { Statements } from './statements.js'
 import { encoderOf, hydratorOf, type Encode, type Hydrate } from './stored-values.js'
@@ -142,16 +143,19 @@ export class RowStore<E extends object> {
   }
 
   async list(on: Executor, plan: ListPlan, tenant: string | undefined, run: RunOptions): Promise<Page<E>> {
-    const { deleteTime, tenant: tenantField } = this.model
-    const parts: (FilterNode | undefined)[] = [
-      tenant === undefined || tenantField === undefined ? undefined : equals(tenantField, tenant),
-      deleteTime === undefined || plan.showDeleted ? undefined : isNull(deleteTime),
-      plan.filter,
-      plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined,
-    ]
+    const { deleteTime, search, tenant: tenantField } = this.model
     const params: unknown[] = []
-    const asked = parts.some((part) => part !== undefined)
-    const condition = asked ? toPredicate(and(...parts), this.dialect, params) : ''
+    const conditions: string[] = []
+    const ask = (node: FilterNode | undefined) => {
+      if (node !== undefined) conditions.push(toPredicate(node, this.dialect, params))
+    }
+    if (tenant !== undefined && tenantField !== undefined) ask(equals(tenantField, tenant))
+    if (deleteTime !== undefined && !plan.showDeleted) ask(isNull(deleteTime))
+    ask(plan.filter)
+    if (search !== undefined && plan.search !== '')
+      conditions.push(searchPredicate(search, this.model.type, plan.search, this.dialect, params))
+    if (plan.cursor?.kind === 'keyset') ask(keysetPredicate(plan.terms, plan.cursor.values))
+    const condition = conditions.join(' AND ')
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
     const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect)} LIMIT ${this.#count(params, plan.size + 1)}${offset > 0 ? ` OFFSET ${this.#count(params, offset)}` : ''}`
     const { rows } = await on.run(this.statements.list(condition, tail), params, run)

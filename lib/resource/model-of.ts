@@ -9,6 +9,7 @@ import { conversionsOf } from './conversions.js'
 import type { Column, Columns, Field, Role } from './field.js'
 import { readFields } from './fields.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
+import { searchModelOf } from './search-model.js'
 import { jsonColumnOf, PLAIN_JSON, type JsonColumn } from './wire-values.js'
 
 const models = new WeakMap<object, ResourceModel>()
@@ -38,6 +39,8 @@ function build(entity: EntityClass<object>): ResourceModel {
   const credentials = credentialsOf(facts, fields)
   const keys = fields.filter((field) => field.role === 'key')
   all.push(...structuralProblems(fields, keys, message, [...secrets, ...credentials]))
+  const search = searchModelOf(facts, fields, message)
+  all.push(...search.problems)
   const key = keys[0]
   if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, all)
 
@@ -82,6 +85,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     ),
     secrets,
     credentials,
+    search: search.model,
     uniques: groupsOf(getMetadataArgsStorage().uniques).concat(
       groupsOf(getMetadataArgsStorage().indices.filter((index) => index.unique === true)),
     ),

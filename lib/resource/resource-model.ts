@@ -1,5 +1,6 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Columns, Field } from './field.js'
+import type { SearchModel } from './search-model.js'
 import type { JsonColumn } from './wire-values.js'
 
 /** A class whose instances are entities. */
@@ -66,6 +67,8 @@ export interface ResourceModel<E extends object = object> {
   readonly credentials: readonly CredentialField[]
   /** What an entity carries: every field but the columns of secrets and credentials. */
   readonly entityFields: readonly Field[]
+  /** Where the text that `q` searches comes from; undefined when the resource is not searchable. */
+  readonly search: SearchModel | undefined
   /** Columns that are unique together, keys aside; unique among live rows, and per tenant where there is one. */
   readonly uniques: readonly (readonly Field[])[]
   /** Columns that are looked up together. */

@@ -1,4 +1,3 @@
-import { expect } from 'chai'
 import { RequestContext } from '../../lib/context.js'
 import type { EntityClass } from '../../lib/resource/resource-model.js'
 import { type memoryRepositoryOf, type repositoryOf } from '../../lib/persistence/repository-of.js'
@@ -23,6 +22,8 @@ export interface Subject {
   close(): Promise<void>
 }
 
+export { rejection } from '../support/rejection.js'
+
 /** What the repositories of a subject have to be made with. */
 export const clock = { now: new Date('2026-03-04T05:06:07.089Z') }
 export const encryptor = newDev(Buffer.alloc(32, 7))
@@ -41,22 +42,6 @@ export interface Holder {
 export const asTenant = <T>(tenant: string, fn: () => Promise<T>): Promise<T> =>
   RequestContext.as({ tenant, subject: 'ada' }, fn)
 export const inAcme = <T>(fn: () => Promise<T>): Promise<T> => asTenant('acme', fn)
-
-/** Asserts that a promise rejects with this class of error, and answers it. */
-export async function rejection<E extends Error>(
-  promise: Promise<unknown>,
-  type: abstract new (...args: never[]) => E,
-  message?: string | RegExp,
-): Promise<E> {
-  const outcome: unknown = await promise.then(
-    (value) => new TypeError(`did not reject, but answered ${String(value)}`),
-    (error: unknown) => error,
-  )
-  expect(outcome).to.be.instanceOf(type)
-  if (message !== undefined)
-    expect((outcome as E).message).to.match(typeof message === 'string' ? new RegExp(message) : message)
-  return outcome as E
-}
 
 let sequence = 0
 

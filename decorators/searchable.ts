@@ -1,0 +1,25 @@
+import { declare, declareSearchable } from './metadata.js'
+
+/**
+ * Where searchable text comes from: a property, or an expression. `sql.postgres` is raw SQL over the table's columns;
+ * `cel` is what every database can do (see docs/search.md). Without `cel`, search needs PostgreSQL.
+ */
+export type SearchSource =
+  string | { readonly sql: { readonly postgres: string }; readonly cel?: string } | { readonly cel: string }
+
+export interface SearchableOptions {
+  /** Beside the properties that are marked `@Searchable()` themselves, and behind them. */
+  readonly sources?: readonly SearchSource[]
+  /** `JIT`, the default, computes the vector in the query; `INDEXED` stores it in `search_vector` with a GIN index. */
+  readonly strategy?: 'JIT' | 'INDEXED'
+  /** PostgreSQL text search configuration; `simple` when left out. */
+  readonly textConfig?: string
+}
+
+/** Lets `q` of a list find the entity: by a property it marks, or, on the class, by expressions and with a strategy. */
+export function Searchable(options: SearchableOptions = {}): ClassDecorator & PropertyDecorator {
+  return (target: object, property?: string | symbol) => {
+    if (property === undefined) declare(target, 'Searchable', { searchable: options })
+    else declareSearchable(target, property)
+  }
+}
