@@ -72,17 +72,20 @@ function execute(
 ): Promise<SqliteOutcome> {
   return new Promise((resolve, reject) => {
     checkCount(prepared, values)
+    const { statement } = prepared
+    // A COMMIT that was refused stays active until it is reset, and would keep an interruption alive for all others.
+    const fail = (error: Error) => statement.reset(() => reject(error))
     if (prepared.answersRows) {
-      prepared.statement.all<object>(values, (error, found) => {
-        if (error !== null) return reject(error)
-        const rows = shape === 'object' ? found : found.map(valuesOf)
-        resolve({ rows, affected: rows.length, lastId: undefined })
+      statement.all<object>(values, (error, found) => {
+        const rows = shape === 'object' || error !== null ? found : found.map(valuesOf)
+        if (error === null) resolve({ rows, affected: rows.length, lastId: undefined })
+        else fail(error)
       })
       return
     }
-    prepared.statement.run(values, function (this: RunResult, error: Error | null) {
+    statement.run(values, function (this: RunResult, error: Error | null) {
       if (error === null) resolve({ rows: NONE, affected: this.changes, lastId: this.lastID })
-      else reject(error)
+      else fail(error)
     })
   })
 }
