@@ -1,4 +1,4 @@
-export { DIALECTS, type Dialect } from './dialect.js'
+export { DIALECTS, type Dialect, dialectOf } from './dialect.js'
 export type { FileSource, Migration } from './files.js'
 export type { Finding } from './lint.js'
 export type { Level } from './lint-rule.js'

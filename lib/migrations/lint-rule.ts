@@ -12,8 +12,8 @@ export interface FileFacts {
   readonly dialect: Dialect
   readonly direction: 'up' | 'down'
   readonly statements: readonly Statement[]
-  /** Those in front of the one that is looked at. */
-  readonly before: readonly Statement[]
+  /** The CREATE, ALTER, DROP, RENAME and TRUNCATE statements in front of the one that is looked at. */
+  readonly ddlBefore: readonly Statement[]
   /** Tables that this file itself made before: nobody else uses them yet. */
   readonly created: ReadonlySet<string>
   readonly statementTimeoutMs: number

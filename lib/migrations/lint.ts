@@ -7,8 +7,8 @@ import { LOCK_RULES } from './rules/locks.js'
 import { MYSQL_RULES } from './rules/mysql.js'
 import { REWRITE_RULES } from './rules/rewrites.js'
 import { SECRET_RULES } from './rules/secrets.js'
-import type { Script } from './sql-statements.js'
-import { createTable } from './statement-shape.js'
+import type { Script, Statement } from './sql-statements.js'
+import { createTable, isDdl } from './statement-shape.js'
 
 /** Every rule there is. */
 export const RULES: readonly Rule[] = [
@@ -66,19 +66,17 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
     found(1, 'unknown-rule', 'advice', `ashlar:allow names ${rule}, and there is no such rule`),
   )
   const created = new Set<string>()
-  const findings = statements.flatMap((statement, at) => {
-    const file: FileFacts = {
-      ...facts,
-      statements,
-      before: statements.slice(0, at),
-      created: new Set(created),
-    }
-    const table = createTable(statement)?.table
-    if (table !== undefined) created.add(table)
-    return rules.flatMap((rule) => {
+  const ddlBefore: Statement[] = []
+  const file: FileFacts = { ...facts, statements, ddlBefore, created }
+  const findings = statements.flatMap((statement) => {
+    const told = rules.flatMap((rule) => {
       const text = rule.check(statement, file)
       return text === undefined ? [] : [found(statement.line, rule.name, rule.level, text)]
     })
+    if (isDdl(statement)) ddlBefore.push(statement)
+    const table = createTable(statement)?.table
+    if (table !== undefined) created.add(table)
+    return told
   })
   return [...misspelt, ...findings]
 }

@@ -45,7 +45,10 @@ class MysqlSession implements Session {
   /** MySQL bounds no DDL by itself: a second connection ends what takes too long. */
   async run(sql: string, timeoutMs: number): Promise<void> {
     let killing: Promise<void> | undefined
-    const timer = timeoutMs > 0 ? setTimeout(() => (killing = this.#kill()), timeoutMs) : undefined
+    const kill = () => {
+      killing = this.#kill()
+    }
+    const timer = timeoutMs > 0 ? setTimeout(kill, timeoutMs) : undefined
     try {
       await this.connection.query(sql)
     } finally {
@@ -75,14 +78,15 @@ class MysqlSession implements Session {
   async lockHolder(): Promise<string> {
     const [holder] = await this.rows('SELECT IS_USED_LOCK(?) AS id', [this.#lock])
     if (holder === undefined || holder.id === null) return ''
+    const id = Number(holder.id)
     // Without the right PROCESS, other users' rows are hidden.
     const [row] = await this.rows(
       'SELECT USER AS name, HOST AS host, TIME AS seconds FROM information_schema.PROCESSLIST WHERE ID = ?',
-      [holder.id],
+      [id],
     )
     const who =
       row && `user ${String(row.name)} from ${String(row.host)}, busy for ${String(row.seconds)} s, `
-    return `a session (${who ?? ''}connection ${String(holder.id)})`
+    return `a session (${who ?? ''}connection ${id})`
   }
 
   async unlock(): Promise<void> {

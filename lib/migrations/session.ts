@@ -49,7 +49,7 @@ export interface Described {
 
 export function describeError(error: unknown, url: string): Described {
   const { code, errno, message } = error as DriverError
-  const number = typeof errno === 'number' && errno > 0 ? String(errno) : String(code ?? '')
+  const number = typeof errno === 'number' && errno > 0 ? String(errno) : typeof code === 'string' ? code : ''
   const text = message.replace(/^(Duplicate entry) '.*' (for key)/s, '$1 $2')
   return { text: redact(text === '' ? number : text, url), code: number }
 }

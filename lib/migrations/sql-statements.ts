@@ -68,8 +68,9 @@ export function summaryOf({ tokens }: Statement, longest = 72): string {
   const words = tokens.slice(0, 24).map(({ kind, text }) => (kind === 'string' ? "'…'" : text))
   const line = words
     .join(' ')
-    .replaceAll(/ ?([.,()]) ?/g, '$1')
-    .replaceAll(/,(?=\S)/g, ', ')
+    .replaceAll(' . ', '.')
+    .replaceAll('( ', '(')
+    .replaceAll(/ ([,)])/g, '$1')
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
 }
 

@@ -5,6 +5,10 @@ import type { Token } from './sql-tokens.js'
 
 type Tokens = readonly Token[]
 
+/** Whether the statement changes what tables there are or look like. */
+export const isDdl = ({ tokens: [verb] }: Statement): boolean =>
+  ['CREATE', 'ALTER', 'DROP', 'RENAME', 'TRUNCATE'].some((word) => isWord(verb, word))
+
 export interface Column {
   readonly name: string
   /** Type, default and constraints. */

@@ -1,6 +1,6 @@
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
-import type { Dialect } from '../../lib/migrations/index.js'
+import { type Dialect, migrate } from '../../lib/migrations/index.js'
 import { serviceUrl } from '../support/services.js'
 
 export type Row = Record<string, unknown>
@@ -8,39 +8,105 @@ export type Row = Record<string, unknown>
 /** A database of a test's own on a real server. */
 export interface FreshDatabase {
   readonly dialect: Dialect
+  readonly name: string
   readonly url: string
   /** Runs SQL on a connection that stays open until `drop`. */
   rows(sql: string): Promise<Row[]>
   /** Names of the tables of a schema (MySQL: of the database), in order. */
   tables(schema?: string): Promise<readonly string[]>
+  /** Ends the connection and leaves the database. */
+  close(): Promise<void>
   drop(): Promise<void>
+}
+
+/** Tables of the framework and of the engine, in order. */
+export const BASELINE: readonly string[] = [
+  ...['ashlar_migrations', 'idempotency_keys', 'idempotency_markers', 'operations', 'outbox'],
+  ...[
+    'outbox_dead_letter',
+    'outbox_dispatch_cursor',
+    'tenant_event_policy',
+    'tenant_event_seq',
+    'tenant_fence',
+  ],
+]
+
+/** Hands out one database after the other. */
+export interface DatabaseSource {
+  /** The next one, for which the last one is given up. */
+  next(): Promise<FreshDatabase>
+  close(): Promise<void>
+}
+
+/** Undefined where the run does without the server; the runner has named it then. */
+export async function databaseSource(dialect: Dialect, empty: boolean): Promise<DatabaseSource | undefined> {
+  const server = serviceUrl(dialect)
+  if (server === undefined) return undefined
+  if (empty) return oneByOne(() => freshDatabase(server))
+  const first = await freshDatabase(server)
+  await migrate({ url: first.url, files: {} }).up()
+  if (dialect === 'mysql') return { next: () => emptied(first), close: () => first.drop() }
+  await first.close()
+  const clones = oneByOne(() => freshDatabase(server, first.name))
+  return { next: () => clones.next(), close: () => clones.close().then(() => first.drop()) }
 }
 
 let made = 0
 
-/** Undefined where the run does without the server; the runner has named it then. */
-export async function freshDatabase(dialect: Dialect): Promise<FreshDatabase | undefined> {
-  const server = serviceUrl(dialect)
-  if (server === undefined) return undefined
+/** A database without a table, or with everything that `template` has (PostgreSQL). */
+export async function freshDatabase(server: string, template?: string): Promise<FreshDatabase> {
   const name = `ashlar_migr_${process.pid}_${++made}`
   const url = new URL(server)
   url.pathname = `/${name}`
-  return dialect === 'postgres' ? onPostgres(server, url.href, name) : onMysql(server, url.href, name)
+  return url.protocol === 'postgres:'
+    ? onPostgres(server, url.href, name, template)
+    : onMysql(server, url.href, name)
 }
 
-async function onPostgres(server: string, url: string, name: string): Promise<FreshDatabase> {
+function oneByOne(make: () => Promise<FreshDatabase>): DatabaseSource {
+  let last: FreshDatabase | undefined
+  return {
+    next: async () => {
+      await last?.drop()
+      last = await make()
+      return last
+    },
+    close: async () => last?.drop(),
+  }
+}
+
+/** MySQL has no templates and is slow to make tables: those of the baseline stay. */
+async function emptied(database: FreshDatabase): Promise<FreshDatabase> {
+  const { rows } = database
+  await rows('ROLLBACK')
+  await rows('SET foreign_key_checks = 0')
+  for (const table of await database.tables()) {
+    if (!BASELINE.includes(table)) await rows(`DROP TABLE IF EXISTS \`${table}\``)
+    else if (table === 'ashlar_migrations') await rows('DELETE FROM ashlar_migrations WHERE version > 1')
+    else await rows(`DELETE FROM ${table}`)
+  }
+  return database
+}
+
+async function onPostgres(
+  server: string,
+  url: string,
+  name: string,
+  template?: string,
+): Promise<FreshDatabase> {
   const admin = async (sql: string) => {
     const client = new Client(server)
     await client.connect()
     await client.query(sql).finally(() => client.end())
   }
-  await admin(`CREATE DATABASE ${name}`)
+  await admin(`CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`)
   const client = new Client(url)
   client.on('error', () => undefined)
   await client.connect()
   const rows = async (sql: string) => (await client.query<Row>(sql)).rows
   return {
     dialect: 'postgres',
+    name,
     url,
     rows,
     tables: async (schema = 'public') =>
@@ -49,6 +115,7 @@ async function onPostgres(server: string, url: string, name: string): Promise<Fr
           `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = '${schema}' ORDER BY 1`,
         ),
       ),
+    close: () => client.end(),
     drop: async () => {
       await client.end()
       await admin(`DROP DATABASE ${name} WITH (FORCE)`)
@@ -69,6 +136,7 @@ async function onMysql(server: string, url: string, name: string): Promise<Fresh
   }
   return {
     dialect: 'mysql',
+    name,
     url,
     rows,
     tables: async () =>
@@ -77,6 +145,7 @@ async function onMysql(server: string, url: string, name: string): Promise<Fresh
           'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1',
         ),
       ),
+    close: () => connection.end(),
     drop: async () => {
       await connection.end()
       await admin(`DROP DATABASE ${name}`)
@@ -84,4 +153,4 @@ async function onMysql(server: string, url: string, name: string): Promise<Fresh
   }
 }
 
-const names = (rows: readonly Row[]): readonly string[] => rows.map(({ name }) => String(name))
+const names = (rows: readonly Row[]): readonly string[] => rows.map(({ name }) => String(name)).sort()

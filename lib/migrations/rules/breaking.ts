@@ -93,8 +93,8 @@ export const BREAKING_RULES: readonly Rule[] = [
     name: 'backfill-with-ddl',
     level: 'danger',
     dialect: 'postgres',
-    check: ({ tokens }, { before }) =>
-      (isWord(tokens[0], 'UPDATE') || isWord(tokens[0], 'DELETE')) && before.some(locksATable)
+    check: ({ tokens }, { ddlBefore }) =>
+      (isWord(tokens[0], 'UPDATE') || isWord(tokens[0], 'DELETE')) && ddlBefore.some(locksATable)
         ? 'changes rows while the file holds the lock of its ALTER TABLE: put it into a file of its own, in batches'
         : undefined,
   },
@@ -115,7 +115,8 @@ function renamesColumn(action: readonly Token[]): boolean {
   const cursor = new Cursor(action)
   if (cursor.take('CHANGE')) {
     cursor.take('COLUMN')
-    return cursor.name() !== cursor.name()
+    const old = cursor.name()
+    return cursor.name() !== old
   }
   if (!cursor.take('RENAME')) return false
   if (cursor.take('COLUMN')) return true

@@ -88,7 +88,7 @@ export const LOCK_RULES: readonly Rule[] = [
           (kind === 'FOREIGN' || kind === 'CHECK') && !hasWords(definition, 'NOT', 'VALID'),
       )
       if (unchecked) return `locks the table while every row is checked: add it NOT VALID, then ${NEXT_FILE}`
-      return validates(statement) && file.before.some((earlier) => addsNotValid(earlier, statement))
+      return validates(statement) && file.ddlBefore.some((earlier) => addsNotValid(earlier, statement))
         ? `checks every row while the file still holds the lock of ADD CONSTRAINT … NOT VALID: ${NEXT_FILE}`
         : undefined
     },
@@ -140,8 +140,8 @@ export const LOCK_RULES: readonly Rule[] = [
         hasWords(alteredColumn(action)?.change ?? [], 'SET', 'NOT', 'NULL'),
       )
       const table = alterTable(statement)?.table
-      const isProven = file.before.some((one) => validates(one) && alterTable(one)?.table === table)
-      return sets && !isProven
+      const isProven = () => file.ddlBefore.some((one) => validates(one) && alterTable(one)?.table === table)
+      return sets && !isProven()
         ? 'locks the table while every row is read: add CHECK (… IS NOT NULL) NOT VALID first; a later file runs ' +
             'VALIDATE CONSTRAINT and then SET NOT NULL, which believes the constraint'
         : undefined

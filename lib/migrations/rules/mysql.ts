@@ -1,7 +1,7 @@
 import { Cursor, hasWords, isWord } from '../cursor.js'
 import type { Rule } from '../lint-rule.js'
 import type { Statement } from '../sql-statements.js'
-import { addedConstraint, alterTable, createIndex, createTable } from '../statement-shape.js'
+import { addedConstraint, alterTable, createIndex, createTable, isDdl } from '../statement-shape.js'
 import { actionsOnOldTables, toldBy } from './old-tables.js'
 
 /** MySQL commits each DDL statement by itself and copies tables where PostgreSQL only locks them. */
@@ -11,8 +11,8 @@ export const MYSQL_RULES: readonly Rule[] = [
     level: 'danger',
     dialect: 'mysql',
     bothWays: true,
-    check: (statement, { before, direction }) =>
-      isDdl(statement) && before.some(isDdl) && direction === 'up'
+    check: (statement, { ddlBefore, direction }) =>
+      isDdl(statement) && ddlBefore.length > 0 && direction === 'up'
         ? 'MySQL cannot undo the DDL in front of it when this one fails: one DDL statement for each file'
         : undefined,
   },
@@ -115,10 +115,6 @@ export const MYSQL_RULES: readonly Rule[] = [
         : undefined,
   },
 ]
-
-const DDL = ['CREATE', 'ALTER', 'DROP', 'RENAME', 'TRUNCATE']
-
-const isDdl = ({ tokens }: Statement): boolean => DDL.some((word) => isWord(tokens[0], word))
 
 /** Things whose second creation or removal answers with an error that recovery does not know. */
 const NEEDS_IF = [

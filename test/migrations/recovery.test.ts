@@ -1,0 +1,200 @@
+import { expect } from 'chai'
+import { MigrationError } from '../../lib/errors.js'
+import { migrate, type MigrateOptions, type Progress } from '../../lib/migrations/index.js'
+import { failureOf, file, onEachEngine, tables } from './each-engine.js'
+
+onEachEngine('a failed migration', (database, dialect) => {
+  const migrator = (files: MigrateOptions['files'], options: Partial<MigrateOptions> = {}) =>
+    migrate({ url: database().url, files, ...options })
+  const rowOf = async (version: number) => {
+    const [row] = await database().rows(`SELECT * FROM ashlar_migrations WHERE version = ${version}`)
+    return row && { ...row, dirty: Boolean(row.dirty) }
+  }
+  /** Wrong in its only statement. */
+  const wrong = (number: number, name = `000${number}_t${number}`) =>
+    file(name, 'CREATE TABLE t (id nonsense)', '')
+
+  it('is dirty with its error, and the versions before it are applied', async () => {
+    const failure = await failureOf(migrator({ ...tables(2), ...wrong(3) }).up())
+    expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'failed')
+    expect(failure.message).to.match(
+      /0003_t3\.up\.sql, statement 1 of 1 \(line 1\): .*Nothing of the file stays/,
+    )
+    expect(await rowOf(3)).to.include({ dirty: true, statements_done: 0, error: failure.message })
+    expect((await migrator({ ...tables(2), ...wrong(3) }).status()).map(({ state }) => state)).to.deep.equal([
+      ...['applied', 'applied', 'dirty'],
+    ])
+  })
+
+  const PLACES: readonly (readonly [
+    name: string,
+    broken: Record<string, string>,
+    fixed: Record<string, string>,
+  ])[] = [
+    ['the first file', wrong(2), tables(2)],
+    ['a file in the middle', { ...tables(2), ...wrong(3), ...tables(4) }, tables(2, 3, 4)],
+    ['the last file, with a higher one added to the fix', { ...tables(2), ...wrong(3) }, tables(2, 3, 4)],
+    ['the same file under another name', wrong(2, '0002_other'), tables(2)],
+    ['a file that ran after 9001', { ...tables(9001), ...wrong(2) }, tables(2, 9001)],
+  ]
+  for (const [name, broken, fixed] of PLACES)
+    it(`recovers when the next run has ${name} corrected`, async () => {
+      await failureOf(migrator(broken).up())
+      await migrator(fixed).up()
+      const made = Object.keys(fixed).flatMap((path) => /_(t\d+)\.up/.exec(path)?.[1] ?? [])
+      expect(await database().tables()).to.include.members(made)
+      expect(await migrator(fixed).verify()).to.deep.equal([])
+    })
+
+  it('fails again when nothing was corrected', async () => {
+    const first = await failureOf(migrator(wrong(2)).up())
+    expect((await failureOf(migrator(wrong(2)).up())).message).to.equal(first.message)
+  })
+
+  it('does not hide a table that was there before', async () => {
+    await database().rows('CREATE TABLE t2 (other text)')
+    for (let run = 0; run < 2; run++)
+      expect((await failureOf(migrator(tables(2)).up())).message).to.match(/t2.* already exists/)
+  })
+
+  it('says that it runs the version again', async () => {
+    await failureOf(migrator(wrong(2)).up())
+    const progress: Progress[] = []
+    await migrator(tables(2), { onProgress: (event) => progress.push(event) }).up()
+    expect(progress).to.deep.include({
+      ...{ kind: 'recovering', version: '0002_t2', text: 'runs it again after it failed' },
+    })
+  })
+
+  it('is left alone by an older image that does not have it', async () => {
+    await failureOf(migrator({ ...tables(2), ...wrong(3) }).up())
+    expect(await migrator(tables(2)).up()).to.deep.equal({ applied: [], ahead: ['0003_t3'] })
+    expect((await migrator(tables(2)).down(2)).rolledBack).to.deep.equal(['0003_t3'])
+    expect(await rowOf(3)).to.equal(undefined)
+  })
+
+  it('can be rolled back when nothing of it stays', async () => {
+    await failureOf(migrator({ ...tables(2), ...wrong(3) }).up())
+    expect((await migrator({}).down(1)).rolledBack).to.deep.equal(['0003_t3', '0002_t2'])
+    expect(await database().tables()).to.not.include('t2')
+  })
+
+  it('on the way down is dirty, and the version still applied: the next way up finds it so', async () => {
+    const files = { ...tables(2), '0002_t2.down.sql': 'DROP TABLE not_there' }
+    await migrator(files).up()
+    const failure = await failureOf(migrator(files).down(1))
+    expect(failure.message).to.match(/0002_t2\.down\.sql, statement 1 of 1 \(line 1\)/)
+    expect(await rowOf(2)).to.include({ dirty: true, statements_done: -1 })
+    expect((await migrator(files).status()).at(-1)).to.include({ state: 'dirty', error: failure.message })
+    expect(await migrator({ ...tables(2), ...tables(3) }).up()).to.deep.equal({
+      applied: ['0003_t3'],
+      ahead: [],
+    })
+    expect(await database().tables()).to.include.members(['t2', 't3'])
+    expect(await migrator(tables(2, 3)).verify()).to.deep.equal([])
+  })
+
+  it('on the way down is rolled back by the corrected file', async () => {
+    const files = { ...tables(2), '0002_t2.down.sql': 'DROP TABLE not_there' }
+    await migrator(files).up()
+    await failureOf(migrator(files).down(1))
+    expect((await migrator(tables(2)).down(1)).rolledBack).to.deep.equal(['0002_t2'])
+    expect(await database().tables()).to.not.include('t2')
+    expect((await migrator(tables(2)).up()).applied).to.deep.equal(['0002_t2'])
+  })
+
+  it('after a cut-off way down is refused when its file was edited meanwhile', async () => {
+    const files = { ...tables(2), '0002_t2.down.sql': 'DROP TABLE not_there' }
+    await migrator(files).up()
+    await failureOf(migrator(files).down(1))
+    const edited = { ...files, '0002_t2.up.sql': 'CREATE TABLE t2 (id text)' }
+    expect(await failureOf(migrator(edited).up())).to.have.property('stop', 'edited')
+  })
+
+  const SEVERAL = {
+    ...file(
+      '0002_a',
+      'CREATE TABLE a (id bigint);\nCREATE TABLE b (id bigint);\nCREATE TABLE c (id nonsense)',
+      'DROP TABLE c; DROP TABLE b; DROP TABLE a',
+    ),
+  }
+
+  if (dialect === 'postgres')
+    it('keeps nothing of a file of which the third statement failed', async () => {
+      await failureOf(migrator(SEVERAL).up())
+      expect(await database().tables()).to.not.include.members(['a', 'b'])
+      expect(await rowOf(2)).to.include({ dirty: true, statements_done: 0 })
+    })
+
+  if (dialect === 'postgres')
+    it('at its COMMIT says so', async () => {
+      const sql =
+        'CREATE TABLE a (id bigint PRIMARY KEY, b bigint REFERENCES a DEFERRABLE INITIALLY DEFERRED); INSERT INTO a VALUES (1, 2)'
+      const failure = await failureOf(migrator(file('0002_a', sql, '')).up())
+      expect(failure.message).to.match(/0002_a\.up\.sql, at its COMMIT: .*violates foreign key/)
+      expect(await rowOf(2)).to.include({ dirty: true })
+    })
+
+  if (dialect === 'mysql') {
+    it('remembers how many statements are done, and goes on behind them', async () => {
+      const failure = await failureOf(migrator(SEVERAL).up())
+      expect(failure.message).to.match(/statement 3 of 3 \(line 3\).*correct the file from statement 3 on/)
+      expect(await rowOf(2)).to.include({ dirty: true, statements_done: 2 })
+      const sql = SEVERAL['0002_a.up.sql']?.replace('nonsense', 'bigint') ?? ''
+      await migrator({ ...SEVERAL, '0002_a.up.sql': sql }).up()
+      expect(await database().tables()).to.include.members(['a', 'b', 'c'])
+      expect(await rowOf(2)).to.include({ dirty: false, statements_done: 3, up_sql: sql })
+    })
+
+    it('refuses a correction of what is done already', async () => {
+      await failureOf(migrator(SEVERAL).up())
+      const sql = 'CREATE TABLE a (id text);\nCREATE TABLE b (id bigint);\nCREATE TABLE c (id bigint)'
+      const failure = await failureOf(migrator({ ...SEVERAL, '0002_a.up.sql': sql }).up())
+      expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'dirty')
+      expect(failure.message).to.match(
+        /its first 2 statement\(s\) are done.*correct the file from statement 3 on/,
+      )
+      expect(await rowOf(2)).to.include({ statements_done: 2, up_sql: SEVERAL['0002_a.up.sql'] })
+    })
+
+    it('is not rolled back while it is half done', async () => {
+      await failureOf(migrator(SEVERAL).up())
+      const failure = await failureOf(migrator(SEVERAL).down(1))
+      expect(failure.message).to.match(/0002_a: 2 of 3 statements are done.*run up first, then roll back/)
+    })
+
+    it('on the way down goes on behind what is done, up or down', async () => {
+      const files = file(
+        '0002_a',
+        'CREATE TABLE a (id bigint); CREATE TABLE b (id bigint)',
+        'DROP TABLE b; DROP TABLE c',
+      )
+      const fixed = { ...files, '0002_a.down.sql': 'DROP TABLE b; DROP TABLE a' }
+      for (const next of ['up', 'down'] as const) {
+        await migrator(files).up()
+        await failureOf(migrator(files).down(1))
+        expect(await rowOf(2)).to.include({ dirty: true, statements_done: -2 })
+        expect(await database().tables())
+          .to.include('a')
+          .and.not.include('b')
+        if (next === 'up') expect((await migrator(fixed).up()).applied).to.deep.equal(['0002_a'])
+        else expect((await migrator(fixed).down(1)).rolledBack).to.deep.equal(['0002_a'])
+        const present = next === 'up' ? ['a', 'b'] : []
+        expect((await database().tables()).filter((table) => ['a', 'b'].includes(table))).to.deep.equal(
+          present,
+        )
+        await migrator(fixed).down(1)
+      }
+    })
+
+    it('keeps rows and the count of statements together', async () => {
+      await database().rows('CREATE TABLE counted (id bigint)')
+      const sql = (last: string) => `INSERT INTO counted VALUES (1); INSERT INTO counted VALUES (2); ${last}`
+      await failureOf(migrator(file('0002_a', sql('INSERT INTO nowhere VALUES (3)'), '')).up())
+      await migrator(file('0002_a', sql('INSERT INTO counted VALUES (3)'), '')).up()
+      expect(await database().rows('SELECT id FROM counted ORDER BY id')).to.deep.equal(
+        [1, 2, 3].map((id) => ({ id })),
+      )
+    })
+  }
+})
