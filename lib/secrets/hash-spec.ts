@@ -60,7 +60,10 @@ export function hashBy(
   secret: string,
   signal?: AbortSignal,
 ): Buffer | Promise<Buffer> {
-  if (algorithm.digest !== 'pbkdf2') return hash(algorithm.digest, concat(salt, secret), 'buffer')
+  if (algorithm.digest !== 'pbkdf2') {
+    // Out as text and back into bytes: a buffer made by the native side costs as much as the hash.
+    return Buffer.from(hash(algorithm.digest, concat(salt, secret), 'binary'), 'latin1')
+  }
   const { iterations, length } = algorithm
   return derivations(() => derive(secret, salt, iterations, length, 'sha256'), signal)
 }
