@@ -79,7 +79,7 @@ const pieces = fc.constantFrom(
     '$1',
     '?',
     '`',
-    '${x}',
+    '{x}',
     '%',
     '%s',
   ],

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { inspect } from 'node:util'
 import { InvalidArgument } from '../../../lib/errors.js'
 import type { OrderTerm } from '../../../lib/persistence/query/order-by.js'
 import {
@@ -61,7 +62,7 @@ describe('page tokens', () => {
   ]
   for (const [kind, ...held] of values) {
     for (const value of held) {
-      it(`carry ${kind} ${typeof value === 'object' ? JSON.stringify(value) : String(value)} exactly`, () => {
+      it(`carry ${kind} ${inspect(value)} exactly`, () => {
         const terms = [asc(of(kind))]
         const cursor = decodePageToken(encodeKeyset([value], terms, scope), terms, scope)
         if (cursor?.kind !== 'keyset') return expect.fail('no keyset')
@@ -186,7 +187,7 @@ describe('page tokens', () => {
     ]
     for (const [kind, ...held] of forged) {
       for (const value of held) {
-        it(`when a ${kind} would be ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`, () => {
+        it(`when a ${kind} would be ${inspect(value)}`, () => {
           const token = encodeKeyset([value], [asc(of(kind, true))], scope)
           expect(refusal(() => decodePageToken(token, [asc(of(kind))], scope))).to.match(MALFORMED)
         })
