@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import { searchMigrations, type SearchTable } from '../../lib/migrations/search-migrations.js'
+
+const WIDGETS: SearchTable = {
+  table: 'widgets',
+  vector: `to_tsvector('simple'::regconfig, COALESCE("a", ''))`,
+}
+const NOTES: SearchTable = { table: 'notes', vector: `to_tsvector('simple'::regconfig, COALESCE("b", ''))` }
+const CHANGED: SearchTable = { ...WIDGETS, vector: `to_tsvector('english'::regconfig, COALESCE("a", ''))` }
+
+describe('searchMigrations', () => {
+  it('writes the specified four files', () => {
+    expect(searchMigrations([WIDGETS], {})).to.deep.equal({
+      '9001_widgets_search_vector.up.sql': `ALTER TABLE "widgets" ADD COLUMN "search_vector" tsvector GENERATED ALWAYS AS (${WIDGETS.vector}) STORED;\n`,
+      '9001_widgets_search_vector.down.sql': 'ALTER TABLE "widgets" DROP COLUMN IF EXISTS "search_vector";\n',
+      '9002_widgets_search_gin.up.sql':
+        'CREATE INDEX CONCURRENTLY "widgets_search_vector_gin" ON "widgets" USING gin ("search_vector");\n',
+      '9002_widgets_search_gin.down.sql': 'DROP INDEX CONCURRENTLY IF EXISTS "widgets_search_vector_gin";\n',
+    })
+  })
+
+  it('numbers tables in the order of their names, whatever order they come in', () => {
+    const files = searchMigrations([WIDGETS, NOTES], {})
+    expect(Object.keys(files).sort()[0]).to.equal('9001_notes_search_vector.down.sql')
+    expect(searchMigrations([NOTES, WIDGETS], {})).to.deep.equal(files)
+  })
+
+  it('is idempotent: what is committed comes back byte for byte', () => {
+    const committed = searchMigrations([WIDGETS, NOTES], {})
+    expect(searchMigrations([WIDGETS, NOTES], committed)).to.deep.equal(committed)
+  })
+
+  it('a new table takes the next free pair, and nobody else moves', () => {
+    const committed = searchMigrations([WIDGETS], {})
+    const files = searchMigrations([WIDGETS, NOTES], {
+      ...committed,
+      '0002_notes.up.sql': 'CREATE TABLE notes ()',
+    })
+    expect(Object.keys(files).filter((name) => name.includes('.up.'))).to.have.members([
+      '9001_widgets_search_vector.up.sql',
+      '9002_widgets_search_gin.up.sql',
+      '9003_notes_search_vector.up.sql',
+      '9004_notes_search_gin.up.sql',
+    ])
+  })
+
+  it('a changed vector drops and adds the column in a new pair, and its way back restores the old one', () => {
+    const committed = searchMigrations([WIDGETS], {})
+    const files = searchMigrations([CHANGED], committed)
+    expect(files['9003_widgets_search_vector.up.sql']).to.equal(
+      `ALTER TABLE "widgets" DROP COLUMN IF EXISTS "search_vector", ADD COLUMN "search_vector" tsvector GENERATED ALWAYS AS (${CHANGED.vector}) STORED;\n`,
+    )
+    expect(files['9003_widgets_search_vector.down.sql']).to.include(WIDGETS.vector).and.include('USING gin')
+    expect(searchMigrations([CHANGED], { ...committed, ...files })).to.deep.equal(files)
+  })
+})
