@@ -1,5 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Aborted, AshlarError, ErrConflict, ErrPreconditionFailed } from '../errors.js'
+import {
+  Aborted,
+  AshlarError,
+  Cancelled,
+  DeadlineExceeded,
+  ErrConflict,
+  ErrPreconditionFailed,
+  Unavailable,
+} from '../errors.js'
 import { cancellation } from './executors/cancellation.js'
 import { driverErrors, type DriverError } from './driver-errors.js'
 
@@ -80,9 +88,13 @@ function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefin
   return SQLSTATES[code] ?? SQLITE_CODES[code]
 }
 
-/** Whether the same work may succeed when it is done again: a deadlock, a serialization failure, a lock timeout. */
+/**
+ * Whether the same work may succeed when it is done again: a deadlock, a serialization failure, a lock timeout, whatever
+ * was wrapped around it. Not when the commit may have gone through, or nobody waits any more.
+ */
 export function retryable(error: unknown): boolean {
-  if (error instanceof AshlarError && !(error instanceof Aborted)) return false
+  if (error instanceof Unavailable || error instanceof Cancelled || error instanceof DeadlineExceeded)
+    return false
   return driverErrors(error).some(
     ({ code, errno, sqlState }) =>
       (typeof sqlState === 'string' && RETRYABLE_ERRNOS.has(errno)) ||

@@ -3,6 +3,7 @@ import { QueryFailedError } from 'typeorm'
 import {
   Aborted,
   Cancelled,
+  DeadlineExceeded,
   ErrConflict,
   ErrNotFound,
   ErrPreconditionFailed,
@@ -209,7 +210,10 @@ describe('retryable', () => {
       true,
     ],
     ['one told as Aborted', new Aborted(undefined, { code: '40001' }), true],
+    ['one told as Internal', new Internal({ code: '40001' }), true],
     ['an Aborted of its own', new Aborted(), false],
+    ['a cancelled statement', new Cancelled({ code: '40001' }), false],
+    ['a deadline that passed', new DeadlineExceeded(undefined, { code: '40001' }), false],
     ['a commit that was cut off', new Unavailable('x', { code: '40001' }), false],
     ['a conflict', { code: '23505' }, false],
     ['a number without a SQLSTATE', { errno: 1213 }, false],
