@@ -94,16 +94,18 @@ function toField(
   if (typeof kind !== 'string') return `${property} ${kind.problem}`
   const proto = inMessage?.name ?? snakeCase(property)
   const facet = facts.properties.get(property)
-  const secretive = role === 'secret' || role === 'credential'
-  const exposed = inMessage !== undefined || (facts.resource?.message === undefined && !secretive)
-  const optedIn =
-    facet?.filterable === true ||
-    (inMessage !== undefined &&
-      hasOption(inMessage, fieldOption) &&
-      getOption(inMessage, fieldOption).filterable)
-  const sortable = kind !== 'json'
+  const exposed =
+    inMessage !== undefined ||
+    (facts.resource?.message === undefined && role !== 'secret' && role !== 'credential')
+  const option =
+    inMessage !== undefined && hasOption(inMessage, fieldOption)
+      ? getOption(inMessage, fieldOption)
+      : undefined
+  const hidden = option?.secret === true || role === 'secret' || role === 'credential'
+  const optedIn = facet?.filterable === true || option?.filterable === true
+  const comparable = exposed && !hidden && kind !== 'json'
+  const filterable = comparable && (role === 'plain' || role === 'key' || optedIn)
   const nullable = column.options.nullable === true
-  const filterable = exposed && sortable && (role === 'plain' || role === 'key' || (optedIn && !secretive))
   return Object.freeze({
     property,
     proto,
