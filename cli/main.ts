@@ -1,3 +1,4 @@
+import './quick-start.js'
 import { Errors, run, settings } from '@oclif/core'
 import { EXIT_CODES } from './exit-codes.js'
 import { Failure } from './failure.js'

@@ -111,6 +111,22 @@ describe('the programs', () => {
       expect([exit, stdout, stderr]).to.deep.equal([2, '', `${program}: ${message}\n`])
     })
 
+  it('call a mistake of their own one, and show where it is when asked', async () => {
+    const broken = `--import=data:text/javascript,${encodeURIComponent('JSON.parse = () => { throw new TypeError("boom") }')}`
+    const plain = await runCli('idp', ['up'], { env: { NODE_OPTIONS: broken } })
+    expect([plain.exit, plain.stdout]).to.deep.equal([70, ''])
+    expect(plain.stderr).to.equal(
+      'idp: boom: this is a mistake of the program; please report it with what ASHLAR_DEBUG=1 prints\n',
+    )
+    const { stderr } = await runCli('idp', ['up'], { env: { NODE_OPTIONS: broken, ASHLAR_DEBUG: '1' } })
+    expect(stderr).to.match(/^TypeError: boom\n +at /)
+  })
+
+  it('end quietly when nobody reads on', async () => {
+    const under = ['sh', '-c', '"$@" | head -n 1', 'sh']
+    expect(await runCli('idp', ['clients', 'sync', '--help'], { under })).to.have.property('stderr', '')
+  })
+
   it('look for commands where they are, whatever NODE_ENV says', async () => {
     const { exit, stderr } = await runCli('idp', ['--help'], { env: { NODE_ENV: 'development' } })
     expect([exit, stderr]).to.deep.equal([0, ''])

@@ -24,6 +24,12 @@ const tile = (more: Partial<Tile>): Tile => ({
   ...more,
 })
 
+/** Every order of the routes. */
+const ordersOf = (routes: readonly Route[]): readonly (readonly Route[])[] =>
+  routes.length < 2
+    ? [routes]
+    : routes.flatMap((first, index) => ordersOf(routes.toSpliced(index, 1)).map((rest) => [first, ...rest]))
+
 /** Name, routes, and each client as `client_id name launch_url`. */
 const APPS: readonly (readonly [string, readonly Route[], readonly string[]])[] = [
   ['no routes', [], []],
@@ -117,8 +123,8 @@ const COLLISIONS: readonly (readonly [string, readonly Route[], RegExp])[] = [
 
 describe('clientsOf', () => {
   for (const [name, routes, clients] of APPS)
-    it(`makes clients of ${name}`, () => {
-      for (const order of [routes, routes.toReversed()])
+    it(`makes clients of ${name}, whatever the order`, () => {
+      for (const order of ordersOf(routes))
         expect(
           clientsOf(order).map(
             (client) => `${client.client_id} ${client.tile.name} ${client.tile.launch_url}`,
@@ -150,7 +156,7 @@ describe('clientsOf', () => {
 
   for (const [name, routes, message] of COLLISIONS)
     it(`refuses ${name}, whatever their order`, () => {
-      for (const order of [routes, routes.toReversed()])
+      for (const order of ordersOf(routes))
         expect(() => clientsOf(order))
           .to.throw(Failure, message)
           .with.property('exit', 'input')
