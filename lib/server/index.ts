@@ -1,6 +1,9 @@
 export type { CorsOptions } from '../gateway/cors.js'
 export type { FetchHandler, GatewayMux, HttpHandler, NodeHandler } from '../gateway/mux.js'
+export { apiKey, type ApiKeyOptions, type ApiKeyVerification } from './authn/api-key.js'
+export type { ClaimMapping, ClaimReader } from './authn/claims.js'
 export { devPrincipal } from './authn/dev-principal.js'
+export { oidc, type OidcOptions } from './authn/oidc.js'
 export type { Authenticator, Credentials } from './authenticator.js'
 export {
   type AuthorizationRequest,
