@@ -7,10 +7,19 @@ export function exactInteger(text: string): bigint | undefined {
   const match = DECIMAL.exec(text)
   if (match === null) return undefined
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
-  const digits = (whole + fraction).replace(/^0+/, '')
-  if (digits === '') return 0n
-  const significant = digits.replace(/0+$/, '')
-  const zeros = Number(exponent) - fraction.length + digits.length - significant.length
-  if (zeros < 0 || significant.length + zeros > MAX_DIGITS) return undefined
-  return BigInt(sign + significant + '0'.repeat(zeros))
+  const digits = whole + fraction
+  const [from, to] = significantDigits(digits)
+  if (from === to) return 0n
+  const zeros = Number(exponent) - fraction.length + digits.length - to
+  if (zeros < 0 || to - from + zeros > MAX_DIGITS) return undefined
+  return BigInt(sign + digits.slice(from, to) + '0'.repeat(zeros))
+}
+
+/** Where the digits between leading and trailing zeros begin and end. Counted by hand: a caller sends a million of them. */
+function significantDigits(digits: string): readonly [number, number] {
+  let from = 0
+  let to = digits.length
+  while (from < to && digits[from] === '0') from++
+  while (to > from && digits[to - 1] === '0') to--
+  return [from, to]
 }

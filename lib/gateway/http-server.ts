@@ -1,7 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
-import { type AshlarError, DeadlineExceeded, InvalidArgument, ResourceExhausted } from '../errors.js'
+import {
+  type AshlarError,
+  DeadlineExceeded,
+  InvalidArgument,
+  ResourceExhausted,
+  Unimplemented,
+} from '../errors.js'
 import { errorBody } from './error-body.js'
 
 export interface HttpServerOptions {
@@ -29,27 +35,51 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
     connectionsCheckingInterval: Math.max(100, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
     maxHeaderSize: options.maxHeaderBytes ?? 16_384,
     insecureHTTPParser: false,
-    requireHostHeader: true,
+    // Asked for below, with an answer in the gateway's shape.
+    requireHostHeader: false,
     noDelay: true,
   }
   const answering = new WeakMap<Duplex, ServerResponse>()
   const listen: Listener = (request, response) => {
     answering.set(request.socket, response)
-    listener(request, response)
+    if (!hasItsHost(request)) refuseHost(response)
+    else listener(request, response)
   }
   const server =
     options.tls === undefined
       ? createServer(settings, listen)
       : createTlsServer({ ...options.tls, ...settings }, listen)
+  // The size of all headers is bounded; a bound on their number would drop the last of them without a word.
+  server.maxHeadersCount = 0
   server.on('clientError', (cause, socket) => refuse(cause, socket, answering.get(socket)))
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    end(socket, '405 Method Not Allowed', new Unimplemented('CONNECT is not answered'))
+  })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const body = errorBody(new InvalidArgument('', 'the Expect header must be 100-continue'))
-    response
-      .writeHead(417, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
-      .end(body)
+    answer(response, 417, new InvalidArgument('', 'the Expect header must be 100-continue'))
   })
   return server
 }
+
+/** One Host, or none before HTTP/1.1 (RFC 9112 section 3.2). Node keeps the first of two and says nothing of the other. */
+function hasItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === 'host') hosts++
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
+}
+
+const refuseHost = (response: ServerResponse): void =>
+  answer(response, 400, new InvalidArgument('', 'the request must have one Host header'))
+
+function answer(response: ServerResponse, status: number, error: AshlarError): void {
+  const body = errorBody(error)
+  response
+    .writeHead(status, { ...HEADERS, 'content-length': Buffer.byteLength(body), connection: 'close' })
+    .end(body)
+}
+
+const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 function refuse(
   cause: Error & { readonly code?: string },
@@ -61,7 +91,11 @@ function refuse(
     socket.destroy()
     return
   }
-  const [status, error] = refusalOf(cause.code)
+  end(socket, ...refusalOf(cause.code))
+}
+
+/** Writes an answer where no ServerResponse is to be had, and closes the connection. */
+function end(socket: Duplex, status: string, error: AshlarError): void {
   const body = errorBody(error)
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +

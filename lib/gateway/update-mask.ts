@@ -34,6 +34,9 @@ export function maskTargetOf(request: DescMessage, bodyField: DescField | undefi
   return resource === undefined ? undefined : { field, resource }
 }
 
+const MAX_PATHS = 1000
+const MAX_LENGTH = 4096
+
 /**
  * Sorts the values of a request's mask: those that name fields stay, those in a spelling that must not be applied are
  * taken out and answered. Blank values alone are no mask.
@@ -46,6 +49,11 @@ export function sortMask(
 ): readonly IgnoredPath[] {
   const local = message as Local
   const values = local[field.localName] as readonly string[]
+  if (values.length > MAX_PATHS || values.some(({ length }) => length > MAX_LENGTH))
+    throw new InvalidArgument(
+      'update_mask',
+      `has more than ${MAX_PATHS} values or ${MAX_LENGTH} characters in one`,
+    )
   const kept: string[] = []
   const ignored: IgnoredPath[] = []
   for (const value of values.every((each) => each === '') ? [] : values) {

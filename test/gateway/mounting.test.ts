@@ -1,0 +1,102 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import express from 'express'
+import fastify from 'fastify'
+import { Gateway } from '../../lib/gateway/gateway.js'
+import { EchoDispatcher } from './echo-dispatcher.js'
+import { allMethods, json } from './start-gateway.js'
+
+const newGateway = (): Gateway =>
+  new Gateway({
+    dispatcher: new EchoDispatcher(),
+    methods: () => allMethods,
+    readiness: () => Promise.resolve([]),
+  })
+
+/** The text that comes back from a POST to /v1/echo, or the status when it fails. */
+async function echo(url: string, path = '/v1/echo'): Promise<unknown> {
+  const answer = await fetch(url + path, json('POST', { text: 'in', number: '9007199254740993' }))
+  if (answer.status !== 200) return answer.status
+  const { request } = (await answer.json()) as { request: Record<string, unknown> }
+  return [request.text, request.number]
+}
+
+describe('a gateway inside of another server', () => {
+  const servers: Server[] = []
+  const listen = async (server: Server): Promise<string> => {
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  afterEach(async () => {
+    for (const server of servers.splice(0))
+      await new Promise((resolve) => {
+        server.close(resolve)
+        server.closeAllConnections()
+      })
+  })
+
+  it('answers under node:http', async () => {
+    const url = await listen(createServer(newGateway().listener))
+    expect(await echo(url)).to.deep.equal(['in', '9007199254740993'])
+    expect((await fetch(`${url}/nope`)).status).to.equal(404)
+  })
+
+  it('answers under Express, and hands on what it does not know', async () => {
+    const app = express()
+    app.get('/before', (_request, response) => void response.send('express'))
+    app.use(newGateway().listener)
+    app.get('/after', (_request, response) => void response.send('express'))
+    const url = await listen(createServer(app))
+    expect(await echo(url)).to.deep.equal(['in', '9007199254740993'])
+    expect(await (await fetch(`${url}/before`)).text()).to.equal('express')
+    expect(await (await fetch(`${url}/after`)).text()).to.equal('express')
+    expect((await fetch(`${url}/v1/ping`, { method: 'DELETE' })).status).to.equal(405)
+    expect((await fetch(`${url}/healthz`)).status).to.equal(200)
+  })
+
+  it('answers under a prefix of Express', async () => {
+    const url = await listen(createServer(express().use('/api', newGateway().listener)))
+    expect(await echo(url, '/api/v1/echo')).to.deep.equal(['in', '9007199254740993'])
+    expect(await echo(url)).to.equal(404)
+  })
+
+  for (const [what, parser] of [
+    ['parsed', express.json()],
+    ['read as bytes', express.raw({ type: '*/*' })],
+    ['read as text', express.text({ type: '*/*' })],
+  ] as const)
+    it(`takes a body that Express has ${what} already`, async () => {
+      const url = await listen(createServer(express().use(parser, newGateway().listener)))
+      expect(await echo(url)).to.deep.equal(['in', '9007199254740993'])
+      expect((await fetch(`${url}/v1/echo`, { method: 'POST' })).status).to.equal(200)
+    })
+
+  it('counts the limit on a body that Express has read already', async () => {
+    const url = await listen(
+      createServer(express().use(express.raw({ type: '*/*', limit: '5mb' }), newGateway().listener)),
+    )
+    expect((await fetch(`${url}/v1/echo`, json('POST', { text: 'x'.repeat(2_000_000) }))).status).to.equal(
+      413,
+    )
+  })
+
+  it('answers under Fastify, which leaves the request alone', async () => {
+    const gateway = newGateway()
+    const app = fastify()
+    app.get('/before', () => 'fastify')
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    app.all('/*', (request, reply) => {
+      reply.hijack()
+      gateway.listener(request.raw, reply.raw)
+    })
+    await app.ready()
+    servers.push(app.server)
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    expect(await echo(url)).to.deep.equal(['in', '9007199254740993'])
+    expect(await (await fetch(`${url}/before`)).text()).to.equal('fastify')
+    expect((await fetch(`${url}/nope`)).status).to.equal(404)
+  })
+})
