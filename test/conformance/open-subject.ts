@@ -1,0 +1,60 @@
+import type { DataSource } from 'typeorm'
+import { createTables } from '../../lib/persistence/create-tables.js'
+import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
+import type { Backend } from '../support/backends.js'
+import { Note, Specimen } from '../support/specimen.js'
+import { type Subject, subjectEntities, subjectOptions } from './subject.js'
+
+const SpecimenRepository = repositoryOf(Specimen)
+const NoteRepository = repositoryOf(Note)
+const SpecimenMemory = memoryRepositoryOf(Specimen)
+const NoteMemory = memoryRepositoryOf(Note)
+
+export interface OpenSubject extends Subject {
+  /** Undefined in memory alone. */
+  readonly dataSource: DataSource | undefined
+}
+
+/** The two resources on a fresh database of a backend. */
+export async function openSubject(backend: Backend): Promise<OpenSubject> {
+  const { dataSource, database, close } = await backend.open([...subjectEntities])
+  if (dataSource === undefined || database === undefined) return inMemory()
+  await createTables(collated(dataSource, backend), subjectEntities, database.dialect)
+  return {
+    ...repositoriesOn(dataSource),
+    dataSource,
+    clear: async () => {
+      for (const table of ['specimens', 'notes']) await dataSource.query(`DELETE FROM ${table}`)
+    },
+    close,
+  }
+}
+
+/** Repositories of the two resources on tables that exist. */
+export const repositoriesOn = (dataSource: DataSource): Pick<Subject, 'specimens' | 'notes'> => ({
+  specimens: new SpecimenRepository(dataSource, subjectOptions),
+  notes: new NoteRepository(dataSource, subjectOptions),
+})
+
+/** MariaDB 10.11 has no collation of MySQL 8's name; the one it has orders the same. */
+export function collated(dataSource: DataSource, { name }: Backend): Pick<DataSource, 'query'> {
+  if (name !== 'mysql8') return dataSource
+  return {
+    query: (text: string, values?: unknown[]) =>
+      dataSource.query(text.replaceAll('utf8mb4_0900_bin', 'utf8mb4_nopad_bin'), values),
+  }
+}
+
+function inMemory(): OpenSubject {
+  const fresh = () => ({
+    specimens: new SpecimenMemory(subjectOptions),
+    notes: new NoteMemory(subjectOptions),
+  })
+  const subject = {
+    ...fresh(),
+    dataSource: undefined,
+    clear: () => Promise.resolve(void Object.assign(subject, fresh())),
+    close: () => Promise.resolve(),
+  }
+  return subject
+}
