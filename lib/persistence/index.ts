@@ -5,6 +5,7 @@ export { constraintError } from './constraint-error.js'
 export type { Verification } from './credential-check.js'
 export { MemoryDatabase } from './memory-database.js'
 export { type MemoryOptions, MemoryRepository } from './memory-repository.js'
+export { columnsOf, jsonColumnsOf } from './query/columns-of.js'
 export { filterPredicate, parseFilter, parseOrderBy, type Where } from './query/columns.js'
 export type { Direction, OrderTerm } from './query/order-by.js'
 export type {

@@ -51,8 +51,9 @@ export function planList(
   const showDeleted = list.showDeleted === true
   const filter = parseFilterPlan(filterText, model.columns)
   const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns), scope)
+  const resource = under === undefined ? model.type : `${model.type} ${JSON.stringify(valuesOf(under))}`
   const pageScope = {
-    resource: model.type,
+    resource,
     tenant: scope.tenant,
     filter: filterText,
     orderBy,
@@ -94,6 +95,12 @@ function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Sc
   return total
 }
 
-/** Tenant and liveness as plan nodes, for backends that evaluate the whole condition as one. */
+/** The tenant as a plan node, for a backend that evaluates the whole condition as one. */
 export const tenantNode = (model: ResourceModel, scope: Scope): FilterNode | undefined =>
   model.tenant === undefined || scope.tenant === undefined ? undefined : equals(model.tenant, scope.tenant)
+
+/** What a list is held to, so that a token of one parent is refused under another. */
+function valuesOf(node: FilterNode): unknown {
+  if (node.kind === 'and' || node.kind === 'or') return node.nodes.map(valuesOf)
+  return node.kind === 'compare' ? [node.column.column, String(node.value)] : node.kind
+}

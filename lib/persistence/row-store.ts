@@ -12,7 +12,7 @@ import { toPredicate } from './query/predicate.js'
 import { searchPredicate } from './query/search.js'
 import type { Page } from './repository.js'
 import { Statements } from './statements.js'
-import { encoderOf, hydratorOf, type Encode, type Hydrate } from './stored-values.js'
+import { encoderOf, hydratorOf, microsecondsOf, type Encode, type Hydrate } from './stored-values.js'
 
 /** Which row a statement reaches. */
 export interface Target {
@@ -163,7 +163,12 @@ export class RowStore<E extends object> {
     const items = page.map((row) => this.#hydrate(row))
     const last = items.at(-1)
     const more = last !== undefined && rows.length > plan.size
-    return { items, nextPageToken: more ? plan.nextPageToken(this.#sortValues(plan, last)) : '' }
+    return {
+      items,
+      nextPageToken: more
+        ? plan.nextPageToken(this.#sortValues(plan, last, page[page.length - 1] as Row))
+        : '',
+    }
   }
 
   /** Removes a chunk of what expired; answers how many. */
@@ -236,9 +241,12 @@ export class RowStore<E extends object> {
     return this.dialect === 'postgres' ? `$${params.length}` : '?'
   }
 
-  #sortValues(plan: ListPlan, last: E): unknown[] {
+  /** Another writer's time may be finer than a Date: a cursor cut to milliseconds would answer its row again. */
+  #sortValues(plan: ListPlan, last: E, row: Row): unknown[] {
     return plan.terms.map(({ column }) => {
-      const field = this.model.fields.find((candidate) => candidate.column === column.column)
+      const index = this.model.entityFields.findIndex((field) => field.column === column.column)
+      const field = this.model.entityFields[index]
+      if (field?.kind === 'timestamp') return microsecondsOf(row[index]) ?? (last as Values)[field.property]
       return field && (last as Values)[field.property]
     })
   }

@@ -135,9 +135,18 @@ class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     await this.#letGo()
   }
 
+  /** SQLite may have rolled back by itself, on a full disk say: the connection is handed back all the same. */
   override async rollbackTransaction(): Promise<void> {
-    await super.rollbackTransaction()
-    await this.#letGo()
+    try {
+      await super.rollbackTransaction()
+    } catch (error) {
+      await this.#lease?.run('ROLLBACK', [], 'array').catch(() => {})
+      this.isTransactionActive = false
+      this.transactionDepth = 0
+      throw error
+    } finally {
+      await this.#letGo()
+    }
   }
 
   /** Foreign keys are off for the whole connection now, so nobody else may use it. */

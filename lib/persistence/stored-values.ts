@@ -114,3 +114,11 @@ export function toTime(text: string): Date {
     ),
   )
 }
+
+/** Microseconds since the epoch of a time that has more than milliseconds; undefined for any other. */
+export function microsecondsOf(text: unknown): bigint | undefined {
+  const fraction = typeof text === 'string' ? /\.(\d{4,6})/.exec(text)?.[1] : undefined
+  const rest = fraction?.padEnd(6, '0').slice(3) ?? '000'
+  if (rest === '000') return undefined
+  return BigInt(toTime(text as string).getTime()) * 1000n + BigInt(rest)
+}

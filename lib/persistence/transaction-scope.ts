@@ -4,8 +4,9 @@ import type { Database, Executor, Lease, Result, RunOptions, Statement } from '.
 import { cancellation } from './executors/cancellation.js'
 import { endedTransaction } from './executors/ended-transaction.js'
 
-/** Reads leave nothing behind that a later failure could take along. */
-const PLAIN_READ = /^\s*SELECT\b(?![^]*\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b)/i
+/** Reads leave nothing behind that a later failure could take along: neither rows, nor locks, nor settings. */
+const PLAIN_READ =
+  /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
 const MARK = 'ashlar_operation'
 
 /** What all scopes of one transaction have in common. */
@@ -82,7 +83,7 @@ export class TransactionScope implements Executor {
         return result
       } catch (error) {
         await scope.end().catch(() => {})
-        await this.#rollBackTo(name, error)
+        await this.#rollBackTo(name, error, true)
         throw error
       }
     })
@@ -148,10 +149,12 @@ export class TransactionScope implements Executor {
     this.#isMarkFresh = true
   }
 
-  async #rollBackTo(name: string, error: unknown): Promise<void> {
+  /** The savepoint stays where it is, unless it is `done` with: left behind, they would pile up. */
+  async #rollBackTo(name: string, error: unknown, done = false): Promise<void> {
     if (this.wire.ended !== undefined) return
     try {
       await this.wire.lease.control(`ROLLBACK TO SAVEPOINT ${name}`)
+      if (done) await this.wire.lease.control(`RELEASE SAVEPOINT ${name}`)
     } catch {
       this.wire.ended = error
     }
