@@ -34,4 +34,9 @@ export const SUBJECTS: readonly Subject[] = [
     sides: { ashlar: side('filter-ashlar'), liqe: peer('filter-liqe') },
     installs: true,
   },
+  {
+    name: 'cli',
+    operations: ['--help'],
+    sides: { ashlar: side('cli-ashlar'), 'node -e 0': side('cli-bare') },
+  },
 ]

@@ -1,0 +1,17 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Side } from '../subject.js'
+
+const program = fileURLToPath(new URL('../../../bin/ashlar.js', import.meta.url))
+
+/** `ashlar --help`, a process each time. The goal is twice the time of `node -e 0` and 150 ms. */
+export function setUp(): Side {
+  return {
+    operations: {
+      '--help': () => {
+        const help = execFileSync(process.execPath, [program, '--help'], { encoding: 'utf8' })
+        if (!help.includes('EXAMPLES')) throw new TypeError('this is not the help')
+      },
+    },
+  }
+}
