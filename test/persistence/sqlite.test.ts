@@ -9,6 +9,7 @@ import { SqliteDataSource, type SqliteOptions } from '../../lib/persistence/sqli
 import { backends, describeOn } from '../support/backends.js'
 import { betterSqlite3 } from '../support/better-sqlite3.js'
 import { catSchema, ownerSchema } from '../support/cats.js'
+import { drill } from '../support/drill.js'
 import { rejection } from '../support/rejection.js'
 
 const engines = backends.filter(({ name }) => name === 'sqlite' || name === 'better-sqlite3')
@@ -145,6 +146,26 @@ describeOn('SqliteDataSource', engines, ({ name }) => {
       expect((await names()).sort()).to.deep.equal(['single', 'theirs'])
     })
 
+    it('keeps exactly what was reported as written, however many write at once', async () => {
+      const cats = dataSource.getRepository(catSchema)
+      const kept: string[] = []
+      const write = async (id: number) => {
+        const label = String(id).padStart(6, '0')
+        if (id % 3 === 0) await cats.insert({ name: label })
+        if (id % 3 === 1)
+          await dataSource.transaction((manager) => manager.insert(catSchema, { name: label }))
+        if (id % 3 !== 2) return kept.push(label)
+        const failing = dataSource.transaction(async (manager) => {
+          await manager.insert(catSchema, { name: label })
+          if (id % 2 === 0) await turn()
+          throw new TypeError('roll back')
+        })
+        return rejection(failing, TypeError)
+      }
+      await Promise.all(Array.from({ length: drill(150, 6000) }, (_, id) => write(id)))
+      expect((await names()).sort()).to.deep.equal(kept.sort())
+    })
+
     it('lets nobody read what is not committed', async () => {
       const reads: Promise<string[]>[] = []
       await dataSource.transaction(async (manager) => {
@@ -172,6 +193,18 @@ describeOn('SqliteDataSource', engines, ({ name }) => {
       await lease.release(true)
       await Promise.all(work)
       expect(order).to.deep.equal(['1 write', '2 read', '3 write', '4 read', '5 write'])
+    })
+
+    it('hands the connection back when its rollback fails', async () => {
+      const runner = dataSource.createQueryRunner()
+      await runner.startTransaction()
+      await runner.query('ROLLBACK')
+      await rejection(runner.rollbackTransaction(), QueryFailedError, 'no transaction is active')
+      await dataSource.transaction((manager) => manager.insert(catSchema, { name: 'next' }))
+      await runner.startTransaction()
+      await runner.commitTransaction()
+      await runner.release()
+      expect(await names()).to.deep.equal(['next'])
     })
 
     it('is unavailable to others after the busy timeout, and goes on itself', async () => {

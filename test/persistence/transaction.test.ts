@@ -209,6 +209,23 @@ describeOn('transaction', databases, ({ name, open }) => {
       expect(await ids()).to.deep.equal(['1', '5', '7', '8'])
     })
 
+    it('fails many times without a trace', async () => {
+      await transaction(database, async () => {
+        await insert(1)
+        for (let i = 0; i < 50; i++) {
+          await rejection(
+            transaction(database, async () => {
+              await insert(2)
+              throw new Stop()
+            }),
+            Stop,
+          )
+        }
+        await insert(3)
+      })
+      expect(await ids()).to.deep.equal(['1', '3'])
+    })
+
     it('runs one after another, and keeps the statements around it out', async () => {
       const order: string[] = []
       const step = async (label: string, id: number) => {
@@ -630,6 +647,7 @@ describeOn('transaction', databases, ({ name, open }) => {
     it('keeps the locks of SELECT FOR UPDATE when a later statement fails', async () => {
       await twoRows()
       await transaction(database, async () => {
+        await run(current(database), 'SELECT id FROM stone')
         await run(current(database), 'SELECT id FROM stone WHERE id = 1 FOR UPDATE')
         await rejection(insert(2), Error)
         await rejection(
