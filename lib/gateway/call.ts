@@ -101,13 +101,13 @@ async function stream(
   response: ServerResponse,
 ): Promise<void> {
   const isRaw = binding.responseBody === undefined && binding.method.output.typeName === 'google.api.HttpBody'
-  await sendStream(
-    response,
-    setup.options.dispatcher.stream(incoming, only(message)),
-    isRaw ? 'raw' : framingOf(request.headers.accept),
-    (each) => toContent(binding, each, setup.registry),
-    () => copyHeaders(setup, incoming, response),
-  )
+  await sendStream(response, setup.options.dispatcher.stream(incoming, only(message)), {
+    framing: isRaw ? 'raw' : framingOf(request.headers.accept),
+    toContent: (each) => toContent(binding, each, setup.registry),
+    beforeHeaders: () => copyHeaders(setup, incoming, response),
+    onFailure: (error) =>
+      setup.options.logger?.error({ ...namesOf(incoming), error }, 'the gateway failed in a stream'),
+  })
 }
 
 /** A single request as a stream of one. */
@@ -132,17 +132,18 @@ function ignoredPaths(
 
 function reportIgnored(
   { logger, onIgnoredMask }: GatewayOptions,
-  { method, headers }: Incoming,
+  incoming: Incoming,
   ignored: readonly IgnoredPath[],
 ): void {
-  onIgnoredMask?.(method, ignored.map(pathOf))
-  const fields = {
-    method: `${method.parent.typeName}/${method.name}`,
-    requestId: headers.get('x-request-id'),
-    ignored,
-  }
-  logger?.warn(fields, 'update_mask paths were ignored')
+  onIgnoredMask?.(incoming.method, ignored.map(pathOf))
+  logger?.warn({ ...namesOf(incoming), ignored }, 'update_mask paths were ignored')
 }
+
+/** What a log line needs to be found. */
+const namesOf = ({ method, headers }: Incoming): object => ({
+  method: `${method.parent.typeName}/${method.name}`,
+  requestId: headers.get('x-request-id'),
+})
 
 const pathOf = ({ path }: IgnoredPath): string => path
 

@@ -8,10 +8,18 @@ import type { Content } from './transcode.js'
 /** How a stream of answers is framed: a line of JSON each, an event each, or the bytes as they come. */
 export type Framing = 'ndjson' | 'sse' | 'raw'
 
-/** How long the headers wait for a first answer, so that an early error still has its status. */
-const OPEN_AFTER_MS = 1000
-/** How often an event stream says that it is alive. */
-const HEARTBEAT_MS = 15_000
+export interface StreamOptions {
+  readonly framing: Framing
+  readonly toContent: (message: Message) => Content
+  /** Runs when the headers are about to be sent. */
+  readonly beforeHeaders: () => void
+  /** Hears of what is wrong with us, not with the call. */
+  readonly onFailure: (error: unknown) => void
+  /** How long the headers wait for a first answer, so that an early error still has its status. Default 1,000. */
+  readonly openAfterMs?: number
+  /** How often an event stream says that it is alive. Default 15,000. */
+  readonly heartbeatMs?: number
+}
 
 const TYPES = {
   ndjson: 'application/x-ndjson',
@@ -24,19 +32,17 @@ export const framingOf = (accept: string | undefined): Framing =>
   accept?.toLowerCase().includes('text/event-stream') === true ? 'sse' : 'ndjson'
 
 /**
- * Sends each answer as it comes: `{"result": ...}` lines or `data:` events. An error before the first answer is thrown;
- * a later one ends the stream as `{"error": ...}` or an `error` event.
+ * Sends each answer as it comes: `{"result": ...}` lines or `data:` events. An error before the headers is thrown; a later
+ * one ends the stream as `{"error": ...}` or an `error` event.
  */
 export async function sendStream(
   response: ServerResponse,
   answers: AsyncIterable<Message>,
-  framing: Framing,
-  toContent: (message: Message) => Content,
-  beforeHeaders: () => void,
+  { framing, toContent, beforeHeaders, onFailure, openAfterMs = 1000, heartbeatMs = 15_000 }: StreamOptions,
 ): Promise<void> {
   const iterator = answers[Symbol.asyncIterator]()
-  const open = (contentType: string): void => {
-    if (response.headersSent) return
+  const open = (contentType: string = TYPES[framing]): void => {
+    if (response.headersSent || response.destroyed) return
     beforeHeaders()
     response.writeHead(200, {
       'content-type': contentType,
@@ -45,28 +51,42 @@ export async function sendStream(
     })
     response.flushHeaders()
   }
-  const patience = setTimeout(() => open(TYPES[framing]), OPEN_AFTER_MS)
-  const heartbeat =
-    framing === 'sse'
-      ? setInterval(() => response.headersSent && response.write(':\n\n'), HEARTBEAT_MS)
-      : undefined
+  const patience = setTimeout(open, openAfterMs)
+  const heartbeat = setInterval(() => {
+    if (framing === 'sse' && response.headersSent) response.write(':\n\n')
+  }, heartbeatMs)
+  const stop = (): void => {
+    clearTimeout(patience)
+    clearInterval(heartbeat)
+    iterator.return?.().catch(() => {})
+  }
+  response.once('close', stop)
   try {
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
       const { contentType, body } = toContent(next.value)
       open(framing === 'raw' ? contentType : TYPES[framing])
-      if (!response.write(frame(framing, body)))
-        await Promise.race([once(response, 'drain'), once(response, 'close')])
-      if (response.destroyed) break
+      if (!response.write(frame(framing, body))) await drained(response)
+      if (response.destroyed) return
     }
-    open(TYPES[framing])
+    open()
     response.end()
   } catch (thrown) {
     if (!response.headersSent) throw thrown
+    if (!(thrown instanceof AshlarError)) onFailure(thrown)
     endWithError(response, framing, thrown)
   } finally {
-    clearTimeout(patience)
-    clearInterval(heartbeat)
-    await iterator.return?.()
+    stop()
+  }
+}
+
+/** Waits until the caller has read what was written, or is gone. */
+async function drained(response: ServerResponse): Promise<void> {
+  const settled = new AbortController()
+  const { signal } = settled
+  try {
+    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })])
+  } finally {
+    settled.abort()
   }
 }
 

@@ -1,9 +1,12 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { create, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument, ResourceExhausted } from '../../lib/errors.js'
 import { HttpBodySchema } from '../../lib/gen/google/api/httpbody_pb.js'
-import { framingOf } from '../../lib/gateway/streaming.js'
+import { framingOf, sendStream, type StreamOptions } from '../../lib/gateway/streaming.js'
 import type { Dispatcher } from '../../lib/server/call.js'
+import { type EchoResponse, EchoResponseSchema } from '../support/gen/specimens_pb.js'
 import { TypesService } from '../support/gen/jsontypes_pb.js'
 import { type Running, startGateway } from './start-gateway.js'
 
@@ -106,6 +109,97 @@ describe('server streams through the gateway', () => {
     leave.abort()
     await gone
     expect(await answer.text().catch((error: unknown) => (error as Error).name)).to.equal('AbortError')
+  })
+})
+
+describe('sendStream', () => {
+  const servers: Server[] = []
+  afterEach(() => servers.splice(0).forEach((server) => server.close()))
+
+  /** Sends the answers on a real port. */
+  async function sending(
+    answers: AsyncIterable<Message>,
+    options: Partial<StreamOptions>,
+  ): Promise<Response> {
+    const server = createServer((_request, response) => {
+      sendStream(response, answers, {
+        framing: 'sse',
+        toContent: (message) => ({ contentType: '', body: (message as EchoResponse).text }),
+        beforeHeaders: () => response.setHeader('x-before', 'yes'),
+        onFailure: () => {},
+        ...options,
+      }).catch(() => response.writeHead(500).end())
+    })
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+      headers: { connection: 'close' },
+    })
+  }
+  const held = (): { readonly promise: Promise<void>; readonly release: () => void } => {
+    let release = (): void => {}
+    const promise = new Promise<void>((resolve) => (release = resolve))
+    return { promise, release }
+  }
+
+  it('opens a stream that is quiet, keeps it alive, and puts a late error into it', async () => {
+    const { promise, release } = held()
+    async function* quiet(): AsyncIterable<Message> {
+      await promise
+      yield create(EchoResponseSchema, { text: 'one' })
+      throw new ResourceExhausted('enough')
+    }
+    const answer = await sending(quiet(), { openAfterMs: 1, heartbeatMs: 1 })
+    expect([answer.status, answer.headers.get('x-before')]).to.deep.equal([200, 'yes'])
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
+    expect(Buffer.from((await reader.read()).value ?? []).toString()).to.match(/^:\n\n/)
+    release()
+    let rest = ''
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      rest += Buffer.from(next.value).toString()
+    expect(rest.replaceAll(':\n\n', '')).to.match(/^data: one\n\nevent: error\ndata: \{"code":8/)
+  })
+
+  it('waits for a slow reader instead of keeping everything, and warns of no leak', async () => {
+    const warnings: string[] = []
+    const listen = (warning: Error): void => void warnings.push(warning.name)
+    process.on('warning', listen)
+    async function* much(): AsyncIterable<Message> {
+      for (let n = 0; n < 200; n++)
+        yield await Promise.resolve(create(EchoResponseSchema, { text: 'x'.repeat(50_000) }))
+    }
+    try {
+      const answer = await sending(much(), { framing: 'ndjson' })
+      expect((await answer.text()).split('\n')).to.have.lengthOf(201)
+      expect(warnings).to.deep.equal([])
+    } finally {
+      process.off('warning', listen)
+    }
+  })
+})
+
+describe('streams that cannot be written', () => {
+  it('end in an internal error, and are logged', async () => {
+    const logged: object[] = []
+    const dispatcher: Dispatcher = {
+      unary: () => Promise.reject(new TypeError('not asked for')),
+      async *stream(): AsyncIterable<Message> {
+        yield await Promise.resolve(create(EchoResponseSchema, { text: 'one' }))
+        yield create(EchoResponseSchema, { request: { at: { nanos: -1 } } })
+      },
+    }
+    const running = await startGateway({
+      dispatcher,
+      logger: { warn: () => {}, error: (fields) => logged.push(fields) },
+    })
+    const lines = (await (await running.fetch('/v1/count')).text()).trimEnd().split('\n')
+    expect(lines).to.deep.equal([
+      '{"result":{"text":"one"}}',
+      '{"error":{"code":13,"message":"internal error","details":[]}}',
+    ])
+    expect(logged).to.have.lengthOf(1)
+    expect(logged[0]).to.include({ method: 'specimens.v1.EchoService/Count' })
+    await running.stop()
   })
 })
 
