@@ -27,7 +27,7 @@ export class SqliteTurns {
 
   /**
    * Waits for a turn, and answers undefined when there is nothing to wait for.
-   * @throws Unavailable when the line did not move for the timeout. @throws Cancelled, DeadlineExceeded
+   * @throws Unavailable after waiting for the timeout. @throws Cancelled, DeadlineExceeded
    */
   enter(alone: boolean, signal?: AbortSignal): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closed())
