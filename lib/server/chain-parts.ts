@@ -5,6 +5,8 @@ import type { Handler } from './handler.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
 import type { Logger } from './logger.js'
 import type { Method } from './method.js'
+import type { IsSecret } from './redaction.js'
+import type { DeduplicationStore } from './stores/deduplication-store.js'
 import type { RateLimiter } from './rate-limiter.js'
 import type { RuleSet } from './rules.js'
 import type { UserInterceptor } from './user-interceptor.js'
@@ -21,4 +23,6 @@ export interface ChainParts {
   readonly handlerOf: (method: Method) => Handler
   readonly interceptors: readonly UserInterceptor[]
   readonly circuitBreaker: CircuitBreaker | undefined
+  readonly deduplicationStore: DeduplicationStore
+  readonly isSecret: IsSecret
 }

@@ -56,7 +56,7 @@ export const frameworkChain = (parts: ChainParts) =>
     .link(etag())
     .link(readMask())
     .link(validateOnly(parts.handlerOf))
-    .link(idempotency())
+    .link(idempotency(parts.deduplicationStore, parts.isSecret))
     .link(userInterceptors(parts.interceptors))
     .link(circuitBreaker(parts.circuitBreaker))
     .link(timeout())

@@ -10,6 +10,8 @@ import { jsonLogger, type Logger } from './logger.js'
 import type { RateLimiter } from './rate-limiter.js'
 import type { ReadinessCheck } from './readiness.js'
 import type { Rule } from './rules.js'
+import type { DeduplicationStore } from './stores/deduplication-store.js'
+import { MemoryDeduplicationStore } from './stores/memory-deduplication-store.js'
 import type { UserInterceptor } from './user-interceptor.js'
 
 /** Where gRPC listens unless told otherwise. */
@@ -56,6 +58,8 @@ export interface Config {
   readonly interceptors?: readonly UserInterceptor[]
   /** Served beside the gateway; needs `httpAddr`. Default: none. */
   readonly httpHandlers?: readonly HTTPHandler[]
+  /** Backs the replay of calls that come twice. Default: in memory, for 10 minutes. */
+  readonly deduplicationStore?: DeduplicationStore
   /** Default: JSON lines on stderr. */
   readonly logger?: Logger
   /** Asked on every `/readyz` probe and for gRPC health. Default: none, always ready. */
@@ -78,6 +82,7 @@ export interface ResolvedConfig {
   readonly authenticator: Authenticator | undefined
   readonly interceptors: readonly UserInterceptor[]
   readonly httpHandlers: readonly HTTPHandler[]
+  readonly deduplicationStore: DeduplicationStore
   readonly logger: Logger
   readonly readinessChecks: readonly ReadinessCheck[]
   readonly resilience: ResolvedResilience
@@ -109,6 +114,7 @@ export const resolveConfig = (config: Config): ResolvedConfig => {
     authenticator,
     interceptors: config.interceptors ?? [],
     httpHandlers: config.httpHandlers ?? [],
+    deduplicationStore: config.deduplicationStore ?? new MemoryDeduplicationStore(),
     logger: config.logger ?? jsonLogger(),
     readinessChecks: config.readinessChecks ?? [],
     resilience: {

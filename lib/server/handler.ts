@@ -19,6 +19,16 @@ export interface Handler {
   run(call: ServerCall & Call): Promise<Reply>
 }
 
+/** Runs the handler, and leaves on the call whether it is still at work. */
+export const handle = (handler: Handler, call: ServerCall & Call): Promise<Reply> => {
+  const reply = handler.run(call)
+  const handling = { settled: false, reply }
+  call.handling = handling
+  const settle = () => void (handling.settled = true)
+  reply.then(settle, settle)
+  return reply
+}
+
 /** The function a user writes for one method. */
 export type MethodHandler<M extends Pick<DescMethod, 'input' | 'output' | 'methodKind'>> =
   M['methodKind'] extends 'unary'

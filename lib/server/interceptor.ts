@@ -23,6 +23,8 @@ export type Interceptor<Adds extends object = object, Needs extends object = obj
 export class Call {
   /** The mask paths that must write nothing. */
   readonly ignoredMask: readonly string[]
+  /** The handler's own work, which may go on when the call was answered already; undefined until it starts. */
+  handling: Handling | undefined
 
   /**
    * @param request - the single request; undefined when the client streams.
@@ -74,6 +76,12 @@ export class Call {
   passed<Name extends string>(_link: Name): this & Passed<Name> {
     return this as this & Passed<Name>
   }
+}
+
+/** A handler at work. */
+export interface Handling {
+  settled: boolean
+  readonly reply: Promise<Reply>
 }
 
 interface Timed {

@@ -1,7 +1,8 @@
-import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import type { DescField, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Repository } from '../persistence/repository.js'
 import { type AnyFunction, type Handler, userHandler } from './handler.js'
 import { type Method, methodOf } from './method.js'
+import { isMarkedSecret } from './redaction.js'
 import { repositoryHandler } from './resource-service.js'
 import { standardMethod } from './standard-method.js'
 
@@ -22,6 +23,7 @@ export class Registry {
   readonly #services = new Map<string, DescService>()
   readonly #methods = new Map<DescMethod, Registered>()
   readonly #repositories = new Map<string, Repository<object>>()
+  readonly #secretFields = new Set<string>()
   readonly #problems: string[] = []
 
   add(service: DescService, parts: ServiceParts): void {
@@ -49,6 +51,11 @@ export class Registry {
     return [...this.#repositories.values()]
   }
 
+  /** Whether a message field holds a secret or a credential: by its option, or because a registered resource says so. */
+  isSecret(field: DescField): boolean {
+    return this.#secretFields.has(`${field.parent.typeName}.${field.name}`) || isMarkedSecret(field)
+  }
+
   /** What keeps the services from being served, each said in words. */
   problems(): readonly string[] {
     return this.#problems
@@ -68,6 +75,9 @@ export class Registry {
       this.#problems.push(`${message.typeName} is the message of two entities, ${one} and ${two}`)
     }
     this.#repositories.set(message.typeName, repository)
+    const { secrets, credentials } = repository.model
+    for (const { proto } of [...secrets, ...credentials])
+      this.#secretFields.add(`${message.typeName}.${proto}`)
   }
 
   #handlerFor(desc: DescMethod, { repository, implementation }: ServiceParts): Handler | undefined {

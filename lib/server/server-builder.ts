@@ -10,6 +10,7 @@ import type { Logger } from './logger.js'
 import type { ReadinessCheck } from './readiness.js'
 import type { Rule } from './rules.js'
 import { Server } from './server.js'
+import type { DeduplicationStore } from './stores/deduplication-store.js'
 import type { UserInterceptor } from './user-interceptor.js'
 
 type Registration = (server: Server) => void
@@ -57,6 +58,10 @@ export class ServerBuilder {
   /** Mounts an HTTP handler beside the gateway. */
   httpHandler(pattern: string, handler: HttpHandler): this {
     return this.#set({ httpHandlers: [...(this.#config.httpHandlers ?? []), { pattern, handler }] })
+  }
+
+  deduplicationStore(deduplicationStore: DeduplicationStore): this {
+    return this.#set({ deduplicationStore })
   }
 
   logger(logger: Logger): this {

@@ -11,7 +11,7 @@ import { developmentGuard } from './development-guard.js'
 import { dispatcher } from './dispatch.js'
 import { authorizationGate } from './gate.js'
 import { GrpcDoor } from './grpc-door.js'
-import type { Handler, Implementation } from './handler.js'
+import { handle, type Handler, type Implementation } from './handler.js'
 import { healthRules, healthService, HealthState } from './health.js'
 import { HttpDoor } from './http-door.js'
 import { type Method, pathOf } from './method.js'
@@ -212,7 +212,8 @@ export class Server {
       rules: this.#rules,
       timeoutMsOf: ({ path }) => resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs,
       handlerOf,
-    }).around((call) => handlerOf(call.method).run(call))
+      isSecret: (field) => this.#registry.isSecret(field),
+    }).around((call) => handle(handlerOf(call.method), call))
     return dispatcher((desc) => this.#registry.of(desc), chain)
   }
 }

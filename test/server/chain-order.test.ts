@@ -1,7 +1,9 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
+import { randomUUID } from 'node:crypto'
 import { Metadata } from '../../lib/server/call.js'
 import type { Config } from '../../lib/server/config.js'
 import { type Method, methodOf } from '../../lib/server/method.js'
+import { MemoryDeduplicationStore } from '../../lib/server/stores/memory-deduplication-store.js'
 import {
   EchoResponseSchema,
   EchoService,
@@ -68,8 +70,14 @@ describe('the order of the chain', () => {
     }
   }
 
+  const store = new MemoryDeduplicationStore()
   const config: Config = {
-    rules: [],
+    deduplicationStore: {
+      claim: (key, fingerprint, leaseMs) => {
+        note('idempotency')
+        return store.claim(key, fingerprint, leaseMs)
+      },
+    },
     authenticator: {
       authenticate: async () => {
         note('authentication')
@@ -130,17 +138,17 @@ describe('the order of the chain', () => {
     )
     const specimens = new ForeignClient(SpecimenService, running.grpc)
     const echo = new ForeignClient(EchoService, running.grpc)
-    const headers = { ...ALICE, authorization: 'Bearer token' }
+    const headers = () => ({ ...ALICE, authorization: 'Bearer token', 'idempotency-key': randomUUID() })
     const update = { specimen: { id: '1' }, update_mask: { paths: ['title'] } }
     const url = `${running.http}/v1/specimens`
     const calls: readonly (readonly [string, () => Promise<unknown>])[] = [
-      ['unary, answered', () => specimens.unary('CreateSpecimen', {}, headers)],
-      ['unary, failed', () => specimens.unary('UpdateSpecimen', update, headers)],
-      ['server stream, failed', () => echo.stream('Count', [{}], headers)],
-      ['client stream, failed', () => echo.stream('Collect', [{}], headers)],
-      ['bidirectional stream, failed', () => echo.stream('Chat', [{}], headers)],
-      ['gateway, answered', () => fetch(url, post(headers))],
-      ['gateway, failed', () => fetch(`${url}/1?update_mask=title`, post(headers, {}, 'PATCH'))],
+      ['unary, answered', () => specimens.unary('CreateSpecimen', {}, headers())],
+      ['unary, failed', () => specimens.unary('UpdateSpecimen', update, headers())],
+      ['server stream, failed', () => echo.stream('Count', [{}], headers())],
+      ['client stream, failed', () => echo.stream('Collect', [{}], headers())],
+      ['bidirectional stream, failed', () => echo.stream('Chat', [{}], headers())],
+      ['gateway, answered', () => fetch(url, post(headers()))],
+      ['gateway, failed', () => fetch(`${url}/1?update_mask=title`, post(headers(), {}, 'PATCH'))],
     ]
     const text: string[] = []
     for (const [name, call] of calls) {

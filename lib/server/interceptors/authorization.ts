@@ -105,7 +105,8 @@ const checkedFromFirst = async (
   })()
 }
 
-const isNobody = (principal: Principal): boolean =>
+/** Whether there is no identity at all. */
+export const isNobody = (principal: Principal): boolean =>
   principal === ANONYMOUS ||
   (principal.subject === '' && principal.tenant === '' && principal.groups.length === 0)
 

@@ -1,6 +1,7 @@
 import { ServerError } from 'nice-grpc-common'
 import { AshlarError, Cancelled, CODES, type Code, DeadlineExceeded, Internal } from '../../errors.js'
 import { constraintError } from '../../persistence/constraint-error.js'
+import { withoutValues } from '../../resource/driver-fault.js'
 import type { Deadline } from '../deadline.js'
 import type { Interceptor, Passed } from '../interceptor.js'
 import type { Logger } from '../logger.js'
@@ -49,6 +50,6 @@ const isAbort = (error: unknown): boolean =>
 
 /** What there is to know about an internal error: its cause, never the row or statement a driver attached. */
 const causeOf = (error: AshlarError): object => {
-  const cause = error.cause instanceof Error ? error.cause : error
-  return { name: cause.name, message: cause.message, stack: cause.stack }
+  const { name, message, stack } = withoutValues(error.cause instanceof Error ? error.cause : error) as Error
+  return { name, message, stack }
 }

@@ -1,6 +1,175 @@
-import type { Interceptor, Passed } from '../interceptor.js'
+import type { Message } from '@bufbuild/protobuf'
+import type { RequestContext } from '../../context.js'
+import { Aborted, InvalidArgument } from '../../errors.js'
+import { fingerprintOf } from '../fingerprint.js'
+import type { Call, Interceptor, Passed, Reply } from '../interceptor.js'
+import type { IsSecret } from '../redaction.js'
+import { fromStored, toStored } from '../stored-reply.js'
+import {
+  type Claim,
+  type DeduplicationStore,
+  keyText,
+  type StoredReply,
+} from '../stores/deduplication-store.js'
+import { type Authorized, isNobody } from './authorization.js'
+import type { Precondition } from './etag.js'
+import type { RequestId } from './request-id.js'
 import type { Validated } from './validate-only.js'
 
-/** Where replays are answered from. */
-export const idempotency = (): Interceptor<Passed<'idempotency'>, Validated> => (call, next) =>
-  next(call.passed('idempotency'))
+/** How long a claim outlives its process. */
+const LEASE_MS = 10_000
+const RENEW_MS = LEASE_MS / 3
+const LONGEST_PAUSE_MS = 250
+
+const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 'watch'])
+
+type Needs = RequestId & Authorized & Precondition & Validated
+
+/** What a key came to; undefined when the call that had it failed. */
+type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | undefined
+
+/**
+ * Runs a call with a request id (AIP-155) once, however often it comes: later ones wait for the first, without holding a
+ * connection, and are answered what it was answered. Errors are not kept. Only one call per key and process asks the store.
+ */
+export const idempotency = (
+  store: DeduplicationStore,
+  isSecret: IsSecret,
+): Interceptor<Passed<'idempotency'>, Needs> => {
+  const leaders = new Map<string, Promise<Outcome>>()
+  return async (call, next) => {
+    const requestId = requestIdOf(call)
+    if (requestId === undefined) return next(call.passed('idempotency'))
+    const { principal, path, method, ifMatch, ignoredMask } = call
+    const key = { tenant: principal.tenant, subject: principal.subject, method: path, requestId }
+    const text = keyText(key)
+    const fingerprint = fingerprintOf(call.request as Message, method.desc.input, [ifMatch, ignoredMask])
+
+    const follow = async (leader: Promise<Outcome>): Promise<Reply | undefined> => {
+      const outcome = await bounded(leader, call)
+      return outcome === undefined ? undefined : replay(outcome, fingerprint, call)
+    }
+
+    const lead = async (settle: (outcome: Outcome) => void): Promise<Reply> => {
+      let pauseMs = 5
+      for (;;) {
+        const claimed = await store.claim(key, fingerprint, LEASE_MS)
+        if (claimed.state === 'claimed') {
+          const run = (context: RequestContext) => next(call.with({ context }).passed('idempotency'))
+          return execute(store, claimed.claim, call, run, isSecret, (reply) =>
+            settle(reply && { fingerprint, reply }),
+          )
+        }
+        assertSame(claimed.fingerprint, fingerprint)
+        if (claimed.state === 'answered') {
+          settle(claimed)
+          return replay(claimed, fingerprint, call)
+        }
+        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+        await bounded(pause(pauseMs * (0.5 + Math.random() / 2)), call)
+      }
+    }
+
+    for (;;) {
+      const leader = leaders.get(text)
+      if (leader === undefined) {
+        let settle: (outcome: Outcome) => void = () => {}
+        leaders.set(text, new Promise((resolve) => (settle = resolve)))
+        const mine = leaders.get(text)
+        const done = (outcome: Outcome) => {
+          if (leaders.get(text) === mine) leaders.delete(text)
+          settle(outcome)
+        }
+        return lead(done).catch((error: unknown) => {
+          if (call.handling?.settled !== false) done(undefined)
+          throw error
+        })
+      }
+      const reply = await follow(leader)
+      if (reply !== undefined) return reply
+    }
+  }
+}
+
+/**
+ * Runs the call and keeps its answer. A caller whose time is up is told so at once, but the key is held until the handler has
+ * settled: what it did is then known, and kept for the retry.
+ */
+const execute = (
+  store: DeduplicationStore,
+  claim: Claim,
+  call: Call & Needs,
+  run: (context: RequestContext) => Promise<Reply>,
+  isSecret: IsSecret,
+  settle: (reply: StoredReply | undefined) => void,
+): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const renewal = setInterval(() => void claim.renew(LEASE_MS).catch(() => {}), RENEW_MS)
+    renewal.unref()
+    let kept: StoredReply | undefined
+    const effect = async (context: RequestContext): Promise<Reply> => {
+      const reply = await run(context).catch((error: unknown) => {
+        if (call.handling === undefined || call.handling.settled) throw error
+        reject(error)
+        return call.handling.reply
+      })
+      kept = toStored(reply as Message, call, isSecret)
+      if (!(await claim.complete(kept, context)))
+        throw new Aborted('the call lost its request_id to another one: retry')
+      return reply
+    }
+    const attempt =
+      store.transaction === undefined ? effect(call.context) : store.transaction(call.context, effect)
+    attempt.then(resolve, async (error: unknown) => {
+      kept = undefined
+      await claim.release().catch(() => {})
+      reject(error)
+    })
+    void attempt
+      .catch(() => {})
+      .finally(() => {
+        clearInterval(renewal)
+        settle(kept)
+      })
+  })
+
+const replay = (outcome: NonNullable<Outcome>, fingerprint: string, call: Call): Reply => {
+  assertSame(outcome.fingerprint, fingerprint)
+  return fromStored(outcome.reply, call)
+}
+
+const assertSame = (known: string, fingerprint: string): void => {
+  if (known !== fingerprint)
+    throw new InvalidArgument('request_id', 'was used for a different request before')
+}
+
+/** Undefined when the call is not to be deduplicated: it reads, streams, validates only, or nobody makes it. */
+const requestIdOf = (call: Call & Needs): string | undefined => {
+  const { method, request, rule, validateOnly, principal, metadata } = call
+  if (request === undefined || method.isStreaming || validateOnly || READING.has(rule.verb)) return undefined
+  const header = metadata.get('idempotency-key') ?? ''
+  const field = method.requestId?.(request) ?? ''
+  const requestId = field === '' ? header : field
+  if (requestId === '' || isNobody(principal)) return undefined
+  if (header !== '' && header !== requestId) {
+    throw new InvalidArgument(
+      'request_id',
+      'differs from Idempotency-Key: send one of them, or the same in both',
+    )
+  }
+  if (!/^[^\p{C}]{1,255}$/u.test(requestId)) {
+    throw new InvalidArgument('request_id', 'must be 1 to 255 characters, none of them a control character')
+  }
+  return requestId
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** The work, unless the time of the call is up before. */
+const bounded = <T>(work: Promise<T>, { time: { signal } }: RequestId): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const late = () => reject(new Aborted('another call with this request_id is still running: retry later'))
+    if (signal.aborted) return late()
+    signal.addEventListener('abort', late, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', late))
+  })

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { type DescMessage, type Message, toBinary, toJson } from '@bufbuild/protobuf'
+
+/**
+ * A digest that is the same for the same request, whatever client wrote it.
+ * @param beside - what else tells two calls apart, such as their preconditions.
+ */
+export const fingerprintOf = (request: Message, desc: DescMessage, beside: unknown): string =>
+  createHash('sha256')
+    .update(hasMap(desc) ? canonicalJson(request, desc) : toBinary(desc, request))
+    .update(JSON.stringify(beside) ?? '')
+    .digest('hex')
+
+const maps = new WeakMap<DescMessage, boolean>()
+
+/** Entries of maps have no order on the wire: a retry of the same call may bring them in another one. */
+const hasMap = (desc: DescMessage): boolean => {
+  const known = maps.get(desc)
+  if (known !== undefined) return known
+  maps.set(desc, false) // where a message that holds itself ends
+  const found = desc.fields.some(
+    (field) => field.fieldKind === 'map' || (field.message !== undefined && hasMap(field.message)),
+  )
+  maps.set(desc, found)
+  return found
+}
+
+const canonicalJson = (request: Message, desc: DescMessage): string | Uint8Array => {
+  try {
+    return JSON.stringify(toJson(desc, request), sortedKeys)
+  } catch {
+    return toBinary(desc, request) // an Any of a type that is not known here has no JSON
+  }
+}
+
+const sortedKeys = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
