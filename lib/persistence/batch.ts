@@ -1,4 +1,5 @@
 import { InvalidArgument } from '../errors.js'
+import type { Values } from './new-entity.js'
 import { MAX_BATCH } from './repository.js'
 
 /**
@@ -19,4 +20,23 @@ export function checkBatch(
     if (seen.has(key)) throw new InvalidArgument(field, `names the key ${JSON.stringify(key)} twice`)
     seen.add(key)
   }
+}
+
+/** One item of a batch update, ready to be written. */
+export interface Patched {
+  readonly key: string
+  readonly patch: Values
+  readonly index: number
+}
+
+/** Items that write the same fields, which one statement can write. */
+export function sameFields(patches: readonly Patched[]): readonly Patched[][] {
+  const groups = new Map<string, Patched[]>()
+  for (const patched of patches) {
+    const shape = Object.keys(patched.patch).join(' ')
+    const group = groups.get(shape)
+    if (group === undefined) groups.set(shape, [patched])
+    else group.push(patched)
+  }
+  return [...groups.values()]
 }

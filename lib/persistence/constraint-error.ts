@@ -8,6 +8,7 @@ import {
   ErrPreconditionFailed,
   Unavailable,
 } from '../errors.js'
+import { withoutValues } from '../resource/driver-fault.js'
 import { cancellation } from './executors/cancellation.js'
 import { driverErrors, type DriverError } from './driver-errors.js'
 
@@ -66,15 +67,15 @@ const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213])
 /**
  * What a violated constraint means to a caller: {@link ErrConflict} for a unique one, {@link ErrPreconditionFailed} for a
  * foreign key, NOT NULL, CHECK or exclusion, undefined for any other error. Goes by the driver's codes: by the text, a
- * client's value could pass for a conflict.
+ * client's value could pass for a conflict. The cause keeps the driver's codes, not its values.
  */
 export function constraintError(error: unknown): ErrConflict | ErrPreconditionFailed | undefined {
   if (error instanceof ErrConflict || error instanceof ErrPreconditionFailed) return error
   if (error instanceof AshlarError) return undefined
   for (const candidate of driverErrors(error)) {
     const kind = kindOf(candidate)
-    if (kind === 'conflict') return new ErrConflict(error)
-    if (kind === 'precondition') return new ErrPreconditionFailed(error)
+    if (kind === 'conflict') return new ErrConflict(withoutValues(error))
+    if (kind === 'precondition') return new ErrPreconditionFailed(withoutValues(error))
   }
   return undefined
 }

@@ -35,7 +35,7 @@ export interface RunOptions {
 /**
  * The one way a repository's SQL takes to a database: a pool, or the transaction of the context.
  * Values may be null, boolean, string, finite number, bigint, Buffer or Uint8Array, and arrays of these on PostgreSQL;
- * anything else (`undefined`, a Date, an object) is a TypeError. Rejects with the driver's own error.
+ * anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a DriverFault: the driver's codes, without values.
  */
 export interface Executor {
   readonly dialect: Dialect

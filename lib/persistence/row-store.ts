@@ -27,6 +27,8 @@ export class RowStore<E extends object> {
   readonly statements: Statements
   readonly #encoders: ReadonlyMap<Field, Encode>
   readonly #hydrate: Hydrate<E>
+  /** For rows with one column before the entity's. */
+  readonly #hydrateBehind: Hydrate<E>
 
   constructor(
     readonly model: ResourceModel<E>,
@@ -35,6 +37,7 @@ export class RowStore<E extends object> {
     this.statements = new Statements(model, dialect)
     this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(model, field, dialect)]))
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
+    this.#hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
   }
 
   async get(
@@ -123,6 +126,43 @@ export class RowStore<E extends object> {
       run,
     )
     return rows.map((row) => this.#hydrate(row))
+  }
+
+  /** Whether batches are one statement each: not where a key may be of several tenants. */
+  canBatch(tenant: string | undefined): boolean {
+    return this.dialect === 'postgres' && (tenant !== undefined || !this.model.tenantInKey)
+  }
+
+  /** The updated entities in the order of the items, with gaps where no live row has the key. All items write the same fields. */
+  async batchUpdate(
+    on: Executor,
+    items: readonly { readonly key: string; readonly patch: Readonly<Values> }[],
+    tenant: string | undefined,
+    run: RunOptions,
+  ): Promise<(E | undefined)[]> {
+    const fields = this.#fieldsOf(items[0]?.patch ?? {})
+    const columns = fields.map((field) =>
+      items.map(({ patch }) => this.#encode(field, patch[field.property])),
+    )
+    const values = [...this.#tenantValues(tenant), items.map(({ key }) => key), ...columns]
+    const { rows } = await on.run(this.statements.batchUpdate(fields, tenant !== undefined), values, run)
+    const updated = Array<E | undefined>(items.length).fill(undefined)
+    for (const row of rows) updated[Number(row[0]) - 1] = this.#hydrateBehind(row)
+    return updated
+  }
+
+  /** How many live rows were there. */
+  async batchDelete(
+    on: Executor,
+    keys: readonly string[],
+    tenant: string | undefined,
+    patch: Readonly<Values>,
+    run: RunOptions,
+  ): Promise<number> {
+    const fields = this.#fieldsOf(patch)
+    const statement = this.statements.batchDelete(fields, tenant !== undefined)
+    const values = [...this.#tenantValues(tenant), keys, ...this.#bound(fields, patch)]
+    return (await on.run(statement, values, run)).affected
   }
 
   /** The live row with this value, with the columns that no entity carries; of any tenant when none is given. */
@@ -249,6 +289,10 @@ export class RowStore<E extends object> {
       if (field?.kind === 'timestamp') return microsecondsOf(row[index]) ?? (last as Values)[field.property]
       return field && (last as Values)[field.property]
     })
+  }
+
+  #tenantValues(tenant: string | undefined): unknown[] {
+    return tenant === undefined ? [] : [tenant]
   }
 
   #columnsOf(row: Row): Values {

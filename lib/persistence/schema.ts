@@ -101,6 +101,10 @@ function typeOf(field: Field, dialect: Dialect): string {
   return (dialect === 'postgres' ? POSTGRES : dialect === 'sqlite' ? SQLITE : MYSQL)[field.kind]
 }
 
+/** The type of an array of the field's values on PostgreSQL. */
+export const arrayTypeOf = (field: Field): string =>
+  `${field.kind === 'string' || field.kind === 'enum' ? 'text' : POSTGRES[field.kind]}[]`
+
 /** The table of a resource in one dialect. */
 export function tableOf(model: ResourceModel, dialect: Dialect): TableDefinition {
   const hasDiscriminator = isMysql(dialect) && model.deleteTime !== undefined && uniquesOf(model).length > 0

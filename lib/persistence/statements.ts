@@ -4,7 +4,7 @@ import type { Dialect, Statement } from './executor.js'
 import { bindOf } from './query/bind.js'
 import { BoundedCache } from './query/bounded-cache.js'
 import { quoteIdentifier as quote } from './query/identifier.js'
-import { SOFT_DELETE_KEY } from './schema.js'
+import { arrayTypeOf, SOFT_DELETE_KEY } from './schema.js'
 import { selected } from './stored-values.js'
 
 /** Names of prepared statements are per connection, and one pool may serve many repositories: one counter for them all. */
@@ -117,6 +117,50 @@ export class Statements {
       const order = lock ? ` ORDER BY ${this.#name(this.model.key)}${this.#forUpdate()}` : ''
       return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${narrowed}${this.#name(this.model.key)} IN (${keys})${this.#live()}${order}`
     })
+  }
+
+  /**
+   * Many rows with values of their own, in one statement (PostgreSQL). Values: [tenant], the keys, then one array per field.
+   * Answers the position of each row's key, from 1, before its columns. Rows are locked in key order, so that two batches
+   * never wait for each other.
+   */
+  batchUpdate(fields: readonly Field[], tenant: boolean): Statement {
+    const columns = fields.map((field) => field.column)
+    return this.#shape(`batchUpdate ${tenant} ${columns.join(' ')}`, () => {
+      const key = this.#name(this.model.key)
+      const first = tenant ? 2 : 1
+      const arrays = [this.model.key, ...fields].map((field, i) => `$${i + first}::${arrayTypeOf(field)}`)
+      const values = fields.map((_, i) => `v${i}`)
+      const sets = fields.map((field, i) => `${this.#name(field)} = k.v${i}`)
+      const qualified = this.model.entityFields.map((field) => `t.${this.#name(field)}`)
+      return (
+        `WITH l AS MATERIALIZED (${this.#lockedKeys(tenant, `$${first}`)}) ` +
+        `UPDATE ${this.#table} t SET ${sets.join(', ')} FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(key, ${[...values, 'o'].join(', ')}) ` +
+        `JOIN l ON l.key = k.key WHERE t.${key} = k.key${this.#mine(tenant, 't.')} RETURNING k.o, ${qualified.join(', ')}`
+      )
+    })
+  }
+
+  /** Many rows with the same stamps, in one statement (PostgreSQL). Values: [tenant], the keys, the stamps. */
+  batchDelete(stamps: readonly Field[], tenant: boolean): Statement {
+    return this.#shape(`batchDelete ${tenant}`, () => {
+      const key = this.#name(this.model.key)
+      const first = tenant ? 2 : 1
+      const locked = `WITH l AS MATERIALIZED (${this.#lockedKeys(tenant, `$${first}`)}) `
+      const where = `WHERE t.${key} = l.key${this.#mine(tenant, 't.')}`
+      if (this.model.deleteTime === undefined) return `${locked}DELETE FROM ${this.#table} t USING l ${where}`
+      const sets = stamps.map((field, i) => `${this.#name(field)} = $${i + first + 1}`)
+      return `${locked}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ${where}`
+    })
+  }
+
+  #lockedKeys(tenant: boolean, keys: string): string {
+    const key = this.#name(this.model.key)
+    return `SELECT ${key} AS key FROM ${this.#table} WHERE ${key} = ANY(${keys}::text[])${this.#mine(tenant)}${this.#live()} ORDER BY ${key} FOR UPDATE`
+  }
+
+  #mine(tenant: boolean, qualifier = ''): string {
+    return tenant ? ` AND ${qualifier}${this.#name(this.model.tenant as Field)} = $1` : ''
   }
 
   /** One row by the value of one column among live rows. Values: value, [tenant]. Answers every stored field. */

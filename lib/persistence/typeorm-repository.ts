@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm'
 import type { RequestContext } from '../context.js'
-import { AshlarError, ErrNotFound, ErrPreconditionFailed, Internal } from '../errors.js'
+import { ErrNotFound, ErrPreconditionFailed } from '../errors.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
 import { resourceModel } from '../resource/resource-model.js'
-import { checkBatch } from './batch.js'
-import { constraintError, withRetries } from './constraint-error.js'
+import { checkBatch, type Patched, sameFields } from './batch.js'
+import { withRetries } from './constraint-error.js'
 import { checkCredential, type Verification } from './credential-check.js'
 import { cutoff } from './cutoff.js'
 import { executorOf, type Database, type Executor, type RunOptions } from './executor.js'
@@ -24,6 +24,7 @@ import type {
 import { RowStore, type Target } from './row-store.js'
 import { ambiguousKey, scopeOf, type Scope } from './scope.js'
 import { checkSealing, mint, reveal, sealNew, type SealingOptions } from './sealing.js'
+import { toCaller } from './to-caller.js'
 import { atomically, current, transaction } from './transaction.js'
 
 export interface RepositoryOptions extends Sources, PagingOptions, SealingOptions {}
@@ -127,21 +128,12 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#write(
       options,
       async (scope) => {
-        const patches: { readonly key: string; readonly patch: Values; readonly index: number }[] = []
-        for (const [index, { key, entity, fieldMask }] of items.entries())
-          patches.push({
-            key,
-            index,
-            patch: await patchOf(this.model, entity, fieldMask, options, this.#options, scope),
-          })
-        // Everybody locks in key order, so that two batches never wait for each other.
-        patches.sort((a, b) => (a.key < b.key ? -1 : 1))
-        return async (on, run) => {
-          const updated: E[] = []
-          for (const { key, patch, index } of patches)
-            updated[index] = await this.#updateOne(on, key, patch, scope, run)
-          return updated
+        const patches: Patched[] = []
+        for (const [index, { key, entity, fieldMask }] of items.entries()) {
+          const patch = patchOf(this.model, entity, fieldMask, options, this.#options, scope)
+          patches.push({ key, index, patch: patch instanceof Promise ? await patch : patch })
         }
+        return (on, run) => this.#updateMany(on, patches, scope, run)
       },
       true,
     )
@@ -154,6 +146,11 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       async (scope) => {
         const patch = deletionOf(this.model, this.#options)
         return async (on, run) => {
+          if (keys.length > 0 && this.#rows.canBatch(scope.tenant)) {
+            const deleted = await this.#rows.batchDelete(on, keys, scope.tenant, patch, run)
+            if (deleted < keys.length) throw new ErrNotFound()
+            return
+          }
           for (const key of [...keys].sort()) {
             const target = await this.#target(on, key, scope, run)
             if (!(await this.#rows.delete(on, target, patch, run))) throw new ErrNotFound()
@@ -208,22 +205,16 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   /** @internal What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
   verify(credential: CredentialField, token: string, options?: OperationOptions): Promise<Verification<E>> {
-    const find = async (publicId: string) => {
-      const rows = await this.#rows.find(this.#database, credential.publicId, publicId, undefined, {})
-      return rows[0]
-    }
+    const find = async (publicId: string) =>
+      (await this.#rows.find(this.#database, credential.publicId, publicId, undefined, {}))[0]
     return checkCredential(this.model, credential, token, this.#options, find, options?.context?.signal)
   }
 
   /** @internal What `remint<Field>` calls. */
   remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
     return this.#write(options, async (scope) => {
-      const { columns, tokens } = await mint(
-        this.model,
-        credential.property,
-        this.#options,
-        scope.context.signal,
-      )
+      const { signal } = scope.context
+      const { columns, tokens } = await mint(this.model, credential.property, this.#options, signal)
       const patch = { ...columns, ...stampsOf(this.model, this.#options) }
       return async (on, run) => {
         await this.#updateOne(on, key, patch, scope, run)
@@ -246,6 +237,23 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       ? await this.#rows.update(on, { ...target, ifMatch }, patch, run)
       : undefined
     return updated ?? this.#explain(on, target, run, options)
+  }
+
+  /**
+   * One statement for each set of fields where the dialect can, else one for each row; in key order, so that two batches
+   * never wait for each other.
+   */
+  async #updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
+    const updated: E[] = []
+    const isBatch = this.#rows.canBatch(scope.tenant)
+    for (const group of isBatch ? sameFields(patches) : []) {
+      const entities = await this.#rows.batchUpdate(on, group, scope.tenant, run)
+      for (const [i, { index }] of group.entries()) updated[index] = entities[i] ?? notFound()
+    }
+    if (isBatch) return updated
+    for (const { key, patch, index } of [...patches].sort((a, b) => (a.key < b.key ? -1 : 1)))
+      updated[index] = await this.#updateOne(on, key, patch, scope, run)
+    return updated
   }
 
   /** A precondition on a resource without etags can never hold. */
@@ -339,9 +347,3 @@ const runOptions = ({ context: { signal } }: Scope): RunOptions => (signal === u
 const notFound = (): never => {
   throw new ErrNotFound()
 }
-
-/** No driver's error leaves as it is: it carries SQL and values. */
-const toCaller = (error: unknown): unknown =>
-  error instanceof AshlarError || error instanceof TypeError
-    ? error
-    : (constraintError(error) ?? new Internal(error))

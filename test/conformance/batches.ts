@@ -1,6 +1,25 @@
 import { expect } from 'chai'
 import { ErrConflict, ErrNotFound, InvalidArgument } from '../../lib/errors.js'
+import { Specimen_Phase } from '../support/gen/specimens_pb.js'
+import type { Specimen } from '../support/specimen.js'
 import { asTenant, draft, type Holder, inAcme, rejection } from './subject.js'
+
+const EVERY_KIND: Partial<Specimen> = {
+  title: 'Marble "quoted", \\ and {braced}',
+  active: true,
+  weight: 4_000_000_000,
+  big: -(2n ** 63n),
+  huge: 12n,
+  ratio: 0.5,
+  score: -1.25e-7,
+  blob: new Uint8Array([0, 34, 92, 255]),
+  phase: Specimen_Phase.CUT,
+  dueTime: new Date('2030-01-01T00:00:00.001Z'),
+  span: -1n,
+  labels: ['a,b', '"', 'NULL'],
+  origin: { quarry: '{}', depth: 2n ** 60n, crew: [''] },
+  tags: { 'a"b': '\\' },
+}
 
 /** The specification's batch operations: atomic, in the order of their input. */
 export const batches = (holder: Holder): void => {
@@ -50,6 +69,32 @@ export const batches = (holder: Holder): void => {
           { key: 'a', entity: { title: 'T', code: 'c' }, fieldMask: [] },
         ])
         expect(updated).to.include({ title: 'T', code: 'c', count: 0 })
+      }))
+
+    it('BatchUpdate writes every kind of value, absent ones included', () =>
+      inAcme(async () => {
+        await make('a', 'b', 'c')
+        const full = { ...EVERY_KIND, note: 'n', rank: 1 }
+        const mask = Object.keys(EVERY_KIND).map((name) =>
+          name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        )
+        const fieldMask = [...mask, 'note', 'rank', 'webhook_secret']
+        const [a, b, c] = await holder.subject.specimens.batchUpdate([
+          { key: 'c', entity: { ...full, webhookSecret: 'hush' }, fieldMask },
+          { key: 'a', entity: {}, fieldMask },
+          { key: 'b', entity: { ...full, title: `"{}\\',NULL` }, fieldMask },
+        ])
+        expect(a).to.deep.include({ id: 'c', ...full })
+        expect(b).to.deep.include({
+          id: 'a',
+          title: '',
+          note: undefined,
+          dueTime: undefined,
+          labels: [],
+          big: 0n,
+        })
+        expect(c).to.deep.include({ id: 'b', ...full, title: `"{}\\',NULL` })
+        expect(await holder.subject.specimens.revealWebhookSecret('c')).to.equal('hush')
       }))
 
     const failures = [

@@ -1,3 +1,4 @@
+import { DriverFault } from '../../resource/driver-fault.js'
 import { cancellation } from './cancellation.js'
 
 /** How long a cancelled statement may take to notice, before its connection is cut. */
@@ -31,7 +32,7 @@ export async function cancellable<T>(
   try {
     return await running
   } catch (error) {
-    throw signal.aborted ? cancellation(signal, error) : error
+    throw signal.aborted ? cancellation(signal, new DriverFault(error)) : error
   } finally {
     signal.removeEventListener('abort', abort)
     await cancelling

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm'
 import { Unavailable } from '../../errors.js'
+import { DriverFault } from '../../resource/driver-fault.js'
 import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
 import { cancellable } from './cancellable.js'
 import { cancellation } from './cancellation.js'
@@ -206,21 +207,24 @@ function checkout(pool: Pool, signal: AbortSignal | undefined): Promise<Connecti
     signal?.addEventListener('abort', leave, { once: true })
     pool.getConnection((error, connection) => {
       signal?.removeEventListener('abort', leave)
-      if (connection === undefined) return reject(new Unavailable('the database cannot be reached', error))
+      if (connection === undefined) {
+        return reject(new Unavailable('the database cannot be reached', new DriverFault(error)))
+      }
       if (signal?.aborted === true) connection.release()
       else resolve(connection)
     })
   })
 }
 
-/** What the server did not say, and what it says when it goes away, are errors of the connection. */
+/** What the server did not say, and what it says when it goes away, are errors of the connection. None keeps its values. */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error
   if ('wireMessage' in error) return error
   const isServers =
     'sqlState' in error && typeof error.sqlState === 'string' && !error.sqlState.startsWith('08')
   const isKilled = 'errno' in error && (error.errno === 1053 || error.errno === 1927)
-  return isServers && !isKilled ? error : new Unavailable('the connection to the database was lost', error)
+  const fault = new DriverFault(error)
+  return isServers && !isKilled ? fault : new Unavailable('the connection to the database was lost', fault)
 }
 
 /** Ends a statement through a connection of its own: the pool may be full of statements to be ended. */

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import type { DataSource } from 'typeorm'
 import { Aborted, Unavailable } from '../../errors.js'
+import { DriverFault } from '../../resource/driver-fault.js'
 import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
 import { cancellable } from './cancellable.js'
 import { cancellation } from './cancellation.js'
@@ -133,20 +134,24 @@ function checkout(pool: Pool, signal: AbortSignal | undefined): Promise<Client> 
     signal?.addEventListener('abort', leave, { once: true })
     pool.connect((error, client) => {
       signal?.removeEventListener('abort', leave)
-      if (client === undefined) return reject(new Unavailable('the database cannot be reached', error))
+      if (client === undefined) {
+        return reject(new Unavailable('the database cannot be reached', new DriverFault(error)))
+      }
       if (signal?.aborted === true) client.release()
       else resolve(client)
     })
   })
 }
 
-/** An error without a SQLSTATE, or of the classes that say so, is one of the connection. */
+/** An error without a SQLSTATE, or of the classes that say so, is one of the connection. None keeps its values. */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error
+  if ('wireMessage' in error) return error
   const code = 'code' in error && 'severity' in error ? String(error.code) : '08000'
-  return /^08|^57P0[123]/.test(code) && !('wireMessage' in error)
-    ? new Unavailable('the connection to the database was lost', error)
-    : error
+  const fault = new DriverFault(error)
+  return /^08|^57P0[123]/.test(code)
+    ? new Unavailable('the connection to the database was lost', fault)
+    : fault
 }
 
 /** PostgreSQL's CancelRequest: a connection of its own that says who is meant, and is closed by the server. */

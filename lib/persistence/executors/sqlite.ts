@@ -1,3 +1,4 @@
+import { withoutValues } from '../../resource/driver-fault.js'
 import type { Database, Executor, Lease, Result, RunOptions, Statement } from '../executor.js'
 import type { SqliteDataSource } from '../sqlite.js'
 import type { SqliteLease, SqliteLeases } from '../sqlite-leases.js'
@@ -34,7 +35,7 @@ class SqliteExecutorLease implements Lease {
   }
 
   async control(text: string): Promise<void> {
-    await this.lease.run(text, [], 'array')
+    await this.lease.run(text, [], 'array').catch(rethrow)
   }
 
   /** There is only one connection, so a broken one is rolled back rather than closed. */
@@ -49,5 +50,9 @@ function send(
   values: readonly unknown[],
   options: RunOptions | undefined,
 ): Promise<Result> {
-  return on.run(text, values, 'array', options?.signal) as Promise<Result>
+  return on.run(text, values, 'array', options?.signal).catch(rethrow) as Promise<Result>
+}
+
+function rethrow(error: unknown): never {
+  throw withoutValues(error)
 }
