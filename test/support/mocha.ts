@@ -11,7 +11,7 @@ export interface Counts {
 }
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { mocha: Mocha.MochaOptions }
-const mocha = new Mocha({ ...manifest.mocha, reporter: 'spec', color: process.stdout.isTTY })
+const mocha = new Mocha({ ...manifest.mocha, reporter: 'spec', color: process.stdout.isTTY === true })
 for (const file of process.argv.slice(2)) mocha.addFile(file)
 await mocha.loadFilesAsync()
 const runner = mocha.run((failures) => {
