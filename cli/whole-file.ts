@@ -46,12 +46,12 @@ export function writeWholeFile(path: string, text: string, shown: string): void 
   })
 }
 
-/** Takes the permissions of everybody but the owner away. */
+/** Takes the permissions of everybody but the owner away, and says whether there were any. */
 export function closeToOthers(path: string, shown: string): boolean {
   return attempt(shown, () => {
     const { mode } = statSync(path)
-    if ((mode & 0o777) === ONLY_FOR_THE_OWNER) return false
-    chmodSync(path, ONLY_FOR_THE_OWNER)
+    if ((mode & 0o077) === 0) return false
+    chmodSync(path, mode & 0o700)
     return true
   })
 }
