@@ -1,11 +1,13 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
-import { CreateTime } from '../../decorators/create-time.js'
-import { ETag } from '../../decorators/etag.js'
-import { Resource } from '../../decorators/resource.js'
-import { SoftDeletable } from '../../decorators/soft-deletable.js'
-import { Tags } from '../../decorators/tags.js'
-import { TenantScoped } from '../../decorators/tenant-scoped.js'
-import { UpdateTime } from '../../decorators/update-time.js'
+import {
+  CreateTime,
+  ETag,
+  Resource,
+  SoftDeletable,
+  Tags,
+  TenantScoped,
+  UpdateTime,
+} from '../../decorators/index.js'
 import { WidgetSchema, Widget_State } from './gen/widgets_pb.js'
 
 @Resource({ message: WidgetSchema })
