@@ -4,7 +4,6 @@ import { type FileSource, type Migration, readMigrations } from './files.js'
 import { type Finding, lintFile } from './lint.js'
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from './options.js'
 import { type Script, splitStatements } from './sql-statements.js'
-import type { AppliedVersion } from './version-table.js'
 
 /** A version with its way up taken apart. */
 export interface Planned extends Migration {
@@ -49,13 +48,15 @@ export const lintDown = (
     statementTimeoutMs,
   })
 
-/** @throws {DeclarationError} when a file that would run is one the engine refuses. What is applied already may be anything. */
+/**
+ * @param isSettled - whether a version is applied: what is may be anything, it will not run again.
+ * @throws {DeclarationError} when a file that would run is one the engine refuses.
+ */
 export function refuseBadFiles(
   { migrations, findings }: MigrationSet,
-  applied: readonly AppliedVersion[],
+  isSettled: (version: number) => boolean,
 ): void {
-  const settled = new Set(applied.filter(({ dirty }) => !dirty).map(({ version }) => version))
-  const names = migrations.filter(({ version }) => settled.has(version)).map(({ name }) => name)
+  const names = migrations.filter(({ version }) => isSettled(version)).map(({ name }) => name)
   const refused = findings.filter(
     ({ level, file }) => level === 'refuse' && !names.includes(file.replace(/\.(up|down)\.sql$/, '')),
   )

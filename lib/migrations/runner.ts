@@ -15,6 +15,7 @@ import {
   isGoingDown,
   keepDown,
   makeVersionTable,
+  readAdopted,
   readVersions,
 } from './version-table.js'
 
@@ -39,7 +40,7 @@ export interface DownResult {
 export async function up(options: ResolvedOptions): Promise<UpResult> {
   const set = await readSet(options.files, options.dialect, options.statementTimeoutMs)
   if (set.findings.some(({ level }) => level === 'refuse'))
-    refuseBadFiles(set, await withSession(options, 'read', readVersions).catch(() => []))
+    refuseBadFiles(set, await withSession(options, 'read', settledIn).catch(() => () => false))
   return withSession(options, 'change', async (session) => {
     const before = await readVersions(session)
     if (isCurrent(set, before)) return { applied: [], ahead: aheadOf(set, before) }
@@ -82,7 +83,7 @@ async function applyMissing(
   await adopt(session, options, set.migrations)
   const rows = await readVersions(session)
   refuseEdited(set, rows)
-  refuseBadFiles(set, rows)
+  refuseBadFiles(set, settledAmong(rows))
   const byVersion = new Map(rows.map((row) => [row.version, row]))
   const applied: string[] = []
   for (const migration of set.migrations) {
@@ -124,6 +125,17 @@ async function apply(
     ms: Math.round(performance.now() - started),
   })
   return true
+}
+
+const settledAmong =
+  (rows: readonly AppliedVersion[]) =>
+  (version: number): boolean =>
+    rows.some((row) => row.version === version && !row.dirty)
+
+async function settledIn(session: Session): Promise<(version: number) => boolean> {
+  const rows = await readVersions(session)
+  const adopted = rows.length === 0 ? await readAdopted(session) : undefined
+  return adopted === undefined ? settledAmong(rows) : (version) => version <= adopted.version
 }
 
 async function beforeStep(session: Session, { signal }: ResolvedOptions): Promise<void> {

@@ -81,8 +81,10 @@ async function emptied(database: FreshDatabase): Promise<FreshDatabase> {
   await rows('ROLLBACK')
   await rows('SET foreign_key_checks = 0')
   for (const table of await database.tables()) {
-    if (!BASELINE.includes(table)) await rows(`DROP TABLE IF EXISTS \`${table}\``)
-    else if (table === 'ashlar_migrations') await rows('DELETE FROM ashlar_migrations WHERE version > 1')
+    if (!BASELINE.includes(table)) {
+      await rows(`DROP VIEW IF EXISTS \`${table}\``)
+      await rows(`DROP TABLE IF EXISTS \`${table}\``)
+    } else if (table === 'ashlar_migrations') await rows('DELETE FROM ashlar_migrations WHERE version > 1')
     else await rows(`DELETE FROM ${table}`)
   }
   return database
