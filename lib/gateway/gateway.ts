@@ -58,9 +58,11 @@ export class Gateway {
     response.once('close', () => {
       if (!response.writableFinished) gone.abort()
     })
-    this.#serve(request, response, gone.signal, next).catch((thrown: unknown) =>
-      this.#fail(request, response, thrown),
-    )
+    const { signal } = gone
+    this.#serve(request, response, signal, next).catch((thrown: unknown) => {
+      this.#report(request, response, signal, thrown)
+      this.#fail(request, response, thrown)
+    })
   }
 
   async #serve(
@@ -95,17 +97,18 @@ export class Gateway {
     )
   }
 
+  /** Logs what is wrong with us; what is wrong with a request is the caller's to read, and one who left reads nothing. */
+  #report(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, thrown: unknown): void {
+    if (!response.headersSent && !response.hasHeader('x-request-id'))
+      response.setHeader('x-request-id', requestIdOf(request))
+    if (thrown instanceof AshlarError || signal.aborted) return
+    const fields = { requestId: response.getHeader('x-request-id'), error: thrown }
+    this.#options.logger?.error(fields, 'the gateway failed on a request')
+  }
+
   #fail(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
-    if (response.headersSent) {
-      response.destroy()
-      return
-    }
-    if (!response.hasHeader('x-request-id')) response.setHeader('x-request-id', requestIdOf(request))
-    if (!(thrown instanceof AshlarError)) {
-      const fields = { requestId: response.getHeader('x-request-id'), error: thrown }
-      this.#options.logger?.error(fields, 'the gateway failed on a request')
-    }
-    send(request, response, errorAnswer(thrown), false).catch(() => response.destroy())
+    if (response.headersSent) response.destroy()
+    else send(request, response, errorAnswer(thrown), false).catch(() => response.destroy())
   }
 
   #compile(): Prepared {

@@ -5,6 +5,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { InvalidArgument } from '../errors.js'
 import { HttpError } from './http-error.js'
 import type { FetchHandler, HttpHandler, NodeHandler } from './mux.js'
+import { targetOf } from './target.js'
 
 /** Runs a mounted handler. What it throws before it answered is thrown on. */
 export async function runHandler(
@@ -40,7 +41,7 @@ function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request 
   for (const [name, values] of Object.entries(headersDistinct))
     for (const value of values ?? []) headers.append(name, value)
   const bodyless = method === 'GET' || method === 'HEAD'
-  return new Request(absolute(request, given.host, url), {
+  return new Request(absolute(request, given.host ?? 'localhost', url), {
     method,
     headers,
     signal,
@@ -48,15 +49,21 @@ function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request 
   } as RequestInit)
 }
 
-function absolute(request: IncomingMessage, host: string | undefined, url: string): URL {
+/** A host and a port, and none of what would begin another part of a URL. */
+const HOST = /^[^\s/?#@\\]+$/
+
+function absolute(request: IncomingMessage, host: string, url: string): URL {
   const scheme = 'encrypted' in request.socket ? 'https' : 'http'
-  const target = url.startsWith('/') ? url : '/'
+  const { path, query } = targetOf(url)
+  if (!HOST.test(host)) throw notAHost()
   try {
-    return new URL(`${scheme}://${host ?? 'localhost'}${target}`)
+    return new URL(`${scheme}://${host}${path}${query === '' ? '' : `?${query}`}`)
   } catch {
-    throw new InvalidArgument('', 'the Host header is not a host')
+    throw notAHost()
   }
 }
+
+const notAHost = (): InvalidArgument => new InvalidArgument('', 'the Host header is not a host')
 
 async function sendFetchResponse(
   request: IncomingMessage,

@@ -73,8 +73,9 @@ const mistake = (nearest: readonly string[]): string =>
 
 /** The proto paths that a value means, whatever its spelling. */
 function respell(resource: DescMessage, value: string): readonly string[] {
-  return value.split(',').map((part) => {
-    const path = part.trim()
+  const parts = value.split(',')
+  return parts.map((part) => {
+    const path = parts.length > 1 ? part.trim() : part
     const proto = path === '*' ? path : protoPathOf(resource, path)
     if (proto === undefined)
       throw new InvalidArgument('update_mask', `unknown field "${printable(path)}" of ${resource.name}`)

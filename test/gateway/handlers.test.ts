@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { GatewayMux } from '../../lib/gateway/mux.js'
 import type { Gateway } from '../../lib/gateway/gateway.js'
+import { rawRequest, statusOf } from './raw-request.js'
 import { type Running, startGateway } from './start-gateway.js'
 
 const says = (text: string) => () => new Response(text)
@@ -162,6 +163,44 @@ describe('mounted handlers', () => {
         { code: 13, message: 'internal error', details: [] },
       ])
       expect(failures).to.have.lengthOf(1)
+    })
+
+  it('log what fails behind the headers, and cut the answer', async () => {
+    let breakOff: (() => void) | undefined
+    const running = await start(({ mux }) =>
+      mux.handle('/late', () => {
+        const body = new ReadableStream({
+          start: (controller) => {
+            controller.enqueue(Buffer.from('one'))
+            breakOff = () => controller.error(new TypeError('secret'))
+          },
+        })
+        return new Response(body)
+      }),
+    )
+    const answer = await running.fetch('/late')
+    breakOff?.()
+    expect(await answer.text().catch((error: unknown) => (error as Error).name)).to.equal('TypeError')
+    expect(failures).to.have.lengthOf(1)
+  })
+
+  for (const [host, status] of [
+    ['a.example', 200],
+    ['a.example:81', 200],
+    ['[::1]:81', 200],
+    ['user@a.example', 400],
+    ['a.example/x', 400],
+    ['a b', 400],
+    ['a:port', 400],
+  ] as const)
+    it(`answer ${status} to a Host of ${host}`, async () => {
+      const running = await start(({ mux }) =>
+        mux.handle('/host', (request) => new Response(new URL(request.url).host)),
+      )
+      const bytes = `GET http://ignored.example/host?x HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+      const { text } = await rawRequest(running.port, bytes)
+      expect(statusOf(text)).to.equal(status)
+      if (status === 200) expect(text).to.include(host)
     })
 
   it('tell a Fetch handler that its caller went away', async () => {
