@@ -5,6 +5,9 @@ import { withRetries } from './constraint-error.js'
 import { executorOf, type Database, type Executor } from './executor.js'
 import { TransactionScope } from './transaction-scope.js'
 
+/** For the framework's own tables, whose statements are no repository's. */
+export { executorOf, type Database, type Statement } from './executor.js'
+
 export interface TransactionOptions {
   /** Times the function is run again after a deadlock or a serialization failure; 0 by default. */
   readonly retries?: number

@@ -34,7 +34,7 @@ const toAshlarError = (error: unknown, time: Deadline): AshlarError => {
     if (time.expired) return new DeadlineExceeded(undefined, error)
     if (time.cancelled) return new Cancelled(error)
   }
-  return constraintError(error) ?? new Internal(error)
+  return constraintError(error) ?? new Internal(withoutValues(error))
 }
 
 /** nice-grpc's error is its user's explicit word to the caller. */

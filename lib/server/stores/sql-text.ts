@@ -1,0 +1,60 @@
+import type { Database, Statement } from '../../persistence/transaction.js'
+
+type Dialect = Database['dialect']
+
+/** How a dialect says what the stores need to say. Time is always the database's own: the clocks of processes differ. */
+export interface SqlText {
+  /** Now, as the table keeps it. */
+  readonly now: string
+  /** That many milliseconds from now; holds one `?`. */
+  readonly later: string
+  /** Inserts nothing, without an error, when the key is there already. */
+  insertNew(table: string, columns: readonly string[], values: readonly string[]): string
+  /** A statement from a text whose values are `?`. */
+  statement(name: string, text: string): Statement
+}
+
+export const sqlText = (dialect: Dialect): SqlText => {
+  const isMysql = dialect === 'mysql' || dialect === 'mariadb'
+  return {
+    ...(isMysql ? MYSQL_TIME : TIME[dialect as 'postgres' | 'sqlite']),
+    insertNew: (table, columns, values) => {
+      const head = `INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`
+      return isMysql ? `INSERT IGNORE ${head}` : `INSERT ${head} ON CONFLICT DO NOTHING`
+    },
+    statement: (name, text) => ({
+      name: `ashlar_${name}_${dialect}`,
+      text: dialect === 'postgres' ? numbered(text) : text,
+    }),
+  }
+}
+
+/** Bytes as a driver answers them: a Buffer, or PostgreSQL's hexadecimal text. */
+export const bytesOf = (value: unknown): Buffer => {
+  if (typeof value === 'string') return Buffer.from(value.slice(2), 'hex')
+  return value instanceof Uint8Array ? Buffer.from(value) : Buffer.alloc(0)
+}
+
+/** Fits every key column on every database; a longer text is told by its digest. */
+export const KEY_BYTES = 255
+
+const TIME = {
+  postgres: {
+    now: 'clock_timestamp()',
+    later: `(clock_timestamp() + ?::double precision * interval '1 millisecond')`,
+  },
+  sqlite: {
+    now: `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
+    later: `CAST((julianday('now') - 2440587.5) * 86400000 + ? AS INTEGER)`,
+  },
+} as const
+
+const MYSQL_TIME = {
+  now: 'UTC_TIMESTAMP(6)',
+  later: 'DATE_ADD(UTC_TIMESTAMP(6), INTERVAL ? * 1000 MICROSECOND)',
+} as const
+
+const numbered = (text: string): string => {
+  let n = 0
+  return text.replace(/\?/g, () => `$${++n}`)
+}

@@ -1,0 +1,157 @@
+import { expect } from 'chai'
+import { RequestContext } from '../../lib/context.js'
+import type {
+  Claim,
+  ClaimOutcome,
+  DeduplicationKey,
+  DeduplicationStore,
+  StoredReply,
+} from '../../lib/server/stores/deduplication-store.js'
+import { drill } from '../support/drill.js'
+
+/** A store with a way to let time pass for it. */
+export interface DeduplicationSubject {
+  readonly store: DeduplicationStore
+  /** Another process' view of the same store. */
+  readonly other: DeduplicationStore
+  /** How long its answers live, in milliseconds. */
+  readonly ttlMs: number
+  pass(ms: number): Promise<void>
+}
+
+const LEASE_MS = 60_000
+const context = new RequestContext()
+
+/** Everything a DeduplicationStore promises. */
+export function conformsToDeduplicationStore(open: () => DeduplicationSubject): void {
+  let count = 0
+  const newKey = (): DeduplicationKey => ({
+    tenant: 'acme',
+    subject: 'alice',
+    method: '/a.v1.B/C',
+    requestId: `request-${process.pid}-${Date.now()}-${++count}`,
+  })
+
+  const reply: StoredReply = {
+    type: 'a.v1.D',
+    message: Buffer.from([0, 1, 10, 255, 13, 10]),
+    headers: [['x-a', 'ä "1"\n']],
+    trailers: [
+      ['x-b', '2'],
+      ['x-b', '3'],
+    ],
+  }
+
+  const claimed = (outcome: ClaimOutcome): Claim => {
+    expect(outcome.state).to.equal('claimed')
+    return (outcome as ClaimOutcome & { state: 'claimed' }).claim
+  }
+
+  it('gives a free key to whoever asks, and tells the others that it runs', async () => {
+    const { store, other } = open()
+    const key = newKey()
+    claimed(await store.claim(key, 'print', LEASE_MS))
+    for (const one of [store, other]) {
+      expect(await one.claim(key, 'another', LEASE_MS)).to.deep.equal({
+        state: 'running',
+        fingerprint: 'print',
+      })
+    }
+  })
+
+  it('gives it to one of many who ask at the same time', async () => {
+    const { store, other } = open()
+    const key = newKey()
+    const outcomes = await Promise.all(
+      Array.from({ length: drill(20, 200) }, (_, n) =>
+        (n % 2 === 0 ? store : other).claim(key, 'print', LEASE_MS),
+      ),
+    )
+    expect(outcomes.filter(({ state }) => state === 'claimed')).to.have.length(1)
+    expect(outcomes.filter(({ state }) => state === 'running')).to.have.length(outcomes.length - 1)
+  })
+
+  it('answers what was kept, byte for byte', async () => {
+    const { store, other } = open()
+    const key = newKey()
+    expect(await claimed(await store.claim(key, 'print', LEASE_MS)).complete(reply, context)).to.equal(true)
+    const outcome = await other.claim(key, 'another', LEASE_MS)
+    expect(outcome).to.include({ state: 'answered', fingerprint: 'print' })
+    const kept = (outcome as ClaimOutcome & { state: 'answered' }).reply
+    expect({ ...kept, message: [...kept.message] }).to.deep.equal({ ...reply, message: [...reply.message] })
+  })
+
+  it('forgets an answer when its time is over', async () => {
+    const { store, ttlMs, pass } = open()
+    const key = newKey()
+    await claimed(await store.claim(key, 'print', LEASE_MS)).complete(reply, context)
+    await pass(ttlMs + 50)
+    claimed(await store.claim(key, 'another', LEASE_MS))
+  })
+
+  it('frees a key that is released', async () => {
+    const { store, other } = open()
+    const key = newKey()
+    await claimed(await store.claim(key, 'print', LEASE_MS)).release()
+    claimed(await other.claim(key, 'another', LEASE_MS))
+  })
+
+  it('frees the key of a dead process when the lease has lapsed', async () => {
+    const { store, other, pass } = open()
+    const key = newKey()
+    claimed(await store.claim(key, 'print', 100))
+    await pass(150)
+    claimed(await other.claim(key, 'another', LEASE_MS))
+  })
+
+  it('holds a lease that is renewed', async () => {
+    const { store, other, pass } = open()
+    const key = newKey()
+    const claim = claimed(await store.claim(key, 'print', 100))
+    await claim.renew(LEASE_MS)
+    await pass(150)
+    expect((await other.claim(key, 'print', LEASE_MS)).state).to.equal('running')
+  })
+
+  it('keeps nothing of a claim that somebody else took over', async () => {
+    const { store, other, pass } = open()
+    const key = newKey()
+    const late = claimed(await store.claim(key, 'print', 100))
+    await pass(150)
+    const current = claimed(await other.claim(key, 'print', LEASE_MS))
+    await late.renew(1)
+    expect(await late.complete(reply, context)).to.equal(false)
+    await late.release()
+    expect((await store.claim(key, 'print', LEASE_MS)).state).to.equal('running')
+    expect(await current.complete(reply, context)).to.equal(true)
+    expect((await store.claim(key, 'print', LEASE_MS)).state).to.equal('answered')
+  })
+
+  it('does not release an answer', async () => {
+    const { store } = open()
+    const key = newKey()
+    const claim = claimed(await store.claim(key, 'print', LEASE_MS))
+    await claim.complete(reply, context)
+    await claim.release()
+    expect((await store.claim(key, 'print', LEASE_MS)).state).to.equal('answered')
+  })
+
+  it('tells keys apart by every part, however long, in whatever case', async () => {
+    const { store } = open()
+    const key = newKey()
+    const long = '鑿'.repeat(255)
+    const keys: DeduplicationKey[] = [
+      key,
+      { ...key, tenant: 'other' },
+      { ...key, subject: 'bob' },
+      { ...key, method: '/a.v1.B/D' },
+      { ...key, requestId: key.requestId.toUpperCase() },
+      { ...key, requestId: `${key.requestId} ` },
+      { ...key, requestId: `${key.requestId}"],["` },
+      { ...key, subject: long },
+      { ...key, subject: `${long}x` },
+      { ...key, tenant: '', subject: 'acmealice' },
+    ]
+    for (const one of keys) claimed(await store.claim(one, 'print', LEASE_MS))
+  })
+}
