@@ -205,8 +205,13 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   /** @internal What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
   verify(credential: CredentialField, token: string, options?: OperationOptions): Promise<Verification<E>> {
-    const find = async (publicId: string) =>
-      (await this.#rows.find(this.#database, credential.publicId, publicId, undefined, {}))[0]
+    const find = async (publicId: string) => {
+      try {
+        return (await this.#rows.find(this.#database, credential.publicId, publicId, undefined, {}))[0]
+      } catch (error) {
+        throw toCaller(error)
+      }
+    }
     return checkCredential(this.model, credential, token, this.#options, find, options?.context?.signal)
   }
 

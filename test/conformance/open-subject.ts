@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm'
 import { createTables } from '../../lib/persistence/create-tables.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
+import type { RepositoryOptions } from '../../lib/persistence/typeorm-repository.js'
 import type { Backend } from '../support/backends.js'
 import { Note, Specimen } from '../support/specimen.js'
 import { type Subject, subjectEntities, subjectOptions } from './subject.js'
@@ -31,9 +32,12 @@ export async function openSubject(backend: Backend): Promise<OpenSubject> {
 }
 
 /** Repositories of the two resources on tables that exist. */
-export const repositoriesOn = (dataSource: DataSource): Pick<Subject, 'specimens' | 'notes'> => ({
-  specimens: new SpecimenRepository(dataSource, subjectOptions),
-  notes: new NoteRepository(dataSource, subjectOptions),
+export const repositoriesOn = (
+  dataSource: DataSource,
+  options: RepositoryOptions = subjectOptions,
+): Pick<Subject, 'specimens' | 'notes'> => ({
+  specimens: new SpecimenRepository(dataSource, options),
+  notes: new NoteRepository(dataSource, options),
 })
 
 /** MariaDB 10.11 has no collation of MySQL 8's name; the one it has orders the same. */

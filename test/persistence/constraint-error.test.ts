@@ -14,7 +14,7 @@ import { constraintError, retryable, withRetries } from '../../lib/persistence/c
 import type { Database, Dialect } from '../../lib/persistence/executor.js'
 import { databases, describeOn, type OpenBackend } from '../support/backends.js'
 import { rejection } from '../support/rejection.js'
-import { run } from '../support/statement.js'
+import { run, statement } from '../support/statement.js'
 
 type Outcome = 'conflict' | 'precondition' | 'nothing'
 
@@ -93,7 +93,8 @@ describeOn('constraintError', databases, ({ name, open }) => {
         mariadb: 'INSERT INTO stone (id, weight) VALUES (7, CONCAT(?, ?))',
       }
       const values = database.dialect === 'sqlite' ? ['{}', forged] : [forged, '']
-      const error = await rejection(run(database, echo[database.dialect], values), Error)
+      const { text } = statement(echo[database.dialect], database.dialect)
+      const error = await rejection(backend.dataSource!.query(text, values), Error)
       expect(error.message).to.contain(forged.slice(0, 15))
       expect(outcomeOf(error)).to.equal('nothing')
       const check = await rejection(

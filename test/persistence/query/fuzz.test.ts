@@ -224,7 +224,7 @@ describe('fuzzed text', () => {
         try {
           const terms = parseOrderTerms(text, COLUMNS)
           const known = FIELDS.map((name) => `"${COLUMNS[name].column}"`)
-          for (const part of toOrderBy(terms, 'sqlite').split(', ').filter(Boolean)) {
+          for (const part of toOrderBy(terms, 'postgres').split(', ').filter(Boolean)) {
             expect(known).to.include(part.replace(/( DESC)?( NULLS (LAST|FIRST))?$/, ''))
           }
         } catch (error) {

@@ -69,7 +69,7 @@ describe('parseOrderBy', () => {
 describe('toOrderBy', () => {
   const texts: Readonly<Record<Dialect, string>> = {
     postgres: '"c_size" DESC, "c_note", "anything" DESC',
-    sqlite: '"c_size" DESC, "c_note" NULLS LAST, "anything" DESC NULLS FIRST',
+    sqlite: '`c_size` DESC, `c_note` NULLS LAST, `anything` DESC NULLS FIRST',
     mysql: '`c_size` DESC, `c_note` IS NULL, `c_note`, `anything` IS NULL DESC, `anything` DESC',
     mariadb: '`c_size` DESC, `c_note` IS NULL, `c_note`, `anything` IS NULL DESC, `anything` DESC',
   }

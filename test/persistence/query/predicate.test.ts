@@ -31,9 +31,9 @@ type Texts = Readonly<Record<'postgres' | 'mariadb' | 'sqlite', string>>
 const everywhere = (text: string): Texts => ({
   postgres: text,
   mariadb: text.replaceAll('"', '`'),
-  sqlite: text,
+  sqlite: text.replaceAll('"', '`'),
 })
-const HELD = 'FROM (SELECT "tags" AS held) AS tags, json_each(tags.held) AS tag WHERE tag.key = ?'
+const HELD = 'FROM (SELECT `tags` AS held) AS tags, json_each(tags.held) AS tag WHERE tag.key = ?'
 
 describe('toPredicate', () => {
   const cases: readonly (readonly [
@@ -49,7 +49,7 @@ describe('toPredicate', () => {
     [
       'a quote in a name',
       isNull(of('x"y`z', 'int32')),
-      { postgres: '"x""y`z" IS NULL', mariadb: '`x"y``z` IS NULL', sqlite: '"x""y`z" IS NULL' },
+      { postgres: '"x""y`z" IS NULL', mariadb: '`x"y``z` IS NULL', sqlite: '`x"y``z` IS NULL' },
       [],
     ],
     [
@@ -67,13 +67,13 @@ describe('toPredicate', () => {
     [
       'a 64-bit integer',
       equals(b, 2n ** 53n + 1n),
-      { postgres: '"b" = $1', mariadb: '`b` = CAST(? AS SIGNED)', sqlite: '"b" = CAST(? AS INTEGER)' },
+      { postgres: '"b" = $1', mariadb: '`b` = CAST(? AS SIGNED)', sqlite: '`b` = CAST(? AS INTEGER)' },
       ['9007199254740993'],
     ],
     [
       'an unsigned one',
       compare(of('u', 'uint64'), '<', 2n ** 64n - 1n),
-      { postgres: '"u" < $1', mariadb: '`u` < CAST(? AS UNSIGNED)', sqlite: '"u" < CAST(? AS NUMERIC)' },
+      { postgres: '"u" < $1', mariadb: '`u` < CAST(? AS UNSIGNED)', sqlite: '`u` < CAST(? AS NUMERIC)' },
       ['18446744073709551615'],
     ],
     [
@@ -82,7 +82,7 @@ describe('toPredicate', () => {
       {
         postgres: 'strpos("a", $1) > 0',
         mariadb: 'LOCATE(? COLLATE utf8mb4_bin, `a`) > 0',
-        sqlite: 'instr("a", ?) > 0',
+        sqlite: 'instr(`a`, ?) > 0',
       },
       ['%'],
     ],
@@ -122,7 +122,7 @@ describe('toPredicate', () => {
       {
         postgres: '("a", "b") > ($1, $2)',
         mariadb: '`a` >= ? AND (`a` > ? OR (`a` = ? AND `b` > CAST(? AS SIGNED)))',
-        sqlite: '("a", "b") > (?, CAST(? AS INTEGER))',
+        sqlite: '(`a`, `b`) > (?, CAST(? AS INTEGER))',
       },
       [],
     ],
