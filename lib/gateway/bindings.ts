@@ -5,6 +5,7 @@ import type { HttpRule } from '../gen/google/api/http_pb.js'
 import { type FieldPath, findField } from './field-path.js'
 import { parsePathTemplate, type PathTemplate, type Variable } from './path-template.js'
 import type { Bound } from './query-binding.js'
+import { type ReadMask, readMaskOf } from './read-mask.js'
 import { RouteTable } from './routes.js'
 import { maskTargetOf, type MaskTarget } from './update-mask.js'
 
@@ -20,6 +21,8 @@ export interface Binding {
   readonly bound: Bound
   /** Where the request has a mask of fields to update. */
   readonly mask: MaskTarget | undefined
+  /** Where the request says what it wants to read. */
+  readonly readMask: ReadMask | undefined
 }
 
 /**
@@ -76,6 +79,7 @@ function compile(method: DescMethod, rule: HttpRule): Binding {
       body: typeof body === 'object' ? body.name : (body ?? ''),
     },
     mask: maskTargetOf(method.input, typeof body === 'object' ? body : undefined),
+    readMask: rule.responseBody === '' ? readMaskOf(method) : undefined,
   }
 }
 

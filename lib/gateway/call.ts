@@ -72,7 +72,7 @@ async function unary(
 ): Promise<void> {
   const { dispatcher, compress = true } = setup.options
   const answer = await dispatcher.unary(incoming, message)
-  const content = toContent(binding, answer, setup.registry)
+  const content = toContent(binding, message, answer, setup.registry)
   const etag = etagHeader(incoming.trailers.get('etag'))
   copyHeaders(setup, incoming, response)
   await send(request, response, answerOf(content, etag, request.headers['if-none-match']), compress)
@@ -103,7 +103,7 @@ async function stream(
   const isRaw = binding.responseBody === undefined && binding.method.output.typeName === 'google.api.HttpBody'
   await sendStream(response, setup.options.dispatcher.stream(incoming, only(message)), {
     framing: isRaw ? 'raw' : framingOf(request.headers.accept),
-    toContent: (each) => toContent(binding, each, setup.registry),
+    toContent: (each) => toContent(binding, message, each, setup.registry),
     beforeHeaders: () => copyHeaders(setup, incoming, response),
     onFailure: (error) =>
       setup.options.logger?.error({ ...namesOf(incoming), error }, 'the gateway failed in a stream'),

@@ -11,6 +11,7 @@ import { getField, setField } from './local-field.js'
 import { variableText } from './path-template.js'
 import { bindQuery } from './query-binding.js'
 import { parseQuery } from './query-text.js'
+import { prune } from './read-mask.js'
 import { textValue } from './text-value.js'
 
 /** The parts of an HTTP request that a message is made of. */
@@ -75,14 +76,21 @@ export interface Content {
   readonly body: string | Uint8Array
 }
 
-/** Writes the response message as the binding wants it. A google.api.HttpBody is sent as it is. */
-export function toContent({ method, responseBody }: Binding, message: Message, registry: Registry): Content {
+/** Writes the response to a request as the binding wants it. A google.api.HttpBody is sent as it is. */
+export function toContent(
+  { method, responseBody, readMask }: Binding,
+  request: Message,
+  message: Message,
+  registry: Registry,
+): Content {
   if (responseBody === undefined && method.output.typeName === HTTP_BODY)
     return rawContent(message as HttpBody)
   if (responseBody?.fieldKind === 'message' && responseBody.message.typeName === HTTP_BODY)
     return rawContent(getField(message, responseBody) as HttpBody | undefined)
   const write = responseBody === undefined ? messageWriter(method.output) : fieldWriter(responseBody)
-  return { contentType: 'application/json', body: write(message, registry) }
+  const text = write(message, registry)
+  const body = readMask === undefined ? text : prune(text, readMask, readMask.paths(request))
+  return { contentType: 'application/json', body }
 }
 
 const rawContent = (raw: HttpBody | undefined): Content => ({
