@@ -10,6 +10,7 @@ import { MemoryDatabase } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
 import { newEntity, type Sources, type Values } from './new-entity.js'
 import { deletionOf, patchOf, restorationOf, stampsOf } from './patch.js'
+import { byCodePoint } from './query/code-point-order.js'
 import { compareBy } from './query/compare-by.js'
 import { toTest } from './query/evaluate.js'
 import { keysetPredicate } from './query/keyset.js'
@@ -179,7 +180,12 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       (row) =>
         row[hash.property] === value && this.#table.isLive(row) && this.#table.belongsTo(row, scope.tenant),
     )
-    return this.#table.entityOf(this.#only(found))
+    if (scope.tenant === undefined && this.model.tenant !== undefined)
+      return this.#table.entityOf(this.#only(found))
+    const { property } = this.model.key
+    const [first] = found.sort((a, b) => byCodePoint(a[property] as string, b[property] as string))
+    if (first === undefined) throw new ErrNotFound()
+    return this.#table.entityOf(first)
   }
 
   /** @internal What `reveal<Field>` calls. */

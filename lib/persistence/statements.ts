@@ -163,12 +163,12 @@ export class Statements {
     return tenant ? ` AND ${qualifier}${this.#name(this.model.tenant as Field)} = $1` : ''
   }
 
-  /** One row by the value of one column among live rows. Values: value, [tenant]. Answers every stored field. */
+  /** The live rows with a value in one column, the first two by key. Values: value, [tenant]. Answers every stored field. */
   find(field: Field, tenant: boolean): Statement {
     return this.#shape(`find ${field.column} ${tenant}`, () => {
       const text = new Text(this.dialect)
       const narrowed = `${this.#name(field)} = ${text.bind(field)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
-      return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${narrowed}${this.#live()} LIMIT 2`
+      return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${narrowed}${this.#live()} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
     })
   }
 
