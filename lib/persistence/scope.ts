@@ -28,3 +28,6 @@ export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
     model.key.proto,
     'several tenants have this key: narrow the call with asSystem({ tenant })',
   )
+
+/** Whether a database can hold the text at all; what it cannot hold is in no row, so nobody has to ask. */
+export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()

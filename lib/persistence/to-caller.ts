@@ -1,8 +1,8 @@
-import { AshlarError, Internal } from '../errors.js'
-import { constraintError } from './constraint-error.js'
+import { Aborted, AshlarError, Internal } from '../errors.js'
+import { constraintError, retryable } from './constraint-error.js'
 
-/** No driver's error leaves as it is: it carries SQL and values. */
-export const toCaller = (error: unknown): unknown =>
-  error instanceof AshlarError || error instanceof TypeError
-    ? error
-    : (constraintError(error) ?? new Internal(error))
+/** What a caller is told of a failure: never a driver's error as it is, which carries SQL and values. */
+export function toCaller(error: unknown): unknown {
+  if (error instanceof AshlarError || error instanceof TypeError) return error
+  return constraintError(error) ?? (retryable(error) ? new Aborted(undefined, error) : new Internal(error))
+}

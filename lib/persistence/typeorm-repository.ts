@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm'
 import type { RequestContext } from '../context.js'
-import { ErrNotFound, ErrPreconditionFailed } from '../errors.js'
+import { ErrNotFound } from '../errors.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
 import { resourceModel } from '../resource/resource-model.js'
 import { checkBatch, type Patched, sameFields } from './batch.js'
@@ -11,6 +11,7 @@ import { executorOf, type Database, type Executor, type RunOptions } from './exe
 import { planList, type PagingOptions } from './list-plan.js'
 import { newEntity, type Sources, type Values } from './new-entity.js'
 import { deletionOf, patchOf, restorationOf, stampsOf } from './patch.js'
+import { canMatch, explainDeletedMiss, explainMiss } from './preconditions.js'
 import type {
   BatchUpdateItem,
   ListOptions,
@@ -22,7 +23,7 @@ import type {
   WriteOptions,
 } from './repository.js'
 import { RowStore, type Target } from './row-store.js'
-import { ambiguousKey, scopeOf, type Scope } from './scope.js'
+import { ambiguousKey, isStorable, scopeOf, type Scope } from './scope.js'
 import { checkSealing, mint, reveal, sealNew, type SealingOptions } from './sealing.js'
 import { toCaller } from './to-caller.js'
 import { atomically, current, transaction } from './transaction.js'
@@ -88,11 +89,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#write(options, async (scope) => {
       const patch = deletionOf(this.model, this.#options)
       return async (on, run) => {
-        const target = await this.#target(on, key, scope, run)
+        const target = await this.#target(on, key, scope, run, options?.ifMatch)
         const deleted =
-          this.#canMatch(options) &&
-          (await this.#rows.delete(on, { ...target, ifMatch: options?.ifMatch }, patch, run))
-        if (!deleted) await this.#explain(on, target, run, options)
+          canMatch(this.model, target.ifMatch) && (await this.#rows.delete(on, target, patch, run))
+        if (!deleted) await explainMiss(this.#rows, on, target, run)
       }
     })
   }
@@ -102,11 +102,11 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       if (this.model.deleteTime === undefined) return notFound()
       const patch = restorationOf(this.model, this.#options)
       return async (on, run) => {
-        const target = await this.#target(on, key, scope, run)
-        const restored = this.#canMatch(options)
-          ? await this.#rows.undelete(on, { ...target, ifMatch: options?.ifMatch }, patch, run)
+        const target = await this.#target(on, key, scope, run, options?.ifMatch)
+        const restored = canMatch(this.model, target.ifMatch)
+          ? await this.#rows.undelete(on, target, patch, run)
           : undefined
-        return restored ?? this.#explainDeleted(on, target, run, options)
+        return restored ?? explainDeletedMiss(this.#rows, on, target, run)
       }
     })
   }
@@ -114,6 +114,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   async batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
     return this.#read(options, async (on, scope, run) => {
+      if (!keys.every(isStorable)) return notFound()
       const found = this.#byKey(await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run))
       return keys.map((key) => (found.get(key) ?? notFound()) as E)
     })
@@ -146,6 +147,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       async (scope) => {
         const patch = deletionOf(this.model, this.#options)
         return async (on, run) => {
+          if (!keys.every(isStorable)) return notFound()
           if (keys.length > 0 && this.#rows.canBatch(scope.tenant)) {
             const deleted = await this.#rows.batchDelete(on, keys, scope.tenant, patch, run)
             if (deleted < keys.length) throw new ErrNotFound()
@@ -181,6 +183,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   /** @internal What `lookupBy<Field>Hash` calls. */
   lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
     return this.#read(options, async (on, scope, run) => {
+      if (!isStorable(value)) return notFound()
       const [first, second] = await this.#rows.find(on, hash, value, scope.tenant, run)
       if (second !== undefined && this.model.tenant !== undefined && scope.tenant === undefined)
         throw ambiguousKey(this.model)
@@ -236,12 +239,11 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     run: RunOptions,
     ifMatch?: string,
   ): Promise<E> {
-    const target = await this.#target(on, key, scope, run)
-    const options = ifMatch === undefined ? undefined : { ifMatch }
-    const updated = this.#canMatch(options)
-      ? await this.#rows.update(on, { ...target, ifMatch }, patch, run)
+    const target = await this.#target(on, key, scope, run, ifMatch)
+    const updated = canMatch(this.model, ifMatch)
+      ? await this.#rows.update(on, target, patch, run)
       : undefined
-    return updated ?? this.#explain(on, target, run, options)
+    return updated ?? explainMiss(this.#rows, on, target, run)
   }
 
   /**
@@ -250,6 +252,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
    */
   async #updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
     const updated: E[] = []
+    if (!patches.every(({ key }) => isStorable(key))) return notFound()
     const isBatch = this.#rows.canBatch(scope.tenant)
     for (const group of isBatch ? sameFields(patches) : []) {
       const entities = await this.#rows.batchUpdate(on, group, scope.tenant, run)
@@ -261,44 +264,13 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return updated
   }
 
-  /** A precondition on a resource without etags can never hold. */
-  #canMatch(options: WriteOptions | undefined): boolean {
-    return options?.ifMatch === undefined || this.model.etag !== undefined
-  }
-
-  /** Why a statement with a precondition reached no live row: the etag is another, or the row is not there. */
-  async #explain(
-    on: Executor,
-    target: Target,
-    run: RunOptions,
-    options: WriteOptions | undefined,
-  ): Promise<never> {
-    if (options?.ifMatch !== undefined && (await this.#rows.get(on, target, run)) !== undefined)
-      throw ErrPreconditionFailed.etag()
-    throw new ErrNotFound()
-  }
-
-  /** The same for a deleted row. */
-  async #explainDeleted(
-    on: Executor,
-    target: Target,
-    run: RunOptions,
-    options: WriteOptions | undefined,
-  ): Promise<never> {
-    const row =
-      options?.ifMatch === undefined
-        ? undefined
-        : await this.#rows.get(on, target, run, { showDeleted: true })
-    const deleted = row !== undefined && (row as Values)[this.model.deleteTime?.property ?? ''] !== undefined
-    throw deleted ? ErrPreconditionFailed.etag() : new ErrNotFound()
-  }
-
   /** Which row a key means. Only a system call over all tenants has to look. */
-  async #target(on: Executor, key: string, scope: Scope, run: RunOptions): Promise<Target> {
-    if (!this.model.tenantInKey || scope.tenant !== undefined) return { key, tenant: scope.tenant }
+  async #target(on: Executor, key: string, scope: Scope, run: RunOptions, ifMatch?: string): Promise<Target> {
+    if (!isStorable(key)) throw new ErrNotFound()
+    if (!this.model.tenantInKey || scope.tenant !== undefined) return { key, tenant: scope.tenant, ifMatch }
     const [tenant, other] = await this.#rows.tenantsOf(on, key, run)
     if (other !== undefined) throw ambiguousKey(this.model)
-    return { key, tenant: tenant ?? '' }
+    return { key, tenant: tenant ?? '', ifMatch }
   }
 
   #byKey(entities: readonly E[]): Map<string, E> {
@@ -338,9 +310,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     try {
       const work = await prepare(scope)
       if (isAtomic) return await atomically(this.#database, scope.context, (on) => work(on, run))
-      return await withRetries(() => work(current(this.#database, scope.context), run), {
-        signal: scope.context.signal,
-      })
+      const on = current(this.#database, scope.context)
+      // In a transaction a deadlock is the transaction's to retry.
+      if (on !== this.#database) return await work(on, run)
+      return await withRetries(() => work(on, run), run)
     } catch (error) {
       throw toCaller(error)
     }

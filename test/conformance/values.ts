@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ErrConflict, InvalidArgument } from '../../lib/errors.js'
+import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../lib/errors.js'
 import { Specimen_Phase } from '../support/gen/specimens_pb.js'
 import type { Specimen } from '../support/specimen.js'
 import { clock, draft, encryptor, type Holder, inAcme, rejection } from './subject.js'
@@ -94,6 +94,29 @@ export const values = (holder: Holder): void => {
           expect(
             await rejection(specimens.update(id, fields, [field as never]), InvalidArgument, why),
           ).to.include({ field })
+        }))
+
+    for (const key of ['a\0', '\0', '\uD800'])
+      it(`a key that no column can hold is in no row: ${JSON.stringify(key)}`, () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const { id } = await specimens.create(draft())
+          await rejection(specimens.get(key), ErrNotFound)
+          await rejection(specimens.update(key, { title: 'x' }, ['title']), ErrNotFound)
+          await rejection(specimens.delete(key), ErrNotFound)
+          await rejection(specimens.undelete(key), ErrNotFound)
+          await rejection(specimens.batchGet([id, key]), ErrNotFound)
+          await rejection(
+            specimens.batchUpdate([{ key, entity: { title: 'x' }, fieldMask: ['title'] }]),
+            ErrNotFound,
+          )
+          await rejection(specimens.batchDelete([id, key]), ErrNotFound)
+          await rejection(specimens.revealWebhookSecret(key), ErrNotFound)
+          await rejection(specimens.lookupByWebhookSecretHash(key), ErrNotFound)
+          await rejection(
+            specimens.update(id, { title: 'x' }, ['title'], { ifMatch: key }),
+            ErrPreconditionFailed,
+          )
         }))
 
     it('what is answered is a copy: changing it changes nothing stored', () =>

@@ -1,0 +1,36 @@
+import { ErrNotFound, ErrPreconditionFailed } from '../errors.js'
+import type { ResourceModel } from '../resource/resource-model.js'
+import type { Executor, RunOptions } from './executor.js'
+import type { Values } from './new-entity.js'
+import type { RowStore, Target } from './row-store.js'
+import { isStorable } from './scope.js'
+
+/** Whether an If-Match can hold at all: not on a resource without etags, and not with what no column can hold. */
+export const canMatch = (model: ResourceModel, ifMatch: string | undefined): boolean =>
+  ifMatch === undefined || (model.etag !== undefined && isStorable(ifMatch))
+
+/** Why a write reached no live row: its etag is another, or the row is not there. */
+export async function explainMiss<E extends object>(
+  rows: RowStore<E>,
+  on: Executor,
+  { ifMatch, ...target }: Target,
+  run: RunOptions,
+): Promise<never> {
+  if (ifMatch !== undefined && (await rows.get(on, target, run)) !== undefined)
+    throw ErrPreconditionFailed.etag()
+  throw new ErrNotFound()
+}
+
+/** Why an undelete reached no deleted row. */
+export async function explainDeletedMiss<E extends object>(
+  rows: RowStore<E>,
+  on: Executor,
+  { ifMatch, ...target }: Target,
+  run: RunOptions,
+): Promise<never> {
+  const row = ifMatch === undefined ? undefined : await rows.get(on, target, run, { showDeleted: true })
+  const { deleteTime } = rows.model
+  const isDeleted =
+    row !== undefined && deleteTime !== undefined && (row as Values)[deleteTime.property] !== undefined
+  throw isDeleted ? ErrPreconditionFailed.etag() : new ErrNotFound()
+}
