@@ -1,0 +1,23 @@
+-- get
+SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
+
+-- get, to change it
+SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ? FOR UPDATE;
+
+-- get, deleted or not
+SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
+
+-- insert
+INSERT INTO `notes` (`name`, `text`, `stars`) VALUES (?, ?, ?);
+
+-- update
+UPDATE `notes` SET `text` = ? WHERE `name` = ?;
+
+-- delete
+DELETE FROM `notes` WHERE `name` = ?;
+
+-- batchGet
+SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` IN (?, ?);
+
+-- list
+SELECT `name`, `text`, `stars` FROM `notes` LIMIT 51;

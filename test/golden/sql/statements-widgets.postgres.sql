@@ -1,0 +1,44 @@
+-- get
+SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "account_id" = $2 AND "deleted_at" IS NULL;
+
+-- get, to change it
+SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "account_id" = $2 AND "deleted_at" IS NULL FOR UPDATE;
+
+-- get, deleted or not
+SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "account_id" = $2;
+
+-- get, by the system
+SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "deleted_at" IS NULL;
+
+-- tenantsOf
+SELECT "account_id" FROM "widgets" WHERE "id" = $1 AND "deleted_at" IS NULL LIMIT 2;
+
+-- insert
+INSERT INTO "widgets" ("id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at";
+
+-- update
+UPDATE "widgets" SET "display_name" = $1, "etag" = $2, "update_time" = $3, "deleted_at" = $4 WHERE "id" = $5 AND "account_id" = $6 AND "deleted_at" IS NULL RETURNING "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at";
+
+-- update, if it matches
+UPDATE "widgets" SET "display_name" = $1, "etag" = $2, "update_time" = $3, "deleted_at" = $4 WHERE "id" = $5 AND "account_id" = $6 AND "etag" = $7 AND "deleted_at" IS NULL RETURNING "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at";
+
+-- delete
+UPDATE "widgets" SET "etag" = $1, "update_time" = $2, "deleted_at" = $3 WHERE "id" = $4 AND "account_id" = $5 AND "deleted_at" IS NULL;
+
+-- delete, if it matches
+UPDATE "widgets" SET "etag" = $1, "update_time" = $2, "deleted_at" = $3 WHERE "id" = $4 AND "account_id" = $5 AND "etag" = $6 AND "deleted_at" IS NULL;
+
+-- undelete
+UPDATE "widgets" SET "etag" = $1, "update_time" = $2, "deleted_at" = $3 WHERE "id" = $4 AND "account_id" = $5 AND "deleted_at" IS NOT NULL RETURNING "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at";
+
+-- batchGet
+SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "account_id" = $1 AND "id" IN ($2, $3) AND "deleted_at" IS NULL;
+
+-- batchUpdate
+WITH l AS MATERIALIZED (SELECT "id" AS key FROM "widgets" WHERE "id" = ANY($2::text[]) AND "account_id" = $1 AND "deleted_at" IS NULL ORDER BY "id" FOR UPDATE) UPDATE "widgets" t SET "display_name" = k.v0, "etag" = k.v1, "update_time" = k.v2, "deleted_at" = k.v3 FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[]) WITH ORDINALITY AS k(key, v0, v1, v2, v3, o) JOIN l ON l.key = k.key WHERE t."id" = k.key AND t."account_id" = $1 RETURNING k.o, t."id", t."display_name", t."description", t."size", t."price", t."state", t."tags", t."create_time", t."update_time", t."etag", t."account_id", t."deleted_at";
+
+-- batchDelete
+WITH l AS MATERIALIZED (SELECT "id" AS key FROM "widgets" WHERE "id" = ANY($2::text[]) AND "account_id" = $1 AND "deleted_at" IS NULL ORDER BY "id" FOR UPDATE) UPDATE "widgets" t SET "etag" = $3, "update_time" = $4, "deleted_at" = $5 FROM l WHERE t."id" = l.key AND t."account_id" = $1;
+
+-- list
+SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "deleted_at" IS NULL LIMIT 51;
