@@ -1,0 +1,134 @@
+import { expect } from 'chai'
+import { circuitBreaker, ConsecutiveBreaker, handleAll } from 'cockatiel'
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
+import { createClient } from 'redis'
+import { ErrNotFound, InvalidArgument, PermissionDenied, Unavailable } from '../../lib/errors.js'
+import type { RateLimiter } from '../../lib/server/rate-limiter.js'
+import { EchoService } from '../support/gen/specimens_pb.js'
+import { ForeignClient } from '../support/clients.js'
+import { ALICE, post, type RunningServer, startServer } from '../support/server.js'
+import { serviceUrl } from '../support/services.js'
+import { leftOut } from '../support/summary.js'
+import { echoService } from './echo.js'
+
+describe('the rate limiter', () => {
+  let running: RunningServer
+  let client: ForeignClient
+
+  const start = async (rateLimiter: RateLimiter) => {
+    running = await startServer((builder) => builder.register(EchoService, echoService), {
+      resilience: { rateLimiter },
+    })
+    client = new ForeignClient(EchoService, running.grpc)
+  }
+
+  afterEach(async () => {
+    client?.close()
+    await running?.stop()
+  })
+
+  const sheds = async () => {
+    for (let n = 0; n < 2; n++) expect((await client.unary('Echo', {}, ALICE)).code).to.equal(0)
+    const shed = await client.unary('Echo', {}, ALICE)
+    expect([shed.code, shed.details]).to.deep.equal([8, 'too many requests: retry later'])
+    expect(
+      Buffer.from(shed.trailers.get('grpc-status-details-bin')[0] as Buffer).toString('latin1'),
+    ).to.contain('RetryInfo')
+    expect((await client.stream('Chat', [{}], ALICE)).code).to.equal(8)
+    expect((await fetch(`${running.http}/v1/echo`, post(ALICE))).status).to.equal(429)
+    expect((await client.unary('Echo', {}, { ...ALICE, 'account-id': 'other' })).code).to.equal(0)
+  }
+
+  it('sheds what is beyond the share of a tenant, with rate-limiter-flexible in memory', async () => {
+    await start(new RateLimiterMemory({ points: 2, duration: 60 }))
+    await sheds()
+  })
+
+  it('sheds what is beyond the share of a tenant, with rate-limiter-flexible on Redis', async function () {
+    const url = serviceUrl('redis')
+    if (url === undefined) {
+      leftOut('the rate limiter on Redis', 'no Redis')
+      return this.skip()
+    }
+    const storeClient = createClient({ url })
+    await storeClient.connect()
+    await start(
+      new RateLimiterRedis({
+        storeClient,
+        useRedisPackage: true,
+        keyPrefix: `ashlar-test:${Date.now()}`,
+        points: 2,
+        duration: 60,
+      }),
+    )
+    await sheds()
+    await storeClient.close()
+  })
+
+  it('counts callers that name no tenant by their address, whatever their port', async () => {
+    const keys: string[] = []
+    await start({ consume: async (key) => void keys.push(key) })
+    await client.unary('Ping', {})
+    await client.unary('Ping', {}, ALICE)
+    const another = new ForeignClient(EchoService, running.grpc)
+    await another.unary('Ping', {})
+    another.close()
+    expect(keys).to.deep.equal(['peer:127.0.0.1', 'tenant:acme', 'peer:127.0.0.1'])
+  })
+
+  it('lets calls through, and says so in the log, when it is out of order itself', async () => {
+    await start({ consume: () => Promise.reject(new Error('no connection')) })
+    expect((await client.unary('Echo', {}, ALICE)).code).to.equal(0)
+    expect(running.records[0]).to.deep.include({
+      level: 'warn',
+      message: 'rate limiter failed, letting the call through',
+    })
+  })
+})
+
+describe('the circuit breaker', () => {
+  let running: RunningServer
+  let client: ForeignClient
+  let runs = 0
+  let thrown: unknown
+
+  before(async () => {
+    const fail = () => {
+      runs++
+      throw thrown
+    }
+    const breaker = circuitBreaker(handleAll, { halfOpenAfter: 60_000, breaker: new ConsecutiveBreaker(3) })
+    running = await startServer(
+      (builder) => builder.register(EchoService, { ...echoService, echo: fail, count: fail as never }),
+      { resilience: { circuitBreaker: breaker } },
+    )
+    client = new ForeignClient(EchoService, running.grpc)
+  })
+
+  after(async () => {
+    client.close()
+    await running.stop()
+  })
+
+  const mistakes = [new ErrNotFound(), new InvalidArgument('x', 'y'), new PermissionDenied()]
+  for (const mistake of mistakes)
+    it(`is not opened by ${mistake.code}`, async () => {
+      thrown = mistake
+      for (let n = 0; n < 5; n++)
+        expect((await client.unary('Echo', {}, ALICE)).details).to.equal(mistake.wireMessage)
+    })
+
+  it('is opened by what is our fault, and answers Unavailable without the handler', async () => {
+    thrown = new Unavailable('the shelf is gone')
+    for (let n = 0; n < 3; n++)
+      expect((await client.unary('Echo', {}, ALICE)).details).to.equal('the shelf is gone')
+    runs = 0
+    const open = await client.unary('Echo', {}, ALICE)
+    expect([open.code, open.details, runs]).to.deep.equal([14, 'the service is recovering: retry later', 0])
+  })
+
+  it('leaves streams alone', async () => {
+    thrown = new ErrNotFound()
+    expect((await client.stream('Count', [{}], ALICE)).code).to.equal(5)
+  })
+})
