@@ -20,6 +20,14 @@ export interface ResolvedDsn {
   readonly path: string | undefined
 }
 
+/** Who logs in where. */
+export interface Login {
+  readonly user: string
+  readonly host: string
+  readonly port: number | undefined
+  readonly database: string
+}
+
 const FORM = `fsnotify://<driver>/<absolute path>, such as fsnotify://postgres/etc/secrets/dsn`
 const LONGEST = 64 * 1024
 const SCHEMES: Readonly<Record<string, DsnDriver>> = {
@@ -109,6 +117,17 @@ export function redactDsn(dsn: string): string {
 /** `text` with every password of the DSN in it replaced by three asterisks. */
 export function hidePasswords(text: string, dsn: string): string {
   return [...passwordsOf(dsn)].reduce((left, secret) => left.replaceAll(secret, '***'), text)
+}
+
+/** Who logs in where with a DSN of `postgres` or `mysql`. */
+export function loginOf(dsn: string): Login {
+  const { username, hostname, port, pathname, searchParams } = urlOf(dsn)
+  return {
+    user: decoded(username) || (searchParams.get('user') ?? ''),
+    host: searchParams.get('host') ?? hostname,
+    port: port === '' ? undefined : Number(port),
+    database: decoded(pathname.slice(1)),
+  }
 }
 
 const isDriver = (text: string): text is DsnDriver => (DRIVERS as readonly string[]).includes(text)
