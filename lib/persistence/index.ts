@@ -24,6 +24,7 @@ export {
   repositoryOf,
   type SecretLookups,
 } from './repository-of.js'
+export { type SearchTable, type SearchTables, searchTables } from './search-tables.js'
 export { SqliteDataSource, type SqliteOptions } from './sqlite.js'
 export { transaction, type TransactionOptions } from './transaction.js'
 export { type RepositoryOptions, TypeormRepository } from './typeorm-repository.js'

@@ -32,17 +32,16 @@ export function searchPredicate(
   return dialect === 'sqlite' ? `instr(LOWER(${text}), LOWER(?)) > 0` : `LOCATE(LOWER(?), LOWER(${text})) > 0`
 }
 
-/** The tsvector of a row: immutable, so that a column can be generated from it. PostgreSQL only. */
+/** The tsvector of a row, whose `@` and `.` are spaces whatever the source: immutable, so that a column can be generated from it. PostgreSQL only. */
 export function vectorOf(search: SearchModel): string {
-  return `to_tsvector(${config(search)}, ${withSpaces(search.parts.map(inPostgres)).join(' || ')})`
+  return `to_tsvector(${config(search)}, translate(${withSpaces(search.parts.map(inPostgres)).join(' || ')}, '@.', '  '))`
 }
 
 const config = ({ textConfig }: SearchModel): string => `${literal(textConfig, 'postgres')}::regconfig`
 
 /** One NULL source must not hide the row, so each is text or nothing. */
 function inPostgres(part: SearchPart): string {
-  if (part.kind === 'field')
-    return `COALESCE(translate(${quoteIdentifier(part.field.column, 'postgres')}, '@.', '  '), '')`
+  if (part.kind === 'field') return `COALESCE(${quoteIdentifier(part.field.column, 'postgres')}, '')`
   return part.postgres === undefined
     ? celToSql(part.cel as never, 'postgres')
     : `COALESCE((${part.postgres})::text, '')`

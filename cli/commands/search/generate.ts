@@ -1,0 +1,39 @@
+import { Flags } from '@oclif/core'
+import { pathFlag } from '../../path-flag.js'
+import type { Generated } from '../../search/generate.js'
+import { Verb } from '../../verb.js'
+
+export default class Generate extends Verb {
+  static override summary = 'Write the migrations that INDEXED search needs on PostgreSQL.'
+  static override description = `For each entity with @Searchable({ strategy: 'INDEXED' }) two files, numbered from 9001: one adds the column search_vector, the other its GIN index. Tables come in the order of their names.
+
+A table whose vector is committed already keeps its files. A changed vector takes the next free pair, so that a file that was applied is never edited. The same entities and the same committed files give the same bytes.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out migrations/postgres --migrations migrations/postgres',
+    '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out generated --migrations migrations/postgres --check',
+  ]
+  static override flags = {
+    entities: pathFlag({ summary: 'The compiled module that exports the entities.', required: true }),
+    out: pathFlag({ summary: 'The folder to write into; it is made when it is not there.', required: true }),
+    migrations: pathFlag({
+      summary: 'The folder of the committed migrations for PostgreSQL.',
+      description: 'It is only read: its files say which numbers are taken, and by which vectors.',
+      required: true,
+    }),
+    check: Flags.boolean({ summary: 'Write nothing; exit with 1 when a file is missing or differs.' }),
+  }
+
+  override async run(): Promise<Generated> {
+    const { flags } = await this.parse(Generate)
+    const [{ generateSearch }, { changeLines }, { differs }] = await Promise.all([
+      import('../../search/generate.js'),
+      import('../../search/change-lines.js'),
+      import('../../search/file-changes.js'),
+    ])
+    const { entities, out, migrations, check } = flags
+    const generated = await generateSearch({ entities, out, migrations, check })
+    this.say(changeLines(generated, this.paint))
+    if (check && differs(generated)) this.endWith('differs')
+    return generated
+  }
+}

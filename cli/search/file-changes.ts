@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '../failure.js'
+
+/** File name → text. */
+export type Files = Readonly<Record<string, string>>
+
+/** Generated for search, and so ours to write and remove. */
+export const GENERATED = /^9\d{3}_.+_search_(?:vector|gin)\.(?:up|down)\.sql$/
+
+/** What would be, or was, done to a folder. */
+export interface FileChanges {
+  readonly folder: string
+  readonly written: readonly string[]
+  readonly removed: readonly string[]
+  readonly unchanged: number
+  /** Nothing was done, because `--check` was given. */
+  readonly checked: boolean
+}
+
+/** The SQL files of a folder that match; none where there is no folder. @throws Failure when it cannot be read. */
+export function readFiles(folder: string, matching: RegExp, mustExist = false): Files {
+  if (!mustExist && !existsSync(folder)) return {}
+  try {
+    const names = readdirSync(folder).filter((name) => matching.test(name))
+    return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+  } catch (error) {
+    throw new Failure('input', `${folder} cannot be read: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** Makes the files of a folder what `wanted` says, where they are not; with `check` it only says what that would be. */
+export function applyFiles(
+  folder: string,
+  wanted: Files,
+  unwanted: readonly string[],
+  check: boolean,
+): FileChanges {
+  const present = readFiles(folder, /\.sql$/)
+  const written = Object.keys(wanted)
+    .filter((name) => present[name] !== wanted[name])
+    .sort()
+  const removed = unwanted.filter((name) => name in present).sort()
+  const changes = {
+    folder,
+    written,
+    removed,
+    unchanged: Object.keys(wanted).length - written.length,
+    checked: check,
+  }
+  if (check) return changes
+  try {
+    if (written.length > 0) mkdirSync(folder, { recursive: true })
+    for (const name of written) writeFileSync(join(folder, name), wanted[name] ?? '')
+    for (const name of removed) rmSync(join(folder, name))
+  } catch (error) {
+    throw new Failure('output', `${folder} cannot be written: ${reasonOf(error)}`, { cause: error })
+  }
+  return changes
+}
+
+/** Whether there was anything to do. */
+export const differs = ({ written, removed }: FileChanges): boolean => written.length + removed.length > 0
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
