@@ -16,13 +16,18 @@ interface Module {
 }
 
 interface Pool {
-  readonly config: { readonly connectionConfig: object }
+  readonly config: { readonly connectionConfig: { readonly user?: string } }
   getConnection(done: (error: Error | null, connection: Connection | undefined) => void): void
 }
 
 interface Connection {
   readonly threadId: number
-  readonly config: { clientFlags: number; charsetNumber: number; jsonStrings?: boolean }
+  readonly config: {
+    readonly user?: string
+    clientFlags: number
+    charsetNumber: number
+    jsonStrings?: boolean
+  }
   execute(query: object, done: (error: Error | null, answer: unknown) => void): void
   query(text: string, done: (error: Error | null) => void): void
   unprepare(query: object): void
@@ -132,7 +137,7 @@ class MysqlConnection implements Lease {
     })
     try {
       return await cancellable(running, options?.signal, {
-        cancel: () => kill(this.mysql, this.pool, this.connection.threadId),
+        cancel: () => kill(this.mysql, this.pool, this.connection),
         destroy: () => this.#cut(),
       })
     } catch (error) {
@@ -227,12 +232,16 @@ function translated(error: unknown): unknown {
   return isServers && !isKilled ? fault : new Unavailable('the connection to the database was lost', fault)
 }
 
-/** Ends a statement through a connection of its own: the pool may be full of statements to be ended. */
-async function kill(mysql: Module, pool: Pool, threadId: number): Promise<void> {
+/**
+ * Ends a statement through a connection of its own: the pool may be full of statements to be ended. It takes the same
+ * user to do it, and the pool may have moved to another since.
+ */
+async function kill(mysql: Module, pool: Pool, { threadId, config: own }: Connection): Promise<void> {
   const { connectionConfig } = pool.config
+  const login = connectionConfig.user === own.user ? connectionConfig : own
   const config = Object.create(
-    Object.getPrototypeOf(connectionConfig) as object,
-    Object.getOwnPropertyDescriptors(connectionConfig),
+    Object.getPrototypeOf(login) as object,
+    Object.getOwnPropertyDescriptors(login),
   ) as object
   const connection = new mysql.Connection({ config })
   connection.on('error', () => {})
