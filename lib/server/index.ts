@@ -34,3 +34,20 @@ export type { Rule } from './rules.js'
 export type { GatewayRegistration, Registrar, Server } from './server.js'
 export { ServerBuilder } from './server-builder.js'
 export type { InterceptedCall, UserInterceptor } from './user-interceptor.js'
+export type {
+  Claim,
+  ClaimOutcome,
+  DeduplicationKey,
+  DeduplicationStore,
+  StoredReply,
+} from './stores/deduplication-store.js'
+export {
+  type MemoryDeduplicationOptions,
+  MemoryDeduplicationStore,
+} from './stores/memory-deduplication-store.js'
+export {
+  type RedisClient,
+  type RedisDeduplicationOptions,
+  RedisDeduplicationStore,
+} from './stores/redis-deduplication-store.js'
+export { type SqlDeduplicationOptions, SqlDeduplicationStore } from './stores/sql-deduplication-store.js'

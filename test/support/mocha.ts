@@ -22,4 +22,7 @@ const runner = mocha.run((failures) => {
   }
   process.exitCode = failures === 0 ? 0 : 1
   process.send?.(counts, () => process.disconnect())
+  const stillOpen = () =>
+    console.log(`still open: ${[...new Set(process.getActiveResourcesInfo())].join(', ')}`)
+  setTimeout(stillOpen, 10_000).unref()
 })
