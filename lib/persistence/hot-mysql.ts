@@ -112,7 +112,10 @@ class MysqlSessions implements Sessions<Connection> {
       this.#opening--
       done(error, connection)
     }
-    this.#ask().then(() => this.pool.getConnection(opened), opened)
+    this.#ask().then(
+      () => this.pool.getConnection(opened),
+      (error: Error) => opened(error, undefined),
+    )
   }
 
   giveBack(connection: Connection): void {

@@ -36,8 +36,11 @@ export interface HotPoolOptions<C> {
   readonly onDrained: (dsn: string) => void
 }
 
-interface Waiter<C> {
+interface Waiter<C> extends Waiting {
   readonly done: Handed<C>
+}
+
+interface Waiting {
   /** Ends the waiting of a caller that does not wait forever. */
   late?: NodeJS.Timeout
   /** Ends the waiting for another DSN. */
@@ -216,12 +219,12 @@ export class HotPool<C> {
 
 const destroyed = () => new Unavailable('the DataSource was destroyed')
 
-function forgive(waiter: Waiter<unknown>): void {
+function forgive(waiter: Waiting): void {
   clearTimeout(waiter.refused)
   delete waiter.refused
 }
 
-function settle(waiter: Waiter<unknown>): void {
+function settle(waiter: Waiting): void {
   clearTimeout(waiter.late)
   forgive(waiter)
 }

@@ -1,0 +1,216 @@
+import { expect } from 'chai'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { executorOf, type Database, type Statement } from '../../lib/persistence/executor.js'
+import { HotDataSource, type HotEvents } from '../../lib/persistence/hot-data-source.js'
+import { drill } from '../support/drill.js'
+import { HotSecret } from './hot-secret.js'
+import { type Engine, hotServer, type HotServer } from './hot-server.js'
+
+const RATE = drill(30, 300)
+const DURATION_MS = drill(2_000, 30_000)
+const POOL = 5
+
+const TEXTS: Readonly<Record<Engine, { readonly insert: Statement; readonly sum: Statement }>> = {
+  postgres: {
+    insert: { name: 'rotation_insert', text: 'INSERT INTO hits (amount) VALUES ($1)' },
+    sum: { name: 'rotation_sum', text: 'SELECT count(*), pg_sleep(0.01) FROM hits' },
+  },
+  mysql: {
+    insert: { name: 'rotation_insert', text: 'INSERT INTO hits (amount) VALUES (?)' },
+    sum: { name: 'rotation_sum', text: 'SELECT count(*), sleep(0.01) FROM hits' },
+  },
+}
+
+/** Sends requests at a rate, whatever becomes of them: single statements, transactions, and transactions of TypeORM. */
+class Load {
+  readonly failures: unknown[] = []
+  sent = 0
+  /** Rows that were said to be written. */
+  written = 0
+  readonly #running = new Set<Promise<void>>()
+  readonly #timer: NodeJS.Timeout
+  readonly #start = Date.now()
+  readonly #database: Database
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly dataSource: HotDataSource,
+  ) {
+    this.#database = executorOf(dataSource)
+    // As many as are due by now, so that a late timer does not lower the rate.
+    this.#timer = setInterval(() => {
+      while (this.sent < ((Date.now() - this.#start) / 1000) * RATE) this.#send(this.sent++)
+    }, 5)
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await Promise.all(this.#running)
+  }
+
+  #send(index: number): void {
+    const kinds = [() => this.#statement(), () => this.#transaction(), () => this.#typeorm()]
+    const running: Promise<void> = kinds[index % kinds.length]!().then(
+      () => void this.#running.delete(running),
+      (error: unknown) => {
+        this.#running.delete(running)
+        this.failures.push(error)
+      },
+    )
+    this.#running.add(running)
+  }
+
+  async #statement(): Promise<void> {
+    await this.#database.run(TEXTS[this.engine].insert, [1])
+    this.written++
+  }
+
+  async #transaction(): Promise<void> {
+    const lease = await this.#database.lease()
+    let broken = true
+    try {
+      await lease.control('BEGIN')
+      await lease.run(TEXTS[this.engine].insert, [1])
+      await lease.run(TEXTS[this.engine].sum, [])
+      await lease.run(TEXTS[this.engine].insert, [1])
+      await lease.control('COMMIT')
+      broken = false
+      this.written += 2
+    } finally {
+      lease.release({ broken })
+    }
+  }
+
+  async #typeorm(): Promise<void> {
+    await this.dataSource.transaction((manager) => manager.query(TEXTS[this.engine].insert.text, [1]))
+    this.written++
+  }
+}
+
+/** Counts sessions on the server until it is stopped. */
+class Census {
+  most = 0
+  #isOver = false
+  readonly #counting: Promise<void>
+
+  constructor(server: HotServer) {
+    this.#counting = this.#count(server)
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await this.#counting
+  }
+
+  async #count(server: HotServer): Promise<void> {
+    while (!this.#isOver) {
+      this.most = Math.max(this.most, await server.sessions())
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
+for (const engine of ['postgres', 'mysql'] as const)
+  describe(`rotating the DSN of ${engine} under ${RATE} requests a second`, () => {
+    let server: HotServer
+    /** Takes connections and says nothing. */
+    let mute: Server
+    const taken = new Set<Socket>()
+    let secret: HotSecret
+    let dataSource: HotDataSource
+
+    before(async function () {
+      const found = await hotServer(engine)
+      if (found === undefined) return this.skip()
+      server = found
+      await server.rows('CREATE TABLE hits (amount int NOT NULL)')
+      if (engine === 'postgres') await server.rows('GRANT ALL ON hits TO PUBLIC')
+      mute = createServer((socket) => void taken.add(socket.on('error', () => {})))
+      await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+    })
+    after(async () => {
+      if (server === undefined) return
+      if (dataSource?.isInitialized) await dataSource.destroy()
+      secret?.remove()
+      mute.close()
+      await server.drop()
+    })
+
+    it(`fails none in ${DURATION_MS / 1000} s, keeps to twice the pool, and leaves no old session`, async () => {
+      let inUse = await server.user('u0', 'hunter0')
+      secret = new HotSecret(inUse)
+      dataSource = new HotDataSource({
+        dsn: secret.dsn(engine),
+        poolSize: POOL,
+        reloadLogger: { info: () => {}, warn: () => {} },
+      })
+      await dataSource.initialize()
+      const told = <E extends keyof HotEvents>(event: E) =>
+        new Promise<HotEvents[E]>((resolve) => {
+          const stop = dataSource.on(event, (value) => {
+            stop()
+            resolve(value)
+          })
+        })
+      let users = 0
+      let swaps = 0
+      const toAnother = async (write: (text: string) => void) => {
+        const old = `u${users}`
+        inUse = await server.user(`u${++users}`, `hunter${users}`)
+        const held = await executorOf(dataSource).lease()
+        await held.control('BEGIN')
+        const reload = told('reload')
+        const drained = told('drained')
+        write(inUse)
+        expect((await reload).dsn).to.match(new RegExp(`_u${users}@`))
+        await server.lockOut(old)
+        await held.run(TEXTS[engine].insert, [0])
+        await held.control('COMMIT')
+        held.release()
+        await drained
+        expect(await server.sessions(old)).to.equal(0)
+        swaps++
+      }
+      const inVain = async (write: (text: string) => void, text: string) => {
+        const rejected = told('rejected')
+        write(text)
+        await rejected
+      }
+      const elsewhere = (port: number) => inUse.replace(/@[^/]*/, `@127.0.0.1:${port}`)
+      const rewrite = (text: string) => secret.rewrite(text)
+      const steps: readonly (() => Promise<void>)[] = [
+        () => toAnother(rewrite),
+        () => toAnother((text) => secret.renameOver(text)),
+        () => toAnother((text) => secret.swapLink(text)),
+        () => toAnother((text) => secret.swapLink(text)),
+        () => inVain(() => secret.truncate(), ''),
+        () => toAnother(rewrite),
+        () => inVain(rewrite, elsewhere(1)),
+        () => toAnother(rewrite),
+        // A host that takes the connection and never answers: the next DSN does not wait for it.
+        async () => {
+          const connected = new Promise<unknown>((resolve) => mute.once('connection', resolve))
+          rewrite(elsewhere((mute.address() as AddressInfo).port))
+          await connected
+          await toAnother(rewrite)
+          for (const socket of taken) socket.destroy()
+        },
+      ]
+
+      const load = new Load(engine, dataSource)
+      const census = new Census(server)
+      const end = Date.now() + DURATION_MS
+      while (Date.now() < end || swaps === 0) for (const step of steps) await step()
+      await load.stop()
+      await census.stop()
+
+      expect(load.failures.map(String)).to.deep.equal([])
+      expect(load.sent).to.be.at.least((DURATION_MS / 1000) * RATE * 0.9)
+      const [row] = await server.rows('SELECT count(*) AS count FROM hits WHERE amount = 1')
+      expect(Number(row!['count'])).to.equal(load.written)
+      expect(census.most).to.be.at.most(2 * POOL)
+      expect(await server.sessions()).to.equal(await server.sessions(`u${users}`))
+      await dataSource.destroy()
+      expect(await server.sessions()).to.equal(0)
+    }).timeout(drill(30_000, 180_000))
+  })
