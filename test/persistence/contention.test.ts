@@ -19,7 +19,8 @@ async function race<A, B>(
   return [a, b]
 }
 
-const hasWon = (outcome: PromiseSettledResult<unknown>) => outcome.status === 'fulfilled'
+const hasWon = <T>(outcome: PromiseSettledResult<T>): outcome is PromiseFulfilledResult<T> =>
+  outcome.status === 'fulfilled'
 
 function expectLoss(outcome: PromiseSettledResult<unknown>, type: abstract new () => Error): void {
   expect(outcome).to.have.property('reason').that.is.instanceOf(type)

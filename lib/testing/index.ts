@@ -1,0 +1,6 @@
+export type { ContractFactory, ContractRepository, ContractSubject } from './contract-subject.js'
+export { fixedClock, type FixedClock } from './fixed-clock.js'
+export { fixedIds } from './fixed-ids.js'
+export { repositoryContract } from './repository-contract.js'
+export type { TestFramework } from './test-framework.js'
+export { withTenant } from './with-tenant.js'

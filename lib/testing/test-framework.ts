@@ -1,0 +1,22 @@
+type Register = (name: string, body: () => void | Promise<void>) => unknown
+
+/** What of a test framework the contract needs: mocha's, Jest's and Vitest's names, and those of `node:test`. */
+export interface TestFramework {
+  readonly describe: (name: string, body: () => void) => unknown
+  readonly it: Register
+  readonly beforeEach: (body: () => Promise<void>) => unknown
+  readonly afterEach: (body: () => Promise<void>) => unknown
+}
+
+/**
+ * The framework whose functions are global.
+ * @throws TypeError when there is none.
+ */
+export function globalFramework(): TestFramework {
+  const { describe, it, beforeEach, afterEach } = globalThis as Partial<TestFramework>
+  if (describe !== undefined && it !== undefined && beforeEach !== undefined && afterEach !== undefined)
+    return { describe, it, beforeEach, afterEach }
+  throw new TypeError(
+    'no test framework is global: hand { describe, it, beforeEach, afterEach } to repositoryContract',
+  )
+}
