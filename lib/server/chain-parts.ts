@@ -9,11 +9,13 @@ import type { IsSecret } from './redaction.js'
 import type { DeduplicationStore } from './stores/deduplication-store.js'
 import type { RateLimiter } from './rate-limiter.js'
 import type { RuleSet } from './rules.js'
+import type { Telemetry } from './telemetry.js'
 import type { UserInterceptor } from './user-interceptor.js'
 
 /** What the links of the chain work with. An absent part leaves its link passing through. */
 export interface ChainParts {
   readonly logger: Logger
+  readonly telemetryOf: () => Telemetry | undefined
   readonly timeoutMsOf: (method: Method) => number
   readonly rateLimiter: RateLimiter | undefined
   readonly authenticator: Authenticator | undefined

@@ -11,6 +11,7 @@ import { rateLimit } from './interceptors/rate-limit.js'
 import { readMask } from './interceptors/read-mask.js'
 import { requestId } from './interceptors/request-id.js'
 import { tenantId } from './interceptors/tenant-id.js'
+import { tracing } from './interceptors/tracing.js'
 import { timeout } from './interceptors/timeout.js'
 import { userInterceptors } from './interceptors/user-interceptors.js'
 import { validateOnly } from './interceptors/validate-only.js'
@@ -45,7 +46,8 @@ export class Chain<Has extends object = object> {
 /** The framework's chain, outermost first. Every link is always there; one that is not configured passes through. */
 export const frameworkChain = (parts: ChainParts) =>
   new Chain()
-    .link(logging(parts.logger))
+    .link(tracing(parts.telemetryOf))
+    .link(logging(parts.logger, parts.isSecret))
     .link(requestId(parts.timeoutMsOf))
     .link(errorMapper(parts.logger))
     .link(tenantId())

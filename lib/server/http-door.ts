@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import type { Server as HttpServer } from 'node:http'
-import type { Gateway } from '../gateway/gateway.js'
+import type { RequestListener, Server as HttpServer } from 'node:http'
 import { createHttpServer, type HttpServerOptions } from '../gateway/http-server.js'
 
 /** The HTTP listener in front of the gateway. */
@@ -10,8 +9,8 @@ export class HttpDoor {
   /** Rejects when the listener breaks after it was bound. */
   readonly broken: Promise<never>
 
-  constructor(gateway: Gateway, options: HttpServerOptions) {
-    this.#server = createHttpServer(gateway.listener, options)
+  constructor(listener: RequestListener, options: HttpServerOptions) {
+    this.#server = createHttpServer(listener, options)
     this.broken = once(this.#server, 'error').then(([error]) => {
       throw error
     })

@@ -6,6 +6,8 @@ export interface Logger {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
+  /** Whether records of the level go anywhere; without it all do. */
+  isLevelEnabled?(level: string): boolean
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -22,7 +24,13 @@ export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => v
     if (LEVELS.indexOf(name) < least) return () => {}
     return (fields: object, message: string) => write(lineOf(name, fields, message))
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    isLevelEnabled: (name) => LEVELS.indexOf(name as LogLevel) >= least,
+  }
 }
 
 const lineOf = (level: LogLevel, fields: object, message: string): string =>

@@ -17,7 +17,9 @@ import { HttpDoor } from './http-door.js'
 import { type Method, pathOf } from './method.js'
 import { type Reference, References } from './references.js'
 import { Registry } from './registry.js'
+import { traced } from './http-tracing.js'
 import { type Rule, RuleSet, rulesOf } from './rules.js'
+import { loadTelemetry, type Telemetry } from './telemetry.js'
 import { shutdown } from './shutdown.js'
 
 /** Registers generated services with what implements them. */
@@ -45,6 +47,7 @@ export class Server {
     this.#bound = resolve
     this.#failed = reject
   })
+  #telemetry: Telemetry | undefined
   #grpcAddr = ''
   #httpAddr = ''
 
@@ -154,6 +157,7 @@ export class Server {
   }
 
   async #prepare(): Promise<void> {
+    this.#telemetry = await loadTelemetry()
     for (const register of this.#gatewayRegistrations)
       if (this.#gateway !== undefined) await register(this.#gateway.mux)
     this.#check()
@@ -163,7 +167,10 @@ export class Server {
   async #run(signal: AbortSignal): Promise<void> {
     const { grpcAddr, httpAddr } = this.#config
     const grpc = new GrpcDoor(this.#registry.services(), this.#dispatcher)
-    const http = this.#gateway === undefined ? undefined : new HttpDoor(this.#gateway, {})
+    const http =
+      this.#gateway === undefined
+        ? undefined
+        : new HttpDoor(traced(this.#gateway.listener, this.#telemetry), {})
     const doors = [grpc, ...(http === undefined ? [] : [http])]
     try {
       await this.#health.start()
@@ -194,6 +201,10 @@ export class Server {
     const result = new Gateway({
       ...gateway,
       logger,
+      onIgnoredMask: (method, paths) => {
+        this.#telemetry?.countIgnoredMask(method.name)
+        gateway.onIgnoredMask?.(method, paths)
+      },
       dispatcher: this.#dispatcher,
       methods: () => this.#registry.services().flatMap(({ methods }) => methods),
       readiness: () => this.#health.check(),
@@ -212,6 +223,7 @@ export class Server {
       rules: this.#rules,
       timeoutMsOf: ({ path }) => resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs,
       handlerOf,
+      telemetryOf: () => this.#telemetry,
       isSecret: (field) => this.#registry.isSecret(field),
     }).around((call) => handle(handlerOf(call.method), call))
     return dispatcher((desc) => this.#registry.of(desc), chain)

@@ -3,13 +3,14 @@ import { Chain } from '../../lib/server/chain.js'
 import { authentication } from '../../lib/server/interceptors/authentication.js'
 import { fieldMask } from '../../lib/server/interceptors/field-mask.js'
 import { logging } from '../../lib/server/interceptors/logging.js'
+import { tracing } from '../../lib/server/interceptors/tracing.js'
 import { requestId } from '../../lib/server/interceptors/request-id.js'
 import { tenantId } from '../../lib/server/interceptors/tenant-id.js'
 import { recordingLogger } from '../support/server.js'
 
 describe('Chain', () => {
   it('does not compile in a wrong order', () => {
-    const logged = new Chain().link(logging(recordingLogger()))
+    const logged = new Chain().link(tracing(() => undefined)).link(logging(recordingLogger(), () => false))
     const identified = logged.link(requestId(() => 1))
     // @ts-expect-error the tenant stage needs a request id and mapped errors
     expect(logged.link(tenantId())).to.be.instanceOf(Chain)

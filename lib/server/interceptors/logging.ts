@@ -1,22 +1,29 @@
-import { AshlarError, type Code } from '../../errors.js'
+import { type DescMessage, type Message, toJson } from '@bufbuild/protobuf'
+import { AshlarError } from '../../errors.js'
+import { FAULTS } from '../faults.js'
 import type { Call, Interceptor, Passed } from '../interceptor.js'
 import type { Logger } from '../logger.js'
-import { whenSettled } from '../reply.js'
+import { type IsSecret, redacted } from '../redaction.js'
+import { isStream, whenSettled } from '../reply.js'
 import type { Authorized } from './authorization.js'
 import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
+import type { Traced } from './tracing.js'
 
-/** Codes that are our fault. */
-const FAULTS: ReadonlySet<Code> = new Set(['UNKNOWN', 'INTERNAL', 'DATA_LOSS'])
-
-/** Writes one record per rpc, from outside of the chain, with the code the caller got. */
+/** Writes one record per rpc, from outside of the chain, with the code the caller got; at debug also what went in and out. */
 export const logging =
-  (logger: Logger): Interceptor<Passed<'logging'>> =>
+  (logger: Logger, isSecret: IsSecret): Interceptor<Passed<'logging'>, Traced> =>
   async (call, next) => {
     const startedAt = performance.now()
     const settled = (error?: unknown) => record(logger, call, startedAt, error)
+    const { input, output } = call.method.desc
+    const hasDebug = logger.isLevelEnabled?.('debug') ?? true
+    if (hasDebug && call.request !== undefined)
+      payload(logger, call, 'request', call.request, input, isSecret)
     try {
-      return whenSettled(await next(call.passed('logging')), settled)
+      const reply = await next(call.passed('logging'))
+      if (hasDebug && !isStream(reply)) payload(logger, call, 'response', reply, output, isSecret)
+      return whenSettled(reply, settled)
     } catch (error) {
       settled(error)
       throw error
@@ -25,10 +32,10 @@ export const logging =
 
 const record = (
   logger: Logger,
-  call: Call & Partial<RequestId & TenantHint & Authorized>,
+  call: Call & Traced & Partial<RequestId & TenantHint & Authorized>,
   since: number,
   error: unknown,
-) => {
+): void => {
   const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
   const fields = {
     method: call.path,
@@ -39,7 +46,29 @@ const record = (
     subject: call.principal?.subject,
     door: call.incoming.door,
     peer: call.peer,
+    ...call.trace,
   }
   if (FAULTS.has(code)) logger.error(fields, 'rpc')
   else logger.info(fields, 'rpc')
+}
+
+/** Secrets and credentials are gone from it before it becomes text. */
+const payload = (
+  logger: Logger,
+  call: Call & Traced & Partial<RequestId>,
+  side: 'request' | 'response',
+  message: Message,
+  desc: DescMessage,
+  isSecret: IsSecret,
+): void => {
+  const fields = { method: call.path, requestId: call.requestId, ...call.trace }
+  logger.debug({ ...fields, [side]: jsonOf(redacted(message, desc, isSecret), desc) }, side)
+}
+
+const jsonOf = (message: Message, desc: DescMessage): unknown => {
+  try {
+    return toJson(desc, message)
+  } catch {
+    return `[${desc.typeName} without JSON]` // an Any of a type that is not known here
+  }
 }

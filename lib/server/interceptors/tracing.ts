@@ -1,0 +1,41 @@
+import { AshlarError, CODES } from '../../errors.js'
+import { Metadata } from '../call.js'
+import type { Call, Interceptor } from '../interceptor.js'
+import { FAULTS } from '../faults.js'
+import { whenSettled } from '../reply.js'
+import type { Telemetry, TraceIds } from '../telemetry.js'
+
+export interface Traced {
+  /** Undefined where nobody traces. */
+  readonly trace: TraceIds | undefined
+}
+
+/** Runs every call in a span, from outside of the chain, as the child of the caller's own span. */
+export const tracing =
+  (telemetryOf: () => Telemetry | undefined): Interceptor<Traced> =>
+  (call, next) => {
+    const telemetry = telemetryOf()
+    if (telemetry === undefined) return next(call.with({ trace: undefined }))
+    const { desc, path } = call.method
+    const attributes = { 'rpc.system': 'grpc', 'rpc.service': desc.parent.typeName, 'rpc.method': desc.name }
+    return telemetry.span(
+      { name: path.slice(1), attributes, carrier: carrierOf(call) },
+      async (trace, end) => {
+        const settled = (error?: unknown) => {
+          const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
+          end({ attributes: { 'rpc.grpc.status_code': CODES[code] }, isFault: FAULTS.has(code), error })
+        }
+        try {
+          return whenSettled(await next(call.with({ trace })), settled)
+        } catch (error) {
+          settled(error)
+          throw error
+        }
+      },
+    )
+  }
+
+/** A call through the gateway is a child of the span of its HTTP request, which is the current one. */
+const carrierOf = ({ incoming }: Call): Metadata => (incoming.door === 'http' ? NOTHING : incoming.metadata)
+
+const NOTHING = new Metadata()
