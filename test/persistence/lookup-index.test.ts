@@ -39,13 +39,7 @@ describeOn(
     after(() => close?.())
 
     const lookups = [
-      [
-        'lookupByWebhookSecretHash',
-        secret?.hash,
-        true,
-        ['h', 't'],
-        'specimens_account_id_webhook_secret_hash_idx',
-      ],
+      ['lookupByWebhookSecretHash', secret?.hash, true, 'specimens_account_id_webhook_secret_hash_idx'],
       ['verifyApiKey', credential?.publicId, false, 'specimens_api_key_public_id_key'],
     ] as const
     for (const [operation, field, tenant, index] of lookups)
