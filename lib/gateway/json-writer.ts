@@ -12,7 +12,7 @@ import {
   type DescEnum,
   type DescField,
   type DescMessage,
-  type JsonObject,
+  type JsonValue,
   type Message,
   type Registry,
   ScalarType,
@@ -108,7 +108,7 @@ function mapWriter(write: JsonWriter): JsonWriter {
 function itemWriter(field: DescField): JsonWriter {
   if (field.enum !== undefined) return enumWriter(field.enum)
   if (field.message === undefined) return scalarWriter(field.scalar)
-  if (isPlainObject(field)) return (value) => finiteJson(value as JsonObject)
+  if (isPlainObject(field)) return (value) => writePlain(value as JsonValue)
   if (isUnwrapped(field)) return wrappedWriter(field.message)
   const { message } = field
   let write: JsonWriter<Message> | undefined
@@ -196,9 +196,7 @@ function writeValue({ kind }: Value): string {
     case 'listValue':
       return `[${kind.value.values.map(writeValue).join(',')}]`
     case 'numberValue':
-      if (!Number.isFinite(kind.value))
-        throw new RangeError('a google.protobuf.Value holds a number JSON has not')
-      return String(kind.value)
+      return finite(kind.value)
     case 'stringValue':
       return quote(kind.value)
     case 'boolValue':
@@ -210,11 +208,21 @@ function writeValue({ kind }: Value): string {
   }
 }
 
-const finiteJson = (object: JsonObject): string =>
-  JSON.stringify(object, (_, value: unknown) => {
-    if (typeof value !== 'number' || Number.isFinite(value)) return value
-    throw new RangeError('a google.protobuf.Struct holds a number JSON has not')
-  })
+/** Writes the plain object that generated code keeps for a Struct. JSON.stringify would lose the sign of a zero. */
+function writePlain(value: JsonValue): string {
+  if (typeof value === 'number') return finite(value)
+  if (typeof value === 'string') return quote(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) return `[${value.map(writePlain).join(',')}]`
+  return `{${Object.entries(value)
+    .map(([name, member]) => `${quote(name)}:${writePlain(member)}`)
+    .join(',')}}`
+}
+
+function finite(value: number): string {
+  if (!Number.isFinite(value)) throw new RangeError('a google.protobuf.Value holds a number JSON has not')
+  return writeNumber(value, String)
+}
 
 const ESCAPED = /["\\\u0000-\u001f\u007f\u2028\u2029\ud800-\udfff]/
 
