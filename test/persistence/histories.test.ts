@@ -60,9 +60,9 @@ describeOn('any history', databases, (backend) => {
         await specimens.create(draft({ id, title: `t${i % 7}`, count: 0 }))
       const isSteady = (id: string) => Number(id.slice(4)) % 3 === 0
       const restless = keys.filter((id) => !isSteady(id))
-      let isWalking = true
+      const walking = new AbortController()
       const writer = async (first: number) => {
-        for (let i = first; isWalking; i += 2) {
+        for (let i = first; !walking.signal.aborted; i += 2) {
           const id = restless[i % restless.length] as string
           await specimens.update(id, { title: `t${(i * 5) % 9}` }, ['title']).catch(() => {})
           await specimens
@@ -87,7 +87,7 @@ describeOn('any history', databases, (backend) => {
           expect([...steady].sort(), `order by ${orderBy}`).to.deep.equal(keys.filter(isSteady))
         }
       } finally {
-        isWalking = false
+        walking.abort()
         await writers
       }
     })).timeout(drill(60_000, 600_000))

@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { QueryFailedError } from 'typeorm'
+import { Internal } from '../../lib/errors.js'
+import { DriverFault, withoutValues } from '../../lib/resource/driver-fault.js'
+
+const said = (message: string, fields: object): Error => Object.assign(new Error(message), fields)
+const pg = (code: string, message: string, more: object = {}) =>
+  said(message, { code, severity: 'ERROR', ...more })
+const mysql = (errno: number, message: string) => said(message, { code: 'ER_X', errno, sqlState: 'HY000' })
+const sqlite = (message: string) => said(message, { code: 'SQLITE_CONSTRAINT', errno: 19 })
+
+describe('DriverFault', () => {
+  const cases: readonly (readonly [what: string, error: unknown, message: string])[] = [
+    ['a column of PostgreSQL', pg('42703', 'column "x" does not exist'), 'column "x" does not exist'],
+    [
+      'a constraint of PostgreSQL',
+      pg('23505', 'duplicate key in "k"', { detail: 'Key (a)=(v)' }),
+      'duplicate key in "k"',
+    ],
+    ['a value of PostgreSQL', pg('22P02', 'invalid integer: "v"'), 'the database answered 22P02'],
+    ['a statement of PostgreSQL', pg('42601', 'syntax error at or near "v"'), 'the database answered 42601'],
+    [
+      'what a function raises',
+      pg('23514', 'bad row (v)', { file: 'pl_exec.c' }),
+      'the database answered 23514',
+    ],
+    ['a column of MySQL', mysql(1054, "Unknown column 'x'"), "Unknown column 'x'"],
+    ['a value of MySQL', mysql(1062, "Duplicate entry 'v'"), 'the database answered ER_X'],
+    [
+      'a constraint of SQLite',
+      sqlite('SQLITE_CONSTRAINT: UNIQUE constraint failed: t.a, t.b'),
+      'SQLITE_CONSTRAINT: UNIQUE constraint failed: t.a, t.b',
+    ],
+    [
+      'a check of SQLite',
+      sqlite("SQLITE_CONSTRAINT: CHECK constraint failed: a <> 'v'"),
+      'SQLITE_CONSTRAINT: CHECK constraint failed: a',
+    ],
+    ['what a trigger raises', sqlite('SQLITE_CONSTRAINT: v'), 'the database answered SQLITE_CONSTRAINT'],
+    [
+      'a socket',
+      said('connect ECONNREFUSED 127.0.0.1:1', { code: 'ECONNREFUSED', syscall: 'connect' }),
+      'connect ECONNREFUSED 127.0.0.1:1',
+    ],
+    ['anything else', new Error('v'), 'the database answered with an error'],
+    ['no error at all', 'v', 'the database answered with an error'],
+  ]
+  for (const [what, error, message] of cases)
+    it(`says of ${what}: ${message}`, () => {
+      const fault = new DriverFault(error)
+      expect(fault.message).to.equal(message)
+      expect(Object.keys(fault)).to.have.members(
+        ['name', 'code', 'errno', 'sqlState'].filter((key) => key === 'name' || key in Object(error)),
+      )
+    })
+})
+
+describe('withoutValues', () => {
+  it('finds the driver in what TypeORM wraps around it', () => {
+    const failed = new QueryFailedError('SELECT', ['v'], mysql(1062, "Duplicate entry 'v'"))
+    expect(withoutValues(failed))
+      .to.be.instanceOf(DriverFault)
+      .and.include({ errno: 1062, sqlState: 'HY000' })
+  })
+
+  it('leaves everything else as it is', () => {
+    for (const error of [
+      new TypeError('x'),
+      new Internal(new Error('x')),
+      new DriverFault('x'),
+      'x',
+      undefined,
+    ])
+      expect(withoutValues(error)).to.equal(error)
+  })
+})
