@@ -6,6 +6,7 @@ export const EXIT_CODES = {
   daemon: 3,
   conflict: 4,
   output: 5,
+  database: 6,
   bug: 70,
 } as const
 
@@ -14,10 +15,11 @@ export type Exit = keyof typeof EXIT_CODES
 /** The sentence that the reference prints beside each number. */
 export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
   done: 'Done, or nothing was left to do.',
-  differs: '`--check` found a difference, or a file that was edited stays as it is.',
+  differs: '`--check`, `lint` or `verify` found something, or a file that was edited stays as it is.',
   input: 'A flag, a file that was read or a route cannot be used, or no app was found.',
   daemon: 'The daemon is needed and not running, or it does not answer as it should.',
   conflict: 'The daemon holds the host for another owner.',
   output: 'A file could not be written. What was there before is whole.',
+  database: 'A database cannot be reached, or a migration failed in it.',
   bug: 'A mistake of the program itself. `ASHLAR_DEBUG=1` shows where.',
 }

@@ -11,6 +11,7 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
     'DEVEDGE_ADDR',
     'Where the daemon is looked for over TCP when its socket is silent. Default `127.0.0.1:15353`.',
   ],
+  ['ASHLAR_DATABASE_URL', 'The database of the `migrate` commands, when `--url` does not say it.'],
   ['NO_COLOR', 'Turns colours off when it is set and not empty. Without a terminal there are none.'],
   ['ASHLAR_DEBUG', '`1` prints the stack of an error that should not happen.'],
 ]

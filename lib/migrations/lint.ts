@@ -54,6 +54,15 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
   if (problem !== undefined) return [found(problem.line, 'unterminated', 'refuse', problem.text)]
   if (statements.length === 0 && facts.direction === 'up')
     return [found(1, 'empty-file', 'refuse', 'has no statement: a version that does nothing hides a mistake')]
+  if (statements.length === 0 && comments.length === 0)
+    return [
+      found(
+        1,
+        'empty-down',
+        'danger',
+        'is empty: say how the version is rolled back, or in a comment why nothing is to be done',
+      ),
+    ]
   const allowed = new Set(comments.flatMap(allowedBy))
   const rules = RULES.filter(
     (rule) =>

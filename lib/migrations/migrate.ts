@@ -1,3 +1,5 @@
+import type { Dialect } from './dialect.js'
+import type { FileSource } from './files.js'
 import type { Finding } from './lint.js'
 import { readSet } from './migration-set.js'
 import { type MigrateOptions, resolveOptions } from './options.js'
@@ -28,4 +30,17 @@ export function migrate(options: MigrateOptions): Migrator {
     verify: () => verify(resolved),
     lint: async () => (await readSet(resolved.files, resolved.dialect, resolved.statementTimeoutMs)).findings,
   }
+}
+
+/**
+ * What is wrong with a module's files for one engine. Opens no connection.
+ * @param statementTimeoutMs - how long a statement may run, for the findings that name a number of rows; default 60000.
+ * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
+ */
+export async function lintFiles(
+  files: FileSource,
+  dialect: Dialect,
+  statementTimeoutMs?: number,
+): Promise<readonly Finding[]> {
+  return (await readSet(files, dialect, statementTimeoutMs)).findings
 }

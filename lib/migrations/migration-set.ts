@@ -70,5 +70,5 @@ const missingDown = (name: string): Finding => ({
   line: 1,
   rule: 'missing-down',
   level: 'refuse',
-  text: 'is not there: say how the version is rolled back; an empty file says that nothing is to be done',
+  text: 'is not there: say how the version is rolled back, or in a comment why nothing is to be done',
 })

@@ -1,6 +1,9 @@
 import type { Dialect } from '../../lib/migrations/index.js'
 import { type DatabaseSource, databaseSource, type FreshDatabase } from './fresh-database.js'
 
+/** Tables are slow to make where the disk is. */
+const LONGEST_MS = 120_000
+
 interface Engines {
   readonly dialects?: readonly Dialect[]
   /** True for a database without a table; else each case starts with the baseline applied, which is much quicker. */
@@ -14,7 +17,8 @@ export function onEachEngine(
   { dialects = ['postgres', 'mysql'], empty = false }: Engines = {},
 ): void {
   for (const dialect of dialects)
-    describe(`${subject} on ${dialect}`, () => {
+    describe(`${subject} on ${dialect}`, function () {
+      this.timeout(LONGEST_MS)
       let source: DatabaseSource | undefined
       let database: FreshDatabase | undefined
 

@@ -37,9 +37,9 @@ const POSTGRES = {
     'CREATE INDEX CONCURRENTLY a_name ON a (name)',
   ),
   ...file('0010_view', 'CREATE VIEW grown AS SELECT id FROM a WHERE age > 0', 'DROP VIEW grown'),
-  ...file('0011_vacuum', 'VACUUM a', ''),
+  ...file('0011_vacuum', 'VACUUM a', '-- nothing to undo'),
   ...file('0012_count', 'INSERT INTO b SELECT max(id) + 1, 2 FROM b', 'DELETE FROM b WHERE id > 1'),
-  ...file('0013_reindex', 'REINDEX INDEX CONCURRENTLY a_age', ''),
+  ...file('0013_reindex', 'REINDEX INDEX CONCURRENTLY a_age', '-- nothing to undo'),
 }
 
 const MYSQL = {

@@ -81,7 +81,7 @@ const STRONG_MIGRATIONS: Readonly<Record<string, readonly [Dialect, string, stri
   sm07: [
     'postgres',
     "ALTER TABLE t ADD search_vector tsvector GENERATED ALWAYS AS (to_tsvector('simple', a)) STORED",
-    'adding-stored-generated-column',
+    'adding-search-vector',
   ],
   sm08: ['postgres', 'ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES u (id)', 'adding-foreign-key-constraint'],
   sm09: ['postgres', 'ALTER TABLE t ADD CHECK (a > 0)', 'constraint-missing-not-valid'],

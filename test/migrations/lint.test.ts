@@ -54,6 +54,17 @@ const UP: readonly Case[] = [
   ['postgres', 'ALTER TABLE t ADD c uuid DEFAULT (((gen_random_uuid())))', ['adding-field-with-default']],
   ['postgres', 'ALTER TABLE t ADD c numeric DEFAULT 1::numeric(10, 2)', []],
   ['postgres', 'LOCK TABLE t', ['locking-a-table']],
+  [
+    'postgres',
+    'ALTER TABLE t ADD COLUMN a int8 GENERATED ALWAYS AS (b + 1) STORED',
+    ['adding-stored-generated-column'],
+  ],
+  [
+    'postgres',
+    'ALTER TABLE t DROP COLUMN IF EXISTS search_vector, ADD COLUMN search_vector tsvector GENERATED ALWAYS AS (x) STORED',
+    ['adding-search-vector'],
+  ],
+  ['postgres', 'ALTER TABLE t DROP COLUMN a, ADD COLUMN a text', ['ban-drop-column']],
   ['postgres', "CREATE ROLE r PASSWORD 'x'", ['password-in-a-file']],
   ['mysql', "CREATE USER IF NOT EXISTS u@h IDENTIFIED BY 'x'", ['password-in-a-file']],
   // What MySQL does differently.
@@ -91,7 +102,8 @@ const UP: readonly Case[] = [
 ]
 
 const DOWN: readonly Case[] = [
-  ['postgres', '', []],
+  ['postgres', '', ['empty-down']],
+  ['postgres', '-- rows stay', []],
   ['postgres', 'DROP TABLE t; ALTER TABLE u DROP COLUMN c; DROP INDEX i', []],
   ['postgres', 'COMMIT', ['transaction-control']],
   ['postgres', 'DROP INDEX CONCURRENTLY i; SELECT 1', ['must-run-alone']],
@@ -113,7 +125,7 @@ describe('lintFile', () => {
     const sql =
       "ALTER TABLE widgets ADD COLUMN search_vector tsvector GENERATED ALWAYS AS (to_tsvector('simple'::regconfig, name)) STORED"
     const [finding] = lint('postgres', 'up', sql)
-    expect(finding?.level).to.equal('danger')
+    expect(finding).to.include({ rule: 'adding-search-vector', level: 'advice' })
     expect(finding?.text).to.match(/rewrites the whole table .* at about 4 million rows .* 60 s/)
     expect(lint('postgres', 'up', sql, 5_000)[0]?.text).to.match(/at about 325000 rows .* 5 s/)
   })

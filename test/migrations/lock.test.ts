@@ -90,7 +90,7 @@ onEachEngine('the lock', (database, dialect) => {
       }
       const options = optionsOf(tables(2), {
         module: 'waiter',
-        waitTimeoutMs: 200,
+        waitTimeoutMs: 1_000,
         onProgress: () => void look(),
       })
       await failureOf(migrate(options).up())

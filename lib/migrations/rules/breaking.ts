@@ -1,23 +1,27 @@
 import { Cursor, hasWords, isWord } from '../cursor.js'
+import type { Dialect } from '../dialect.js'
 import type { Rule } from '../lint-rule.js'
 import type { Statement } from '../sql-statements.js'
 import type { Token } from '../sql-tokens.js'
 import { addedColumns, alteredColumn, alterTable, createIndex, dropped } from '../statement-shape.js'
-import { toldBy } from './old-tables.js'
+import { actionsOnOldTables, toldBy } from './old-tables.js'
 
 /** Statements that the code that is still running does not survive, or that lose data. */
 export const BREAKING_RULES: readonly Rule[] = [
   {
     name: 'ban-drop-column',
     level: 'danger',
-    check: toldBy((action, { dialect }) => {
-      const cursor = new Cursor(action)
-      if (!cursor.take('DROP')) return undefined
-      const isColumn = cursor.take('COLUMN') || !NOT_A_COLUMN[dialect].some((word) => cursor.sees(word))
-      return isColumn
+    check: (statement, file) => {
+      const actions = actionsOnOldTables(statement, file)
+      const computed = actions
+        .flatMap((action) => addedColumns(action, file.dialect))
+        .filter(({ definition }) => hasWords(definition, 'GENERATED'))
+        .map(({ name }) => name)
+      const gone = actions.flatMap((action) => droppedColumn(action, file.dialect) ?? [])
+      return gone.some((name) => !computed.includes(name))
         ? 'code that still reads or writes the column fails, and its data is gone: drop it one release after the code stopped using it'
         : undefined
-    }),
+    },
   },
   {
     name: 'ban-drop-table',
@@ -109,6 +113,14 @@ const NOT_A_COLUMN = {
   postgres: ['CONSTRAINT'],
   mysql: ['CONSTRAINT', 'INDEX', 'KEY', 'PRIMARY', 'FOREIGN', 'CHECK', 'PARTITION', 'PERIOD', 'SYSTEM'],
 } as const
+
+function droppedColumn(action: readonly Token[], dialect: Dialect): string | undefined {
+  const cursor = new Cursor(action)
+  if (!cursor.take('DROP')) return undefined
+  const isColumn = cursor.take('COLUMN') || !NOT_A_COLUMN[dialect].some((word) => cursor.sees(word))
+  cursor.take('IF', 'EXISTS')
+  return isColumn ? (cursor.name() ?? '') : undefined
+}
 
 /** `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT are something else. */
 function renamesColumn(action: readonly Token[]): boolean {

@@ -1,7 +1,7 @@
 import { hasWords, indexOfWords, isWord } from '../cursor.js'
 import type { FileFacts, Rule } from '../lint-rule.js'
 import type { Token } from '../sql-tokens.js'
-import { addedColumns, alteredColumn, typeOf } from '../statement-shape.js'
+import { addedColumns, alteredColumn, type Column, typeOf } from '../statement-shape.js'
 import { toldBy } from './old-tables.js'
 
 /** Statements that write every row of a table anew while everybody else is kept out of it. */
@@ -20,16 +20,26 @@ export const REWRITE_RULES: readonly Rule[] = [
   {
     name: 'adding-stored-generated-column',
     level: 'danger',
-    check: toldBy((action, file) => {
-      const generated = addedColumns(action, file.dialect).find(({ definition }) => isStored(definition))
-      if (generated === undefined) return undefined
-      const isVector = typeOf(generated).name === 'TSVECTOR'
-      const rows = rowsWithin(file, isVector ? VECTORS_PER_SECOND : ROWS_PER_SECOND)
-      return (
-        `rewrites the whole table under a lock; at about ${rows} rows the statement timeout of ` +
-        `${file.statementTimeoutMs / 1000} s stops it: on a larger table raise the timeout for this run, in a quiet hour`
+    check: toldBy((action, file) =>
+      addedColumns(action, file.dialect).some(
+        (column) => isStored(column.definition) && !isSearchVector(column),
       )
-    }),
+        ? rewriting(file, ROWS_PER_SECOND)
+        : undefined,
+    ),
+  },
+  {
+    // Generated files cannot say that they are meant; people are to know all the same what they cost.
+    name: 'adding-search-vector',
+    level: 'advice',
+    dialect: 'postgres',
+    check: toldBy((action, file) =>
+      addedColumns(action, file.dialect).some(
+        (column) => isStored(column.definition) && isSearchVector(column),
+      )
+        ? rewriting(file, VECTORS_PER_SECOND)
+        : undefined,
+    ),
   },
   {
     name: 'adding-auto-increment-column',
@@ -77,10 +87,18 @@ export const REWRITE_RULES: readonly Rule[] = [
 const VECTORS_PER_SECOND = 65_000
 const ROWS_PER_SECOND = 250_000
 
-function rowsWithin({ statementTimeoutMs }: FileFacts, perSecond: number): string {
-  const millions = (statementTimeoutMs / 1000) * (perSecond / 1_000_000)
-  return millions >= 1 ? `${Math.round(millions)} million` : String(Math.round(millions * 1000) * 1000)
+function rewriting({ statementTimeoutMs }: FileFacts, perSecond: number): string {
+  const seconds = statementTimeoutMs / 1000
+  const millions = (seconds * perSecond) / 1_000_000
+  const rows = millions >= 1 ? `${Math.round(millions)} million` : String(Math.round(millions * 1000) * 1000)
+  return (
+    `rewrites the whole table under a lock; at about ${rows} rows the statement timeout of ${seconds} s stops it: ` +
+    'on a larger table raise the timeout for this run, in a quiet hour'
+  )
 }
+
+const isSearchVector = (column: Column): boolean =>
+  column.name === 'search_vector' && typeOf(column).name === 'TSVECTOR'
 
 const SERIALS = ['SERIAL', 'SERIAL2', 'SERIAL4', 'SERIAL8', 'SMALLSERIAL', 'BIGSERIAL']
 

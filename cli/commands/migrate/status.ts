@@ -1,0 +1,32 @@
+import { Flags } from '@oclif/core'
+import type { VersionStatus } from '../../../lib/migrations/index.js'
+import { databaseFlags } from '../../migrate/database-flags.js'
+import { Verb } from '../../verb.js'
+
+export default class Status extends Verb {
+  static override summary = 'Show which versions the database has, and which it lacks.'
+  static override description = `Applied, pending, dirty (its step failed, and the next run takes it up again), edited (the file says something else than what was applied) or ahead (a newer image applied it). Changes nothing and waits for nobody.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --check',
+  ]
+  static override flags = {
+    ...databaseFlags,
+    check: Flags.boolean({ summary: 'Exit with 1 when a version is pending, dirty or edited.' }),
+  }
+
+  override async run(): Promise<readonly VersionStatus[]> {
+    const { flags } = await this.parse(Status)
+    const [{ migratorOf }, { attempt }, { statusLines }] = await Promise.all([
+      import('../../migrate/migrator-of.js'),
+      import('../../migrate/attempt.js'),
+      import('../../migrate/status-lines.js'),
+    ])
+    const migrator = await migratorOf(flags)
+    const versions = await attempt(() => migrator.status())
+    this.say(statusLines(versions, this.paint))
+    if (flags.check && versions.some(({ state }) => state !== 'applied' && state !== 'ahead'))
+      this.endWith('differs')
+    return versions
+  }
+}

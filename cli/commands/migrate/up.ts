@@ -1,0 +1,32 @@
+import type { UpResult } from '../../../lib/migrations/index.js'
+import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import { MigratingVerb } from '../../migrate/migrating-verb.js'
+
+export default class Up extends MigratingVerb {
+  static override summary = 'Apply every version that the database does not have.'
+  static override description = `Any number of hosts may do this at once: one works, the others wait, say for whom, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run with the corrected file goes on from there; on MySQL, which commits each DDL statement by itself, from the statement that failed.
+
+The connection must reach the database itself or a pool in session mode: a transaction pooler is refused.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --files ./migrations --module widgets',
+    '<%= config.bin %> <%= command.id %> --statement-timeout 600000',
+  ]
+  static override flags = { ...databaseFlags, ...timeoutFlags }
+
+  override async run(): Promise<UpResult> {
+    const { flags } = await this.parse(Up)
+    const [{ migratorOf }, { attempt }] = await Promise.all([
+      import('../../migrate/migrator-of.js'),
+      import('../../migrate/attempt.js'),
+    ])
+    const migrator = await migratorOf(flags, await this.progress())
+    const result = await attempt(() => migrator.up())
+    this.say([
+      ...result.applied.map((name) => `${this.paint.good('applied')} ${name}`),
+      ...(result.applied.length === 0 ? ['nothing to do: the schema is current'] : []),
+      ...result.ahead.map((name) => `${name} is of a newer version of these files and stays`),
+    ])
+    return result
+  }
+}

@@ -1,0 +1,18 @@
+import { Failure } from '../failure.js'
+
+/** What `work` gives, or the engine's refusal as a `Failure`: of the files and flags, or of the database. */
+export async function attempt<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { MigrationError } = await import('../../lib/migrations/index.js')
+    if (error instanceof MigrationError) throw new Failure('database', error.message, { cause: error })
+    if (error instanceof Error && error.message.startsWith('migrations: '))
+      throw new Failure('input', onOneLine(error.message), { cause: error })
+    throw error
+  }
+}
+
+/** Several problems stand on a line each. */
+const onOneLine = (message: string): string =>
+  message.replaceAll(/\n {2}- /g, '; ').replace(' problem(s);', ' problem(s):')

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Dialect, Finding } from '../../lib/migrations/index.js'
+import { attempt } from './attempt.js'
+
+/** A finding with the folder of its engine before the file's name, where there are such folders. */
+export type FolderFinding = Finding & { readonly dialect: Dialect }
+
+/** What is wrong with the files of a folder, for one engine or for all it has files of. */
+export function lintFolder(folder: string, dialect: Dialect | undefined): Promise<readonly FolderFinding[]> {
+  return attempt(async () => {
+    const { DIALECTS, lintFiles } = await import('../../lib/migrations/index.js')
+    const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
+    const asked = dialect === undefined ? (there.length > 0 ? there : DIALECTS.slice(0, 1)) : [dialect]
+    const found = await Promise.all(
+      asked.map(async (one) =>
+        (await lintFiles(folder, one)).map((finding) => ({
+          ...finding,
+          dialect: one,
+          file: join(folder, ...(there.includes(one) ? [one] : []), finding.file),
+        })),
+      ),
+    )
+    return found.flat()
+  })
+}

@@ -1,0 +1,35 @@
+import type { MigrateOptions, Migrator } from '../../lib/migrations/index.js'
+import { attempt } from './attempt.js'
+
+/** The parsed flags of a command that talks to a database. */
+export interface DatabaseFlags {
+  readonly url: string
+  readonly files: string
+  readonly module?: string | undefined
+  readonly schema?: string | undefined
+  readonly 'lock-timeout'?: number | undefined
+  readonly 'statement-timeout'?: number | undefined
+  readonly 'concurrent-timeout'?: number | undefined
+  readonly 'wait-timeout'?: number | undefined
+}
+
+/** @throws {Failure} for flags that cannot be used. */
+export function migratorOf(
+  flags: DatabaseFlags,
+  onProgress?: MigrateOptions['onProgress'],
+): Promise<Migrator> {
+  const given = {
+    module: flags.module,
+    schema: flags.schema,
+    lockTimeoutMs: flags['lock-timeout'],
+    statementTimeoutMs: flags['statement-timeout'],
+    concurrentTimeoutMs: flags['concurrent-timeout'],
+    waitTimeoutMs: flags['wait-timeout'],
+    onProgress,
+  }
+  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return attempt(async () => {
+    const { migrate } = await import('../../lib/migrations/index.js')
+    return migrate({ url: flags.url, files: flags.files, ...said })
+  })
+}

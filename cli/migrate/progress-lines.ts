@@ -1,0 +1,37 @@
+import type { Progress } from '../../lib/migrations/index.js'
+import type { Paint } from '../paint.js'
+import { printable } from '../printable.js'
+
+const BETWEEN_REMINDERS_MS = 5_000
+
+/** Turns what a run tells into lines for a person; a wait is told at its start and then every five seconds. */
+export function progressLines(paint: Paint): (event: Progress) => readonly string[] {
+  let toldAt = -Infinity
+  let told = ''
+  return (event) => {
+    switch (event.kind) {
+      case 'waiting': {
+        const { holder, waitedMs } = event
+        const who = /\(.*process (\d+)|connection (\d+)/.exec(holder)?.[0] ?? holder
+        if (who === told && waitedMs - toldAt < BETWEEN_REMINDERS_MS) return []
+        toldAt = waitedMs
+        told = who
+        return [`${paint.warn('waiting')} for ${printable(holder)}, which is migrating this database`]
+      }
+      case 'adopted':
+        return [`taken over from ${event.from}: ${event.versions.join(', ')}`]
+      case 'recovering':
+        return [`${paint.warn('recovering')} ${event.version}: ${event.text}`]
+      case 'file':
+        return [
+          `${event.direction === 'up' ? 'applying' : 'rolling back'} ${event.version} ${paint.dim(`(${count(event.statements)})`)}`,
+        ]
+      case 'statement':
+        return event.step === 'started' ? [paint.dim(`  ${event.number}/${event.of} ${event.summary}`)] : []
+      case 'done':
+        return [paint.dim(`  done in ${event.ms} ms`)]
+    }
+  }
+}
+
+const count = (statements: number): string => (statements === 1 ? '1 statement' : `${statements} statements`)

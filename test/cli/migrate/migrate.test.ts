@@ -1,0 +1,183 @@
+import { expect } from 'chai'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { resolveOptions } from '../../../lib/migrations/options.js'
+import { withLock } from '../../../lib/migrations/lock.js'
+import { withSession } from '../../../lib/migrations/open-session.js'
+import { expectGolden } from '../../support/golden.js'
+import { runCli } from '../../support/run-cli.js'
+import { onEachEngine, tables } from '../../migrations/each-engine.js'
+
+const VERBS = ['', 'new', 'lint', 'up', 'down', 'status', 'verify'] as const
+
+describe('ashlar migrate', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-migrate-'))
+  })
+  afterEach(() => {
+    rmSync(folder, { recursive: true })
+  })
+
+  const run = (...args: readonly string[]) => runCli('ashlar', ['migrate', ...args], { cwd: folder })
+  const write = (path: string, text: string) => {
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+
+  for (const verb of VERBS)
+    it(`says what it does: ${verb || 'the topic'}`, async () => {
+      const { exit, stdout } = await run(...(verb === '' ? [] : [verb]), '--help')
+      expect(exit).to.equal(0)
+      expectGolden(`cli/help-ashlar-migrate${verb === '' ? '' : `-${verb}`}.txt`, stdout)
+    })
+
+  describe('new', () => {
+    it('writes empty files of the next number for both engines', async () => {
+      const { exit, stdout } = await run('new', 'first_table')
+      expect([exit, stdout.split('\n').length]).to.deep.equal([0, 5])
+      write('migrations/mysql/0003_only_here.up.sql', '')
+      write('migrations/mysql/9001_generated.up.sql', '')
+      await run('new', 'second')
+      for (const engine of ['postgres', 'mysql'])
+        expect(readdirSync(join(folder, 'migrations', engine))).to.include.members([
+          ...['0002_first_table.up.sql', '0002_first_table.down.sql'],
+          ...['0004_second.up.sql', '0004_second.down.sql'],
+        ])
+      expect(readFileSync(join(folder, 'migrations/mysql/0004_second.up.sql'), 'utf8')).to.equal('')
+    })
+
+    it('stays in a folder that has files without the folders of the engines', async () => {
+      write('sql/0002_a.up.sql', '')
+      await run('new', 'b', '--files', 'sql')
+      expect(readdirSync(join(folder, 'sql'))).to.deep.equal([
+        '0002_a.up.sql',
+        '0003_b.down.sql',
+        '0003_b.up.sql',
+      ])
+    })
+
+    for (const name of ['Colour', 'a b', '../a', 'a__b', ''])
+      it(`refuses the name ${JSON.stringify(name)}`, async () => {
+        const { exit, stderr } = await run('new', '--', name)
+        expect(exit).to.equal(2)
+        expect(stderr).to.match(/cannot be a name: lower-case words joined by _, such as add_colour/)
+        expect(readdirSync(folder)).to.deep.equal([])
+      })
+  })
+
+  describe('lint', () => {
+    it('says file, line, level and rule, and exits with 1 on a danger', async () => {
+      write('migrations/postgres/0002_a.up.sql', 'SELECT 1;\nDROP TABLE a')
+      write('migrations/postgres/0002_a.down.sql', '-- gone is gone')
+      write('migrations/mysql/0002_a.up.sql', 'CREATE TABLE b (id int)')
+      write('migrations/mysql/0002_a.down.sql', 'DROP TABLE b')
+      const { exit, stdout, stderr } = await run('lint')
+      expect([exit, stderr]).to.deep.equal([1, ''])
+      expectGolden('cli/migrate-lint.txt', stdout)
+      const one = await run('lint', '--dialect', 'mysql')
+      expect([one.exit, one.stdout]).to.deep.equal([0, 'nothing to say against these files\n'])
+    })
+
+    it('exits with 0 on advice, and with 1 on it when it is strict', async () => {
+      write('migrations/0002_a.up.sql', 'CREATE TABLE a (id int)')
+      write('migrations/0002_a.down.sql', 'DROP TABLE a')
+      expect((await run('lint')).exit).to.equal(0)
+      const { exit, stdout } = await run('lint', '--strict', '--json')
+      expect(exit).to.equal(1)
+      expect((JSON.parse(stdout) as { rule: string }[]).map(({ rule }) => rule)).to.deep.equal([
+        'prefer-bigint-over-int',
+      ])
+    })
+
+    it('exits with 2 on files that are none', async () => {
+      write('migrations/2_a.up.sql', '')
+      const { exit, stderr } = await run('lint')
+      expect(exit).to.equal(2)
+      expect(stderr).to.match(/^ashlar: migrations: 1 problem\(s\): 2_a\.up\.sql: the number has four digits/)
+      expect((await run('lint', '--files', 'nowhere')).stderr).to.match(/the folder nowhere cannot be read/)
+    })
+  })
+
+  it('wants a database, and says how to name it', async () => {
+    const { exit, stderr } = await run('up')
+    expect(exit).to.equal(2)
+    expect(stderr).to.match(/Missing required flag url/)
+  })
+
+  it('refuses SQLite', async () => {
+    write('migrations/0002_a.up.sql', '')
+    const { exit, stderr } = await run('up', '--url', 'sqlite:app.db')
+    expect(exit).to.equal(2)
+    expect(stderr).to.match(/SQLite runs no versioned SQL/)
+  })
+
+  it('says that there is no connection, without the password', async () => {
+    write('migrations/0002_a.up.sql', 'SELECT 1')
+    write('migrations/0002_a.down.sql', '-- nothing')
+    const { exit, stdout, stderr } = await run('up', '--url', 'postgres://u:hunter22@127.0.0.1:1/d')
+    expect([exit, stdout]).to.deep.equal([6, ''])
+    expect(stderr)
+      .to.match(/no connection to PostgreSQL/)
+      .and.not.include('hunter22')
+  })
+})
+
+onEachEngine('ashlar migrate', (database) => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-migrate-'))
+  })
+  afterEach(() => {
+    rmSync(folder, { recursive: true })
+  })
+
+  const run = (...args: readonly string[]) =>
+    runCli('ashlar', ['migrate', ...args, '--files', folder], {
+      env: { ASHLAR_DATABASE_URL: database().url },
+    })
+  const ship = (files: Readonly<Record<string, string>>) => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  }
+
+  it('goes up, shows where it is, and goes down', async () => {
+    ship(tables(2, 3))
+    const before = await run('status', '--check')
+    expect(before.exit).to.equal(1)
+    expect(before.stdout).to.match(/^0001_framework_init applied \S+\n0002_t2 +pending\n0003_t3 +pending\n$/)
+    const up = await run('up')
+    expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 0002_t2\napplied 0003_t3\n'])
+    expect(up.stderr).to.match(
+      /^applying 0002_t2 \(1 statement\)\n +1\/1 CREATE TABLE t2 .*\n +done in \d+ ms\n/,
+    )
+    expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
+    expect((await run('status', '--check')).exit).to.equal(0)
+    expect(await run('verify')).to.include({ exit: 0, stdout: 'the database is as the files say\n' })
+    expect((await run('down', '--to', '1')).stdout).to.equal('rolled back 0003_t3\nrolled back 0002_t2\n')
+    expect(await run('down', '--to', '1', '--json')).to.include({
+      exit: 0,
+      stdout: '{\n  "rolledBack": []\n}\n',
+    })
+    const verify = await run('verify')
+    expect(verify).to.include({ exit: 1, stdout: '0002_t2 is not applied\n0003_t3 is not applied\n' })
+  })
+
+  it('exits with 6 when a file fails, and says where', async () => {
+    ship({ ...tables(2), '0002_t2.up.sql': 'CREATE TABLE t2 (id nonsense)' })
+    const { exit, stdout, stderr } = await run('up')
+    expect([exit, stdout]).to.deep.equal([6, ''])
+    expect(stderr).to.match(/ashlar: migrations: 0002_t2\.up\.sql, statement 1 of 1 \(line 1\): /)
+    expect((await run('status')).stdout).to.match(/0002_t2 +dirty 0002_t2\.up\.sql/)
+  })
+
+  it('says for whom it waits', async () => {
+    ship(tables(2))
+    const options = resolveOptions({ url: database().url, files: {}, module: 'the_other' })
+    const ran = await withSession(options, 'change', (session) =>
+      withLock(session, options, () => run('up', '--wait-timeout', '2000')),
+    )
+    expect(ran.exit).to.equal(6)
+    expect(ran.stderr).to.match(/^waiting for .+, which is migrating this database\n/)
+  })
+})
