@@ -8,7 +8,7 @@ declare const kind: unique symbol
 export type Credential = string & { readonly [kind]?: 'credential' }
 
 /** Whether a property was typed {@link Credential}; a plain string is not. */
-export type IsCredential<T> = typeof kind extends keyof T ? true : false
+export type IsCredential<T> = 0 extends 1 & T ? false : typeof kind extends keyof T ? true : false
 
 /** The columns of a credential: what is needed to verify a token, nothing that gives it back. */
 export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as const

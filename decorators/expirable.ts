@@ -7,6 +7,8 @@ export interface ExpirableOptions {
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 }
 
+const LONGEST_MS = 365_000 * 86_400_000
+
 /** Gives the entity an `expire_time`; `purgeExpired` removes for good what is past it. */
 export function Expirable(options: ExpirableOptions = {}): ClassDecorator {
   const ttlMs = options.ttl === undefined ? undefined : toMilliseconds(options.ttl)
@@ -21,5 +23,7 @@ function toMilliseconds(ttl: string): number {
     throw new RangeError(
       `@Expirable: ttl ${JSON.stringify(ttl)} is not a number with s, m, h or d behind it, such as 30d`,
     )
-  return Number(amount) * (UNIT_MS[unit] ?? 0)
+  const ms = Number(amount) * (UNIT_MS[unit] ?? 0)
+  if (ms > LONGEST_MS) throw new RangeError(`@Expirable: ttl ${ttl} is longer than a thousand years`)
+  return ms
 }

@@ -8,7 +8,7 @@ declare const kind: unique symbol
 export type Secret = string & { readonly [kind]?: 'secret' }
 
 /** Whether a property was typed {@link Secret}; a plain string is not. */
-export type IsSecret<T> = typeof kind extends keyof T ? true : false
+export type IsSecret<T> = 0 extends 1 & T ? false : typeof kind extends keyof T ? true : false
 
 /**
  * A retrievable secret: only `<field>_hash` (deterministic, indexed) and `<field>_cipher` are stored, and nothing read

@@ -57,7 +57,10 @@ export class RequestContext implements ContextFields {
 
   /** The tenant whose rows are in reach: `''` for none, undefined for all of them (system only). */
   get tenant(): string | undefined {
-    return this.system === undefined ? this.principal.tenant : this.system.tenant
+    if (this.system !== undefined) return this.system.tenant
+    // Whatever a principal without a tenant looks like at run time, it is none of the system's.
+    const { tenant } = this.principal as { readonly tenant?: unknown }
+    return typeof tenant === 'string' ? tenant : ''
   }
 
   with(fields: Partial<ContextFields>): RequestContext {
@@ -76,7 +79,9 @@ export class RequestContext implements ContextFields {
 
   /** Runs `fn` as `principal`, keeping the rest of the current context. */
   static as<T>(principal: Partial<Principal>, fn: () => T): T {
-    return RequestContext.current().with({ principal: { ...ANONYMOUS, ...principal }, system: undefined }).run(fn)
+    return RequestContext.current()
+      .with({ principal: { ...ANONYMOUS, ...principal }, system: undefined })
+      .run(fn)
   }
 
   /**
@@ -87,6 +92,8 @@ export class RequestContext implements ContextFields {
   static asSystem<T>(scope: SystemScope, fn: () => T): T
   static asSystem<T>(scopeOrFn: SystemScope | (() => T), fn?: () => T): T {
     const [scope, body] = typeof scopeOrFn === 'function' ? [{}, scopeOrFn] : [scopeOrFn, fn as () => T]
+    if ('tenant' in scope && (typeof scope.tenant !== 'string' || scope.tenant === ''))
+      throw new TypeError('asSystem: tenant is there and empty: leave it out to mean every tenant')
     const context = RequestContext.current().with({ system: scope })
     reportSystem(context, scope)
     return context.run(body)

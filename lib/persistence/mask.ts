@@ -65,7 +65,7 @@ function writableField(model: ResourceModel, name: string, options: WriteOptions
   const credential = model.credentials.some(({ proto }) => proto === name)
   if (
     field?.writable ||
-    (field?.role === 'outputOnly' && options?.outputOnly) ||
+    ((field?.role === 'outputOnly' || field?.role === 'expireTime') && options?.outputOnly) ||
     (internal && options?.outputOnly && field.role === 'plain')
   )
     return field as Field

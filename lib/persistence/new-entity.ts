@@ -33,7 +33,7 @@ export function newEntity<E extends object>(
   const from = input as Readonly<Values>
   const now = nowOf(sources)
   for (const field of model.entityFields)
-    to[field.property] = initialValue(field, from, model, scope, sources, now)
+    to[field.property] = initialValue(field, from, to[field.property], model, scope, sources, now)
   model.checkValues(entity)
   if (model.tenant !== undefined && (to[model.tenant.property] ?? '') === '')
     throw new InvalidArgument(model.tenant.proto, 'a system call has to say whose resource it creates')
@@ -43,6 +43,8 @@ export function newEntity<E extends object>(
 function initialValue(
   field: Field,
   from: Readonly<Values>,
+  /** What the class itself starts with. */
+  initial: unknown,
   model: ResourceModel,
   scope: Scope,
   sources: Sources,
@@ -65,6 +67,6 @@ function initialValue(
     case 'expireTime':
       return given ?? (model.ttlMs === undefined ? undefined : new Date(now.getTime() + model.ttlMs))
     default:
-      return given ?? (model.message === undefined ? undefined : zeroOf(field))
+      return given ?? initial ?? (model.message === undefined ? undefined : zeroOf(field))
   }
 }

@@ -49,17 +49,38 @@ export type CredentialOps<E> = {
   ) => Promise<string>
 }
 
-/** What a mask may be written with: the properties of the entity in proto spelling. */
-export type MaskOf<E> = SnakeCase<keyof E & string> | '*'
+/** What a mask may name: the properties of the entity in proto spelling. */
+export type MaskOf<E> = SnakeCase<keyof E & string>
 
-type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
-  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
-  : S
+/** As `snakeCase` does at run time: a break before a capital, but inside of a run of capitals only before its last. */
+type SnakeCase<S extends string, Before extends string = ''> = S extends `${infer Head}${infer Tail}`
+  ? `${Breaks<Before, Head, Tail> extends true ? '_' : ''}${Lowercase<Head>}${SnakeCase<Tail, Head>}`
+  : ''
+
+type IsCapital<C extends string> = C extends Lowercase<C> ? false : true
+
+type Breaks<Before extends string, C extends string, Tail extends string> =
+  IsCapital<C> extends false
+    ? false
+    : Before extends '' | '_'
+      ? false
+      : IsCapital<Before> extends false
+        ? true
+        : Tail extends `${infer Next}${string}`
+          ? Next extends Uppercase<Next>
+            ? false
+            : true
+          : false
 
 /** An update is of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
 export interface TypedUpdate<E> {
-  (key: string, entity: E, fieldMask?: undefined, options?: WriteOptions): Promise<E>
-  (key: string, patch: Partial<E>, fieldMask: readonly MaskOf<E>[], options?: WriteOptions): Promise<E>
+  (key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
+  (
+    key: string,
+    patch: Partial<E>,
+    fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
+    options?: WriteOptions,
+  ): Promise<E>
 }
 
 type Typed<R, E> = Omit<R, 'update'> & { readonly update: TypedUpdate<E> } & SecretLookups<E> &

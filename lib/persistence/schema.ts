@@ -117,7 +117,7 @@ export function tableOf(model: ResourceModel, dialect: Dialect): TableDefinition
   if (hasDiscriminator)
     columns.push({
       name: SOFT_DELETE_KEY,
-      type: `varchar(255) ${COLLATION[dialect]}`,
+      type: `varchar(${model.key.maxLength ?? 255}) ${COLLATION[dialect]}`,
       nullable: false,
       fallback: `''`,
     })

@@ -18,7 +18,8 @@ export function scopeOf(model: ResourceModel, options: OperationOptions | undefi
   const context = options?.context ?? RequestContext.current()
   if (model.tenant === undefined) return { context, tenant: undefined }
   const { tenant } = context
-  if (tenant === '') throw new PermissionDenied('the call has no tenant, and this resource belongs to one')
+  if (tenant === '' || (tenant === undefined && context.system === undefined))
+    throw new PermissionDenied('the call has no tenant, and this resource belongs to one')
   return { context, tenant }
 }
 

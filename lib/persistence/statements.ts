@@ -76,7 +76,7 @@ export class Statements {
   /** Values: one per field, key, [tenant], [etag]. Reaches live rows only. */
   update(fields: readonly Field[], narrowing: Narrowing): Statement {
     const columns = fields.map((field) => field.column)
-    return this.#shape(`update ${narrowing.tenant} ${narrowing.etag} ${columns.join(' ')}`, () => {
+    return this.#shape(`update ${narrowing.tenant} ${narrowing.etag} ${columns.join('\0')}`, () => {
       const text = new Text(this.dialect)
       const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)}${this.#live()}${this.#returning}`
@@ -126,7 +126,7 @@ export class Statements {
    */
   batchUpdate(fields: readonly Field[], tenant: boolean): Statement {
     const columns = fields.map((field) => field.column)
-    return this.#shape(`batchUpdate ${tenant} ${columns.join(' ')}`, () => {
+    return this.#shape(`batchUpdate ${tenant} ${columns.join('\0')}`, () => {
       const key = this.#name(this.model.key)
       const first = tenant ? 2 : 1
       const arrays = [this.model.key, ...fields].map((field, i) => `$${i + first}::${arrayTypeOf(field)}`)
@@ -172,7 +172,7 @@ export class Statements {
     })
   }
 
-  /** Removes a chunk of what expired. Values: instant, [tenant], chunk size. */
+  /** Removes a chunk of what expired; a row that is renewed meanwhile stays. Values: instant, [tenant], chunk size. */
   purge(tenant: boolean): Statement {
     return this.#shape(`purge ${tenant}`, () => {
       const text = new Text(this.dialect)
@@ -185,7 +185,7 @@ export class Statements {
       const narrowed = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
       if (this.dialect === 'mysql' || this.dialect === 'mariadb')
         return `DELETE FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}`
-      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()})`
+      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}${this.#forUpdate()})`
     })
   }
 

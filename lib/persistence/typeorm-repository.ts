@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import type { RequestContext } from '../context.js'
+import { RequestContext } from '../context.js'
 import { ErrNotFound } from '../errors.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
 import { resourceModel } from '../resource/resource-model.js'
@@ -164,6 +164,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
+    scopeOf(this.model, options)
     if (this.model.expireTime === undefined) return 0
     for (let removed = 0; ;) {
       const chunk = await this.#write(
@@ -184,9 +185,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
     return this.#read(options, async (on, scope, run) => {
       if (!isStorable(value)) return notFound()
-      const [first, second] = await this.#rows.find(on, hash, value, scope.tenant, run)
-      if (second !== undefined && this.model.tenant !== undefined && scope.tenant === undefined)
-        throw ambiguousKey(this.model)
+      const [first] = await this.#rows.find(on, hash, value, scope.tenant, run)
       return first?.entity ?? notFound()
     })
   }
@@ -207,15 +206,21 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   /** @internal What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
-  verify(credential: CredentialField, token: string, options?: OperationOptions): Promise<Verification<E>> {
-    const find = async (publicId: string) => {
-      try {
-        return (await this.#rows.find(this.#database, credential.publicId, publicId, undefined, {}))[0]
-      } catch (error) {
-        throw toCaller(error)
-      }
+  async verify(
+    credential: CredentialField,
+    token: string,
+    options?: OperationOptions,
+  ): Promise<Verification<E>> {
+    const context = options?.context ?? RequestContext.current()
+    const run = runOptions({ context })
+    const on = current(this.#database, context)
+    const find = async (publicId: string) =>
+      (await this.#rows.find(on, credential.publicId, publicId, undefined, run))[0]
+    try {
+      return await checkCredential(this.model, credential, token, this.#options, find, context.signal)
+    } catch (error) {
+      throw toCaller(error)
     }
-    return checkCredential(this.model, credential, token, this.#options, find, options?.context?.signal)
   }
 
   /** @internal What `remint<Field>` calls. */
@@ -254,7 +259,12 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const updated: E[] = []
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
     const isBatch = this.#rows.canBatch(scope.tenant)
-    for (const group of isBatch ? sameFields(patches) : []) {
+    const groups = isBatch ? sameFields(patches) : []
+    if (groups.length > 1) {
+      const keys = patches.map(({ key }) => key)
+      await this.#rows.batchGet(on, keys, scope.tenant, run, true)
+    }
+    for (const group of groups) {
       const entities = await this.#rows.batchUpdate(on, group, scope.tenant, run)
       for (const [i, { index }] of group.entries()) updated[index] = entities[i] ?? notFound()
     }
@@ -320,7 +330,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 }
 
-const runOptions = ({ context: { signal } }: Scope): RunOptions => (signal === undefined ? {} : { signal })
+const runOptions = ({ context: { signal } }: Pick<Scope, 'context'>): RunOptions =>
+  signal === undefined ? {} : { signal }
 
 const notFound = (): never => {
   throw new ErrNotFound()

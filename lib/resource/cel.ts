@@ -87,7 +87,9 @@ class CelParser {
     const left = this.#sum()
     const operator = this.#peek()
     if (!this.#take('==') && !this.#take('!=')) return left
-    return { kind: 'same', left, right: this.#sum(), negated: operator === '!=' }
+    const right = this.#sum()
+    if (isBool(left) !== isBool(right)) throw new Unsupported('a condition is compared with text')
+    return { kind: 'same', left, right, negated: operator === '!=' }
   }
 
   #sum(): CelNode {
@@ -215,4 +217,8 @@ function tokens(text: string): string[] {
   return found
 }
 
-const unquoted = (token: string): string => token.slice(1, -1).replace(/\\(.)/g, '$1')
+const unquoted = (token: string): string =>
+  token.slice(1, -1).replace(/\\(.)/g, (escape, character: string) => {
+    if (!`\\"'`.includes(character)) throw new Unsupported(`the escape ${escape} is not supported`)
+    return character
+  })

@@ -1,5 +1,7 @@
-import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
+import { getOption, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
+import { FieldBehavior, field_behavior } from '../gen/google/api/field_behavior_pb.js'
 import type { Field, FieldKind } from './field.js'
+import { kindOfMessageField } from './field-kind.js'
 import { fromMessageField, toMessageField } from './wire-values.js'
 
 type Values = Record<string, unknown>
@@ -49,14 +51,14 @@ export function conversionsOf(
   for (const field of fields) {
     const inMessage = byLocalName.get(field.property)
     if (inMessage === undefined) continue
-    out.push(outward(field, inMessage))
+    out.push(isInputOnly(inMessage) ? withheld(inMessage) : outward(field, inMessage))
     if (field.role === 'plain' || field.role === 'key' || field.role === 'etag')
       back.push(inward(field.property, inMessage))
   }
   for (const property of secretive) {
     const inMessage = byLocalName.get(property)
     if (inMessage === undefined) continue
-    out.push((_, to) => void (to[property] = ''))
+    out.push(withheld(inMessage))
     back.push(inward(property, inMessage))
   }
   return {
@@ -69,6 +71,24 @@ export function conversionsOf(
       for (const step of back) step(message as unknown as Values, entity as Values)
     },
   }
+}
+
+const isInputOnly = (field: DescField): boolean =>
+  getOption(field, field_behavior).includes(FieldBehavior.INPUT_ONLY)
+
+/** What a client sends and never gets back (AIP-203): answered as if it were not set. */
+function withheld(inMessage: DescField): Step {
+  const { localName } = inMessage
+  const empty =
+    inMessage.fieldKind === 'message' || inMessage.proto.proto3Optional ? undefined : emptyScalar(inMessage)
+  return (_, to) => void (to[localName] = empty)
+}
+
+function emptyScalar(field: DescField): unknown {
+  if (field.fieldKind === 'list') return []
+  if (field.fieldKind === 'map') return {}
+  const kind = kindOfMessageField(field)
+  return typeof kind === 'string' ? ZERO[kind]() : undefined
 }
 
 function outward(field: Field, inMessage: DescField): Step {

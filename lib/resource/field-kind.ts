@@ -1,4 +1,4 @@
-import { ScalarType, type DescField } from '@bufbuild/protobuf'
+import { ScalarType, type DescField, type DescMessage } from '@bufbuild/protobuf'
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import type { FieldKind } from './field.js'
 
@@ -27,41 +27,42 @@ const UNSTORABLE = new Set(
 
 /** The kind a message field is stored as, or why it cannot be. */
 export function kindOfMessageField(field: DescField): FieldKind | { readonly problem: string } {
-  if (field.oneof !== undefined)
-    return {
-      problem: `is in the oneof ${field.oneof.name}, which no column can hold: make its members optional fields`,
-    }
+  if (field.oneof !== undefined) return { problem: `is in the oneof ${field.oneof.name}, ${NO_ONEOF}` }
+  const problem = field.message === undefined ? undefined : unstorable(field.message, new Set())
+  if (problem !== undefined) return { problem }
   if (field.fieldKind === 'map')
     return field.mapKind === 'scalar' &&
       field.scalar === ScalarType.STRING &&
       field.mapKey === ScalarType.STRING
       ? 'tags'
       : 'json'
-  if (field.message !== undefined && UNSTORABLE.has(field.message.typeName))
-    return { problem: `is a ${field.message.typeName}, which cannot be stored` }
   if (field.fieldKind === 'list') return 'json'
   if (field.fieldKind === 'enum') return 'enum'
   if (field.fieldKind === 'scalar') return SCALARS[field.scalar]
   if (field.message.typeName === 'google.protobuf.Timestamp') return 'timestamp'
-  if (field.message.typeName === 'google.protobuf.Duration') return 'duration'
-  if (isWrapperDesc(field.message))
-    return { problem: 'is a wrapper message: write `optional` in the .proto instead' }
-  return 'json'
+  return field.message.typeName === 'google.protobuf.Duration' ? 'duration' : 'json'
+}
+
+const NO_ONEOF = 'which no column can hold: make its members optional fields'
+
+/** Why a message cannot be stored as the JSON of its fields, however deep inside of it the reason lies. */
+function unstorable(message: DescMessage, seen: Set<string>): string | undefined {
+  if (seen.has(message.typeName)) return undefined
+  seen.add(message.typeName)
+  if (UNSTORABLE.has(message.typeName)) return `is a ${message.typeName}, which cannot be stored`
+  if (isWrapperDesc(message)) return 'is a wrapper message: write `optional` in the .proto instead'
+  if (message.typeName.startsWith('google.protobuf.')) return undefined
+  for (const field of message.fields) {
+    if (field.oneof !== undefined)
+      return `holds ${field.name} of ${message.typeName} in the oneof ${field.oneof.name}, ${NO_ONEOF}`
+    const problem = field.message === undefined ? undefined : unstorable(field.message, seen)
+    if (problem !== undefined) return `holds ${field.name} of ${message.typeName}, which ${problem}`
+  }
+  return undefined
 }
 
 const BY_TYPE_NAME: Readonly<Record<string, FieldKind>> = {
-  ...of(
-    'string',
-    'varchar',
-    'text',
-    'char',
-    'uuid',
-    'character varying',
-    'mediumtext',
-    'longtext',
-    'enum',
-    'simple-enum',
-  ),
+  ...of('string', 'varchar', 'text', 'char', 'character varying', 'mediumtext', 'longtext'),
   ...of('int32', 'int', 'integer', 'int4', 'smallint', 'int2', 'mediumint', 'tinyint'),
   ...of('int64', 'bigint', 'int8'),
   ...of('float', 'real', 'float4'),

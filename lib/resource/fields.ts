@@ -101,7 +101,8 @@ function toField(
     inMessage !== undefined && hasOption(inMessage, fieldOption)
       ? getOption(inMessage, fieldOption)
       : undefined
-  const hidden = option?.secret === true || role === 'secret' || role === 'credential'
+  const inputOnly = inMessage !== undefined && behaves(inMessage, FieldBehavior.INPUT_ONLY)
+  const hidden = inputOnly || option?.secret === true || role === 'secret' || role === 'credential'
   const optedIn = facet?.filterable === true || option?.filterable === true
   const comparable = exposed && !hidden && kind !== 'json'
   const filterable = comparable && (role === 'plain' || role === 'key' || optedIn)
@@ -186,6 +187,7 @@ function problemsOf(
   const problems: string[] = []
   const mode = MODES[column.mode]
   if (mode !== undefined) return [`${property}: ${mode}`]
+  problems.push(...unsupportedOptions(property, column), ...misnamed(property, column))
   if (typeof field === 'string') return [field]
   const designType: unknown = Reflect.getMetadata(
     'design:type',
@@ -211,4 +213,37 @@ function problemsOf(
       `${property} is not optional in the message, so it cannot tell absent from empty: drop nullable, or write optional in the .proto`,
     )
   return problems
+}
+
+/** Options of TypeORM that our statements would silently pass over. */
+function unsupportedOptions(property: string, { options }: ColumnArgs): string[] {
+  const ignored = [
+    ['transformer', options.transformer !== undefined],
+    ['select: false', options.select === false],
+    ['default', options.default !== undefined],
+    ['array', options.array === true],
+    ['generatedType', options.generatedType !== undefined],
+  ] as const
+  return ignored
+    .filter(([, isSet]) => isSet)
+    .map(
+      ([name]) =>
+        `${property}: the column option ${name} is not supported: drop it, or the column is not what it says`,
+    )
+}
+
+/** Columns by which rows are told apart have to be the properties we look for, or nothing is told apart. */
+const RESERVED: Readonly<Record<string, string>> = {
+  account_id: 'accountId',
+  delete_time: 'deleteTime',
+  deleted_at: 'deleteTime',
+  expire_time: 'expireTime',
+}
+
+function misnamed(property: string, { options }: ColumnArgs): string[] {
+  const name = options.name ?? snakeCase(property)
+  const expected = Object.hasOwn(RESERVED, name) ? RESERVED[name] : undefined
+  return expected === undefined || expected === property
+    ? []
+    : [`${property}: the column ${name} has to be the property ${expected}, or the framework does not see it`]
 }

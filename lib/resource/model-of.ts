@@ -39,7 +39,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const credentials = credentialsOf(facts, fields)
   const keys = fields.filter((field) => field.role === 'key')
   all.push(...structuralProblems(fields, keys, message, [...secrets, ...credentials]))
-  const search = searchModelOf(facts, fields, message)
+  const search = searchModelOf(facts, fields, message, table?.name ?? '')
   all.push(...search.problems)
   const key = keys[0]
   if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, all)

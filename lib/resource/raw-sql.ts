@@ -11,7 +11,7 @@ const STATEMENTS = new Set(
 )
 
 /** Why a raw expression cannot be a source of search; undefined when it can. Strings and quoted names are read as such. */
-export function rawSqlProblem(sql: string, fields: readonly Field[]): string | undefined {
+export function rawSqlProblem(sql: string, fields: readonly Field[], table: string): string | undefined {
   if (sql.trim() === '') return 'is empty'
   const words: string[] = []
   const rest = sql.replace(/'(?:[^']|'')*'|"((?:[^"]|"")*)"/g, (_, quoted: string | undefined) => {
@@ -28,6 +28,7 @@ export function rawSqlProblem(sql: string, fields: readonly Field[]): string | u
   const unstable = words.find((word) => UNSTABLE.has(word))
   if (unstable !== undefined)
     return `uses ${unstable}, which is not immutable: a stored vector could not be kept right`
+  if (words.includes(table)) return `names ${table} itself, which stands for every column of the row`
   const secret = fields.find(
     (field) => (field.role === 'secret' || field.role === 'credential') && words.includes(field.column),
   )

@@ -1,6 +1,7 @@
-import { getOption, type DescMessage } from '@bufbuild/protobuf'
+import { getOption, hasOption, type DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../decorators/metadata.js'
 import type { SearchSource } from '../../decorators/searchable.js'
+import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
 import { FieldBehavior, field_behavior } from '../gen/google/api/field_behavior_pb.js'
 import { parseCel, type CelNode } from './cel.js'
 import type { Field } from './field.js'
@@ -25,6 +26,7 @@ export function searchModelOf(
   facts: EntityFacts,
   fields: readonly Field[],
   message: DescMessage | undefined,
+  table: string,
 ): { readonly model: SearchModel | undefined; readonly problems: readonly string[] } {
   const marked = [...facts.properties]
     .filter(([, { searchable }]) => searchable)
@@ -36,7 +38,9 @@ export function searchModelOf(
   const parts: SearchPart[] = []
   for (const source of sources) {
     const part =
-      typeof source === 'string' ? fieldPart(source, facts, fields, message) : expressionPart(source, fields)
+      typeof source === 'string'
+        ? fieldPart(source, facts, fields, message)
+        : expressionPart(source, fields, table)
     if (typeof part === 'string') problems.push(`@Searchable: ${part}`)
     else parts.push(part)
   }
@@ -67,6 +71,12 @@ function fieldPart(
   if (field.kind !== 'string')
     return `${name} is ${field.kind}: only text is searched; write an expression for the rest`
   const inMessage = message?.fields.find(({ localName }) => localName === field.property)
+  if (
+    inMessage !== undefined &&
+    hasOption(inMessage, fieldOption) &&
+    getOption(inMessage, fieldOption).secret
+  )
+    return `${name} is marked secret, so nobody may find out what is in it`
   if (inMessage !== undefined && getOption(inMessage, field_behavior).includes(FieldBehavior.INPUT_ONLY))
     return `${name} is input-only, so nobody may find out what is in it`
   return { kind: 'field', field }
@@ -75,9 +85,10 @@ function fieldPart(
 function expressionPart(
   source: Exclude<SearchSource, string>,
   fields: readonly Field[],
+  table: string,
 ): SearchPart | string {
   const postgres = 'sql' in source ? source.sql.postgres : undefined
-  const problem = postgres === undefined ? undefined : rawSqlProblem(postgres, fields)
+  const problem = postgres === undefined ? undefined : rawSqlProblem(postgres, fields, table)
   if (problem !== undefined) return `sql.postgres ${JSON.stringify(postgres)}: ${problem}`
   if (source.cel === undefined) return { kind: 'expression', postgres, cel: undefined }
   const cel = parseCel(source.cel, fields)

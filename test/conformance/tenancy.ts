@@ -71,6 +71,38 @@ export const tenancy = (holder: Holder): void => {
       expect((await inAcme(() => specimens().list())).items).to.have.length(1)
     })
 
+    it('a principal whose tenant is undefined or null has none', async () => {
+      await make('acme', 'a')
+      for (const tenant of [undefined, null, 0, {}] as never[]) {
+        const as = (attempt: () => Promise<unknown>) => RequestContext.as({ tenant, subject: 'ada' }, attempt)
+        await rejection(
+          as(() => specimens().list()),
+          PermissionDenied,
+        )
+        await rejection(
+          as(() => specimens().create(draft({ accountId: 'acme' }))),
+          PermissionDenied,
+        )
+        await rejection(
+          as(() => specimens().delete('a')),
+          PermissionDenied,
+        )
+        await rejection(
+          as(() => holder.subject.specimens.purgeExpired(clock.now)),
+          PermissionDenied,
+        )
+      }
+    })
+
+    it('asSystem with a tenant that is there and empty is refused, not widened', async () => {
+      for (const tenant of [undefined, ''] as never[])
+        expect(() => RequestContext.asSystem({ tenant }, () => specimens().list())).to.throw(
+          TypeError,
+          'tenant',
+        )
+      await Promise.resolve()
+    })
+
     it('as system reaches every tenant, and asSystem({ tenant }) one', async () => {
       await make('acme', 'a')
       await make('globex', 'b')

@@ -29,7 +29,7 @@ const full = (values: Partial<Specimen> = {}): Partial<Specimen> => ({
   webhookSecret: bird('secret'),
   ...values,
 })
-const changed = (values: Partial<Specimen>) => [{ ...full(), ...values }, ['*']] as const
+const changed = (values: Partial<Specimen>) => [{ ...full(), ...values } as Specimen, ['*']] as const
 
 /** Writes that a constraint of the table refuses. */
 const REFUSED: Failing = {
