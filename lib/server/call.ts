@@ -1,5 +1,6 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from '../context.js'
+import type { CallOperations } from './operation-runner.js'
 
 /** Names are lower-case; a name may have several values. Names ending in `-bin` hold base64 text. */
 export class Metadata {
@@ -97,4 +98,6 @@ export interface ServerCall {
   readonly validateOnly: boolean
   /** Mask paths that must write nothing. */
   readonly ignoredMask: readonly string[]
+  /** Starts long-running operations. */
+  readonly operations: CallOperations
 }

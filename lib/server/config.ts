@@ -12,6 +12,8 @@ import type { ReadinessCheck } from './readiness.js'
 import type { Rule } from './rules.js'
 import type { DeduplicationStore } from './stores/deduplication-store.js'
 import { MemoryDeduplicationStore } from './stores/memory-deduplication-store.js'
+import { MemoryOperationStore } from './stores/memory-operation-store.js'
+import type { OperationStore } from './stores/operation-store.js'
 import type { UserInterceptor } from './user-interceptor.js'
 
 /** Where gRPC listens unless told otherwise. */
@@ -60,6 +62,8 @@ export interface Config {
   readonly httpHandlers?: readonly HTTPHandler[]
   /** Backs the replay of calls that come twice. Default: in memory, for 10 minutes. */
   readonly deduplicationStore?: DeduplicationStore
+  /** Backs long-running operations (AIP-151). Default: in memory, for 1 hour. */
+  readonly lroStore?: OperationStore
   /** Default: JSON lines on stderr. */
   readonly logger?: Logger
   /** Asked on every `/readyz` probe and for gRPC health. Default: none, always ready. */
@@ -83,6 +87,7 @@ export interface ResolvedConfig {
   readonly interceptors: readonly UserInterceptor[]
   readonly httpHandlers: readonly HTTPHandler[]
   readonly deduplicationStore: DeduplicationStore
+  readonly lroStore: OperationStore
   readonly logger: Logger
   readonly readinessChecks: readonly ReadinessCheck[]
   readonly resilience: ResolvedResilience
@@ -115,6 +120,7 @@ export const resolveConfig = (config: Config): ResolvedConfig => {
     interceptors: config.interceptors ?? [],
     httpHandlers: config.httpHandlers ?? [],
     deduplicationStore: config.deduplicationStore ?? new MemoryDeduplicationStore(),
+    lroStore: config.lroStore ?? new MemoryOperationStore(),
     logger: config.logger ?? jsonLogger(),
     readinessChecks: config.readinessChecks ?? [],
     resilience: {

@@ -2,6 +2,7 @@ import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { Unimplemented } from '../errors.js'
 import type { Dispatcher } from './call.js'
 import { Call, type Next } from './interceptor.js'
+import type { OperationRunner } from './operation-runner.js'
 import type { Registered } from './registry.js'
 import { isStream } from './reply.js'
 
@@ -9,6 +10,7 @@ import { isStream } from './reply.js'
 export const dispatcher = (
   methodFor: (desc: DescMethod) => Registered | undefined,
   chain: Next<Call>,
+  runner: OperationRunner,
 ): Dispatcher => {
   const find = (desc: DescMethod): Registered => {
     const registered = methodFor(desc)
@@ -18,14 +20,14 @@ export const dispatcher = (
   }
   return {
     async unary(incoming, request) {
-      const reply = await chain(new Call(find(incoming.method).method, incoming, request, undefined))
+      const reply = await chain(new Call(find(incoming.method).method, incoming, request, undefined, runner))
       return isStream(reply) ? onlyOne(reply) : reply
     },
     async *stream(incoming, requests) {
       const { method } = find(incoming.method)
       const call = method.clientStreams
-        ? new Call(method, incoming, undefined, requests)
-        : new Call(method, incoming, await onlyOne(requests), undefined)
+        ? new Call(method, incoming, undefined, requests, runner)
+        : new Call(method, incoming, await onlyOne(requests), undefined, runner)
       const reply = await chain(call)
       if (isStream(reply)) yield* reply
       else yield reply

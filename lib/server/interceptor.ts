@@ -1,6 +1,8 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { Incoming, Metadata } from './call.js'
 import type { Deadline } from './deadline.js'
+import type { RequestContext } from '../context.js'
+import type { CallOperations, OperationRunner } from './operation-runner.js'
 import type { Method } from './method.js'
 
 /** One message, or a stream of them for methods that answer with a stream. */
@@ -29,12 +31,14 @@ export class Call {
   /**
    * @param request - the single request; undefined when the client streams.
    * @param requests - what the client streams; undefined when it sends one request.
+   * @param runner - works on the operations that the handler starts.
    */
   constructor(
     readonly method: Method,
     readonly incoming: Incoming,
     public request: Message | undefined,
     public requests: AsyncIterable<Message> | undefined,
+    readonly runner: OperationRunner,
   ) {
     this.ignoredMask = incoming.ignoredMask ?? []
   }
@@ -65,6 +69,12 @@ export class Call {
 
   get deadline(): number | undefined {
     return (this as Partial<Timed>).time?.at
+  }
+
+  /** Starts long-running operations on behalf of this call. */
+  get operations(): CallOperations {
+    const { context } = this as unknown as { readonly context: RequestContext }
+    return { start: ({ metadata }, work) => this.runner.start(this.method, context, metadata, work) }
   }
 
   /** The same call, with these facts on it. */

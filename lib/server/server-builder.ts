@@ -11,6 +11,7 @@ import type { ReadinessCheck } from './readiness.js'
 import type { Rule } from './rules.js'
 import { Server } from './server.js'
 import type { DeduplicationStore } from './stores/deduplication-store.js'
+import type { OperationStore } from './stores/operation-store.js'
 import type { UserInterceptor } from './user-interceptor.js'
 
 type Registration = (server: Server) => void
@@ -62,6 +63,10 @@ export class ServerBuilder {
 
   deduplicationStore(deduplicationStore: DeduplicationStore): this {
     return this.#set({ deduplicationStore })
+  }
+
+  lroStore(lroStore: OperationStore): this {
+    return this.#set({ lroStore })
   }
 
   logger(logger: Logger): this {

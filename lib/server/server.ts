@@ -2,6 +2,7 @@ import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import { DeclarationError } from '../errors.js'
 import { Gateway } from '../gateway/gateway.js'
 import type { GatewayMux } from '../gateway/mux.js'
+import { Operations } from '../gen/google/longrunning/operations_pb.js'
 import { Health } from '../gen/grpc/health/v1/health_pb.js'
 import type { Repository } from '../persistence/repository.js'
 import type { Dispatcher } from './call.js'
@@ -14,6 +15,8 @@ import { GrpcDoor } from './grpc-door.js'
 import { handle, type Handler, type Implementation } from './handler.js'
 import { healthRules, healthService, HealthState } from './health.js'
 import { HttpDoor } from './http-door.js'
+import { OperationRunner } from './operation-runner.js'
+import { answersOperation, operationRules, operationsService } from './operations-service.js'
 import { type Method, pathOf } from './method.js'
 import { type Reference, References } from './references.js'
 import { Registry } from './registry.js'
@@ -38,6 +41,7 @@ export class Server {
   readonly #references = new References()
   readonly #recorded: string[] = []
   readonly #health: HealthState
+  readonly #runner: OperationRunner
   readonly #dispatcher: Dispatcher
   readonly #gateway: Gateway | undefined
   readonly #gatewayRegistrations: GatewayRegistration[] = []
@@ -55,6 +59,9 @@ export class Server {
     this.#config = config
     this.#rules = new RuleSet(config.rules)
     this.#health = new HealthState(config.readinessChecks)
+    this.#runner = new OperationRunner(config.lroStore, config.logger, (field) =>
+      this.#registry.isSecret(field),
+    )
     this.#dispatcher = this.#newDispatcher()
     this.#gateway = config.httpAddr === '' ? undefined : this.#newGateway()
     this.#ready.catch(() => {}) // whoever serves is told by serve()
@@ -158,6 +165,7 @@ export class Server {
 
   async #prepare(): Promise<void> {
     this.#telemetry = await loadTelemetry()
+    this.#addOperations()
     for (const register of this.#gatewayRegistrations)
       if (this.#gateway !== undefined) await register(this.#gateway.mux)
     this.#check()
@@ -180,7 +188,7 @@ export class Server {
       await Promise.race([aborted(signal), ...(http === undefined ? [] : [http.broken])])
     } finally {
       this.#health.stop()
-      await shutdown(doors)
+      await shutdown([...doors, { drain: () => this.#runner.stop(), close: () => {} }])
     }
   }
 
@@ -194,6 +202,15 @@ export class Server {
     const problems = [...this.#registry.problems(), ...this.#references.dangling()]
     if (problems.length > 0) throw new DeclarationError('server', problems)
     developmentGuard(this.#config, process.env['NODE_ENV'])
+  }
+
+  /** Whoever starts operations can also be asked about them. */
+  #addOperations(): void {
+    const services = this.#registry.services()
+    if (services.some(({ typeName }) => typeName === Operations.typeName)) return
+    if (!services.some(({ methods }) => methods.some(answersOperation))) return
+    this.addRules(...operationRules)
+    this.#registry.add(Operations, { implementation: operationsService(this.#config.lroStore, this.#runner) })
   }
 
   #newGateway(): Gateway {
@@ -226,7 +243,7 @@ export class Server {
       telemetryOf: () => this.#telemetry,
       isSecret: (field) => this.#registry.isSecret(field),
     }).around((call) => handle(handlerOf(call.method), call))
-    return dispatcher((desc) => this.#registry.of(desc), chain)
+    return dispatcher((desc) => this.#registry.of(desc), chain, this.#runner)
   }
 }
 

@@ -151,7 +151,13 @@ describe('a rule with a template', () => {
       const { signal } = new AbortController()
       const incoming = { method: chat, door: 'grpc', signal, deadline: undefined, peer: '' } as const
       const metadata = { metadata: new Metadata(), headers: new Metadata(), trailers: new Metadata() }
-      const call = new Call(methodOf(chat), { ...incoming, ...metadata }, undefined, requestsOf(texts))
+      const call = new Call(
+        methodOf(chat),
+        { ...incoming, ...metadata },
+        undefined,
+        requestsOf(texts),
+        undefined as never,
+      )
       const facts = { requestId: '1', time: new Deadline(undefined, signal), verified: undefined }
       await link(call.with(facts), async ({ requests }) => {
         for await (const message of requests ?? []) seen.push((message as EchoRequest).text)

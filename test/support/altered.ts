@@ -1,6 +1,7 @@
 import {
   clone,
   createFileRegistry,
+  type DescFile,
   type DescService,
   setExtension,
   create,
@@ -35,12 +36,20 @@ export interface Altered {
   bindPath(method: string, rule: MessageInitShape<typeof HttpRuleSchema>): void
 }
 
-/** The service as it would be generated from a changed copy of its .proto. */
-export function altered<S extends DescService>(service: S, change: (proto: Altered) => void): S {
+/**
+ * The service as it would be generated from a changed copy of its .proto.
+ * @param imports - files the copy imports beside those of the original.
+ */
+export function altered<S extends DescService>(
+  service: S,
+  change: (proto: Altered) => void,
+  imports: readonly DescFile[] = [],
+): S {
   const file = clone(FileDescriptorProtoSchema, service.file.proto)
   change(handles(file, service.name))
+  for (const { proto } of imports) file.dependency.push(proto.name)
   const dependencies = new Map(
-    service.file.dependencies.map((dependency) => [dependency.name + '.proto', dependency]),
+    [...service.file.dependencies, ...imports].map((dependency) => [dependency.proto.name, dependency]),
   )
   const registry = createFileRegistry(file, (name) => dependencies.get(name))
   return registry.getService(service.typeName) as S

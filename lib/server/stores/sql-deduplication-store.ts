@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { RequestContext } from '../../context.js'
 import {
   current,
@@ -14,7 +14,7 @@ import type {
   DeduplicationStore,
   StoredReply,
 } from './deduplication-store.js'
-import { bytesOf, KEY_BYTES, sqlText } from './sql-text.js'
+import { bytesOf, keyPart, sqlText } from './sql-text.js'
 
 export interface SqlDeduplicationOptions {
   /** How long an answer is replayed, in milliseconds. Default 10 minutes. */
@@ -157,9 +157,7 @@ const SQLITE_TABLE = `CREATE TABLE IF NOT EXISTS idempotency_keys (
 )`
 
 const columnsOf = ({ tenant, subject, method, requestId }: DeduplicationKey): string[] =>
-  [tenant, subject, method, requestId].map((part) =>
-    Buffer.byteLength(part) <= KEY_BYTES ? part : `sha256:${createHash('sha256').update(part).digest('hex')}`,
-  )
+  [tenant, subject, method, requestId].map(keyPart)
 
 const outcomeOf = ([status, type, response, fingerprint]: readonly unknown[]): ClaimOutcome => {
   const print = String(fingerprint)

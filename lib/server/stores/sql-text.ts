@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Database, Statement } from '../../persistence/transaction.js'
 
 type Dialect = Database['dialect']
@@ -8,6 +9,8 @@ export interface SqlText {
   readonly now: string
   /** That many milliseconds from now; holds one `?`. */
   readonly later: string
+  /** A `?` that may be NULL where the place does not say its type. */
+  readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>
   /** Inserts nothing, without an error, when the key is there already. */
   insertNew(table: string, columns: readonly string[], values: readonly string[]): string
   /** A statement from a text whose values are `?`. */
@@ -18,6 +21,7 @@ export const sqlText = (dialect: Dialect): SqlText => {
   const isMysql = dialect === 'mysql' || dialect === 'mariadb'
   return {
     ...(isMysql ? MYSQL_TIME : TIME[dialect as 'postgres' | 'sqlite']),
+    bound: dialect === 'postgres' ? TYPED : UNTYPED,
     insertNew: (table, columns, values) => {
       const head = `INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`
       return isMysql ? `INSERT IGNORE ${head}` : `INSERT ${head} ON CONFLICT DO NOTHING`
@@ -35,8 +39,11 @@ export const bytesOf = (value: unknown): Buffer => {
   return value instanceof Uint8Array ? Buffer.from(value) : Buffer.alloc(0)
 }
 
-/** Fits every key column on every database; a longer text is told by its digest. */
-export const KEY_BYTES = 255
+/** A text as it fits a key column on every database: itself, or its digest when it is too long. */
+export const keyPart = (text: string): string =>
+  Buffer.byteLength(text) <= KEY_BYTES ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`
+
+const KEY_BYTES = 255
 
 const TIME = {
   postgres: {
@@ -53,6 +60,9 @@ const MYSQL_TIME = {
   now: 'UTC_TIMESTAMP(6)',
   later: 'DATE_ADD(UTC_TIMESTAMP(6), INTERVAL ? * 1000 MICROSECOND)',
 } as const
+
+const TYPED = { text: '?::text', bytes: '?::bytea', integer: '?::integer' } as const
+const UNTYPED = { text: '?', bytes: '?', integer: '?' } as const
 
 const numbered = (text: string): string => {
   let n = 0

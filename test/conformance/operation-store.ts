@@ -1,0 +1,162 @@
+import { expect } from 'chai'
+import type { OperationRecord, OperationStore } from '../../lib/server/stores/operation-store.js'
+
+/** A store with a way to let time pass for it. */
+export interface OperationSubject {
+  readonly store: OperationStore
+  /** Another process' view of the same store. */
+  readonly other: OperationStore
+  /** How long what has ended is kept, in milliseconds. */
+  readonly ttlMs: number
+  pass(ms: number): Promise<void>
+}
+
+const LEASE_MS = 60_000
+
+/** Everything an OperationStore promises. */
+export function conformsToOperationStore(open: () => OperationSubject): void {
+  let count = 0
+  const newRecord = (tenant = 'acme'): OperationRecord => ({
+    name: `operations/${String(++count).padStart(6, '0')}-${process.pid}`,
+    tenant,
+    method: '/a.v1.B/C',
+    status: 'pending',
+    metadata: { type: 'a.v1.Progress', value: Buffer.from([1, 10, 255]) },
+    response: undefined,
+    failure: undefined,
+  })
+
+  const plain = (record: OperationRecord | undefined) =>
+    record && {
+      ...record,
+      metadata: record.metadata && { ...record.metadata, value: [...record.metadata.value] },
+      response: record.response && { ...record.response, value: [...record.response.value] },
+    }
+
+  const made = async (tenant?: string, leaseMs = LEASE_MS): Promise<OperationRecord> => {
+    const record = newRecord(tenant)
+    await open().store.create(record, 'me', leaseMs)
+    return record
+  }
+
+  it('finds what was made, from every process', async () => {
+    const record = await made()
+    for (const one of [open().store, open().other]) {
+      expect(plain(await one.find('acme', record.name))).to.deep.equal(plain(record))
+    }
+  })
+
+  const ends: readonly Pick<OperationRecord, 'status' | 'response' | 'failure'>[] = [
+    { status: 'succeeded', response: { type: 'a.v1.D', value: Buffer.from([0, 7]) }, failure: undefined },
+    {
+      status: 'succeeded',
+      response: { type: 'google.protobuf.Empty', value: Buffer.alloc(0) },
+      failure: undefined,
+    },
+    { status: 'failed', response: undefined, failure: { code: 5, message: 'not "found" ä' } },
+    { status: 'cancelled', response: undefined, failure: { code: 1, message: 'cancelled' } },
+  ]
+  for (const end of ends)
+    it(`keeps how it ended: ${end.status} with ${end.response?.type ?? end.failure?.message ?? ''}`, async () => {
+      const { store, other } = open()
+      const record = await made()
+      expect((await store.write(record.name, 'me', { end }, LEASE_MS)).isHeld).to.equal(true)
+      expect(plain(await other.find('acme', record.name))).to.deep.equal(plain({ ...record, ...end }))
+      const again = { status: 'failed', response: undefined, failure: { code: 13, message: 'late' } } as const
+      expect((await store.write(record.name, 'me', { end: again }, LEASE_MS)).isHeld).to.equal(false)
+      expect((await other.find('acme', record.name))?.status).to.equal(end.status)
+    })
+
+  it('keeps progress, and the old one where a write has none', async () => {
+    const { store } = open()
+    const record = await made()
+    const metadata = { type: 'a.v1.Progress', value: Buffer.from([2]) }
+    await store.write(record.name, 'me', { metadata }, LEASE_MS)
+    await store.write(record.name, 'me', {}, LEASE_MS)
+    expect(plain(await store.find('acme', record.name))?.metadata).to.deep.equal({
+      type: 'a.v1.Progress',
+      value: [2],
+    })
+  })
+
+  it('lets nobody but the owner write', async () => {
+    const { store } = open()
+    const record = await made()
+    const end = { status: 'succeeded', response: undefined, failure: undefined } as const
+    expect((await store.write(record.name, 'you', { end }, LEASE_MS)).isHeld).to.equal(false)
+    expect((await store.find('acme', record.name))?.status).to.equal('pending')
+  })
+
+  it('hides operations from other tenants', async () => {
+    const { store } = open()
+    const { name } = await made('mine')
+    expect(await store.find('theirs', name)).to.equal(undefined)
+    expect(await store.requestCancel('theirs', name)).to.equal(false)
+    expect(await store.remove('theirs', name)).to.equal(false)
+    expect(await store.list('theirs', '', 10)).to.deep.equal([])
+    expect((await store.write(name, 'me', {}, LEASE_MS)).isCancelRequested).to.equal(false)
+    expect((await store.find('mine', name))?.status).to.equal('pending')
+  })
+
+  it('tells the worker that it shall stop', async () => {
+    const { store, other } = open()
+    const { name } = await made()
+    expect((await store.write(name, 'me', {}, LEASE_MS)).isCancelRequested).to.equal(false)
+    expect(await other.requestCancel('acme', name)).to.equal(true)
+    expect(await store.write(name, 'me', {}, LEASE_MS)).to.deep.equal({
+      isHeld: true,
+      isCancelRequested: true,
+    })
+  })
+
+  it('lists in pages, in the order of the names', async () => {
+    const { store } = open()
+    const names = [(await made('pages')).name, (await made('pages')).name, (await made('pages')).name]
+    const first = await store.list('pages', '', 2)
+    expect(first.map(({ name }) => name)).to.deep.equal(names.slice(0, 2))
+    const rest = await store.list('pages', first[1]?.name ?? '', 2)
+    expect(rest.map(({ name }) => name)).to.deep.equal(names.slice(2))
+  })
+
+  it('forgets what is removed', async () => {
+    const { store, other } = open()
+    const { name } = await made()
+    expect(await other.remove('acme', name)).to.equal(true)
+    expect(await other.remove('acme', name)).to.equal(false)
+    expect(await store.find('acme', name)).to.equal(undefined)
+    expect((await store.write(name, 'me', {}, LEASE_MS)).isHeld).to.equal(false)
+  })
+
+  it('says that an operation has failed whose worker is dead, for good', async () => {
+    const { store, other, pass } = open()
+    const { name } = await made('acme', 100)
+    await pass(150)
+    const found = await other.find('acme', name)
+    expect(found).to.deep.include({ status: 'failed' })
+    expect(found?.failure).to.deep.equal({
+      code: 14,
+      message: 'the process that worked on it is gone: start it again',
+    })
+    const end = { status: 'succeeded', response: undefined, failure: undefined } as const
+    expect((await store.write(name, 'me', { end }, LEASE_MS)).isHeld).to.equal(false)
+    expect((await store.find('acme', name))?.status).to.equal('failed')
+  })
+
+  it('holds one whose lease is renewed', async () => {
+    const { store, other, pass } = open()
+    const { name } = await made('acme', 100)
+    await store.write(name, 'me', {}, LEASE_MS)
+    await pass(150)
+    expect((await other.find('acme', name))?.status).to.equal('pending')
+  })
+
+  it('forgets what has ended when its time is over', async () => {
+    const { store, ttlMs, pass } = open()
+    const { name } = await made()
+    const end = { status: 'succeeded', response: undefined, failure: undefined } as const
+    await store.write(name, 'me', { end }, LEASE_MS)
+    await pass(ttlMs + 50)
+    await made()
+    expect(await store.find('acme', name)).to.equal(undefined)
+  })
+}
