@@ -14,12 +14,20 @@ export interface LogRecord {
   readonly message: string
 }
 
-/** A logger that keeps everything. */
+/** A logger that keeps everything from info on. */
 export function recordingLogger(): Logger & { readonly records: LogRecord[] } {
   const records: LogRecord[] = []
   const at = (level: LogRecord['level']) => (fields: object, message: string) =>
     void records.push({ level, fields: fields as LogRecord['fields'], message })
-  return { records, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  const isLevelEnabled = (level: string) => level !== 'debug'
+  return {
+    records,
+    isLevelEnabled,
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+  }
 }
 
 /** A server that serves until `stop` is called. */
