@@ -5,6 +5,7 @@ import type { CredentialField, EntityClass, ResourceModel, SecretField } from '.
 import { resourceModel } from '../resource/resource-model.js'
 import { checkBatch, type Patched, sameFields } from './batch.js'
 import { withRetries } from './constraint-error.js'
+import { CollationCheck } from './collation.js'
 import { checkCredential, type Verification } from './credential-check.js'
 import { cutoff } from './cutoff.js'
 import { executorOf, type Database, type Executor, type RunOptions } from './executor.js'
@@ -42,12 +43,14 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   readonly #options: RepositoryOptions
   readonly #database: Database
   readonly #rows: RowStore<E>
+  readonly #collations: CollationCheck
 
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
     this.model = resourceModel(entity)
     checkSealing(this.model, options)
     this.#options = options
     this.#database = executorOf(dataSource)
+    this.#collations = new CollationCheck(this.#database, this.model)
     this.#rows = new RowStore(this.model, this.#database.dialect)
   }
 
@@ -217,6 +220,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const find = async (publicId: string) =>
       (await this.#rows.find(on, credential.publicId, publicId, undefined, run))[0]
     try {
+      if (this.#collations.isPending) await this.#collations.run()
       return await checkCredential(this.model, credential, token, this.#options, find, context.signal)
     } catch (error) {
       throw toCaller(error)
@@ -300,6 +304,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const scope = scopeOf(this.model, options)
     const run = runOptions(scope)
     try {
+      if (this.#collations.isPending) await this.#collations.run()
       return await work(current(this.#database, scope.context), scope, run)
     } catch (error) {
       throw toCaller(error)
@@ -318,6 +323,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const scope = scopeOf(this.model, options)
     const run = runOptions(scope)
     try {
+      if (this.#collations.isPending) await this.#collations.run()
       const work = await prepare(scope)
       if (isAtomic) return await atomically(this.#database, scope.context, (on) => work(on, run))
       const on = current(this.#database, scope.context)
