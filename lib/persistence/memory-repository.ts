@@ -39,6 +39,7 @@ export interface MemoryOptions extends Sources, PagingOptions, SealingOptions {
  */
 export class MemoryRepository<E extends object> implements Repository<E> {
   readonly model: ResourceModel<E>
+  readonly isForDevelopment: boolean
   readonly #options: MemoryOptions
   readonly #database: MemoryDatabase
   readonly #table: MemoryTable<E>
@@ -46,6 +47,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
     this.model = resourceModel(entity)
     checkSealing(this.model, options)
+    this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
     this.#database = options.database ?? new MemoryDatabase()
     this.#table = new MemoryTable(this.model)

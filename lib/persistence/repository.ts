@@ -57,6 +57,8 @@ export interface WriteOptions extends OperationOptions {
 export interface Repository<T extends object, K = string> {
   /** What the repository knows about its resource. */
   readonly model: ResourceModel<T>
+  /** True where secrets are kept by an encryptor for development, which a production server refuses. */
+  readonly isForDevelopment?: boolean
   /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
   get(key: K, options?: OperationOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */

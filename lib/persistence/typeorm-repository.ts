@@ -40,6 +40,7 @@ const PURGE_CHUNK = 1000
  */
 export class TypeormRepository<E extends object> implements Repository<E> {
   readonly model: ResourceModel<E>
+  readonly isForDevelopment: boolean
   readonly #options: RepositoryOptions
   readonly #database: Database
   readonly #rows: RowStore<E>
@@ -48,6 +49,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
     this.model = resourceModel(entity)
     checkSealing(this.model, options)
+    this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
     this.#database = executorOf(dataSource)
     this.#collations = new CollationCheck(this.#database, this.model)

@@ -1,4 +1,5 @@
 import { DeclarationError } from '../errors.js'
+import type { Repository } from '../persistence/repository.js'
 import { DevAuthorizer } from './authorizer.js'
 import { devPrincipal } from './authn/dev-principal.js'
 import type { ResolvedConfig } from './config.js'
@@ -7,7 +8,11 @@ import type { ResolvedConfig } from './config.js'
  * Refuses to serve with what is meant for development, unless NODE_ENV is `development` or `test` or the configuration
  * allows it.
  */
-export const developmentGuard = (config: ResolvedConfig, environment: string | undefined): void => {
+export const developmentGuard = (
+  config: ResolvedConfig,
+  repositories: readonly Repository<object>[],
+  environment: string | undefined,
+): void => {
   if (config.allowDevelopment || environment === 'development' || environment === 'test') return
   const { authorizer } = config
   const problems = [
@@ -17,6 +22,11 @@ export const developmentGuard = (config: ResolvedConfig, environment: string | u
     ...(authorizer instanceof DevAuthorizer && authorizer.grants.length > 0
       ? ['devAuthorizer has grants: use an Authorizer of your own']
       : []),
+    ...repositories
+      .filter(({ isForDevelopment }) => isForDevelopment === true)
+      .map(
+        ({ model }) => `the repository of ${model.type} keeps its secrets with newDev: use newVaultTransit`,
+      ),
   ]
   if (problems.length === 0) return
   throw new DeclarationError('for development only (set allowDevelopment, or NODE_ENV=development)', problems)

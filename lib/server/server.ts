@@ -201,7 +201,7 @@ export class Server {
     authorizationGate(methods, this.#recorded, this.#rules)
     const problems = [...this.#registry.problems(), ...this.#references.dangling()]
     if (problems.length > 0) throw new DeclarationError('server', problems)
-    developmentGuard(this.#config, process.env['NODE_ENV'])
+    developmentGuard(this.#config, this.#registry.repositories(), process.env['NODE_ENV'])
   }
 
   /** Whoever starts operations can also be asked about them. */

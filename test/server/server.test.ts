@@ -8,11 +8,17 @@ import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
 import { devAuthorizer } from '../../lib/server/authorizer.js'
 import type { ServerCall } from '../../lib/server/call.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
-import { type EchoRequest, EchoService } from '../support/gen/specimens_pb.js'
+import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
+import { newDev } from '../../lib/secrets/dev-encryptor.js'
+import type { Encryptor } from '../../lib/secrets/encryptor.js'
+import { memoryRepositoryOf } from '../../lib/persistence/repository-of.js'
+import { type EchoRequest, EchoService, SpecimenService } from '../support/gen/specimens_pb.js'
+import { Specimen } from '../support/specimen.js'
 import { ForeignClient, niceClient } from '../support/clients.js'
 import { ALICE, ALL, post, recordingLogger, type RunningServer, startServer } from '../support/server.js'
 import { echoService } from './echo.js'
 
+const SpecimenMemory = memoryRepositoryOf(Specimen)
 const withEcho = (builder: ServerBuilder) => builder.register(EchoService, echoService)
 
 describe('a call', () => {
@@ -247,10 +253,15 @@ describe('serve', () => {
       ['a development authorizer without grants', { authorizer: devAuthorizer() }, undefined],
       ['the principal, allowed', { principalFunc: devPrincipal, allowDevelopment: true }, undefined],
     ]
-    const serve = async (config: object) => {
-      const server = withEcho(
+    const serve = async (config: object, encryptor?: Encryptor) => {
+      const builder = withEcho(
         new ServerBuilder({ grpcAddr: '127.0.0.1:0', logger: recordingLogger(), ...config }),
-      ).build()
+      )
+      if (encryptor !== undefined)
+        builder.register(SpecimenService, new SpecimenMemory({ encryptor, minter: new CredentialMinter() }), {
+          weighSpecimen: () => ({}),
+        })
+      const server = builder.build()
       const controller = new AbortController()
       const served = server.serve(controller.signal).then(
         () => 'served',
@@ -264,6 +275,12 @@ describe('serve', () => {
     afterEach(() => {
       if (environment === undefined) delete process.env['NODE_ENV']
       else process.env['NODE_ENV'] = environment
+    })
+
+    it('refuses a repository with an encryptor for development, unless that is allowed', async () => {
+      process.env['NODE_ENV'] = 'production'
+      expect(await serve({}, newDev(Buffer.alloc(32)))).to.match(/specimen keeps its secrets with newDev/)
+      expect(await serve({ allowDevelopment: true }, newDev(Buffer.alloc(32)))).to.equal('served')
     })
 
     for (const [name, config, text] of development) {
