@@ -1,6 +1,7 @@
 import { ServerError } from 'nice-grpc-common'
 import { AshlarError, Cancelled, CODES, type Code, DeadlineExceeded, Internal } from '../errors.js'
 import { constraintError } from '../persistence/constraint-error.js'
+import { withoutValues } from '../resource/driver-fault.js'
 
 /** What is known about the time of the work that failed. */
 export interface Fate {
@@ -8,7 +9,10 @@ export interface Fate {
   readonly cancelled: boolean
 }
 
-/** Any thrown value as an error made for callers; what is not known becomes Internal with the value as its cause. */
+/**
+ * Any thrown value as an error made for callers. What is not known becomes Internal with the value as its cause, less the
+ * statements and rows that a database driver hung on it.
+ */
 export const toAshlarError = (error: unknown, fate: Fate): AshlarError => {
   if (error instanceof AshlarError) return error
   if (error instanceof ServerError) return fromNiceGrpc(error)
@@ -16,12 +20,12 @@ export const toAshlarError = (error: unknown, fate: Fate): AshlarError => {
     if (fate.expired) return new DeadlineExceeded(undefined, error)
     if (fate.cancelled) return new Cancelled(error)
   }
-  return constraintError(error) ?? new Internal(error)
+  return constraintError(error) ?? new Internal(withoutValues(error))
 }
 
 /** What there is to know for the log: name, message and stack, never the row or statement a driver attached. */
 export const causeOf = (error: AshlarError): object => {
-  const cause = error.cause instanceof Error ? error.cause : error
+  const cause = withoutValues(error.cause instanceof Error ? error.cause : error) as Error
   return { name: cause.name, message: cause.message, stack: cause.stack }
 }
 
