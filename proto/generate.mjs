@@ -61,9 +61,24 @@ function generate(paths, out, libGen) {
   writeFileSync(join(stage, 'buf.yaml'), 'version: v2\n')
   const template = {
     version: 'v2',
-    plugins: [{ local: [process.execPath, join(tools, '@bufbuild/protoc-gen-es/bin/protoc-gen-es')], out, opt: options }],
+    plugins: [
+      {
+        local: [process.execPath, join(tools, '@bufbuild/protoc-gen-es/bin/protoc-gen-es')],
+        out,
+        opt: options,
+      },
+    ],
   }
   const buf = join(tools, '@bufbuild/buf-linux-x64/bin/buf')
-  const args = ['generate', '--template', JSON.stringify(template), ...paths.flatMap((path) => ['--path', path])]
-  execFileSync(buf, args, { cwd: stage, stdio: 'inherit', env: { ...process.env, BUF_CACHE_DIR: join(stage, '.cache') } })
+  const args = [
+    'generate',
+    '--template',
+    JSON.stringify(template),
+    ...paths.flatMap((path) => ['--path', path]),
+  ]
+  execFileSync(buf, args, {
+    cwd: stage,
+    stdio: 'inherit',
+    env: { ...process.env, BUF_CACHE_DIR: join(stage, '.cache') },
+  })
 }

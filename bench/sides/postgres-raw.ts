@@ -84,8 +84,8 @@ export async function setUp(): Promise<Side> {
           row.id,
           row.etag,
         ])
-        row.etag = updated?.['etag'] as string
-        if (row.etag === undefined) throw new TypeError('update')
+        if (updated === undefined) throw new TypeError('update')
+        row.etag = updated['etag'] as string
       },
       async 'batchGet 100'() {
         const { tenant, keys } = randomKeys(100)

@@ -84,7 +84,7 @@ export async function readDsnFile(path: string): Promise<string> {
 export function checkDsn(text: string, driver?: DsnDriver): Omit<ResolvedDsn, 'path'> {
   const dsn = text.trim()
   if (dsn.length > LONGEST) throw new TypeError(`DSN: longer than ${LONGEST} characters`)
-  // eslint-disable-next-line no-control-regex -- a control character is what is looked for
+  // A control character is what is looked for.
   if (/[\0-\x1f\x7f]/.test(dsn)) throw new TypeError('DSN: one line, without control characters')
   if (/^fsnotify:/i.test(dsn))
     throw new TypeError('DSN: the file holds the DSN itself, not another fsnotify: one')

@@ -107,10 +107,12 @@ export class HotDataSource extends DataSource {
     await super.initialize()
     if (this.#file === undefined) return this
     const { debounceMs = 100, recheckMs = 10_000 } = this.#settings
+    const pool = this.#driver.pool()
+    if (pool === undefined) throw new TypeError('HotDataSource: the driver made no pool')
     this.#reload = await HotReload.start(this.#file, this.#start.dsn, {
       debounceMs,
       recheckMs,
-      replace: (dsn, signal) => this.#driver.pool()!.replace(dsn, signal),
+      replace: (dsn, signal) => pool.replace(dsn, signal),
       onReload: (event) => this.#tell('reload', event),
       onRejected: (event) => this.#tell('rejected', event),
       onRestored: (dsn) => this.#log('info', { dsn }, 'the file holds the DSN in use again'),

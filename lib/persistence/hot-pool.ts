@@ -202,7 +202,11 @@ export class HotPool<C> {
       this.#retired.delete(pool)
       if (dsn !== undefined) this.options.onDrained(dsn)
     }
-    while (this.#line.length > 0 && this.#hasRoom) this.#connect(this.#line.shift()!)
+    while (this.#hasRoom) {
+      const next = this.#line.shift()
+      if (next === undefined) break
+      this.#connect(next)
+    }
     for (const tell of this.#watchers) tell()
   }
 

@@ -67,7 +67,7 @@ export function hotPostgres(options: HotDriverOptions): HotDriver {
     connect(done: (error: unknown, client?: Client, release?: Client['release']) => void): void {
       this.#hot.acquire((error, client) => {
         if (client === undefined) done(error)
-        else done(undefined, client, client.release)
+        else done(undefined, client, (destroy) => client.release(destroy))
       })
     }
 

@@ -73,7 +73,7 @@ export class HotReload {
     } catch (error) {
       return this.#reject((error as Error).message)
     }
-    if (this.#isClosed || dsn === this.#attempt?.dsn) return
+    if (this.#hasEnded() || dsn === this.#attempt?.dsn) return
     this.#attempt?.controller.abort()
     this.#attempt = undefined
     if (dsn === this.current) return this.#accept()
@@ -91,6 +91,11 @@ export class HotReload {
     clearTimeout(this.#timer)
     this.#attempt?.controller.abort()
     await this.#watch?.close()
+  }
+
+  /** Asked anew after each await, which the compiler cannot see. */
+  #hasEnded(): boolean {
+    return this.#isClosed
   }
 
   async #try(dsn: string): Promise<void> {

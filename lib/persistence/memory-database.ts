@@ -1,8 +1,4 @@
 import { RequestContext } from '../context.js'
-import type { Values } from './new-entity.js'
-
-/** A row as it is stored: by property, every value a copy of its own. */
-export type MemoryRow = Readonly<Values>
 
 /** Undone in reverse order when the transaction fails. */
 type Undo = () => void

@@ -5,10 +5,10 @@ import { type DescMessage, type Message, toBinary, toJson } from '@bufbuild/prot
  * A digest that is the same for the same request, whatever client wrote it.
  * @param beside - what else tells two calls apart, such as their preconditions.
  */
-export const fingerprintOf = (request: Message, desc: DescMessage, beside: unknown): string =>
+export const fingerprintOf = (request: Message, desc: DescMessage, beside: object): string =>
   createHash('sha256')
     .update(hasMap(desc) ? canonicalJson(request, desc) : toBinary(desc, request))
-    .update(JSON.stringify(beside) ?? '')
+    .update(JSON.stringify(beside))
     .digest('hex')
 
 const maps = new WeakMap<DescMessage, boolean>()

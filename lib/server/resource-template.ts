@@ -42,5 +42,5 @@ const pathReader = (path: string, message: DescMessage): Reader<string> => {
   if (rest.length > 0 || field.fieldKind !== 'scalar') {
     throw new TypeError(`{${path}} is no single value of ${message.typeName}`)
   }
-  return (value) => String(valueOf(value, field) ?? '')
+  return (value) => String((valueOf(value, field) ?? '') as string | number | bigint | boolean)
 }

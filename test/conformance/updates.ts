@@ -160,7 +160,11 @@ export const updates = (holder: Holder): void => {
     it('refuses * beside another name', () =>
       inAcme(async () => {
         const { id } = await one()
-        await rejection(holder.subject.specimens.update(id, {}, ['*', 'title'] as never), InvalidArgument, 'alone')
+        await rejection(
+          holder.subject.specimens.update(id, {}, ['*', 'title'] as never),
+          InvalidArgument,
+          'alone',
+        )
       }))
 
     it('touching only writes etag and update_time', () =>

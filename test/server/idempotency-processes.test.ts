@@ -95,7 +95,7 @@ for (const kind of ['sql', 'redis'] as const)
       const theirs = await create(hosts[1], `two-${process.pid}`, 'two', OTHER)
       expect([mine.code, theirs.code, theirs.answer?.['account_id']]).to.deep.equal([0, 0, 'other'])
       expect(await count('two')).to.equal(2)
-      const other = await create(hosts[2], `two-${process.pid}`, 'another')
+      const other = await create(hosts[0], `two-${process.pid}`, 'another')
       expect([other.code, other.details]).to.deep.equal([
         3,
         'request_id: was used for a different request before',

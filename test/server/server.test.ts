@@ -375,7 +375,7 @@ describe('health', () => {
     const running = await startServer(withEcho, { readinessChecks: [{ name: 'database', check }] })
     const { client, close } = niceClient(Health, running.grpc)
     const statuses = client.watch({})[Symbol.asyncIterator]()
-    const next = async () => (await statuses.next()).value?.status as number
+    const next = async () => ((await statuses.next()).value as { status: number } | undefined)?.status
     const probe = async () => {
       const response = await fetch(`${running.http}/readyz`)
       return [response.status, await response.text()]

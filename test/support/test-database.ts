@@ -81,7 +81,8 @@ async function send(server: Server, address: string, texts: readonly string[]): 
   try {
     for (const text of texts) {
       const [rows] = await connection.query(text)
-      if (Array.isArray(rows)) names.push(...(rows as unknown as readonly { name: string }[]).map(({ name }) => name))
+      if (Array.isArray(rows))
+        names.push(...(rows as unknown as readonly { name: string }[]).map(({ name }) => name))
     }
   } finally {
     await connection.end()

@@ -110,7 +110,7 @@ const execute = (
     const effect = async (context: RequestContext): Promise<Reply> => {
       const reply = await run(context).catch((error: unknown) => {
         if (call.handling === undefined || call.handling.settled) throw error
-        reject(error)
+        reject(error as Error)
         return call.handling.reply
       })
       kept = toStored(reply as Message, call, isSecret)
@@ -123,7 +123,7 @@ const execute = (
     attempt.then(resolve, async (error: unknown) => {
       kept = undefined
       await claim.release().catch(() => {})
-      reject(error)
+      reject(error as Error)
     })
     void attempt
       .catch(() => {})

@@ -12,9 +12,9 @@ export interface SqlText {
   /** A `?` that may be NULL where the place does not say its type. */
   readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>
   /** Inserts nothing, without an error, when the key is there already. */
-  insertNew(table: string, columns: readonly string[], values: readonly string[]): string
+  readonly insertNew: (table: string, columns: readonly string[], values: readonly string[]) => string
   /** A statement from a text whose values are `?`. */
-  statement(name: string, text: string): Statement
+  readonly statement: (name: string, text: string) => Statement
 }
 
 export const sqlText = (dialect: Dialect): SqlText => {
