@@ -4,13 +4,31 @@ import { RequestContext } from '../context.js'
 type Undo = () => void
 
 class MemoryTransaction {
-  readonly undo: Undo[] = []
   ended = false
+  /** Settles when the nested transaction that is open has ended. */
+  child: Promise<void> | undefined
 
-  constructor(readonly database: MemoryDatabase) {}
+  constructor(
+    readonly database: MemoryDatabase,
+    readonly parent: MemoryTransaction | undefined = undefined,
+    /** Shared by a transaction and all that is nested in it. */
+    readonly undo: Undo[] = parent?.undo ?? [],
+  ) {}
 
   rollbackTo(mark: number): void {
     for (const undo of this.undo.splice(mark).reverse()) undo()
+  }
+
+  /** Lets a nested transaction end first: what it takes back must not be somebody else's. */
+  async turn(): Promise<void> {
+    for (
+      let at: unknown = RequestContext.current().transaction;
+      at instanceof MemoryTransaction;
+      at = at.parent
+    )
+      if (at.parent === this)
+        throw new TypeError('a nested transaction is open: use the context it was given')
+    while (this.child !== undefined) await this.child
   }
 }
 
@@ -25,7 +43,10 @@ export class MemoryDatabase {
   /** Runs synchronous `work` all or nothing, in the transaction of the context or in its turn. */
   async write<T>(context: RequestContext, work: (log: (undo: Undo) => void) => T): Promise<T> {
     const running = this.#transactionOf(context)
-    if (running !== undefined) return apply(running, work)
+    if (running !== undefined) {
+      await running.turn()
+      return apply(running, work)
+    }
     if (this.#busy > 0)
       return this.#exclusive(() => Promise.resolve(apply(new MemoryTransaction(this), work)))
     return apply(new MemoryTransaction(this), work)
@@ -34,26 +55,15 @@ export class MemoryDatabase {
   /** Runs `fn` in a transaction, or in a savepoint of the one the context is in. */
   async transaction<T>(context: RequestContext, fn: (context: RequestContext) => Promise<T>): Promise<T> {
     const running = this.#transactionOf(context)
-    if (running === undefined)
-      return this.#exclusive(() => this.#run(new MemoryTransaction(this), context, fn, true))
-    return this.#run(running, context, fn, false)
-  }
-
-  async #run<T>(
-    transaction: MemoryTransaction,
-    context: RequestContext,
-    fn: (context: RequestContext) => Promise<T>,
-    outermost: boolean,
-  ): Promise<T> {
-    const mark = transaction.undo.length
-    const inside = context.with({ transaction })
+    if (running === undefined) return this.#exclusive(() => run(new MemoryTransaction(this), context, fn))
+    await running.turn()
+    let ended: () => void = () => {}
+    running.child = new Promise((resolve) => (ended = resolve))
     try {
-      return await inside.run(() => fn(inside))
-    } catch (error) {
-      transaction.rollbackTo(mark)
-      throw error
+      return await run(new MemoryTransaction(this, running), context, fn)
     } finally {
-      if (outermost) transaction.ended = true
+      running.child = undefined
+      ended()
     }
   }
 
@@ -78,6 +88,23 @@ export class MemoryDatabase {
       this.#busy--
       done()
     }
+  }
+}
+
+async function run<T>(
+  transaction: MemoryTransaction,
+  context: RequestContext,
+  fn: (context: RequestContext) => Promise<T>,
+): Promise<T> {
+  const mark = transaction.undo.length
+  const inside = context.with({ transaction })
+  try {
+    return await inside.run(() => fn(inside))
+  } catch (error) {
+    transaction.rollbackTo(mark)
+    throw error
+  } finally {
+    transaction.ended = true
   }
 }
 

@@ -44,16 +44,16 @@ export class RowStore<E extends object> {
     on: Executor,
     target: Target,
     run: RunOptions,
-    { showDeleted = false, lock = false } = {},
+    { showDeleted = false } = {},
   ): Promise<E | undefined> {
-    const statement = this.statements.get({ tenant: target.tenant !== undefined }, showDeleted, lock)
+    const statement = this.statements.get({ tenant: target.tenant !== undefined }, showDeleted)
     const { rows } = await on.run(statement, this.#identity(target), run)
     return rows[0] && this.#hydrate(rows[0])
   }
 
   /** Up to two tenants whose rows have the key. */
   async tenantsOf(on: Executor, key: string, run: RunOptions): Promise<string[]> {
-    const { rows } = await on.run(this.statements.tenantsOf(true), [this.#encode(this.model.key, key)], run)
+    const { rows } = await on.run(this.statements.tenantsOf(), [this.#encode(this.model.key, key)], run)
     return rows.map(([tenant]) => tenant as string)
   }
 

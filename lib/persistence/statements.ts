@@ -46,21 +46,21 @@ export class Statements {
     return this.dialect === 'postgres' || this.dialect === 'sqlite'
   }
 
-  /** Values: key, [tenant]. @param lock - holds the row until the transaction ends. */
-  get(narrowing: Narrowing, showDeleted = false, lock = false): Statement {
-    return this.#shape(`get ${narrowing.tenant} ${showDeleted} ${lock}`, () => {
+  /** Values: key, [tenant]. */
+  get(narrowing: Narrowing, showDeleted = false): Statement {
+    return this.#shape(`get ${narrowing.tenant} ${showDeleted}`, () => {
       const text = new Text(this.dialect)
       const live = showDeleted ? '' : this.#live()
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, narrowing)}${live}${lock ? this.#forUpdate() : ''}`
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, narrowing)}${live}`
     })
   }
 
-  /** Answers the tenants that have the key, at most two. Values: key. */
-  tenantsOf(showDeleted: boolean): Statement {
-    return this.#shape(`tenantsOf ${showDeleted}`, () => {
+  /** Answers the tenants that have the key, deleted rows included, at most two. Values: key. */
+  tenantsOf(): Statement {
+    return this.#shape('tenantsOf', () => {
       const text = new Text(this.dialect)
       const tenant = this.#name(this.model.tenant as Field)
-      return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${text.bind(this.model.key)}${showDeleted ? '' : this.#live()} LIMIT 2`
+      return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${text.bind(this.model.key)} LIMIT 2`
     })
   }
 

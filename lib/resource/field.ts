@@ -63,8 +63,6 @@ export interface Field extends Column {
   readonly writable: boolean
   /** Is in the message; false for properties only the service itself knows. */
   readonly exposed: boolean
-  /** Unique among live rows (of a tenant, where the resource has one). */
-  readonly unique: boolean
   /** Characters, for strings whose column is bounded. */
   readonly maxLength: number | undefined
   /** For `json`: whether the message field is repeated. */

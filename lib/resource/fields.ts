@@ -117,7 +117,6 @@ function toField(
     filterable,
     writable: exposed && role === 'plain',
     exposed,
-    unique: column.options.unique === true || (role === 'credential' && property.endsWith('_public_id')),
     maxLength: kind === 'string' ? maxLengthOf(column) : undefined,
     repeated: inMessage?.fieldKind === 'list',
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),

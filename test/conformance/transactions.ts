@@ -81,6 +81,25 @@ export const transactions = (holder: Holder): void => {
         expect(await ids()).to.deep.equal(['outside'])
       }))
 
+    it('a write beside a nested one that fails is not taken back with it', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        await specimens.transaction(async () => {
+          let leave: () => void = () => {}
+          const nested = specimens.transaction(async () => {
+            await make('inside')
+            await new Promise<void>((go) => (leave = go))
+            throw new Stop()
+          })
+          const failing = rejection(nested, Stop)
+          const beside = make('beside')
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          leave()
+          await Promise.all([failing, beside])
+        })
+        expect(await ids()).to.deep.equal(['beside'])
+      }))
+
     it('an atomic batch inside of one is taken back with it', () =>
       inAcme(async () => {
         const { specimens } = holder.subject

@@ -64,10 +64,9 @@ function statementsOf(entity: EntityClass<object>, dialect: Dialect): Record<str
   const isPostgres = dialect === 'postgres'
   return {
     get: statements.get(narrowing),
-    'get, to change it': statements.get(narrowing, false, true),
     'get, deleted or not': statements.get(narrowing, true),
     ...(isNarrowed && { 'get, by the system': statements.get({ tenant: false }) }),
-    ...(isNarrowed && { tenantsOf: statements.tenantsOf(false) }),
+    ...(isNarrowed && { tenantsOf: statements.tenantsOf() }),
     insert: statements.insert(),
     update: statements.update(patched, narrowing),
     ...(etag !== undefined && {

@@ -1,9 +1,6 @@
 -- get
 SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
 
--- get, to change it
-SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ? FOR UPDATE;
-
 -- get, deleted or not
 SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
 

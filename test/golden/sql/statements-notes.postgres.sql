@@ -1,9 +1,6 @@
 -- get
 SELECT "name", "text", "stars" FROM "notes" WHERE "name" = $1;
 
--- get, to change it
-SELECT "name", "text", "stars" FROM "notes" WHERE "name" = $1 FOR UPDATE;
-
 -- get, deleted or not
 SELECT "name", "text", "stars" FROM "notes" WHERE "name" = $1;
 

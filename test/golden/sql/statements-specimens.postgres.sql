@@ -1,9 +1,6 @@
 -- get
 SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", "ratio", "score", "blob", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "bin", "account_id", "deleted_at", "expire_time" FROM "specimens" WHERE "id" = $1 AND "account_id" = $2 AND "deleted_at" IS NULL;
 
--- get, to change it
-SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", "ratio", "score", "blob", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "bin", "account_id", "deleted_at", "expire_time" FROM "specimens" WHERE "id" = $1 AND "account_id" = $2 AND "deleted_at" IS NULL FOR UPDATE;
-
 -- get, deleted or not
 SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", "ratio", "score", "blob", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "bin", "account_id", "deleted_at", "expire_time" FROM "specimens" WHERE "id" = $1 AND "account_id" = $2;
 
@@ -11,7 +8,7 @@ SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", "ratio
 SELECT "id", "title", "note", "active", "count", "weight", "big", "huge", "ratio", "score", "blob", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "bin", "account_id", "deleted_at", "expire_time" FROM "specimens" WHERE "id" = $1 AND "deleted_at" IS NULL;
 
 -- tenantsOf
-SELECT "account_id" FROM "specimens" WHERE "id" = $1 AND "deleted_at" IS NULL LIMIT 2;
+SELECT "account_id" FROM "specimens" WHERE "id" = $1 LIMIT 2;
 
 -- insert
 INSERT INTO "specimens" ("id", "title", "note", "active", "count", "weight", "big", "huge", "ratio", "score", "blob", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "webhook_secret_hash", "webhook_secret_cipher", "api_key_public_id", "api_key_salt", "api_key_hash", "api_key_hashspec", "bin", "account_id", "deleted_at", "expire_time") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33) RETURNING "id", "title", "note", "active", "count", "weight", "big", "huge", "ratio", "score", "blob", "phase", "due_time", "span", "labels", "origin", "tags", "rank", "code", "serial", "create_time", "update_time", "etag", "bin", "account_id", "deleted_at", "expire_time";

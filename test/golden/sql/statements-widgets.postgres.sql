@@ -1,9 +1,6 @@
 -- get
 SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "account_id" = $2 AND "deleted_at" IS NULL;
 
--- get, to change it
-SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "account_id" = $2 AND "deleted_at" IS NULL FOR UPDATE;
-
 -- get, deleted or not
 SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "account_id" = $2;
 
@@ -11,7 +8,7 @@ SELECT "id", "display_name", "description", "size", "price", "state", "tags", "c
 SELECT "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at" FROM "widgets" WHERE "id" = $1 AND "deleted_at" IS NULL;
 
 -- tenantsOf
-SELECT "account_id" FROM "widgets" WHERE "id" = $1 AND "deleted_at" IS NULL LIMIT 2;
+SELECT "account_id" FROM "widgets" WHERE "id" = $1 LIMIT 2;
 
 -- insert
 INSERT INTO "widgets" ("id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING "id", "display_name", "description", "size", "price", "state", "tags", "create_time", "update_time", "etag", "account_id", "deleted_at";

@@ -1,9 +1,6 @@
 -- get
 SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
 
--- get, to change it
-SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL;
-
 -- get, deleted or not
 SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `account_id` = ?;
 
@@ -11,7 +8,7 @@ SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `c
 SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `deleted_at` IS NULL;
 
 -- tenantsOf
-SELECT `account_id` FROM `widgets` WHERE `id` = ? AND `deleted_at` IS NULL LIMIT 2;
+SELECT `account_id` FROM `widgets` WHERE `id` = ? LIMIT 2;
 
 -- insert
 INSERT INTO `widgets` (`id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at`;

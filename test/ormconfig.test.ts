@@ -1,0 +1,21 @@
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { compiled, root } from './support/root.js'
+
+describe('ormconfig', () => {
+  it('gives TypeORM’s own command line the DataSource of the example', async function () {
+    this.timeout(60_000)
+    const typeorm = join(root, 'node_modules/typeorm/cli.js')
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [typeorm, '-d', join(compiled, 'ormconfig.js'), 'schema:log'],
+      { cwd: root, env: { ...process.env, WIDGETS_DATABASE: ':memory:' } },
+    )
+    expect(stdout)
+      .to.include('CREATE TABLE "widgets"')
+      .and.include('"display_name"')
+      .and.include('"deleted_at"')
+  })
+})
