@@ -28,15 +28,3 @@ export interface Patched {
   readonly patch: Values
   readonly index: number
 }
-
-/** Items that write the same fields, which one statement can write. */
-export function sameFields(patches: readonly Patched[]): readonly Patched[][] {
-  const groups = new Map<string, Patched[]>()
-  for (const patched of patches) {
-    const shape = Object.keys(patched.patch).join(' ')
-    const group = groups.get(shape)
-    if (group === undefined) groups.set(shape, [patched])
-    else group.push(patched)
-  }
-  return [...groups.values()]
-}

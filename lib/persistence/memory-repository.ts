@@ -5,6 +5,7 @@ import { resourceModel } from '../resource/resource-model.js'
 import { checkBatch } from './batch.js'
 import { checkCredential, type CredentialRow, type Verification } from './credential-check.js'
 import { cutoff } from './cutoff.js'
+import { withFreshMint } from './fresh-mint.js'
 import { planList, tenantNode, type PagingOptions } from './list-plan.js'
 import { MemoryDatabase } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
@@ -77,13 +78,16 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     }
   }
 
-  async create(input: Partial<E>, options?: OperationOptions): Promise<E> {
-    const scope = scopeOf(this.model, options)
-    const entity = newEntity(this.model, input, scope, this.#options)
-    const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
-    const row = this.#table.rowOf(entity, sealed.columns)
-    await this.#database.write(scope.context, (log) => this.#table.insert(row, log))
-    return Object.assign(this.#table.entityOf(row), sealed.tokens)
+  create(input: Partial<E>, options?: OperationOptions): Promise<E> {
+    return this.#mint(async (minted) => {
+      const scope = scopeOf(this.model, options)
+      const entity = newEntity(this.model, input, scope, this.#options)
+      const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
+      minted(sealed.columns)
+      const row = this.#table.rowOf(entity, sealed.columns)
+      await this.#database.write(scope.context, (log) => this.#table.insert(row, log))
+      return Object.assign(this.#table.entityOf(row), sealed.tokens)
+    })
   }
 
   async update(
@@ -212,22 +216,28 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   /** @internal What `remint<Field>` calls. */
-  async remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
-    const scope = scopeOf(this.model, options)
-    const { columns, tokens } = await mint(
-      this.model,
-      credential.property,
-      this.#options,
-      scope.context.signal,
+  remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
+    return this.#mint(async (minted) => {
+      const scope = scopeOf(this.model, options)
+      const { columns, tokens } = await mint(
+        this.model,
+        credential.property,
+        this.#options,
+        scope.context.signal,
+      )
+      minted(columns)
+      const patch = { ...columns, ...stampsOf(this.model, this.#options) }
+      await this.#database.write(scope.context, (log) =>
+        this.#table.replace(this.#liveRow(key, scope), patch, log),
+      )
+      return tokens[credential.property] as string
+    })
+  }
+
+  #mint<T>(attempt: (minted: (columns: Values) => void) => Promise<T>): Promise<T> {
+    return withFreshMint(this.model, attempt, ({ property }, publicId) =>
+      Promise.resolve(this.#table.filter((row) => row[property] === publicId).length > 0),
     )
-    await this.#database.write(scope.context, (log) =>
-      this.#table.replace(
-        this.#liveRow(key, scope),
-        { ...columns, ...stampsOf(this.model, this.#options) },
-        log,
-      ),
-    )
-    return tokens[credential.property] as string
   }
 
   #remove(row: Values, log: (undo: () => void) => void): void {

@@ -1,6 +1,7 @@
 import { InvalidArgument, PermissionDenied } from '../errors.js'
 import { RequestContext } from '../context.js'
 import type { ResourceModel } from '../resource/resource-model.js'
+import type { RunOptions } from './executor.js'
 import type { OperationOptions } from './repository.js'
 
 /** Whose rows an operation reaches, and on whose behalf. */
@@ -32,3 +33,7 @@ export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
 
 /** Whether a database can hold the text at all; what it cannot hold is in no row, so nobody has to ask. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+/** What a statement has to know of the call it is sent for. */
+export const runOptions = ({ context: { signal } }: Pick<Scope, 'context'>): RunOptions =>
+  signal === undefined ? {} : { signal }

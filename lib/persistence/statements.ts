@@ -172,6 +172,14 @@ export class Statements {
     })
   }
 
+  /** A row for the value of a column, whosever row it is, deleted ones included. Values: value. */
+  has(column: string): Statement {
+    return this.#shape(`has ${column}`, () => {
+      const placeholder = this.dialect === 'postgres' ? '$1' : '?'
+      return `SELECT 1 AS found FROM ${this.#table} WHERE ${quote(column, this.dialect)} = ${placeholder} LIMIT 1`
+    })
+  }
+
   /** Removes a chunk of what expired; a row that is renewed meanwhile stays. Values: instant, [tenant], chunk size. */
   purge(tenant: boolean): Statement {
     return this.#shape(`purge ${tenant}`, () => {

@@ -3,12 +3,14 @@ import { RequestContext } from '../context.js'
 import { ErrNotFound } from '../errors.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
 import { resourceModel } from '../resource/resource-model.js'
-import { checkBatch, type Patched, sameFields } from './batch.js'
+import { checkBatch, type Patched } from './batch.js'
+import { updateInGroups } from './batch-update.js'
 import { withRetries } from './constraint-error.js'
 import { CollationCheck } from './collation.js'
 import { checkCredential, type Verification } from './credential-check.js'
 import { cutoff } from './cutoff.js'
 import { executorOf, type Database, type Executor, type RunOptions } from './executor.js'
+import { withFreshMint } from './fresh-mint.js'
 import { planList, type PagingOptions } from './list-plan.js'
 import { newEntity, type Sources, type Values } from './new-entity.js'
 import { deletionOf, patchOf, restorationOf, stampsOf } from './patch.js'
@@ -24,7 +26,7 @@ import type {
   WriteOptions,
 } from './repository.js'
 import { RowStore, type Target } from './row-store.js'
-import { ambiguousKey, isStorable, scopeOf, type Scope } from './scope.js'
+import { ambiguousKey, isStorable, runOptions, scopeOf, type Scope } from './scope.js'
 import { checkSealing, mint, reveal, sealNew, type SealingOptions } from './sealing.js'
 import { toCaller } from './to-caller.js'
 import { atomically, current, transaction } from './transaction.js'
@@ -75,12 +77,15 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   create(input: Partial<E>, options?: OperationOptions): Promise<E> {
-    return this.#write(options, async (scope) => {
-      const entity = newEntity(this.model, input, scope, this.#options)
-      const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
-      const values = { ...(entity as Values), ...sealed.columns }
-      return async (on, run) => Object.assign(await this.#rows.insert(on, values, run), sealed.tokens)
-    })
+    return this.#mint(options, (minted) =>
+      this.#write(options, async (scope) => {
+        const entity = newEntity(this.model, input, scope, this.#options)
+        const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
+        minted(sealed.columns)
+        const values = { ...(entity as Values), ...sealed.columns }
+        return async (on, run) => Object.assign(await this.#rows.insert(on, values, run), sealed.tokens)
+      }),
+    )
   }
 
   update(key: string, entity: Partial<E>, fieldMask?: readonly string[], options?: WriteOptions): Promise<E> {
@@ -231,14 +236,28 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   /** @internal What `remint<Field>` calls. */
   remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
-    return this.#write(options, async (scope) => {
-      const { signal } = scope.context
-      const { columns, tokens } = await mint(this.model, credential.property, this.#options, signal)
-      const patch = { ...columns, ...stampsOf(this.model, this.#options) }
-      return async (on, run) => {
-        await this.#updateOne(on, key, patch, scope, run)
-        return tokens[credential.property] as string
-      }
+    return this.#mint(options, (minted) =>
+      this.#write(options, async (scope) => {
+        const { signal } = scope.context
+        const { columns, tokens } = await mint(this.model, credential.property, this.#options, signal)
+        minted(columns)
+        const patch = { ...columns, ...stampsOf(this.model, this.#options) }
+        return async (on, run) => {
+          await this.#updateOne(on, key, patch, scope, run)
+          return tokens[credential.property] as string
+        }
+      }),
+    )
+  }
+
+  #mint<T>(
+    options: OperationOptions | undefined,
+    attempt: (minted: (columns: Values) => void) => Promise<T>,
+  ) {
+    const context = options?.context ?? RequestContext.current()
+    return withFreshMint(this.model, attempt, async ({ column }, publicId) => {
+      const on = current(this.#database, context)
+      return (await on.run(this.#rows.statements.has(column), [publicId])).rows.length > 0
     })
   }
 
@@ -257,24 +276,11 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return updated ?? explainMiss(this.#rows, on, target, run)
   }
 
-  /**
-   * One statement for each set of fields where the dialect can, else one for each row; in key order, so that two batches
-   * never wait for each other.
-   */
+  /** In key order, so that two batches never wait for each other. */
   async #updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
-    const updated: E[] = []
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
-    const isBatch = this.#rows.canBatch(scope.tenant)
-    const groups = isBatch ? sameFields(patches) : []
-    if (groups.length > 1) {
-      const keys = patches.map(({ key }) => key)
-      await this.#rows.batchGet(on, keys, scope.tenant, run, true)
-    }
-    for (const group of groups) {
-      const entities = await this.#rows.batchUpdate(on, group, scope.tenant, run)
-      for (const [i, { index }] of group.entries()) updated[index] = entities[i] ?? notFound()
-    }
-    if (isBatch) return updated
+    if (this.#rows.canBatch(scope.tenant)) return updateInGroups(this.#rows, on, patches, scope.tenant, run)
+    const updated: E[] = []
     for (const { key, patch, index } of [...patches].sort((a, b) => (a.key < b.key ? -1 : 1)))
       updated[index] = await this.#updateOne(on, key, patch, scope, run)
     return updated
@@ -337,9 +343,6 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     }
   }
 }
-
-const runOptions = ({ context: { signal } }: Pick<Scope, 'context'>): RunOptions =>
-  signal === undefined ? {} : { signal }
 
 const notFound = (): never => {
   throw new ErrNotFound()

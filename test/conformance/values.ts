@@ -1,8 +1,18 @@
 import { expect } from 'chai'
+import type { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../lib/errors.js'
 import { Specimen_Phase } from '../support/gen/specimens_pb.js'
 import type { Specimen } from '../support/specimen.js'
-import { clock, draft, encryptor, type Holder, inAcme, rejection } from './subject.js'
+import {
+  asTenant,
+  clock,
+  draft,
+  encryptor,
+  type Holder,
+  inAcme,
+  rejection,
+  subjectOptions,
+} from './subject.js'
 
 type Case = readonly [name: string, values: Partial<Specimen>]
 
@@ -196,6 +206,21 @@ export const values = (holder: Holder): void => {
         })
       }))
 
+    it('create and remint mint again when a public id is taken', async () => {
+      const { specimens } = holder.subject
+      const first = await inAcme(() => specimens.create(draft()))
+      const taken = (first.apiKey ?? '').split('_')[1] ?? ''
+      for (const mint of [
+        async () => (await specimens.create(draft())).apiKey,
+        async () => specimens.remintApiKey((await specimens.create(draft())).id),
+      ]) {
+        const restore = nextPublicId(taken)
+        const token = await asTenant('globex', mint).finally(restore)
+        expect(token?.split('_')[1]).to.not.equal(taken)
+        expect((await specimens.verifyApiKey(token ?? '')).ok).to.equal(true)
+      }
+    })
+
     it('verify searches all tenants, without one of its own', async () => {
       const { specimens } = holder.subject
       const { apiKey } = await inAcme(() => specimens.create(draft()))
@@ -244,4 +269,17 @@ export const values = (holder: Holder): void => {
         )
       }))
   })
+}
+
+/** Makes the next token that is minted carry a public id of our choice. */
+function nextPublicId(publicId: string): () => void {
+  const minter = subjectOptions.minter as CredentialMinter
+  const { mint } = minter
+  minter.mint = async (options) => {
+    minter.mint = mint
+    const { token, stored } = await mint.call(minter, options)
+    const parts = token.split('_')
+    return { token: [parts[0], publicId, parts[2]].join('_'), stored: { ...stored, publicId } }
+  }
+  return () => (minter.mint = mint)
 }
