@@ -36,6 +36,7 @@ for (const subject of SUBJECTS) {
     results.push(...comparisons)
     print(comparisons, figures)
   })
+  for (const line of (await subject.afterwards?.()) ?? []) console.log(`  ${line}`)
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`)
 

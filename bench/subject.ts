@@ -10,6 +10,8 @@ export interface Subject {
   readonly sides: { readonly ashlar: URL } & Readonly<Record<string, URL>>
   /** Whether the peers come from `bench/package.json`. */
   readonly installs?: boolean
+  /** Figures that are no comparison of speed, as lines to print behind them. */
+  readonly afterwards?: () => Promise<readonly string[]>
   /** Why it cannot be measured here; undefined when it can. */
   readonly unavailable?: () => Promise<string | undefined>
 }

@@ -1,0 +1,70 @@
+import { expect } from 'chai'
+import { status } from '@grpc/grpc-js'
+import { Column, Entity, PrimaryColumn } from 'typeorm'
+import { Resource } from '../../decorators/resource.js'
+import { RequestContext } from '../../lib/context.js'
+import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
+import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
+import { ServerBuilder } from '../../lib/server/server-builder.js'
+import { ForeignClient } from '../support/clients.js'
+import { EchoService, NoteSchema, NoteService } from '../support/gen/specimens_pb.js'
+import { recordingLogger, type RunningServer, startServer } from '../support/server.js'
+import { Note, Specimen } from '../support/specimen.js'
+import { echoService } from './echo.js'
+
+@Resource({ message: NoteSchema })
+@Entity('other_notes')
+class NoteTwin {
+  @PrimaryColumn() name!: string
+  @Column() text!: string
+  @Column() stars!: number
+}
+
+/** Everything by which a client might claim to be somebody. */
+const CLAIMS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { 'account-id': 'acme' },
+  { 'account-id': 'acme', subject: 'alice', groups: 'makers' },
+  { 'account-id': '*', tenant: 'acme', 'x-tenant-id': 'acme' },
+  { authorization: 'Bearer acme' },
+]
+
+describe('a public method without a principal', () => {
+  const specimens = new MemoryRepository(Specimen, { minter: new CredentialMinter() })
+  let running: RunningServer
+  let client: ForeignClient
+
+  before(async () => {
+    await RequestContext.as({ tenant: 'acme' }, () => specimens.create({ id: 'theirs', code: 'c' }))
+    const ping = async () => ({ text: String((await specimens.list()).items.length) })
+    running = await startServer((builder) => builder.register(EchoService, { ...echoService, ping }), {
+      principalFunc: undefined as never,
+    })
+    client = new ForeignClient(EchoService, running.grpc)
+  })
+  after(async () => {
+    client.close()
+    await running.stop()
+  })
+
+  for (const claims of CLAIMS)
+    it(`reaches no tenant's row with ${JSON.stringify(claims)}`, async () => {
+      const outcome = await client.unary('Ping', {}, claims)
+      expect(status[outcome.code]).to.equal('PERMISSION_DENIED')
+      const response = await fetch(`${running.http}/v1/ping`, { headers: claims })
+      expect(response.status).to.equal(403)
+      expect(await response.text()).to.not.include('theirs')
+    })
+})
+
+describe('two entities of one message', () => {
+  it('are refused before anything is bound', async () => {
+    const server = new ServerBuilder({ grpcAddr: '127.0.0.1:0', logger: recordingLogger() })
+      .register(NoteService, new MemoryRepository(Note))
+      .register(EchoService, new MemoryRepository(NoteTwin), echoService)
+      .build()
+    const outcome = await server.serve(new AbortController().signal).catch((error: Error) => error.message)
+    expect(outcome).to.include('specimens.v1.Note is the message of two entities, Note and NoteTwin')
+    expect(server.grpcAddr()).to.equal('')
+  })
+})
