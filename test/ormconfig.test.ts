@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { promisify, stripVTControlCharacters } from 'node:util'
 import { compiled, root } from './support/root.js'
 
 describe('ormconfig', () => {
@@ -13,7 +13,8 @@ describe('ormconfig', () => {
       [typeorm, '-d', join(compiled, 'ormconfig.js'), 'schema:log'],
       { cwd: root, env: { ...process.env, WIDGETS_DATABASE: ':memory:' } },
     )
-    expect(stdout)
+    // The output is coloured wherever it believes that somebody looks.
+    expect(stripVTControlCharacters(stdout))
       .to.include('CREATE TABLE "widgets"')
       .and.include('"display_name"')
       .and.include('"deleted_at"')

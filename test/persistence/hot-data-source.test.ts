@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import { Unavailable } from '../../lib/errors.js'
 import { executorOf, type Lease, type Statement } from '../../lib/persistence/executor.js'
 import { HotDataSource, type HotEvents, type HotOptions } from '../../lib/persistence/hot-data-source.js'
+import { describeInDrill } from '../support/drill.js'
 import { rejection } from '../support/rejection.js'
 import { HotSecret } from './hot-secret.js'
 import { type Engine, hotServer, type HotServer } from './hot-server.js'
@@ -13,7 +14,7 @@ const WHO: Readonly<Record<Engine, Statement>> = {
 }
 
 for (const engine of ['postgres', 'mysql'] as const)
-  describe(`HotDataSource on ${engine}`, () => {
+  describeInDrill(`HotDataSource on ${engine}`, () => {
     let server: HotServer
     let secret: HotSecret
     let dataSource: HotDataSource

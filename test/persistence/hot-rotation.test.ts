@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { executorOf, type Database, type Statement } from '../../lib/persistence/executor.js'
 import { HotDataSource, type HotEvents } from '../../lib/persistence/hot-data-source.js'
-import { drill } from '../support/drill.js'
+import { describeInDrill, drill } from '../support/drill.js'
 import { HotSecret } from './hot-secret.js'
 import { type Engine, hotServer, type HotServer } from './hot-server.js'
 
@@ -115,7 +115,7 @@ class Census {
 }
 
 for (const engine of ['postgres', 'mysql'] as const)
-  describe(`rotating the DSN of ${engine} under ${RATE} requests a second`, () => {
+  describeInDrill(`rotating the DSN of ${engine} under ${RATE} requests a second`, () => {
     let server: HotServer
     /** Takes connections and says nothing. */
     let mute: Server
