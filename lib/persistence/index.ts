@@ -16,6 +16,7 @@ export type {
   OperationOptions,
   Page,
   Repository,
+  TransactionOptions,
   WriteOptions,
 } from './repository.js'
 export { createTables } from './create-tables.js'
@@ -28,5 +29,5 @@ export {
 } from './repository-of.js'
 export { type SearchTable, type SearchTables, searchTables } from './search-tables.js'
 export { SqliteDataSource, type SqliteOptions } from './sqlite.js'
-export { transaction, type TransactionOptions } from './transaction.js'
+export { transaction } from './transaction.js'
 export { type RepositoryOptions, TypeormRepository } from './typeorm-repository.js'

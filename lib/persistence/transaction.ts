@@ -3,17 +3,11 @@ import { RequestContext } from '../context.js'
 import { Unavailable } from '../errors.js'
 import { withRetries } from './constraint-error.js'
 import { executorOf, type Database, type Executor } from './executor.js'
+import type { TransactionOptions } from './repository.js'
 import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, whose statements are no repository's. */
 export { executorOf, type Database, type Statement } from './executor.js'
-
-export interface TransactionOptions {
-  /** Times the function is run again after a deadlock or a serialization failure; 0 by default. */
-  readonly retries?: number
-  /** The call on whose behalf it runs; the current one when left out. */
-  readonly context?: RequestContext
-}
 
 /**
  * Runs `fn` in a transaction, which every repository of this database joins through the current context (or the one

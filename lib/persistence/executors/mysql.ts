@@ -3,7 +3,7 @@ import { Unavailable } from '../../errors.js'
 import { DriverFault } from '../../resource/driver-fault.js'
 import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
 import { cancellable } from './cancellable.js'
-import { cancellation } from './cancellation.js'
+import { checkout } from './checkout.js'
 import { NamedStatements } from './named-statements.js'
 import { checkValues } from './values.js'
 
@@ -91,7 +91,7 @@ export class MysqlDatabase implements Database {
 
   async #connect(signal: AbortSignal | undefined): Promise<MysqlConnection> {
     const { mysql, pool } = this.#driver
-    const connection = await checkout(initialized(pool), signal)
+    const connection = await checkout<Connection>((done) => initialized(pool).getConnection(done), signal)
     const known = this.#connections.get(connection)
     if (known !== undefined) return known
     connection.on('error', () => {}) // The statement that runs is told, or the next one; unheard, it would end the process.
@@ -201,23 +201,6 @@ function initialized<T>(value: T | undefined): T {
 function query(connection: Connection, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     connection.query(text, (error) => (error === null ? resolve() : reject(error)))
-  })
-}
-
-/** `mysql2` cannot take a waiter out of its line, so one that left hands the connection on when it comes. */
-function checkout(pool: Pool, signal: AbortSignal | undefined): Promise<Connection> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) return reject(cancellation(signal))
-    const leave = () => reject(cancellation(signal))
-    signal?.addEventListener('abort', leave, { once: true })
-    pool.getConnection((error, connection) => {
-      signal?.removeEventListener('abort', leave)
-      if (connection === undefined) {
-        return reject(new Unavailable('the database cannot be reached', new DriverFault(error)))
-      }
-      if (signal?.aborted === true) connection.release()
-      else resolve(connection)
-    })
   })
 }
 

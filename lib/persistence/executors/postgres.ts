@@ -4,7 +4,7 @@ import { Aborted, Unavailable } from '../../errors.js'
 import { DriverFault } from '../../resource/driver-fault.js'
 import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
 import { cancellable } from './cancellable.js'
-import { cancellation } from './cancellation.js'
+import { checkout } from './checkout.js'
 import { NamedStatements } from './named-statements.js'
 import { checkValues } from './values.js'
 
@@ -66,7 +66,7 @@ export class PostgresDatabase implements Database {
   }
 
   async #connect(signal: AbortSignal | undefined): Promise<PostgresConnection> {
-    const client = await checkout(poolOf(this.dataSource), signal)
+    const client = await checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal)
     const known = this.#connections.get(client)
     if (known !== undefined) return known
     client.on('error', () => {}) // The statement that runs is told, or the next one; unheard, it would end the process.
@@ -124,23 +124,6 @@ function poolOf(dataSource: DataSource): Pool {
   const { driver } = dataSource
   if ('master' in driver && driver.master !== undefined) return driver.master as Pool
   throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
-}
-
-/** `pg` cannot take a waiter out of its line, so one that left hands the connection on when it comes. */
-function checkout(pool: Pool, signal: AbortSignal | undefined): Promise<Client> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) return reject(cancellation(signal))
-    const leave = () => reject(cancellation(signal))
-    signal?.addEventListener('abort', leave, { once: true })
-    pool.connect((error, client) => {
-      signal?.removeEventListener('abort', leave)
-      if (client === undefined) {
-        return reject(new Unavailable('the database cannot be reached', new DriverFault(error)))
-      }
-      if (signal?.aborted === true) client.release()
-      else resolve(client)
-    })
-  })
 }
 
 /** An error without a SQLSTATE, or of the classes that say so, is one of the connection. None keeps its values. */

@@ -1,0 +1,27 @@
+import { Unavailable } from '../../errors.js'
+import { DriverFault } from '../../resource/driver-fault.js'
+import { cancellation } from './cancellation.js'
+
+/**
+ * A connection of a pool. Neither driver can take a waiter out of its line, so one that left hands the connection on when
+ * it comes.
+ * @param connect - asks the driver's pool.
+ */
+export function checkout<C extends { release(): void }>(
+  connect: (done: (error: Error | null | undefined, connection: C | undefined) => void) => void,
+  signal: AbortSignal | undefined,
+): Promise<C> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(cancellation(signal))
+    const leave = () => reject(cancellation(signal))
+    signal?.addEventListener('abort', leave, { once: true })
+    connect((error, connection) => {
+      signal?.removeEventListener('abort', leave)
+      if (connection === undefined) {
+        return reject(new Unavailable('the database cannot be reached', new DriverFault(error)))
+      }
+      if (signal?.aborted === true) connection.release()
+      else resolve(connection)
+    })
+  })
+}
