@@ -31,3 +31,4 @@ export { type SearchTable, type SearchTables, searchTables } from './search-tabl
 export { SqliteDataSource, type SqliteOptions } from './sqlite.js'
 export { transaction } from './transaction.js'
 export { type RepositoryOptions, TypeormRepository } from './typeorm-repository.js'
+export { type SentStatement, watchStatements } from './watch-statements.js'

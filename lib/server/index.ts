@@ -13,6 +13,7 @@ export {
   type Grant,
 } from './authorizer.js'
 export { type IfMatch, Metadata, type ServerCall } from './call.js'
+export { type Permission, permissionCatalog } from './catalog.js'
 export type { CircuitBreaker } from './circuit-breaker.js'
 export {
   type Config,
@@ -30,6 +31,7 @@ export { jsonLogger, type Logger, type LogLevel } from './logger.js'
 export type { RateLimiter } from './rate-limiter.js'
 export type { ReadinessCheck } from './readiness.js'
 export type { Reference } from './references.js'
+export type { ServiceParts } from './registry.js'
 export type { Rule } from './rules.js'
 export type { GatewayRegistration, Registrar, Server } from './server.js'
 export { ServerBuilder } from './server-builder.js'

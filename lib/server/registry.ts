@@ -21,6 +21,7 @@ export interface Registered {
 /** Every service that is served, and what answers each of its methods. */
 export class Registry {
   readonly #services = new Map<string, DescService>()
+  readonly #parts = new Map<DescService, ServiceParts>()
   readonly #methods = new Map<DescMethod, Registered>()
   readonly #repositories = new Map<string, Repository<object>>()
   readonly #secretFields = new Set<string>()
@@ -32,6 +33,7 @@ export class Registry {
       return
     }
     this.#services.set(service.typeName, service)
+    this.#parts.set(service, parts)
     if (parts.repository !== undefined) this.#addRepository(service, parts.repository)
     for (const desc of service.methods) {
       const handler = this.#handlerFor(desc, parts)
@@ -45,6 +47,10 @@ export class Registry {
 
   services(): readonly DescService[] {
     return [...this.#services.values()]
+  }
+
+  parts(): ReadonlyMap<DescService, ServiceParts> {
+    return this.#parts
   }
 
   repositories(): readonly Repository<object>[] {

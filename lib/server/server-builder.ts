@@ -104,9 +104,12 @@ export class ServerBuilder {
     return this
   }
 
-  /** @throws DeclarationError with every mistake in the configuration. */
-  build(): Server {
-    const server = new Server(resolveConfig(this.#config))
+  /**
+   * @param adjust - gives the configuration to build with instead; the builder keeps its own. For tests.
+   * @throws DeclarationError with every mistake in the configuration.
+   */
+  build(adjust: (config: Config) => Config = (config) => config): Server {
+    const server = new Server(resolveConfig(adjust(this.#config)))
     for (const register of this.#registrations) register(server)
     return server
   }

@@ -19,7 +19,7 @@ import { OperationRunner } from './operation-runner.js'
 import { answersOperation, operationRules, operationsService } from './operations-service.js'
 import { type Method, pathOf } from './method.js'
 import { type Reference, References } from './references.js'
-import { Registry } from './registry.js'
+import { Registry, type ServiceParts } from './registry.js'
 import { traced } from './http-tracing.js'
 import { type Rule, RuleSet, rulesOf } from './rules.js'
 import { loadTelemetry, type Telemetry } from './telemetry.js'
@@ -133,6 +133,16 @@ export class Server {
   /** `Config.rules` and all that was added since. */
   rules(): readonly Rule[] {
     return this.#rules.all()
+  }
+
+  /** Every service that is registered, with what answers it. */
+  services(): ReadonlyMap<DescService, ServiceParts> {
+    return this.#registry.parts()
+  }
+
+  /** Full names of the methods that were recorded beside those of the services. */
+  recordedMethods(): readonly string[] {
+    return [...this.#recorded]
   }
 
   /** The bound address; empty before `serve` has bound it. */

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { failureOf, type TestedCall } from './call-failure.js'
+
+/**
+ * Asserts that a call is InvalidArgument (HTTP 400) and that its BadRequest detail names a field. Over gRPC the call has to
+ * be one of a client of `testServer`: others throw the details away.
+ * @param field - path in proto spelling, such as `widget.display_name`.
+ * @returns what is said of the field.
+ */
+export async function expectInvalidField(call: TestedCall, field: string): Promise<string> {
+  const failure = await failureOf(call)
+  assert.ok(failure !== undefined, `expected INVALID_ARGUMENT for ${field}, but the call was answered`)
+  const { code, message, violations } = failure
+  assert.equal(code, 'INVALID_ARGUMENT', `expected INVALID_ARGUMENT for ${field}, not ${code}: ${message}`)
+  const named = violations.map((violation) => violation.field)
+  assert.ok(
+    named.includes(field),
+    named.length === 0
+      ? `no BadRequest detail names a field: ${message}`
+      : `the BadRequest detail names ${named.join(', ')} and not ${field}: ${message}`,
+  )
+  return violations.find((violation) => violation.field === field)?.description ?? ''
+}
