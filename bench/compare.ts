@@ -10,7 +10,17 @@ export interface Comparison {
   readonly concurrency: number
   readonly rounds: number
   /** Operations per second, ours divided by the peer's, round by round: above 1 means that Ashlar is faster. */
-  readonly ratio: { readonly median: number; readonly min: number; readonly max: number }
+  readonly ratio: Spread
+  /** CPU per operation, the peer's divided by ours: above 1 means that Ashlar costs less. */
+  readonly cpuRatio: Spread
+  /** 99th percentile of the latency, the peer's divided by ours: above 1 means that Ashlar's is shorter. */
+  readonly p99Ratio: Spread
+}
+
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
 }
 
 /** Medians over the rounds of what one side did, for the printed table. */
@@ -42,6 +52,8 @@ export async function compare(
           .map(([against, theirs]) => ({
             ...{ subject: subject.name, operation, against, concurrency, rounds },
             ratio: spread(ours.map(({ perSecond }, i) => perSecond / (theirs[i]?.perSecond ?? Number.NaN))),
+            cpuRatio: spread(ours.map(({ cpuUs }, i) => (theirs[i]?.cpuUs ?? Number.NaN) / cpuUs)),
+            p99Ratio: spread(ours.map(({ p99Us }, i) => (theirs[i]?.p99Us ?? Number.NaN) / p99Us)),
           }))
         report(comparisons, [...slices].map(figuresOf))
       }
@@ -71,7 +83,7 @@ const figuresOf = ([side, slices]: readonly [string, readonly Slice[]]): SideFig
   cpuUs: median(slices.map(({ cpuUs }) => cpuUs)),
 })
 
-const spread = (values: readonly number[]): Comparison['ratio'] => ({
+const spread = (values: readonly number[]): Spread => ({
   median: median(values),
   min: Math.min(...values),
   max: Math.max(...values),

@@ -1,30 +1,40 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { compare, type Comparison, type SideFigures } from './compare.js'
+import { compare, type Comparison, type Pace, type SideFigures, type Spread } from './compare.js'
+import type { Subject } from './subject.js'
 import { SUBJECTS } from './subjects.js'
 
-/** `npm run bench -- [subject...] [--json FILE] [--rounds N] [--ms N]`. */
+/** `npm run bench -- [subject...] [--operations A,B] [--against C] [--json FILE] [--rounds N] [--ms N]`. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'string' },
-    rounds: { type: 'string', default: '5' },
-    ms: { type: 'string', default: '300' },
+    rounds: { type: 'string' },
+    ms: { type: 'string' },
+    operations: { type: 'string' },
+    against: { type: 'string' },
   },
 })
-const pace = { rounds: Number(values.rounds), ms: Number(values.ms) }
+const paceOf = ({ pace = {} }: Subject): Pace => ({
+  rounds: Number(values.rounds ?? pace.rounds ?? 5),
+  ms: Number(values.ms ?? pace.ms ?? 300),
+})
 const unknown = positionals.filter((name) => !SUBJECTS.some((subject) => subject.name === name))
-if (unknown.length > 0 || !(pace.rounds >= 1) || !(pace.ms > 0)) {
-  console.error(`usage: npm run bench -- [subject...] [--json FILE] [--rounds N] [--ms N]`)
+if (unknown.length > 0 || !(Number(values.rounds ?? 1) >= 1) || !(Number(values.ms ?? 1) > 0)) {
+  console.error(
+    'usage: npm run bench -- [subject...] [--operations A,B] [--against C] [--json FILE] [--rounds N] [--ms N]',
+  )
   console.error(`subjects: ${SUBJECTS.map(({ name }) => name).join(', ')}`)
   process.exit(2)
 }
 
 const results: Comparison[] = []
-for (const subject of SUBJECTS) {
-  if (positionals.length > 0 && !positionals.includes(subject.name)) continue
+for (const whole of SUBJECTS) {
+  if (positionals.length > 0 && !positionals.includes(whole.name)) continue
+  const subject = narrowed(whole)
+  const pace = paceOf(subject)
   const unavailable = await subject.unavailable?.()
   if (unavailable !== undefined) {
     console.log(`\n${subject.name}: not measured, ${unavailable}`)
@@ -45,24 +55,44 @@ function print(comparisons: readonly Comparison[], figures: readonly SideFigures
   if (first === undefined) return
   console.log(`  ${first.operation}, ${first.concurrency} at a time`)
   for (const { side, perSecond, p50Us, p99Us, cpuUs } of figures) {
-    const ratio = comparisons.find(({ against }) => against === side)?.ratio
+    const against = comparisons.find((comparison) => comparison.against === side)
     const columns = [
       `    ${side.padEnd(24)}`,
       `${perSecond.toFixed(0).padStart(9)}/s`,
       ...Object.entries({ p50: p50Us, p99: p99Us, cpu: cpuUs }).map(
         ([name, us]) => `${name} ${us.toFixed(2).padStart(9)} µs`,
       ),
-      ratio === undefined
+      against === undefined
         ? ''
-        : `ratio ${ratio.median.toFixed(2)} [${ratio.min.toFixed(2)}-${ratio.max.toFixed(2)}]`,
+        : `ratio ${textOf(against.ratio)}  cpu ${textOf(against.cpuRatio)}  p99 ${textOf(against.p99Ratio)}`,
     ]
     console.log(columns.join('  ').trimEnd())
+  }
+}
+
+function textOf({ median, min, max }: Spread): string {
+  return `${median.toFixed(2)} [${min.toFixed(2)}-${max.toFixed(2)}]`
+}
+
+/** The subject with only those operations and peers that the command line names. */
+function narrowed(subject: Subject): Subject {
+  const operations = values.operations?.split(',')
+  const sides = Object.entries(subject.sides).filter(
+    ([name]) => name === 'ashlar' || (values.against ?? name) === name,
+  )
+  return {
+    ...subject,
+    operations: subject.operations.filter((name) => operations?.includes(name) ?? true),
+    sides: Object.fromEntries(sides) as unknown as Subject['sides'],
   }
 }
 
 /** Peers are installed once, from their own lock file, never into ours. */
 function installPeers(): void {
   const bench = join(import.meta.dirname, '..', '..', 'bench')
-  if (existsSync(join(bench, 'node_modules'))) return
+  const { dependencies } = JSON.parse(readFileSync(join(bench, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  if (Object.keys(dependencies).every((name) => existsSync(join(bench, 'node_modules', name)))) return
   execFileSync('npm', ['--prefix', bench, 'ci'], { stdio: ['ignore', 'inherit', 'inherit'] })
 }

@@ -5,7 +5,7 @@ export interface Slice {
   readonly perSecond: number
   readonly p50Us: number
   readonly p99Us: number
-  /** CPU of all threads of the side's process, and of those that it answers for, per operation. */
+  /** CPU per operation: of all threads of the side's process, or of the server that it is the load of. */
   readonly cpuUs: number
 }
 
@@ -21,8 +21,8 @@ export async function slice(
 ): Promise<Slice> {
   const group = await groupOf(operation)
   const samples: number[] = []
-  const otherBefore = (await side.otherCpuUs?.()) ?? 0
-  const cpuBefore = process.cpuUsage()
+  const cpuUs = side.serverCpuUs ?? ownCpuUs
+  const cpuBefore = await cpuUs()
   const start = performance.now()
   const end = start + ms
   const caller = async () => {
@@ -38,16 +38,20 @@ export async function slice(
   }
   await Promise.all(Array.from({ length: concurrency }, caller))
   const wall = performance.now() - start
-  const cpu = process.cpuUsage(cpuBefore)
-  const other = ((await side.otherCpuUs?.()) ?? 0) - otherBefore
+  const cpu = (await cpuUs()) - cpuBefore
   const count = samples.length * group
   samples.sort((a, b) => a - b)
   return {
     perSecond: (count / wall) * 1000,
     p50Us: at(samples, 0.5) * 1000,
     p99Us: at(samples, 0.99) * 1000,
-    cpuUs: (cpu.user + cpu.system + other) / count,
+    cpuUs: cpu / count,
   }
+}
+
+function ownCpuUs(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
 }
 
 async function groupOf(operation: Operation): Promise<number> {

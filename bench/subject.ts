@@ -8,6 +8,8 @@ export interface Subject {
   readonly concurrency?: readonly number[]
   /** The module of each side, which exports `setUp`: ours as `ashlar`, every other one is a peer. */
   readonly sides: { readonly ashlar: URL } & Readonly<Record<string, URL>>
+  /** Rounds and milliseconds a slice that the subject needs to be steady, unless the command line says otherwise. */
+  readonly pace?: { readonly rounds?: number; readonly ms?: number }
   /** Whether the peers come from `bench/package.json`. */
   readonly installs?: boolean
   /** Figures that are no comparison of speed, as lines to print behind them. */
@@ -22,8 +24,8 @@ export type Operation = () => Promise<void> | void
 /** What `setUp` of a side's module answers. Operations check their answers: a wrong one must not count as fast. */
 export interface Side {
   readonly operations: Readonly<Record<string, Operation>>
-  /** Microseconds of CPU that other processes of this side have used so far. */
-  readonly otherCpuUs?: () => Promise<number> | number
+  /** Microseconds of CPU that the server of this side has used so far: what is counted where this process is only its load. */
+  readonly serverCpuUs?: () => Promise<number>
   readonly tearDown?: () => Promise<void> | void
 }
 

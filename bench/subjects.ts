@@ -1,8 +1,13 @@
 import { AlgoSHA512_256 } from '../lib/secrets/hash-spec.js'
 import { measureVerifyTiming } from './sides/secrets-timing.js'
+import { idleMegabytes } from './sides/startup.js'
 import type { Subject } from './subject.js'
 
 const side = (name: string): URL => new URL(`./sides/${name}.js`, import.meta.url)
+
+/** Load on a server in another process: a module of `sides`, or of `peers` when it ends in `.mjs`. */
+const load = (name: string, server: string): URL =>
+  new URL(`./sides/${name}.js?server=${server}`, import.meta.url)
 
 /** Peers that `bench/package.json` brings are no part of the build: they stay where they are written. */
 const peer = (name: string): URL => new URL(`../../bench/peers/${name}.mjs`, import.meta.url)
@@ -24,6 +29,52 @@ export const SUBJECTS: readonly Subject[] = [
       'raw pg': side('postgres-raw'),
       TypeORM: side('postgres-typeorm'),
     },
+  },
+  {
+    name: 'rpc',
+    operations: ['echo'],
+    concurrency: [64],
+    pace: { rounds: 9, ms: 1000 },
+    sides: {
+      ashlar: load('rpc', 'echo-ashlar'),
+      'grpc-js, bare': load('rpc', 'echo-grpc-js.mjs'),
+    },
+    installs: true,
+  },
+  {
+    name: 'stack',
+    operations: ['get', 'list', 'create', 'update'],
+    concurrency: [64],
+    pace: { rounds: 7, ms: 1000 },
+    sides: {
+      ashlar: load('stack', 'widgets-ashlar'),
+      'grpc-js and pg': load('stack', 'widgets-grpc-js.mjs'),
+      'NestJS and TypeORM': load('stack', 'widgets-nest.mjs'),
+    },
+    installs: true,
+  },
+  {
+    name: 'gateway',
+    operations: ['get', 'list'],
+    concurrency: [64],
+    pace: { rounds: 7, ms: 1000 },
+    sides: {
+      ashlar: load('gateway', 'widgets-ashlar'),
+      'fastify and pg': load('gateway', 'widgets-fastify.mjs'),
+      'over loopback gRPC': load('gateway', 'gateway-loopback'),
+    },
+    installs: true,
+  },
+  {
+    name: 'startup',
+    operations: ['first answer'],
+    pace: { rounds: 7, ms: 1 },
+    sides: {
+      ashlar: load('startup', 'widgets-ashlar'),
+      'NestJS and TypeORM': load('startup', 'widgets-nest.mjs'),
+    },
+    installs: true,
+    afterwards: idleMemory,
   },
   {
     name: 'secrets',
@@ -49,5 +100,14 @@ async function verifyTiming(): Promise<readonly string[]> {
   const { right, wrong, unknown, noise } = await measureVerifyTiming({ algo: AlgoSHA512_256 })
   return [
     `verify, medians of 20,000 interleaved calls: right ${right} ns, wrong ${wrong} ns, unknown ${unknown} ns, noise ${noise} ns`,
+  ]
+}
+
+/** What the servers keep when they do nothing. */
+async function idleMemory(): Promise<readonly string[]> {
+  const ours = await idleMegabytes(load('startup', 'widgets-ashlar'))
+  const theirs = await idleMegabytes(load('startup', 'widgets-nest.mjs'))
+  return [
+    `idle, resident: ashlar ${ours.toFixed(0)} MB, NestJS and TypeORM ${theirs.toFixed(0)} MB, ours to theirs ${(ours / theirs).toFixed(2)}`,
   ]
 }

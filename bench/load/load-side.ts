@@ -1,0 +1,70 @@
+import type { Operation, Side } from '../subject.js'
+import { H2Connection } from './h2-connection.js'
+import { HttpConnection } from './http-connection.js'
+import { startServer } from './server-process.js'
+
+type Connection = { close(): void }
+
+/** Over how many connections the load of a gRPC server comes. */
+const GRPC_CONNECTIONS = 8
+
+/** Sends a gRPC call over the connection whose turn it is. */
+export type Send = (headers: Buffer, body: Buffer) => Promise<Buffer>
+
+/** A side that is load on a gRPC server in another process. */
+export const grpcSide = (
+  server: URL,
+  operationsOf: (send: Send) => Promise<Readonly<Record<string, Operation>>>,
+  tearDown?: () => Promise<void>,
+): Promise<Side> =>
+  loadSide(server, tearDown, async ({ grpc = 0 }) => {
+    const connections = await Promise.all(
+      Array.from({ length: GRPC_CONNECTIONS }, () => H2Connection.open(grpc)),
+    )
+    let turn = 0
+    const send: Send = (headers, body) =>
+      (connections[turn++ % GRPC_CONNECTIONS] as H2Connection).call(headers, body)
+    return { connections, operations: await operationsOf(send) }
+  })
+
+/** A side that is load on an HTTP server in another process; as many connections as calls in flight. */
+export const httpSide = (
+  server: URL,
+  operationsOf: (send: (request: Buffer) => Promise<Buffer>) => Promise<Readonly<Record<string, Operation>>>,
+  tearDown?: () => Promise<void>,
+): Promise<Side> =>
+  loadSide(server, tearDown, async ({ http = 0 }) => {
+    const connections: HttpConnection[] = []
+    const idle: HttpConnection[] = []
+    const send = async (request: Buffer): Promise<Buffer> => {
+      let connection = idle.pop()
+      if (connection === undefined) connections.push((connection = await HttpConnection.open(http)))
+      const body = await connection.call(request)
+      idle.push(connection)
+      return body
+    }
+    return { connections, operations: await operationsOf(send) }
+  })
+
+interface Load {
+  readonly connections: readonly Connection[]
+  readonly operations: Readonly<Record<string, Operation>>
+}
+
+async function loadSide(
+  server: URL,
+  tearDown: (() => Promise<void>) | undefined,
+  start: (ports: { readonly grpc?: number; readonly http?: number }) => Promise<Load>,
+): Promise<Side> {
+  const running = await startServer(server)
+  const { connections, operations } = await start(running.ports)
+  return {
+    operations,
+    serverCpuUs: () => running.cpuUs(),
+    async tearDown() {
+      for (const connection of connections) connection.close()
+      await running.end()
+      await tearDown?.()
+    },
+  }
+}

@@ -1,0 +1,11 @@
+/** What a server says when it is ready. */
+export interface ServerReport {
+  readonly ports: { readonly grpc?: number; readonly http?: number }
+}
+
+/** Loaded into every server before its own code: answers what it costs, and ends it with its parent. */
+process.on('message', (what) => {
+  const { user, system } = process.cpuUsage()
+  process.send?.(what === 'cpu' ? user + system : process.memoryUsage.rss())
+})
+process.on('disconnect', () => process.exit(0))

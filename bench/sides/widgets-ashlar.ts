@@ -1,0 +1,3 @@
+import { listening } from './listening-widgets.js'
+
+process.send?.({ ports: listening })
