@@ -22,7 +22,12 @@ const google = [
   'google/rpc/error_details.proto',
   'google/rpc/status.proto',
 ]
-const own = ['ashlar/api/v1/annotations.proto', 'grpc/health/v1/health.proto']
+const own = [
+  'ashlar/api/v1/annotations.proto',
+  'grpc/health/v1/health.proto',
+  'grpc/reflection/v1/reflection.proto',
+  'grpc/reflection/v1alpha/reflection.proto',
+]
 
 const outputs = [
   { files: [...google, ...own], out: 'lib/gen', libGen: undefined },

@@ -21,6 +21,8 @@ export interface HttpServerOptions {
   readonly keepAliveTimeoutMs?: number
   /** Bytes of request line and headers. Default 16,384. */
   readonly maxHeaderBytes?: number
+  /** Connections at the same time; further ones are closed at once. Default: no bound. */
+  readonly maxConnections?: number
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
@@ -48,7 +50,8 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
   const server =
     options.tls === undefined
       ? createServer(settings, listen)
-      : createTlsServer({ ...options.tls, ...settings }, listen)
+      : createTlsServer({ handshakeTimeout: headersTimeoutMs, ...options.tls, ...settings }, listen)
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
   // The size of all headers is bounded; a bound on their number would drop the last of them without a word.
   server.maxHeadersCount = 0
   server.on('clientError', (cause, socket) => refuse(cause, socket, answering.get(socket)))

@@ -6,6 +6,7 @@ import { DeclarationError } from '../errors.js'
 import type { GatewayOptions } from '../gateway/gateway.js'
 import type { HTTPHandler } from './http-handler.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
+import { type LimitsConfig, limitProblems, type ResolvedLimits, resolveLimits } from './limits.js'
 import { jsonLogger, type Logger } from './logger.js'
 import type { RateLimiter } from './rate-limiter.js'
 import type { ReadinessCheck } from './readiness.js'
@@ -14,6 +15,7 @@ import type { DeduplicationStore } from './stores/deduplication-store.js'
 import { MemoryDeduplicationStore } from './stores/memory-deduplication-store.js'
 import { MemoryOperationStore } from './stores/memory-operation-store.js'
 import type { OperationStore } from './stores/operation-store.js'
+import { type TlsConfig, tlsProblems } from './tls.js'
 import type { UserInterceptor } from './user-interceptor.js'
 
 /** Where gRPC listens unless told otherwise. */
@@ -71,6 +73,14 @@ export interface Config {
   readonly resilience?: ResilienceConfig
   /** Default: `updateMask: 'spec'`, bodies of at most 1 MiB, compression, no CORS. */
   readonly gateway?: GatewayConfig
+  /** Encrypts both listeners. Default: none, in the clear. */
+  readonly tls?: TlsConfig
+  /** The gateway's own, where it differs from `tls`; `'none'` serves it in the clear, as behind a proxy of the same machine. Default: `tls`. */
+  readonly httpTls?: TlsConfig | 'none'
+  /** Bounds on what one client may take. */
+  readonly limits?: LimitsConfig
+  /** Tells any client what is served (gRPC reflection v1 and v1alpha), which is public. Default: false. */
+  readonly reflection?: boolean
   /** Lets `serve` accept what is meant for development although NODE_ENV is neither `development` nor `test`. Default: false. */
   readonly allowDevelopment?: boolean
 }
@@ -92,6 +102,10 @@ export interface ResolvedConfig {
   readonly readinessChecks: readonly ReadinessCheck[]
   readonly resilience: ResolvedResilience
   readonly gateway: GatewayConfig
+  readonly tls: TlsConfig | undefined
+  readonly httpTls: TlsConfig | undefined
+  readonly limits: ResolvedLimits
+  readonly reflection: boolean
   readonly allowDevelopment: boolean
 }
 
@@ -132,6 +146,10 @@ export const resolveConfig = (config: Config): ResolvedConfig => {
       circuitBreaker: resilience.circuitBreaker,
     },
     gateway: config.gateway ?? {},
+    tls: config.tls,
+    httpTls: config.httpTls === 'none' ? undefined : (config.httpTls ?? config.tls),
+    limits: resolveLimits(config.limits ?? {}),
+    reflection: config.reflection ?? false,
     allowDevelopment: config.allowDevelopment ?? false,
   }
 }
@@ -150,6 +168,9 @@ const problemsOf = ({
   rules = [],
   httpHandlers = [],
   resilience = {},
+  tls,
+  httpTls,
+  limits = {},
   ...rest
 }: Config): string[] => {
   const { requestTimeoutMs, perMethodTimeoutMs = {} } = resilience
@@ -178,6 +199,10 @@ const problemsOf = ({
     ...duplicates((rest.readinessChecks ?? []).map(({ name }) => name)).map(
       (name) => `readinessChecks: "${name}" is there twice`,
     ),
+    ...(tls === undefined ? [] : tlsProblems('tls', tls)),
+    ...(httpTls === undefined || httpTls === 'none' ? [] : tlsProblems('httpTls', httpTls)),
+    ...(httpTls !== undefined && httpAddr === '' ? ['httpTls needs an httpAddr'] : []),
+    ...limitProblems(limits),
   ]
 }
 

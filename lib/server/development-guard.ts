@@ -1,8 +1,8 @@
 import { DeclarationError } from '../errors.js'
-import type { Repository } from '../persistence/repository.js'
 import { DevAuthorizer } from './authorizer.js'
 import { devPrincipal } from './authn/dev-principal.js'
 import type { ResolvedConfig } from './config.js'
+import type { Registry } from './registry.js'
 
 /**
  * Refuses to serve with what is meant for development, unless NODE_ENV is `development` or `test` or the configuration
@@ -10,7 +10,7 @@ import type { ResolvedConfig } from './config.js'
  */
 export const developmentGuard = (
   config: ResolvedConfig,
-  repositories: readonly Repository<object>[],
+  registry: Registry,
   environment: string | undefined,
 ): void => {
   if (config.allowDevelopment || environment === 'development' || environment === 'test') return
@@ -22,7 +22,12 @@ export const developmentGuard = (
     ...(authorizer instanceof DevAuthorizer && authorizer.grants.length > 0
       ? ['devAuthorizer has grants: use an Authorizer of your own']
       : []),
-    ...repositories
+    ...registry
+      .services()
+      .filter(({ typeName }) => !config.reflection && typeName.startsWith('grpc.reflection.'))
+      .map(({ typeName }) => `${typeName} tells everybody what is served: set reflection if it shall`),
+    ...registry
+      .repositories()
       .filter(({ isForDevelopment }) => isForDevelopment === true)
       .map(
         ({ model }) => `the repository of ${model.type} keeps its secrets with newDev: use newVaultTransit`,

@@ -1,24 +1,35 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
-import type { ServerOptions } from '@grpc/grpc-js'
+import type { ServerCredentials, ServerOptions } from '@grpc/grpc-js'
 import { createServer, type Server as NiceServer, type ServiceDefinition } from 'nice-grpc'
 import type { Dispatcher } from './call.js'
 import { streamHandler } from './grpc-stream.js'
 import { unaryInterceptor } from './grpc-unary.js'
+import type { ResolvedLimits } from './limits.js'
 import { pathOf } from './method.js'
-
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 
 /** The gRPC listener: every method of every service leads into the dispatcher. */
 export class GrpcDoor {
   readonly #server: NiceServer
+  readonly #credentials: ServerCredentials
 
-  constructor(services: readonly DescService[], dispatcher: Dispatcher) {
+  constructor(
+    services: readonly DescService[],
+    dispatcher: Dispatcher,
+    limits: ResolvedLimits,
+    credentials: ServerCredentials,
+  ) {
+    this.#credentials = credentials
     const methods = new Map(
       services.flatMap(({ methods: all }) => all.map((method) => [pathOf(method), method])),
     )
     const options: ServerOptions = {
       interceptors: [unaryInterceptor(methods, dispatcher)],
-      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_receive_message_length': limits.maxMessageBytes,
+      'grpc.max_concurrent_streams': limits.maxConcurrentStreams,
+      'grpc.keepalive_timeout_ms': limits.grpcKeepaliveTimeoutMs,
+      ...bound('grpc.keepalive_time_ms', limits.grpcKeepaliveMs),
+      ...bound('grpc.max_connection_idle_ms', limits.grpcMaxIdleMs),
+      ...bound('grpc.max_connection_age_ms', limits.grpcMaxAgeMs),
     }
     this.#server = createServer(options)
     for (const service of services) this.#add(service, dispatcher)
@@ -32,7 +43,7 @@ export class GrpcDoor {
   async listen(address: string): Promise<string> {
     const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
     const bindTo = host === '' ? '0.0.0.0' : host
-    return `${bindTo}:${await this.#server.listen(`${bindTo}:${port}`)}`
+    return `${bindTo}:${await this.#server.listen(`${bindTo}:${port}`, this.#credentials)}`
   }
 
   /** Stops accepting and resolves when the last call has ended. */
@@ -56,6 +67,10 @@ export class GrpcDoor {
     this.#server.add(definition, implementation as never)
   }
 }
+
+/** grpc-js has no bound where the option is not there. */
+const bound = (option: keyof ServerOptions, value: number): ServerOptions =>
+  Number.isFinite(value) ? { [option]: value } : {}
 
 /** Messages stay bytes here: they are read behind this point, where a malformed one has an error of its own. */
 const bytesDefinition = (method: DescMethod) => ({

@@ -53,3 +53,17 @@ export {
   RedisDeduplicationStore,
 } from './stores/redis-deduplication-store.js'
 export { type SqlDeduplicationOptions, SqlDeduplicationStore } from './stores/sql-deduplication-store.js'
+export type { LimitsConfig } from './limits.js'
+export type { Pem, TlsConfig } from './tls.js'
+export type { CallOperations, OperationWork, RunningOperation } from './operation-runner.js'
+export type {
+  OperationChange,
+  OperationFailure,
+  OperationRecord,
+  OperationStatus,
+  OperationStore,
+  Packed,
+  WorkerView,
+} from './stores/operation-store.js'
+export { type MemoryOperationOptions, MemoryOperationStore } from './stores/memory-operation-store.js'
+export { type SqlOperationOptions, SqlOperationStore } from './stores/sql-operation-store.js'

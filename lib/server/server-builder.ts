@@ -6,12 +6,14 @@ import type { Authorizer } from './authorizer.js'
 import { type Config, type GatewayConfig, resolveConfig, type ResilienceConfig } from './config.js'
 import type { Implementation } from './handler.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
+import type { LimitsConfig } from './limits.js'
 import type { Logger } from './logger.js'
 import type { ReadinessCheck } from './readiness.js'
 import type { Rule } from './rules.js'
 import { Server } from './server.js'
 import type { DeduplicationStore } from './stores/deduplication-store.js'
 import type { OperationStore } from './stores/operation-store.js'
+import type { TlsConfig } from './tls.js'
 import type { UserInterceptor } from './user-interceptor.js'
 
 type Registration = (server: Server) => void
@@ -85,6 +87,26 @@ export class ServerBuilder {
   /** How the gateway speaks; merges with what was given so far. */
   gateway(gateway: GatewayConfig): this {
     return this.#set({ gateway: { ...this.#config.gateway, ...gateway } })
+  }
+
+  /** Encrypts both listeners. */
+  tls(tls: TlsConfig): this {
+    return this.#set({ tls })
+  }
+
+  /** The gateway's own, where it differs from `tls`. */
+  httpTls(httpTls: TlsConfig | 'none'): this {
+    return this.#set({ httpTls })
+  }
+
+  /** Bounds on what one client may take; merges with what was given so far. */
+  limits(limits: LimitsConfig): this {
+    return this.#set({ limits: { ...this.#config.limits, ...limits } })
+  }
+
+  /** Tells any client what is served. */
+  reflection(reflection = true): this {
+    return this.#set({ reflection })
   }
 
   /** See `Config.allowDevelopment`. */

@@ -19,11 +19,14 @@ import { OperationRunner } from './operation-runner.js'
 import { answersOperation, operationRules, operationsService } from './operations-service.js'
 import { type Method, pathOf } from './method.js'
 import { type Reference, References } from './references.js'
+import { reflectionRules, reflectionService, reflectionServices } from './reflection-service.js'
 import { Registry, type ServiceParts } from './registry.js'
 import { traced } from './http-tracing.js'
 import { type Rule, RuleSet, rulesOf } from './rules.js'
 import { loadTelemetry, type Telemetry } from './telemetry.js'
+import { identified } from './http-request-id.js'
 import { shutdown } from './shutdown.js'
+import { grpcCredentials, httpsOptions } from './tls.js'
 
 /** Registers generated services with what implements them. */
 export interface Registrar {
@@ -68,6 +71,7 @@ export class Server {
     const knows = (name: string) => this.#registry.services().some(({ typeName }) => typeName === name)
     this.addRules(...healthRules)
     this.#registry.add(Health, { implementation: healthService(this.#health, knows) })
+    if (config.reflection) this.#addReflection()
   }
 
   /** Adds a service with its rules: answered from a repository, by an implementation, or by both (the implementation first). */
@@ -183,12 +187,9 @@ export class Server {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { grpcAddr, httpAddr } = this.#config
-    const grpc = new GrpcDoor(this.#registry.services(), this.#dispatcher)
-    const http =
-      this.#gateway === undefined
-        ? undefined
-        : new HttpDoor(traced(this.#gateway.listener, this.#telemetry), {})
+    const { grpcAddr, httpAddr, limits, tls } = this.#config
+    const grpc = new GrpcDoor(this.#registry.services(), this.#dispatcher, limits, grpcCredentials(tls))
+    const http = this.#gateway === undefined ? undefined : this.#newHttpDoor(this.#gateway)
     const doors = [grpc, ...(http === undefined ? [] : [http])]
     try {
       await this.#health.start()
@@ -211,7 +212,7 @@ export class Server {
     authorizationGate(methods, this.#recorded, this.#rules)
     const problems = [...this.#registry.problems(), ...this.#references.dangling()]
     if (problems.length > 0) throw new DeclarationError('server', problems)
-    developmentGuard(this.#config, this.#registry.repositories(), process.env['NODE_ENV'])
+    developmentGuard(this.#config, this.#registry, process.env['NODE_ENV'])
   }
 
   /** Whoever starts operations can also be asked about them. */
@@ -221,6 +222,24 @@ export class Server {
     if (!services.some(({ methods }) => methods.some(answersOperation))) return
     this.addRules(...operationRules)
     this.#registry.add(Operations, { implementation: operationsService(this.#config.lroStore, this.#runner) })
+  }
+
+  #addReflection(): void {
+    const implementation = reflectionService(() => this.#registry.services())
+    this.addRules(...reflectionRules)
+    for (const service of reflectionServices) this.#registry.add(service, { implementation })
+  }
+
+  #newHttpDoor({ listener }: Gateway): HttpDoor {
+    const { limits, httpTls } = this.#config
+    return new HttpDoor(traced(identified(listener), this.#telemetry), {
+      headersTimeoutMs: limits.httpHeadersMs,
+      requestTimeoutMs: limits.httpRequestMs,
+      keepAliveTimeoutMs: limits.httpKeepaliveMs,
+      maxHeaderBytes: limits.maxHeaderBytes,
+      ...(Number.isFinite(limits.maxHttpConnections) ? { maxConnections: limits.maxHttpConnections } : {}),
+      ...(httpTls === undefined ? {} : { tls: httpsOptions(httpTls) }),
+    })
   }
 
   #newGateway(): Gateway {

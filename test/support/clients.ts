@@ -22,7 +22,7 @@ type Headers = Readonly<Record<string, string | readonly string[]>>
 export class ForeignClient {
   readonly #client: grpc.Client & Record<string, (...args: unknown[]) => unknown>
 
-  constructor(service: DescService, address: string) {
+  constructor(service: DescService, address: string, credentials = grpc.credentials.createInsecure()) {
     const loaded = grpc.loadPackageDefinition(
       loadFileDescriptorSetFromBuffer(descriptorSet(service.file), {
         keepCase: true,
@@ -37,7 +37,7 @@ export class ForeignClient {
         (at, name) => (at as Record<string, unknown>)[name],
         loaded,
       ) as grpc.ServiceClientConstructor
-    this.#client = new Constructor(address, grpc.credentials.createInsecure()) as never
+    this.#client = new Constructor(address, credentials) as never
   }
 
   unary(

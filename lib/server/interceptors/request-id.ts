@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { acceptableRequestId } from '../acceptable-request-id.js'
 import { Deadline } from '../deadline.js'
 import type { Interceptor, Passed } from '../interceptor.js'
 import type { Method } from '../method.js'
@@ -14,7 +15,7 @@ export interface RequestId {
 export const requestId =
   (timeoutMsOf: (method: Method) => number): Interceptor<RequestId, Passed<'logging'>> =>
   async (call, next) => {
-    const id = acceptable(call.metadata.get('x-request-id')) ?? randomUUID()
+    const id = acceptableRequestId(call.metadata.get('x-request-id')) ?? randomUUID()
     call.headers.set('x-request-id', id)
     const timeoutMs = call.method.isStreaming ? Number.POSITIVE_INFINITY : timeoutMsOf(call.method)
     const at = Math.min(call.incoming.deadline ?? Number.POSITIVE_INFINITY, Date.now() + timeoutMs)
@@ -26,6 +27,3 @@ export const requestId =
       throw error
     }
   }
-
-const acceptable = (id: string | undefined): string | undefined =>
-  id !== undefined && /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined

@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto'
+import type { RequestListener } from 'node:http'
+import { acceptableRequestId } from './acceptable-request-id.js'
+
+/**
+ * The listener, with a request id on every answer: of probes and of mounted handlers, which find it in the header of their
+ * request, too, and of calls, whose chain takes it over.
+ */
+export const identified =
+  (listener: RequestListener): RequestListener =>
+  (request, response) => {
+    const id = acceptableRequestId(request.headers['x-request-id'] as string | undefined) ?? randomUUID()
+    request.headers['x-request-id'] = id
+    response.setHeader('x-request-id', id)
+    listener(request, response)
+  }
