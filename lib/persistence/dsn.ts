@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { Unavailable } from '../errors.js'
 
@@ -21,7 +22,7 @@ export interface ResolvedDsn {
 }
 
 /** Who logs in where. */
-export interface Login {
+export interface DsnLogin {
   readonly user: string
   readonly host: string
   readonly port: number | undefined
@@ -65,15 +66,52 @@ export async function resolveDsn(dsn: string): Promise<ResolvedDsn> {
 
 /**
  * What the file holds, without the white space around it.
- * @throws Unavailable when it cannot be read or is empty.
+ * @throws Unavailable that says what to do when it cannot be read, is empty, too large or no text.
  */
 export async function readDsnFile(path: string): Promise<string> {
-  const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Unavailable(`DSN: the file ${path} cannot be read (${error.code ?? error.name})`)
-  })
-  const text = content.replace(/^\uFEFF/, '').trim()
-  if (text === '') throw new Unavailable(`DSN: the file ${path} is empty`)
+  let bytes: Buffer
+  try {
+    // A pipe would keep whoever opens it waiting.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    bytes = await startOf(file).finally(() => file.close())
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw new Unavailable(`DSN: the file ${path} cannot be read (${code}): ${ADVICE[code] ?? 'see to it'}`)
+  }
+  if (bytes.length > LONGEST)
+    throw new Unavailable(`DSN: the file ${path} is larger than ${LONGEST} bytes: write the DSN alone into it`)
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim()
+  } catch {
+    throw new Unavailable(`DSN: the file ${path} is not UTF-8: write the DSN into it as plain text`)
+  }
+  if (text === '') throw new Unavailable(`DSN: the file ${path} is empty: write the DSN into it`)
   return text
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  ENOENT: 'create it, mount it, or correct the path',
+  ENOTDIR: 'a part of its path is a file: correct the path',
+  EACCES: 'let the user of this process read it',
+  EISDIR: 'it is a folder: name the file in it that holds the DSN',
+  ELOOP: 'its symbolic links lead in a circle',
+  ENXIO: 'it is a socket: name a regular file',
+  ESPIPE: 'it is a pipe or a device: name a regular file',
+}
+
+/** One byte more than a DSN may have, at most. */
+async function startOf(file: FileHandle): Promise<Buffer> {
+  const stat = await file.stat()
+  if (stat.isDirectory()) throw Object.assign(new TypeError(), { code: 'EISDIR' })
+  if (!stat.isFile()) throw Object.assign(new TypeError(), { code: 'ESPIPE' })
+  const bytes = Buffer.alloc(LONGEST + 1)
+  let length = 0
+  for (;;) {
+    const { bytesRead } = await file.read(bytes, length, bytes.length - length, length)
+    length += bytesRead
+    if (bytesRead === 0 || length === bytes.length) return bytes.subarray(0, length)
+  }
 }
 
 /**
@@ -120,7 +158,7 @@ export function hidePasswords(text: string, dsn: string): string {
 }
 
 /** Who logs in where with a DSN of `postgres` or `mysql`. */
-export function loginOf(dsn: string): Login {
+export function loginOf(dsn: string): DsnLogin {
   const { username, hostname, port, pathname, searchParams } = urlOf(dsn)
   return {
     user: decoded(username) || (searchParams.get('user') ?? ''),
@@ -128,6 +166,16 @@ export function loginOf(dsn: string): Login {
     port: port === '' ? undefined : Number(port),
     database: decoded(pathname.slice(1)),
   }
+}
+
+/** The DSN with another password. */
+export function withPassword(dsn: string, password: string): string {
+  const url = urlOf(dsn)
+  // One among the parameters would go before it.
+  url.searchParams.delete('password')
+  // `URL` leaves a % as it is.
+  url.password = encodeURIComponent(password)
+  return url.href
 }
 
 const isDriver = (text: string): text is DsnDriver => (DRIVERS as readonly string[]).includes(text)

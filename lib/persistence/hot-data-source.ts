@@ -2,7 +2,8 @@ import { DataSource, type DataSourceOptions } from 'typeorm'
 import type { MysqlDataSourceOptions } from 'typeorm/driver/mysql/MysqlDataSourceOptions.js'
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js'
 import { checkDsn, type DsnFile, parseHotDsn, redactDsn, resolveDsn } from './dsn.js'
-import type { HotDriver, PasswordCallback } from './hot-driver.js'
+import { Unavailable } from '../errors.js'
+import { askingFor, type HotDriver, type PasswordCallback } from './hot-driver.js'
 import { hotMysql } from './hot-mysql.js'
 import { hotPostgres } from './hot-postgres.js'
 import { HotReload, type Rejection, type Reload } from './hot-reload.js'
@@ -25,7 +26,7 @@ interface HotSettings {
   readonly debounceMs?: number
   /** How often the file is read although nothing was heard of it; default 10 s. */
   readonly recheckMs?: number
-  /** How long callers wait for another DSN once the server refuses the login; default 5 s, 0 for not at all. */
+  /** How long callers wait for another DSN, or for another password, once the server refuses the login; default 5 s, 0 for not at all. */
   readonly loginGraceMs?: number
   /** Told of every change. Default: Node's warnings for what is rejected, TypeORM's log for the rest. */
   readonly reloadLogger?: ReloadLogger
@@ -82,8 +83,9 @@ export class HotDataSource extends DataSource {
     const hot = (driver === 'postgres' ? hotPostgres : hotMysql)({
       module: () => start.module,
       dsn: () => start.dsn,
-      password,
-      loginGraceMs: file === undefined ? 0 : (loginGraceMs ?? 5000),
+      withPassword: askingFor(password),
+      // What never changes is not waited for.
+      loginGraceMs: file === undefined && password === undefined ? 0 : (loginGraceMs ?? 5000),
       onLoginRefused: () => self.#readFile(),
       onDrained: (old) => self.#tell('drained', { dsn: redactDsn(old) }),
     })
@@ -106,17 +108,12 @@ export class HotDataSource extends DataSource {
     this.#start.dsn = (await resolveDsn(this.#settings.dsn)).dsn
     await super.initialize()
     if (this.#file === undefined) return this
-    const { debounceMs = 100, recheckMs = 10_000 } = this.#settings
-    const pool = this.#driver.pool()
-    if (pool === undefined) throw new TypeError('HotDataSource: the driver made no pool')
-    this.#reload = await HotReload.start(this.#file, this.#start.dsn, {
-      debounceMs,
-      recheckMs,
-      replace: (dsn, signal) => pool.replace(dsn, signal),
-      onReload: (event) => this.#tell('reload', event),
-      onRejected: (event) => this.#tell('rejected', event),
-      onRestored: (dsn) => this.#log('info', { dsn }, 'the file holds the DSN in use again'),
-    })
+    try {
+      this.#reload = await this.#follow(this.#file)
+    } catch (error) {
+      await super.destroy()
+      throw error
+    }
     return this
   }
 
@@ -132,9 +129,31 @@ export class HotDataSource extends DataSource {
     return () => this.#listeners[event].delete(listener)
   }
 
-  /** A readiness check that fails while the file cannot be read or what it holds was rejected; `/readyz` says 503 then. */
+  /**
+   * A readiness check that fails while the file cannot be read, what it holds was rejected, or the server refuses the login;
+   * `/readyz` says 503 then.
+   */
   readinessCheck(name = 'dsn'): { readonly name: string; readonly check: () => Promise<void> } {
-    return { name, check: async () => this.#reload?.check() }
+    return {
+      name,
+      check: async () => {
+        await this.#reload?.check()
+        if (this.#driver.pool()?.refusal !== undefined)
+          throw new Unavailable('the database refuses the login of the DSN in use')
+      },
+    }
+  }
+
+  #follow(file: DsnFile): Promise<HotReload> {
+    const { debounceMs = 100, recheckMs = 10_000 } = this.#settings
+    return HotReload.start(file, this.#start.dsn, {
+      debounceMs,
+      recheckMs,
+      replace: async (dsn, signal) => this.#driver.pool()?.replace(dsn, signal),
+      onReload: (event) => this.#tell('reload', event),
+      onRejected: (event) => this.#tell('rejected', event),
+      onRestored: (dsn) => this.#log('info', { dsn }, 'the file holds the DSN in use again'),
+    })
   }
 
   #readFile(): void {
@@ -171,18 +190,8 @@ const MESSAGES: Readonly<Record<keyof HotEvents, string>> = {
 }
 
 const MANAGED: readonly string[] = [
-  ...[
-    'type',
-    'driver',
-    'replication',
-    'url',
-    'host',
-    'port',
-    'username',
-    'database',
-    'nativeDriver',
-    'socketPath',
-  ],
+  ...['type', 'driver', 'replication', 'url', 'host', 'port', 'username', 'database'],
+  ...['nativeDriver', 'socketPath'],
 ]
 
 function refuseManaged(options: object): void {

@@ -1,64 +1,83 @@
 import type { EventEmitter } from 'node:events'
-import { loginOf } from './dsn.js'
-import type { HotDriver, HotDriverOptions } from './hot-driver.js'
-import { type Handed, HotPool, type Sessions } from './hot-pool.js'
+import { CONNECT_MS, type HotDriver, type HotDriverOptions, refuseOptions } from './hot-driver.js'
+import type { Handed } from './hot-line.js'
+import { HotPool } from './hot-pool.js'
+import type { Connection, Keeper } from './hot-session.js'
 
 /** What is used of `mysql2`. */
 interface Module {
-  createPool(options: object): MysqlPool
+  createConnection(options: object): Client
   readonly Connection: unknown
   readonly TypedParameter: unknown
 }
 
-interface Connection extends EventEmitter {
-  readonly stream: EventEmitter
+interface Client extends EventEmitter {
+  readonly config: object
+  readonly stream: EventEmitter & { destroy(): void }
+  connect(done: (error: Error | null) => void): void
   query(text: string, done: (error: Error | null) => void): void
-  release(): void
-  destroy(): void
   end(): void
-}
-
-interface MysqlPool extends EventEmitter {
-  readonly config: { readonly connectionConfig: { password?: string } }
-  getConnection(done: Handed<Connection>): void
-  end(done: () => void): void
+  destroy(): void
+  /** Ours: what a connection of a pool has. */
+  release?: () => void
 }
 
 /** What is read of TypeORM's options for `createPool()`. */
 interface PoolOptions {
   readonly connectionLimit?: number
+  readonly connectTimeout?: number
+  readonly idleTimeout?: number
+  readonly maxIdle?: number
   readonly queueLimit?: number
   readonly waitForConnections?: boolean
 }
 
-/** The password is wrong, or the user is gone or may not log in: ER_ACCESS_DENIED_ERROR and two of its kin. */
-const LOGIN_REFUSED = new Set<unknown>([1045, 1698, 4151])
+/** Of `mysql2`'s pool; it is not used. */
+const NOT_OURS = ['resetOnRelease']
+
+/**
+ * The password is wrong, the user is gone, locked or expired, has no right to the database, or none may come from here:
+ * ER_ACCESS_DENIED_ERROR and its kin, 3118 on MySQL and 4151 on MariaDB for a locked account.
+ */
+const LOGIN_REFUSED = new Set<unknown>([1044, 1045, 1130, 1698, 1862, 3118, 4151])
 
 /** Stands for the `mysql2` module in TypeORM's `driver` option. */
 export function hotMysql(options: HotDriverOptions): HotDriver {
-  let made: HotPool<Connection> | undefined
+  let made: HotPool<Client> | undefined
   const mysql = () => options.module() as Module
 
   const createPool = (poolOptions: PoolOptions) => {
-    const open = (dsn: string, changed: () => void) =>
-      new MysqlSessions(mysql().createPool(configured(poolOptions, dsn)), dsn, options.password, changed)
-    const hot = new HotPool<Connection>(options.dsn(), {
+    refuseOptions(poolOptions, NOT_OURS)
+    const { connectionLimit, connectTimeout, idleTimeout, maxIdle, queueLimit, waitForConnections } =
+      poolOptions
+    const max = connectionLimit || 10
+    let last: Client | undefined
+    const hot = new HotPool<Client>(options.dsn(), {
       ...options,
-      open,
-      max: poolOptions.connectionLimit ?? 10,
-      queueLimit:
-        poolOptions.waitForConnections === false ? 0 : poolOptions.queueLimit || Number.POSITIVE_INFINITY,
+      connect: (dsn, keeper) => {
+        const client = mysql().createConnection(configured(poolOptions, dsn))
+        return connected(client, keeper, () => (last = client))
+      },
+      max,
+      queueLimit: waitForConnections === false ? 0 : queueLimit || Number.POSITIVE_INFINITY,
       waitMs: 0,
+      connectMs: connectTimeout || CONNECT_MS,
+      idleMs: idleTimeout ?? 60_000,
+      keptIdle: maxIdle ?? max,
+      maxAgeMs: 0,
       isLoginRefused: (error) => 'errno' in error && LOGIN_REFUSED.has(error.errno),
+      onLost: () => {},
     })
     made = hot
     return {
-      getConnection: (done: Handed<Connection>) =>
-        hot.acquire((error, session) => done(error ?? null, session)),
+      getConnection: (done: (error: Error | null, client: Client | undefined) => void) => {
+        const handed: Handed<Client> = (error, client) => done(error ?? null, client)
+        hot.acquire(handed)
+      },
       end: (done: (error?: Error) => void) => void hot.end().then(() => done(), done),
-      /** The one that a statement is to be ended with. */
+      /** The login that a statement is to be ended with: the newest one is most likely to be let in. */
       get config() {
-        return (hot.current as MysqlSessions).pool.config
+        return { connectionConfig: last?.config ?? {} }
       },
     }
   }
@@ -74,105 +93,33 @@ export function hotMysql(options: HotDriverOptions): HotDriver {
   return { module, pool: () => made }
 }
 
-/** Options go before those of the URL in `mysql2`, and TypeORM sets these to undefined. `gracefulEnd` says goodbye to the server. */
-function configured(poolOptions: PoolOptions, dsn: string): object {
-  const uri = dsn.replace(/^mariadb:/i, 'mysql:')
-  return { ...poolOptions, uri, queueLimit: 0, waitForConnections: true, gracefulEnd: true }
-}
+/** Options go before those of the URL in `mysql2`, and TypeORM sets these to undefined. */
+const configured = (poolOptions: PoolOptions, dsn: string): object => ({
+  ...poolOptions,
+  uri: dsn.replace(/^mariadb:/i, 'mysql:'),
+})
 
-class MysqlSessions implements Sessions<Connection> {
-  readonly #open = new Set<Connection>()
-  readonly #out = new Set<Connection>()
-  #opening = 0
-  #isRetired = false
-
-  constructor(
-    readonly pool: MysqlPool,
-    private readonly dsn: string,
-    private readonly password: HotDriverOptions['password'],
-    private readonly changed: () => void,
-  ) {
-    pool.on('connection', (connection: Connection) => this.#opened(connection))
-    pool.on('acquire', (connection: Connection) => this.#out.add(connection))
-    pool.on('release', (connection: Connection) => this.#cameBack(connection))
+function connected(client: Client, keeper: Keeper, tell: () => void): Connection<Client> {
+  const { stream } = client
+  client.release = () => keeper.giveBack()
+  client.destroy = () => {
+    keeper.broken()
+    keeper.giveBack()
   }
-
-  get size(): number {
-    return this.#open.size + this.#opening
-  }
-
-  get idle(): number {
-    return this.#open.size - this.#out.size
-  }
-
-  connect(done: Handed<Connection>): void {
-    if (this.idle > 0) return this.pool.getConnection(done)
-    this.#opening++
-    const opened: Handed<Connection> = (error, connection) => {
-      this.#opening--
-      done(error, connection)
-    }
-    this.#ask().then(
-      () => this.pool.getConnection(opened),
-      (error: Error) => opened(error, undefined),
-    )
-  }
-
-  giveBack(connection: Connection): void {
-    connection.release()
-  }
-
-  probe(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.connect((error, connection) => {
-        if (connection === undefined) return reject(error ?? new TypeError('mysql2 answered nothing'))
-        connection.query('SELECT 1', (failure) => {
-          if (failure === null) connection.release()
-          else connection.destroy()
-          if (failure === null) resolve()
-          else reject(failure)
-        })
-      })
-    })
-  }
-
-  /** `end()` of a pool would close what is in use as well. */
-  retire(): void {
-    this.#isRetired = true
-    for (const connection of this.#open) if (!this.#out.has(connection)) this.#close(connection)
-    this.#finish()
-  }
-
-  #opened(connection: Connection): void {
-    this.#open.add(connection)
-    connection.stream.once('close', () => {
-      this.#open.delete(connection)
-      this.#out.delete(connection)
-      this.#finish()
-      this.changed()
-    })
-  }
-
-  #cameBack(connection: Connection): void {
-    if (this.#isRetired) this.#close(connection)
-    else this.#out.delete(connection)
-    this.changed()
-  }
-
-  /** It counts as in use until the server has closed it. */
-  #close(connection: Connection): void {
-    this.#out.add(connection)
-    connection.end()
-  }
-
-  /** Stops the timers of the pool. */
-  #finish(): void {
-    if (this.#isRetired && this.size === 0) this.pool.end(() => {})
-  }
-
-  /** `mysql2` copies the password from here for every connection that it opens. */
-  async #ask(): Promise<void> {
-    if (this.password === undefined) return
-    this.pool.config.connectionConfig.password = await this.password(loginOf(this.dsn))
+  client.on('error', (error: Error) => keeper.broken(error))
+  client.on('end', () => keeper.broken())
+  // Of the socket itself: TLS would come to stand before it.
+  stream.once('close', () => {
+    keeper.broken()
+    keeper.closed()
+  })
+  const asked = (ask: (done: (error: Error | null) => void) => void) =>
+    new Promise<void>((resolve, reject) => ask((error) => (error === null ? resolve() : reject(error))))
+  return {
+    client,
+    opened: asked((done) => client.connect(done)).then(tell),
+    ask: () => asked((done) => client.query('SELECT 1', done)),
+    close: () => client.end(),
+    cut: () => client.stream.destroy(),
   }
 }

@@ -1,32 +1,25 @@
 import { Unavailable } from '../errors.js'
-
-/** The sessions of one DSN: a driver's own pool, which is never asked for more than it has or may open. */
-export interface Sessions<C> {
-  /** Open, being opened, or being closed. */
-  readonly size: number
-  /** Open and handed to nobody. */
-  readonly idle: number
-  /** Hands out an idle session, or a new one. */
-  connect(done: Handed<C>): void
-  /** Takes a session back that nobody wants any more. */
-  giveBack(session: C): void
-  /** Opens a session, asks it a question and keeps it. */
-  probe(): Promise<void>
-  /** Closes what is idle now, and the rest as it comes back. */
-  retire(): void
-}
-
-export type Handed<C> = (error: Error | null | undefined, session: C | undefined) => void
+import { type Connect, type Generation, Session } from './hot-session.js'
+import { type Handed, WaitingLine } from './hot-line.js'
 
 export interface HotPoolOptions<C> {
-  /** @param changed - to be called when a session came back, was closed, or could not be opened. */
-  readonly open: (dsn: string, changed: () => void) => Sessions<C>
-  /** Most sessions in use at once; while an old pool drains there are at most twice as many. */
+  readonly connect: Connect<C>
+  /** The DSN with the password to use now. */
+  readonly withPassword: (dsn: string) => Promise<string>
+  /** Most sessions in use at once; while old ones are still in use there are at most twice as many. */
   readonly max: number
   /** Most callers that wait for a session. */
   readonly queueLimit: number
   /** How long a caller waits for one; 0 for as long as it takes. */
   readonly waitMs: number
+  /** How long it may take to log in. */
+  readonly connectMs: number
+  /** Whoever is idle for so long is closed; 0 for nobody. */
+  readonly idleMs: number
+  /** So many are kept though they are idle. */
+  readonly keptIdle: number
+  /** Whoever is older is closed when it comes back; 0 for nobody. */
+  readonly maxAgeMs: number
   /** How long a caller waits for another DSN after the server refused the login of this one. */
   readonly loginGraceMs: number
   readonly isLoginRefused: (error: Error) => boolean
@@ -34,74 +27,69 @@ export interface HotPoolOptions<C> {
   readonly onLoginRefused: () => void
   /** The last session of a DSN that was replaced is closed. */
   readonly onDrained: (dsn: string) => void
+  /** An idle session was lost. */
+  readonly onLost: (error: Error, client: C) => void
 }
 
-interface Waiter<C> extends Waiting {
-  readonly done: Handed<C>
-}
-
-interface Waiting {
-  /** Ends the waiting of a caller that does not wait forever. */
-  late?: NodeJS.Timeout
-  /** Ends the waiting for another DSN. */
-  refused?: NodeJS.Timeout
-  isGone?: true
-}
-
-/** How long nobody tries a login again that was refused. */
-const REFUSED_FOR_MS = 1000
+/** A login that was refused is tried again after so long, then after twice as long, and so on. */
+const FIRST_RETRY_MS = 250
+const LAST_RETRY_MS = 5000
 
 /**
- * A pool whose sessions can move to another DSN. The line of those who wait is kept here and not in the driver's pool, so
- * that it moves along: a driver's pool that ends leaves its line standing.
+ * A pool whose sessions can move to another DSN. It keeps the sessions and the line of those who wait itself: a driver's
+ * pool that ends leaves its line standing, and counts nothing beside its own.
  */
 export class HotPool<C> {
-  readonly #line: Waiter<C>[] = []
-  /** With the DSN when it was in use, rather than tried in vain. */
-  readonly #retired = new Map<Sessions<C>, string | undefined>()
-  readonly #tried = new Set<Sessions<C>>()
+  readonly #sessions = new Set<Session<C>>()
+  /** Of the DSN in use. While there are any, nobody waits. */
+  #idle: Session<C>[] = []
+  readonly #line: WaitingLine<C>
   readonly #watchers = new Set<() => void>()
-  #current: Sessions<C>
+  #current: Generation
+  /** DSNs that wait for room to be tried. */
+  #reserved = 0
   #hasWorked = false
-  #refusedUntil = 0
+  #refusal: Error | undefined
+  #retryMs = FIRST_RETRY_MS
+  #retry: NodeJS.Timeout | undefined
+  #sweep: NodeJS.Timeout | undefined
   #isEnding = false
 
   constructor(
-    private dsn: string,
+    dsn: string,
     private readonly options: HotPoolOptions<C>,
   ) {
-    this.#current = this.#open(dsn)
+    this.#current = { dsn, size: 0, opening: 0, state: 'used' }
+    this.#line = new WaitingLine(options)
   }
 
-  get current(): Sessions<C> {
-    return this.#current
+  /** Sessions of every DSN that are not closed. */
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  get idle(): number {
+    return this.#idle.length
   }
 
   get waiting(): number {
     return this.#line.length
   }
 
-  /** Sessions of every DSN that are not closed. */
-  get size(): number {
-    let size = this.#current.size
-    for (const pool of this.#retired.keys()) size += pool.size
-    for (const pool of this.#tried) size += pool.size
-    return size
+  /** Why the server lets nobody in; undefined while it does. */
+  get refusal(): Error | undefined {
+    return this.#refusal
   }
 
   acquire(done: Handed<C>): void {
+    const session = this.#idle.pop()
+    if (session !== undefined) return hand(session, done)
     if (this.#isEnding) return done(destroyed(), undefined)
-    const waiter: Waiter<C> = { done }
-    if (this.#line.length === 0 && this.#hasRoom) return this.#connect(waiter)
-    const { queueLimit, waitMs } = this.options
-    if (this.#line.length >= queueLimit) {
+    if (this.#line.length >= this.options.queueLimit + this.#current.opening + this.#room) {
       return done(new Unavailable('every connection is in use, and as many callers wait as may'), undefined)
     }
-    if (waitMs > 0) {
-      const late = () => this.#refuse(waiter, new Unavailable(`no connection came free in ${waitMs} ms`))
-      waiter.late = setTimeout(late, waitMs)
-    }
-    this.#line.push(waiter)
+    this.#line.join(done, this.#refusal)
+    this.#grow()
   }
 
   /**
@@ -109,136 +97,198 @@ export class HotPool<C> {
    * @throws what the new DSN answered, or the reason of the signal; everything is as before then.
    */
   async replace(dsn: string, signal: AbortSignal): Promise<void> {
-    while (this.size >= 2 * this.options.max) await this.#change(signal)
-    const next = this.#open(dsn)
-    this.#tried.add(next)
+    await this.#roomForAnother(signal)
+    const next: Generation = { dsn, size: 0, opening: 0, state: 'tried' }
+    const session = this.#begin(next)
+    const abort = () => session.cut(signal.reason as Error)
+    signal.addEventListener('abort', abort, { once: true })
     try {
-      await abortable(next.probe(), signal)
+      await this.#logIn(session, true)
       signal.throwIfAborted()
-    } catch (error) {
-      this.#retire(next, undefined)
-      throw error
+    } finally {
+      signal.removeEventListener('abort', abort)
     }
     const old = this.#current
-    const oldDsn = this.dsn
+    const idle = this.#idle
+    this.#idle = []
     this.#current = next
-    this.dsn = dsn
-    this.#refusedUntil = 0
-    for (const waiter of this.#line) forgive(waiter)
-    this.#retire(old, oldDsn)
+    next.state = 'used'
+    old.state = 'replaced'
+    for (const unused of idle) unused.close()
+    // Whoever asked for the move hears of it first.
+    if (old.size === 0) setImmediate(() => this.options.onDrained(old.dsn))
+    this.#letIn(session)
   }
 
   /** Refuses those who wait, and is over when every session has come back and is closed. */
   async end(): Promise<void> {
     this.#isEnding = true
-    for (const waiter of [...this.#line]) this.#refuse(waiter, destroyed())
-    this.#current.retire()
+    clearTimeout(this.#retry)
+    clearTimeout(this.#sweep)
+    this.#line.refuseAll(destroyed())
+    this.#idle = []
+    for (const session of this.#sessions) {
+      if (session.isOpening) session.cut(destroyed())
+      else if (!session.isOut) session.close()
+    }
     while (this.size > 0) await this.#change()
   }
 
-  #open(dsn: string): Sessions<C> {
-    return this.options.open(dsn, () => this.#changed())
-  }
-
-  get #hasRoom(): boolean {
-    const { idle, size } = this.#current
-    if (idle > 0) return true
+  /** How many more may be opened. */
+  get #room(): number {
+    if (this.#isEnding || this.#retry !== undefined) return 0
     const { max } = this.options
-    return size < max && Date.now() >= this.#refusedUntil && this.size < 2 * max
+    return Math.max(0, Math.min(max - this.#current.size, 2 * max - this.size - this.#reserved))
   }
 
-  #connect(waiter: Waiter<C>): void {
-    const pool = this.#current
-    pool.connect((error, session) => {
-      if (waiter.isGone === true) {
-        if (session !== undefined) pool.giveBack(session)
-        return this.#changed()
-      }
-      if (session !== undefined) {
-        this.#hasWorked = true
-        settle(waiter)
-        return waiter.done(undefined, session)
-      }
-      const reason = error ?? destroyed()
-      if (this.#isEnding) return this.#refuse(waiter, reason)
-      if (pool !== this.#current) this.#line.unshift(waiter)
-      else if (this.#isPatient && this.options.isLoginRefused(reason)) this.#waitForLogin(waiter, reason)
-      else this.#refuse(waiter, reason)
-      this.#changed()
+  /** Opens what those who wait need; who gets which is not settled before they are open. */
+  #grow(): void {
+    while (this.#line.length > this.#current.opening && this.#room > 0) void this.#open()
+  }
+
+  async #open(): Promise<void> {
+    const generation = this.#current
+    const session = this.#begin(generation)
+    generation.opening++
+    const error = await this.#logIn(session, false).then(
+      () => undefined,
+      (reason: Error) => reason,
+    )
+    generation.opening--
+    if (generation === this.#current) {
+      if (error === undefined) return this.#letIn(session)
+      if (this.#hasWorked && this.options.loginGraceMs > 0 && this.options.isLoginRefused(error)) {
+        this.#waitForLogin(error)
+      } else this.#line.shift()?.(error, undefined)
+    } else session.close()
+    this.#grow()
+  }
+
+  #begin(generation: Generation): Session<C> {
+    const session = new Session<C>(generation, {
+      broke: (lost, error) => this.#broke(lost, error),
+      closed: (gone) => this.#closed(gone),
+      cameBack: (back) => this.#cameBack(back),
     })
+    generation.size++
+    this.#sessions.add(session)
+    return session
   }
 
-  get #isPatient(): boolean {
-    return this.#hasWorked && this.options.loginGraceMs > 0
+  async #logIn(session: Session<C>, asked: boolean): Promise<void> {
+    const { connect, withPassword, connectMs } = this.options
+    await session.open(connect, () => withPassword(session.generation.dsn), connectMs, asked)
+    if (!this.#isEnding) return
+    session.close()
+    throw destroyed()
   }
 
-  /** The password may have been changed before the file was: a session that comes back, or a new DSN, will do as well. */
-  #waitForLogin(waiter: Waiter<C>, reason: Error): void {
-    this.#refusedUntil = Date.now() + REFUSED_FOR_MS
-    setTimeout(() => this.#changed(), REFUSED_FOR_MS).unref()
-    waiter.refused ??= setTimeout(() => this.#refuse(waiter, reason), this.options.loginGraceMs)
-    this.#line.unshift(waiter)
-    this.options.onLoginRefused()
+  /** A session of the DSN in use is open. */
+  #letIn(session: Session<C>): void {
+    this.#hasWorked = true
+    this.#refusal = undefined
+    this.#retryMs = FIRST_RETRY_MS
+    clearTimeout(this.#retry)
+    this.#retry = undefined
+    this.#line.forgive()
+    if (session.isOpen) this.#serve(session)
+    this.#grow()
   }
 
-  #refuse(waiter: Waiter<C>, error: Error): void {
-    settle(waiter)
-    waiter.isGone = true
-    const place = this.#line.indexOf(waiter)
-    if (place >= 0) this.#line.splice(place, 1)
-    waiter.done(error, undefined)
+  #serve(session: Session<C>): void {
+    const next = this.#line.shift()
+    if (next !== undefined) return hand(session, next)
+    session.isUnused = false
+    this.#idle.push(session)
+    const { idleMs } = this.options
+    if (idleMs > 0 && this.#sweep === undefined)
+      this.#sweep = setTimeout(() => this.#closeUnused(), idleMs).unref()
   }
 
-  #retire(pool: Sessions<C>, dsn: string | undefined): void {
-    this.#tried.delete(pool)
-    this.#retired.set(pool, dsn)
-    pool.retire()
-    this.#changed()
+  #cameBack(session: Session<C>): void {
+    if (!session.isOpen) return
+    const { maxAgeMs } = this.options
+    const isOld = maxAgeMs > 0 && performance.now() - session.openedAt > maxAgeMs
+    if (session.generation !== this.#current || this.#isEnding || isOld) session.close()
+    else this.#serve(session)
   }
 
-  #changed(): void {
-    for (const [pool, dsn] of this.#retired) {
-      if (pool.size > 0) continue
-      this.#retired.delete(pool)
-      if (dsn !== undefined) this.options.onDrained(dsn)
-    }
-    while (this.#hasRoom) {
-      const next = this.#line.shift()
-      if (next === undefined) break
-      this.#connect(next)
-    }
+  #broke(session: Session<C>, error: Error | undefined): void {
+    const place = this.#idle.indexOf(session)
+    if (place < 0) return
+    this.#idle.splice(place, 1)
+    if (error !== undefined) this.options.onLost(error, session.client)
+  }
+
+  #closed(session: Session<C>): void {
+    const { generation } = session
+    this.#sessions.delete(session)
+    generation.size--
+    if (generation.size === 0 && generation.state === 'replaced') this.options.onDrained(generation.dsn)
+    this.#grow()
     for (const tell of this.#watchers) tell()
   }
 
-  async #change(signal?: AbortSignal): Promise<void> {
-    let tell: (() => void) | undefined
-    const change = new Promise<void>((resolve) => this.#watchers.add((tell = resolve)))
+  /** The password may have been changed before the file was: a session that comes back, or a new DSN, will do as well. */
+  #waitForLogin(refusal: Error): void {
+    this.#refusal = refusal
+    this.#line.limit(refusal)
+    this.options.onLoginRefused()
+    if (this.#retry !== undefined) return
+    this.#retry = setTimeout(() => this.#tryAgain(), this.#retryMs).unref()
+    this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS)
+  }
+
+  /** Though nobody waits: whoever comes should not be the one to find out. */
+  #tryAgain(): void {
+    this.#retry = undefined
+    if (this.#room > 0) void this.#open()
+    else if (this.#refusal !== undefined) this.#waitForLogin(this.#refusal)
+  }
+
+  #closeUnused(): void {
+    this.#sweep = undefined
+    const { keptIdle, idleMs } = this.options
+    const over = this.#current.size - keptIdle
+    const unused = over > 0 ? this.#idle.filter((session) => session.isUnused).slice(0, over) : []
+    this.#idle = this.#idle.filter((session) => !unused.includes(session))
+    for (const session of unused) session.close()
+    for (const session of this.#idle) session.isUnused = true
+    if (this.#idle.length > 0) this.#sweep = setTimeout(() => this.#closeUnused(), idleMs).unref()
+  }
+
+  /** Another DSN is tried beside those in use, within twice the pool; an idle session makes way. */
+  async #roomForAnother(signal: AbortSignal): Promise<void> {
+    this.#reserved++
     try {
-      await (signal === undefined ? change : abortable(change, signal))
+      signal.throwIfAborted()
+      while (this.size >= 2 * this.options.max) {
+        this.#idle.shift()?.close()
+        await this.#change(signal)
+        signal.throwIfAborted()
+      }
+      if (this.#isEnding) throw destroyed()
     } finally {
-      if (tell !== undefined) this.#watchers.delete(tell)
+      this.#reserved--
     }
+  }
+
+  /** Until a session is closed, or the signal aborts. */
+  async #change(signal?: AbortSignal): Promise<void> {
+    let tell: () => void = () => {}
+    await new Promise<void>((resolve) => {
+      tell = resolve
+      this.#watchers.add(tell)
+      signal?.addEventListener('abort', tell, { once: true })
+    })
+    this.#watchers.delete(tell)
+    signal?.removeEventListener('abort', tell)
   }
 }
 
+function hand<C>(session: Session<C>, done: Handed<C>): void {
+  session.isOut = true
+  done(undefined, session.client)
+}
+
 const destroyed = () => new Unavailable('the DataSource was destroyed')
-
-function forgive(waiter: Waiting): void {
-  clearTimeout(waiter.refused)
-  delete waiter.refused
-}
-
-function settle(waiter: Waiting): void {
-  clearTimeout(waiter.late)
-  forgive(waiter)
-}
-
-/** The promise, or the signal's reason when that comes first. */
-function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-    if (signal.aborted) abort()
-  })
-}

@@ -1,38 +1,39 @@
 import { EventEmitter } from 'node:events'
-import { loginOf } from './dsn.js'
-import type { HotDriver, HotDriverOptions } from './hot-driver.js'
-import { type Handed, HotPool, type Sessions } from './hot-pool.js'
+import { CONNECT_MS, type HotDriver, type HotDriverOptions, refuseOptions } from './hot-driver.js'
+import { HotPool } from './hot-pool.js'
+import type { Connection, Keeper } from './hot-session.js'
 
 /** What is used of `pg`. */
 interface Module {
-  readonly Pool: new (options: object) => PgPool
   readonly Client: new (options: object) => Client
   readonly defaults?: object
 }
 
-interface Client {
+interface Client extends EventEmitter {
+  readonly connection: { readonly stream: { destroy(): void } }
+  connect(): Promise<unknown>
   query(text: string): Promise<unknown>
-  release(broken?: boolean): void
-}
-
-interface PgPool extends EventEmitter {
-  readonly idleCount: number
-  readonly waitingCount: number
-  connect(done: Handed<Client>): void
   end(done: () => void): void
+  /** Ours: what `pg` puts there when a client comes from its pool. */
+  release?: (isBroken?: unknown) => void
 }
 
 /** What is read of TypeORM's options for `new Pool()`. */
 interface PoolOptions {
   readonly max?: number
+  readonly min?: number
   readonly connectionTimeoutMillis?: number
+  readonly idleTimeoutMillis?: number
+  readonly maxLifetimeSeconds?: number
 }
 
-/** How long a session may take to open; `pg` alone waits as long as the system does, which may be minutes. */
-const CONNECT_TIMEOUT_MS = 10_000
+type Checkout = (error: Error | undefined, client: Client | undefined, release: (e?: unknown) => void) => void
 
-/** The password is wrong, or the role may not log in: invalid_password, invalid_authorization_specification. */
-const LOGIN_REFUSED = new Set<unknown>(['28P01', '28000'])
+/** Of `pg`'s pool; it is not used. */
+const NOT_OURS = ['maxUses', 'allowExitOnIdle', 'onConnect', 'verify', 'Client']
+
+/** The password is wrong, the role may not log in, or may not use the database. */
+const LOGIN_REFUSED = new Set<unknown>(['28P01', '28000', '42501'])
 
 /** Stands for the `pg` module in TypeORM's `driver` option. */
 export function hotPostgres(options: HotDriverOptions): HotDriver {
@@ -45,14 +46,23 @@ export function hotPostgres(options: HotDriverOptions): HotDriver {
 
     constructor(poolOptions: PoolOptions) {
       super()
-      const emit = (event: string, values: readonly unknown[]) => this.emit(event, ...values)
+      refuseOptions(poolOptions, NOT_OURS)
+      const { max, min, connectionTimeoutMillis, idleTimeoutMillis, maxLifetimeSeconds } = poolOptions
       made = this.#hot = new HotPool(options.dsn(), {
         ...options,
-        open: (dsn, changed) => new PostgresSessions(pg(), configured(poolOptions, dsn), emit, changed),
-        max: poolOptions.max ?? 10,
+        connect: (dsn, keeper) => {
+          const client = new (pg().Client)({ ...poolOptions, connectionString: dsn })
+          return connected(client, keeper, () => this.emit('connect', client))
+        },
+        max: max || 10,
         queueLimit: Number.POSITIVE_INFINITY,
-        waitMs: poolOptions.connectionTimeoutMillis ?? 0,
+        waitMs: connectionTimeoutMillis ?? 0,
+        connectMs: connectionTimeoutMillis || CONNECT_MS,
+        idleMs: idleTimeoutMillis ?? 10_000,
+        keptIdle: min ?? 0,
+        maxAgeMs: (maxLifetimeSeconds ?? 0) * 1000,
         isLoginRefused: (error) => 'code' in error && LOGIN_REFUSED.has(error.code),
+        onLost: (error, client) => this.emit('error', error, client),
       })
     }
 
@@ -60,28 +70,22 @@ export function hotPostgres(options: HotDriverOptions): HotDriver {
       return this.#hot.size
     }
 
+    get idleCount(): number {
+      return this.#hot.idle
+    }
+
     get waitingCount(): number {
       return this.#hot.waiting
     }
 
-    connect(done: (error: unknown, client?: Client, release?: Client['release']) => void): void {
-      this.#hot.acquire((error, client) => {
-        if (client === undefined) done(error)
-        else done(undefined, client, (destroy) => client.release(destroy))
-      })
+    connect(done: Checkout): void {
+      this.#hot.acquire((error, client) => done(error, client, client?.release ?? (() => {})))
     }
 
     end(done: (error?: Error) => void): void {
       this.#hot.end().then(() => done(), done)
     }
   }
-
-  const configured = (poolOptions: PoolOptions, dsn: string): object => ({
-    ...poolOptions,
-    connectionString: dsn,
-    connectionTimeoutMillis: poolOptions.connectionTimeoutMillis ?? CONNECT_TIMEOUT_MS,
-    ...(options.password === undefined ? {} : { Client: askingClient(pg(), dsn, options.password) }),
-  })
 
   const module = {
     Pool,
@@ -92,87 +96,18 @@ export function hotPostgres(options: HotDriverOptions): HotDriver {
   return { module, pool: () => made }
 }
 
-/** A password function among the options would be overridden by the connection string, which has none. */
-function askingClient(
-  pg: Module,
-  dsn: string,
-  ask: NonNullable<HotDriverOptions['password']>,
-): Module['Client'] {
-  return class extends pg.Client {
-    constructor(config: object) {
-      super(config)
-      const password = () => ask(loginOf(dsn))
-      Object.defineProperty(this, 'password', { value: password, writable: true, configurable: true })
-    }
-  }
-}
-
-class PostgresSessions implements Sessions<Client> {
-  readonly #pool: PgPool
-  readonly #open = new Set<unknown>()
-  #opening = 0
-  /** Callers that `pg` hands an idle session in the next turn. */
-  #claimed = 0
-
-  constructor(
-    pg: Module,
-    config: object,
-    emit: (event: string, values: readonly unknown[]) => void,
-    private readonly changed: () => void,
-  ) {
-    this.#pool = new pg.Pool(config)
-    this.#pool.on('connect', (client) => this.#open.add(client))
-    this.#pool.on('remove', (client) => this.#open.delete(client))
-    for (const event of ['connect', 'acquire', 'release', 'remove', 'error'])
-      this.#pool.on(event, (...values: unknown[]) => emit(event, values))
-    // `pg` tells before it has taken the session back.
-    for (const event of ['release', 'remove']) this.#pool.on(event, () => queueMicrotask(this.changed))
-  }
-
-  get size(): number {
-    return this.#open.size + this.#opening
-  }
-
-  get idle(): number {
-    return Math.max(0, this.#pool.idleCount - this.#claimed)
-  }
-
-  connect(done: Handed<Client>): void {
-    const isClaim = this.idle > 0
-    if (isClaim) this.#claimed++
-    else this.#opening++
-    this.#pool.connect((error, client) => {
-      if (isClaim) this.#claimed--
-      else this.#opening--
-      done(error, client)
-    })
-  }
-
-  giveBack(client: Client): void {
-    client.release()
-  }
-
-  probe(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.connect((error, client) => {
-        if (client === undefined) return reject(error ?? new TypeError('pg answered nothing'))
-        client.query('SELECT 1').then(
-          () => {
-            client.release()
-            resolve()
-          },
-          (failure: unknown) => {
-            client.release(true)
-            reject(failure as Error)
-          },
-        )
-      })
-    })
-  }
-
-  /** `pg` closes what comes back to a pool that ends, and forgets its line: nobody may stand in it. */
-  retire(): void {
-    if (this.#pool.waitingCount > 0) setImmediate(() => this.retire())
-    else this.#pool.end(this.changed)
+function connected(client: Client, keeper: Keeper, tell: () => void): Connection<Client> {
+  client.release = (isBroken) => keeper.giveBack(Boolean(isBroken))
+  client.on('error', (error: Error) => keeper.broken(error))
+  client.once('end', () => {
+    keeper.broken()
+    keeper.closed()
+  })
+  return {
+    client,
+    opened: client.connect().then(tell),
+    ask: () => client.query('SELECT 1'),
+    close: () => client.end(() => {}),
+    cut: () => client.connection.stream.destroy(),
   }
 }

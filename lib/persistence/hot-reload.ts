@@ -32,12 +32,22 @@ export interface Rejection {
 /** What was rejected is tried again after so long, then after twice as long, and so on. */
 const FIRST_RETRY_MS = 1000
 
+/** A folder in which something happens all the time is not left alone: the file is read after so many times the wait. */
+const MOST_WAITS = 10
+
 /** Keeps a pool on the DSN that a file holds. */
 export class HotReload {
   #watch: FileWatch | undefined
-  #timer: NodeJS.Timeout | undefined
+  /** When the file is read next though nothing is heard of it. */
+  #next: NodeJS.Timeout | undefined
+  #soon: NodeJS.Timeout | undefined
+  #heardAt: number | undefined
+  #reading: Promise<void> | undefined
+  #isStale = false
   #attempt: { readonly dsn: string; readonly controller: AbortController } | undefined
   #problem: string | undefined
+  /** What the file held last, as far as it was rejected. */
+  #rejected: string | undefined
   #retryMs = FIRST_RETRY_MS
   #isClosed = false
 
@@ -52,32 +62,21 @@ export class HotReload {
     const reload = new HotReload(file, current, options)
     reload.#watch = await watchFile(
       file.path,
-      () => reload.#readIn(options.debounceMs),
-      (code) =>
-        reload.#reject(
-          `the system does not watch ${file.path} (${code}): it is read every ${options.recheckMs} ms`,
-        ),
+      () => reload.#heard(),
+      (code) => {
+        const often = `it is read every ${options.recheckMs} ms`
+        options.onRejected({ reason: `the system does not watch ${file.path} (${code}): ${often}` })
+      },
     )
     await reload.read()
     return reload
   }
 
-  /** Reads the file now, and moves to what it holds. */
-  async read(): Promise<void> {
-    if (this.#isClosed) return
-    this.#readIn(this.options.recheckMs)
-    let dsn: string
-    try {
-      await this.#watch?.follow()
-      dsn = checkDsn(await readDsnFile(this.file.path), this.file.driver).dsn
-    } catch (error) {
-      return this.#reject((error as Error).message)
-    }
-    if (this.#hasEnded() || dsn === this.#attempt?.dsn) return
-    this.#attempt?.controller.abort()
-    this.#attempt = undefined
-    if (dsn === this.current) return this.#accept()
-    await this.#try(dsn)
+  /** Reads the file, and begins to move to what it holds. What is being read when this is called is read once more. */
+  read(): Promise<void> {
+    this.#isStale = true
+    this.#reading ??= this.#readOn().finally(() => (this.#reading = undefined))
+    return this.#reading
   }
 
   /** @throws Unavailable when the file cannot be read, or what it holds was rejected. */
@@ -88,9 +87,48 @@ export class HotReload {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    clearTimeout(this.#next)
+    clearTimeout(this.#soon)
     this.#attempt?.controller.abort()
     await this.#watch?.close()
+  }
+
+  #heard(): void {
+    const { debounceMs } = this.options
+    if (this.#isClosed) return
+    this.#heardAt ??= performance.now()
+    const left = this.#heardAt + MOST_WAITS * debounceMs - performance.now()
+    clearTimeout(this.#soon)
+    this.#soon = setTimeout(() => void this.read(), Math.max(0, Math.min(debounceMs, left)))
+    this.#soon.unref()
+  }
+
+  async #readOn(): Promise<void> {
+    while (this.#isStale && !this.#hasEnded()) {
+      this.#isStale = false
+      this.#heardAt = undefined
+      this.#readIn(this.options.recheckMs)
+      await this.#readOnce()
+    }
+  }
+
+  async #readOnce(): Promise<void> {
+    let content: string | undefined
+    let dsn: string
+    try {
+      await this.#watch?.follow()
+      content = await readDsnFile(this.file.path)
+      dsn = checkDsn(content, this.file.driver).dsn
+    } catch (error) {
+      this.#attempt?.controller.abort()
+      this.#attempt = undefined
+      return this.#reject((error as Error).message, content ?? '')
+    }
+    if (this.#hasEnded() || dsn === this.#attempt?.dsn) return
+    this.#attempt?.controller.abort()
+    this.#attempt = undefined
+    if (dsn === this.current) this.#accept()
+    else void this.#try(dsn)
   }
 
   /** Asked anew after each await, which the compiler cannot see. */
@@ -106,12 +144,14 @@ export class HotReload {
     } catch (error) {
       if (attempt.controller.signal.aborted) return
       this.#attempt = undefined
-      return this.#reject(`${redactDsn(dsn)} is not used: ${hidePasswords(said(error), dsn)}`)
+      return this.#reject(`${redactDsn(dsn)} is not used: ${hidePasswords(said(error), dsn)}`, dsn)
     }
     const previous = redactDsn(this.current)
-    this.#attempt = undefined
     this.current = dsn
     this.#forget()
+    // What was read meanwhile was held against the one before.
+    if (this.#attempt === attempt) this.#attempt = undefined
+    else void this.read()
     this.options.onReload({ dsn: redactDsn(dsn), previous })
   }
 
@@ -123,23 +163,26 @@ export class HotReload {
 
   #forget(): void {
     this.#problem = undefined
+    this.#rejected = undefined
     this.#retryMs = FIRST_RETRY_MS
   }
 
-  #reject(reason: string): void {
+  #reject(reason: string, content: string): void {
     if (this.#isClosed) return
+    const isNews = reason !== this.#problem || content !== this.#rejected
+    if (content !== this.#rejected) this.#retryMs = FIRST_RETRY_MS
     this.#readIn(Math.min(this.#retryMs, this.options.recheckMs))
     this.#retryMs *= 2
-    if (reason === this.#problem) return
     this.#problem = reason
-    this.options.onRejected({ reason })
+    this.#rejected = content
+    if (isNews) this.options.onRejected({ reason })
   }
 
   #readIn(ms: number): void {
-    clearTimeout(this.#timer)
+    clearTimeout(this.#next)
     if (this.#isClosed) return
-    this.#timer = setTimeout(() => void this.read(), ms)
-    this.#timer.unref()
+    this.#next = setTimeout(() => void this.read(), ms)
+    this.#next.unref()
   }
 }
 

@@ -7,6 +7,7 @@ export { redactDsn, type ResolvedDsn, resolveDsn } from './dsn.js'
 export { HotDataSource, type HotEvents, type HotOptions } from './hot-data-source.js'
 export { MemoryDatabase } from './memory-database.js'
 export { type MemoryOptions, MemoryRepository } from './memory-repository.js'
+export type { CatalogRow, LiveSchema } from './catalog/live-table.js'
 export { columnsOf, jsonColumnsOf } from './query/columns-of.js'
 export { filterPredicate, parseFilter, parseOrderBy, type Where } from './query/columns.js'
 export type { Direction, OrderTerm } from './query/order-by.js'
@@ -27,8 +28,10 @@ export {
   repositoryOf,
   type SecretLookups,
 } from './repository-of.js'
+export { type SchemaComparison, schemaComparison } from './schema-comparison.js'
 export { type SearchTable, type SearchTables, searchTables } from './search-tables.js'
 export { SqliteDataSource, type SqliteOptions } from './sqlite.js'
+export { type TableMigration, tableMigrations, type TableSql } from './table-migrations.js'
 export { transaction } from './transaction.js'
 export { type RepositoryOptions, TypeormRepository } from './typeorm-repository.js'
 export { type SentStatement, watchStatements } from './watch-statements.js'

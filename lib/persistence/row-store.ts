@@ -4,7 +4,9 @@ import type { ResourceModel } from '../resource/resource-model.js'
 import type { CredentialRow } from './credential-check.js'
 import type { Dialect, Executor, Row, RunOptions, Statement } from './executor.js'
 import type { ListPlan } from './list-plan.js'
+import { explainMissingVector } from './missing-vector.js'
 import type { Values } from './new-entity.js'
+import { byCodePoint } from './query/code-point-order.js'
 import { keysetPredicate } from './query/keyset.js'
 import { toOrderBy } from './query/order-sql.js'
 import { equals, isNull, type FilterNode } from './query/plan.js'
@@ -117,14 +119,10 @@ export class RowStore<E extends object> {
     lock = false,
   ): Promise<E[]> {
     if (keys.length === 0) return []
-    const padded = padToPowerOfTwo(keys).map((key) => this.#encode(this.model.key, key))
-    const values =
-      tenant === undefined ? padded : [this.#encode(this.model.tenant as Field, tenant), ...padded]
-    const { rows } = await on.run(
-      this.statements.batchGet(padded.length, tenant !== undefined, lock),
-      values,
-      run,
-    )
+    const isArray = this.dialect === 'postgres'
+    const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.#encode(this.model.key, key))
+    const statement = this.statements.batchGet(isArray ? 1 : padded.length, tenant !== undefined, lock)
+    const { rows } = await on.run(statement, [...this.#tenantValues(tenant), ...padded], run)
     return rows.map((row) => this.#hydrate(row))
   }
 
@@ -141,13 +139,16 @@ export class RowStore<E extends object> {
     run: RunOptions,
   ): Promise<(E | undefined)[]> {
     const fields = this.#fieldsOf(items[0]?.patch ?? {})
+    const sorted = items
+      .map(({ key, patch }, index) => ({ key, patch, index }))
+      .sort((a, b) => byCodePoint(a.key, b.key))
     const columns = fields.map((field) =>
-      items.map(({ patch }) => this.#encode(field, patch[field.property])),
+      sorted.map(({ patch }) => this.#encode(field, patch[field.property])),
     )
-    const values = [...this.#tenantValues(tenant), items.map(({ key }) => key), ...columns]
+    const values = [...this.#tenantValues(tenant), sorted.map(({ key }) => key), ...columns]
     const { rows } = await on.run(this.statements.batchUpdate(fields, tenant !== undefined), values, run)
     const updated = Array<E | undefined>(items.length).fill(undefined)
-    for (const row of rows) updated[Number(row[0]) - 1] = this.#hydrateBehind(row)
+    for (const row of rows) updated[sorted[Number(row[0]) - 1]?.index as number] = this.#hydrateBehind(row)
     return updated
   }
 
@@ -161,7 +162,7 @@ export class RowStore<E extends object> {
   ): Promise<number> {
     const fields = this.#fieldsOf(patch)
     const statement = this.statements.batchDelete(fields, tenant !== undefined)
-    const values = [...this.#tenantValues(tenant), keys, ...this.#bound(fields, patch)]
+    const values = [...this.#tenantValues(tenant), [...keys].sort(byCodePoint), ...this.#bound(fields, patch)]
     return (await on.run(statement, values, run)).affected
   }
 
@@ -198,7 +199,9 @@ export class RowStore<E extends object> {
     const condition = conditions.join(' AND ')
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
     const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect)} LIMIT ${this.#count(params, plan.size + 1)}${offset > 0 ? ` OFFSET ${this.#count(params, offset)}` : ''}`
-    const { rows } = await on.run(this.statements.list(condition, tail), params, run)
+    const { rows } = await on.run(this.statements.list(condition, tail), params, run).catch((error) => {
+      throw explainMissingVector(error, this.model.type)
+    })
     const page = rows.slice(0, plan.size)
     const items = page.map((row) => this.#hydrate(row))
     const last = items.at(-1)

@@ -10,7 +10,10 @@ export const SOFT_DELETE_KEY = 'soft_delete_key'
 /** One column as its dialect declares it. */
 export interface ColumnDefinition {
   readonly name: string
+  /** Without its collation. */
   readonly type: string
+  /** Whether it holds text, which is ordered and compared by code point. */
+  readonly isText: boolean
   readonly nullable: boolean
   readonly fallback: string | undefined
 }
@@ -85,25 +88,20 @@ const COLLATION: Readonly<Record<Dialect, string>> = {
 }
 const ENUM_LENGTH = 255
 
+const isText = (kind: FieldKind): kind is 'string' | 'enum' => kind === 'string' || kind === 'enum'
+
 function typeOf(field: Field, dialect: Dialect): string {
-  if (field.kind === 'string' || field.kind === 'enum') {
+  if (isText(field.kind)) {
     const length = field.kind === 'enum' ? ENUM_LENGTH : field.maxLength
-    const bare =
-      dialect === 'sqlite'
-        ? 'TEXT'
-        : length !== undefined
-          ? `varchar(${length})`
-          : dialect === 'postgres'
-            ? 'text'
-            : 'longtext'
-    return `${bare} ${COLLATION[dialect]}`
+    if (dialect === 'sqlite') return 'TEXT'
+    if (length !== undefined) return `varchar(${length})`
+    return dialect === 'postgres' ? 'text' : 'longtext'
   }
   return (dialect === 'postgres' ? POSTGRES : dialect === 'sqlite' ? SQLITE : MYSQL)[field.kind]
 }
 
 /** The type of an array of the field's values on PostgreSQL. */
-export const arrayTypeOf = (field: Field): string =>
-  `${field.kind === 'string' || field.kind === 'enum' ? 'text' : POSTGRES[field.kind]}[]`
+export const arrayTypeOf = (field: Field): string => `${isText(field.kind) ? 'text' : POSTGRES[field.kind]}[]`
 
 /** The table of a resource in one dialect. */
 export function tableOf(model: ResourceModel, dialect: Dialect): TableDefinition {
@@ -111,13 +109,15 @@ export function tableOf(model: ResourceModel, dialect: Dialect): TableDefinition
   const columns: ColumnDefinition[] = model.fields.map((field) => ({
     name: field.column,
     type: typeOf(field, dialect),
+    isText: isText(field.kind),
     nullable: field.nullable,
     fallback: undefined,
   }))
   if (hasDiscriminator)
     columns.push({
       name: SOFT_DELETE_KEY,
-      type: `varchar(${model.key.maxLength ?? 255}) ${COLLATION[dialect]}`,
+      type: `varchar(${model.key.maxLength ?? 255})`,
+      isText: true,
       nullable: false,
       fallback: `''`,
     })
@@ -192,25 +192,74 @@ function indexName(table: string, columns: readonly string[], suffix: string): s
 
 /** The statements that create a table, one DDL statement each; they answer nothing when it exists already. */
 export function createTable(table: TableDefinition, dialect: Dialect): string[] {
-  const q = (name: string) => quote(name, dialect)
-  const columns = table.columns.map((column) => `  ${columnText(column, dialect)}`)
-  const primaryKey = `  PRIMARY KEY (${table.primaryKey.map(q).join(', ')})`
-  const suffix = isMysql(dialect) ? ' ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4' : ''
+  const ifMissing = dialect === 'mysql' ? '' : 'IF NOT EXISTS '
+  const columns = table.columns.map((column) => columnText(column, dialect))
   return [
-    `CREATE TABLE IF NOT EXISTS ${q(table.name)} (\n${[...columns, primaryKey].join(',\n')}\n)${suffix}`,
-    ...table.indexes.map((index) => createIndex(table.name, index, dialect)),
+    `CREATE TABLE IF NOT EXISTS ${quote(table.name, dialect)} ${body(table, columns, [], dialect)}${tableOptions(dialect)}`,
+    ...table.indexes.map((index) => createIndex(table.name, index, dialect, ifMissing)),
   ]
 }
 
-/** A column as CREATE TABLE and ADD COLUMN write it. */
-export function columnText(column: ColumnDefinition, dialect: Dialect): string {
-  const fallback = column.fallback === undefined ? '' : ` DEFAULT ${column.fallback}`
-  return `${quote(column.name, dialect)} ${column.type}${column.nullable ? '' : ' NOT NULL'}${fallback}`
+/**
+ * The statements of a migration that creates a table which is not there. On MySQL it is one statement, because each one
+ * commits by itself there, and it means the same to MySQL 8 and to MariaDB, whose collations have other names.
+ */
+export function createNewTable(table: TableDefinition, dialect: 'postgres' | 'mysql'): string[] {
+  const create = `CREATE TABLE ${quote(table.name, dialect)} `
+  if (dialect === 'postgres')
+    return [
+      create +
+        body(
+          table,
+          table.columns.map((column) => columnText(column, dialect)),
+          [],
+          dialect,
+        ),
+      ...table.indexes.map((index) => createIndex(table.name, index, dialect)),
+    ]
+  const columns = table.columns.map((column) => columnText(column, dialect, ''))
+  const keys = table.indexes.map(
+    ({ name, columns: of, unique }) =>
+      `${unique ? 'UNIQUE ' : ''}KEY ${quote(name, dialect)} (${namesText(of, dialect)})`,
+  )
+  return [`${create}${body(table, columns, keys, dialect)}${tableOptions(dialect)} ${EITHER_COLLATION}`]
 }
 
-function createIndex(table: string, index: IndexDefinition, dialect: Dialect): string {
-  const q = (name: string) => quote(name, dialect)
-  const ifMissing = dialect === 'mysql' ? '' : 'IF NOT EXISTS '
+/** MariaDB reads the first comment, MySQL 8 the second. */
+const EITHER_COLLATION = 'COLLATE /*M! utf8mb4_nopad_bin */ /*!80000 utf8mb4_0900_bin */'
+
+const tableOptions = (dialect: Dialect): string =>
+  isMysql(dialect) ? ' ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4' : ''
+
+function body(
+  { primaryKey }: TableDefinition,
+  columns: readonly string[],
+  keys: readonly string[],
+  dialect: Dialect,
+): string {
+  const lines = [...columns, `PRIMARY KEY (${namesText(primaryKey, dialect)})`, ...keys]
+  return `(\n${lines.map((line) => `  ${line}`).join(',\n')}\n)`
+}
+
+const namesText = (names: readonly string[], dialect: Dialect): string =>
+  names.map((name) => quote(name, dialect)).join(', ')
+
+/**
+ * A column as CREATE TABLE and ADD COLUMN write it.
+ * @param collation - of text; the empty string where the table's own is the right one.
+ */
+export function columnText(
+  column: ColumnDefinition,
+  dialect: Dialect,
+  collation: string = COLLATION[dialect],
+): string {
+  const collated = column.isText && collation !== '' ? ` ${collation}` : ''
+  const fallback = column.fallback === undefined ? '' : ` DEFAULT ${column.fallback}`
+  return `${quote(column.name, dialect)} ${column.type}${collated}${column.nullable ? '' : ' NOT NULL'}${fallback}`
+}
+
+/** @param how - what stands before the name: `IF NOT EXISTS `, or `CONCURRENTLY `. */
+export function createIndex(table: string, index: IndexDefinition, dialect: Dialect, how = ''): string {
   const where = index.where === undefined ? '' : ` WHERE ${index.where}`
-  return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${ifMissing}${q(index.name)} ON ${q(table)} (${index.columns.map(q).join(', ')})${where}`
+  return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${how}${quote(index.name, dialect)} ON ${quote(table, dialect)} (${namesText(index.columns, dialect)})${where}`
 }

@@ -1,6 +1,5 @@
-import { inheritedFacts } from '../../decorators/metadata.js'
-import { type EntityClass, resourceModel } from '../resource/resource-model.js'
 import { vectorOf } from './query/search.js'
+import { resourcesIn } from './resources-in.js'
 
 /** A table whose search vector is stored, and the expression of the vector. */
 export interface SearchTable {
@@ -22,12 +21,9 @@ export interface SearchTables {
  * @throws DeclarationError for a resource whose declarations do not fit together.
  */
 export function searchTables(exports: Readonly<Record<string, unknown>>): SearchTables {
-  const models = [...new Set(Object.values(exports))].filter(isResource).map(resourceModel)
+  const models = resourcesIn(exports)
   const tables = models.flatMap(({ table, search }) =>
     search?.strategy === 'INDEXED' ? [{ table, vector: vectorOf(search) }] : [],
   )
-  return { resources: models.length, tables: tables.sort((a, b) => (a.table < b.table ? -1 : 1)) }
+  return { resources: models.length, tables }
 }
-
-const isResource = (value: unknown): value is EntityClass<object> =>
-  typeof value === 'function' && inheritedFacts(value).resource !== undefined

@@ -353,12 +353,27 @@ describeOn('executorOf', databases, ({ name, open }) => {
       expect(driver).to.equal(backend.dataSource!.driver)
     })
 
-    it('binds arrays', async () => {
-      const { rows } = await run(database, 'SELECT array_length(?::text[], 1), (?::text[])[2]', [
-        ['a', 'b"{,}'],
-        ['a', 'b"{,}'],
-      ])
-      expect(rows).to.deep.equal([['2', 'b"{,}']])
+    it('binds arrays, whatever their texts look like', async () => {
+      const texts = ['a', '', 'NULL', 'null', ' x ', 'b"{,}\\', "it's", 'Gräfin 🏰\n', '{1,2}', '\\x00']
+      const { rows } = await run(database, 'SELECT array_to_json(?::text[])', [[...texts, null]])
+      expect(JSON.parse(rows[0]?.[0] as string)).to.deep.equal([...texts, null])
+      const others = await run(
+        database,
+        'SELECT array_to_json(?::int8[]), array_to_json(?::bool[]), array_to_json(?::float8[]), (?::bytea[])[2], array_length(?::text[], 1)',
+        [[1n, 2 ** 40], [true, false, null], [0.1, -1e-7], [Buffer.of(1), Uint8Array.of(0, 92, 255)], []],
+      )
+      const answered = ['[1,1099511627776]', '[true,false,null]', '[0.1,-1e-07]', '\\x005cff', null]
+      expect(others.rows).to.deep.equal([answered])
+    })
+
+    it('refuses a pool whose clients cannot carry its statements', async () => {
+      const options = { ...backend.dataSource!.options, extra: { pipeline: true } }
+      const pipelined = await new DataSource(options as DataSourceOptions).initialize()
+      try {
+        await rejection(run(executorOf(pipelined), 'SELECT 1'), TypeError, 'extra.pipeline')
+      } finally {
+        await pipelined.destroy()
+      }
     })
 
     it('refuses undefined inside of an array', () =>

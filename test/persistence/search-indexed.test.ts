@@ -55,7 +55,9 @@ describeOn(
     it('is an internal error while the column is missing, whose cause says what is', async () => {
       const error = await rejection(found('user1'), Internal)
       expect(error.wireMessage).to.equal('internal error')
-      expect((error.cause as Error).message).to.include('search_vector')
+      expect((error.cause as Error).message)
+        .to.include('search_vector')
+        .and.include('ashlar migrate up')
     })
 
     it('is what the generated files make, applied in their order', async function () {

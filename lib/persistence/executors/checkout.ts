@@ -1,4 +1,4 @@
-import { Unavailable } from '../../errors.js'
+import { AshlarError, Unavailable } from '../../errors.js'
 import { DriverFault } from '../../resource/driver-fault.js'
 import { cancellation } from './cancellation.js'
 
@@ -18,7 +18,9 @@ export function checkout<C extends { release(): void }>(
     connect((error, connection) => {
       signal?.removeEventListener('abort', leave)
       if (connection === undefined) {
-        return reject(new Unavailable('the database cannot be reached', new DriverFault(error)))
+        // HotPool's own errors hold no values.
+        const cause = error instanceof AshlarError ? error : new DriverFault(error)
+        return reject(new Unavailable('the database cannot be reached', cause))
       }
       if (signal?.aborted === true) connection.release()
       else resolve(connection)

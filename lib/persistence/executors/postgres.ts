@@ -2,10 +2,11 @@ import { connect } from 'node:net'
 import type { DataSource } from 'typeorm'
 import { Aborted, Unavailable } from '../../errors.js'
 import { DriverFault } from '../../resource/driver-fault.js'
-import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
+import type { Database, Lease, Result, RunOptions, Statement } from '../executor.js'
 import { cancellable } from './cancellable.js'
 import { checkout } from './checkout.js'
 import { NamedStatements } from './named-statements.js'
+import { type Connection, PostgresQuery } from './postgres-query.js'
 import { checkValues } from './values.js'
 
 /** What is used of `pg`. */
@@ -18,20 +19,17 @@ interface Client {
   readonly port: number
   readonly processID: number
   readonly secretKey: number
-  readonly connection: { readonly stream: { destroy(): void } }
-  query(query: object): Promise<Answer | readonly Answer[]>
+  readonly connection?: Connection
+  readonly pipeline?: boolean
+  query(query: PostgresQuery): void
+  query(query: { readonly text: string }): Promise<Answer | readonly Answer[]>
   release(destroy?: boolean): void
   on(event: 'error', listener: () => void): void
 }
 
 interface Answer {
   readonly command: string
-  readonly rowCount: number | null
-  readonly rows: readonly Row[]
 }
-
-/** Everything is answered as the text that PostgreSQL sent. */
-const TEXT = { getTypeParser: () => (text: string) => text }
 
 /** What that text looks like, whatever the server's configuration or the role says. */
 const SESSION = `SELECT ${Object.entries({
@@ -52,7 +50,6 @@ export class PostgresDatabase implements Database {
   constructor(readonly dataSource: DataSource) {}
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    checkValues(values, 'postgres')
     const connection = await this.#connect(options?.signal)
     try {
       return await connection.run(statement, values, options)
@@ -71,6 +68,7 @@ export class PostgresDatabase implements Database {
     if (known !== undefined) return known
     client.on('error', () => {}) // The statement that runs is told, or the next one; unheard, it would end the process.
     try {
+      checkClient(client)
       await client.query({ text: SESSION })
     } catch (error) {
       client.release(true)
@@ -90,19 +88,16 @@ class PostgresConnection implements Lease {
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     checkValues(values, 'postgres')
-    const { text } = statement
-    const query = { text, values, rowMode: 'array', types: TEXT }
-    const running = this.client.query(
-      this.#named.isWorthwhile(statement) ? { ...query, name: statement.name } : query,
-    )
-    const answer = await cancellable(running, options?.signal, {
-      cancel: () => cancel(this.client),
-      destroy: () => this.client.connection.stream.destroy(),
-    }).catch((error: unknown) => {
-      throw translated(error)
+    const isKept = this.#named.isWorthwhile(statement)
+    const running = new Promise<Result>((resolve, reject) => {
+      const done = (error: unknown, result?: Result) =>
+        result === undefined ? reject(translated(error)) : resolve(result)
+      this.client.query(new PostgresQuery(statement, values, isKept, done))
     })
-    const { rows, rowCount } = answer as Answer
-    return { rows, affected: rowCount ?? 0 }
+    return cancellable(running, options?.signal, {
+      cancel: () => cancel(this.client),
+      destroy: () => this.client.connection?.stream.destroy(),
+    })
   }
 
   /** A COMMIT after a failed statement is answered with ROLLBACK, and without an error. */
@@ -124,6 +119,12 @@ function poolOf(dataSource: DataSource): Pool {
   const { driver } = dataSource
   if ('master' in driver && driver.master !== undefined) return driver.master as Pool
   throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
+}
+
+function checkClient({ connection, pipeline }: Client): void {
+  if (connection === undefined)
+    throw new TypeError('pg-native is not supported: uninstall it, and pg is used')
+  if (pipeline === true) throw new TypeError('pg cannot pipeline these statements: leave out extra.pipeline')
 }
 
 /** An error without a SQLSTATE, or of the classes that say so, is one of the connection. None keeps its values. */

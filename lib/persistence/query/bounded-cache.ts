@@ -14,7 +14,8 @@ export class BoundedCache<K, V> {
   /** The value, which counts as used now; undefined when it was never set or had to go. */
   get(key: K): V | undefined {
     const value = this.#entries.get(key)
-    if (value === undefined) return undefined
+    // Nothing has to go for a long time yet, so nobody asks which was used last.
+    if (value === undefined || this.#entries.size < this.capacity / 2) return value
     this.#entries.delete(key)
     this.#entries.set(key, value)
     return value

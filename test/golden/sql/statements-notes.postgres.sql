@@ -14,13 +14,13 @@ UPDATE "notes" SET "text" = $1 WHERE "name" = $2 RETURNING "name", "text", "star
 DELETE FROM "notes" WHERE "name" = $1;
 
 -- batchGet
-SELECT "name", "text", "stars" FROM "notes" WHERE "name" IN ($1, $2);
+SELECT "name", "text", "stars" FROM "notes" WHERE "name" = ANY($1::text[]);
 
 -- batchUpdate
-WITH l AS MATERIALIZED (SELECT "name" AS key FROM "notes" WHERE "name" = ANY($1::text[]) ORDER BY "name" FOR UPDATE) UPDATE "notes" t SET "text" = k.v0 FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(key, v0, o) JOIN l ON l.key = k.key WHERE t."name" = k.key RETURNING k.o, t."name", t."text", t."stars";
+WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(key, v0, o) CROSS JOIN LATERAL (SELECT 1 AS tenant FROM "notes" WHERE "name" = k.key FOR UPDATE) r) UPDATE "notes" t SET "text" = l.v0 FROM l WHERE t."name" = l.key RETURNING l.o, t."name", t."text", t."stars";
 
 -- batchDelete
-WITH l AS MATERIALIZED (SELECT "name" AS key FROM "notes" WHERE "name" = ANY($1::text[]) ORDER BY "name" FOR UPDATE) DELETE FROM "notes" t USING l WHERE t."name" = l.key;
+WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest($1::text[]) WITH ORDINALITY AS k(key, o) CROSS JOIN LATERAL (SELECT 1 AS tenant FROM "notes" WHERE "name" = k.key FOR UPDATE) r) DELETE FROM "notes" t USING l WHERE t."name" = l.key;
 
 -- list
 SELECT "name", "text", "stars" FROM "notes" LIMIT 51;
