@@ -4,8 +4,10 @@ export function toPostgres(value: unknown): string | Buffer | null {
   if (value === null) return null
   if (value instanceof Uint8Array) return bufferOf(value)
   if (Array.isArray(value)) return toArrayLiteral(value)
-  return String(value)
+  return String(value as Scalar)
 }
+
+type Scalar = string | number | bigint | boolean
 
 /** `{…}` with every element quoted, so that none is read as NULL or as a delimiter. */
 function toArrayLiteral(items: readonly unknown[]): string {
@@ -21,7 +23,7 @@ function toElement(item: unknown): string {
   if (item === null) return 'NULL'
   if (Array.isArray(item)) return toArrayLiteral(item)
   if (item instanceof Uint8Array) return `"\\\\x${bufferOf(item).toString('hex')}"`
-  const text = String(item)
+  const text = String(item as Scalar)
   return `"${SPECIAL.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }
 

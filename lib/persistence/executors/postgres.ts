@@ -91,7 +91,7 @@ class PostgresConnection implements Lease {
     const isKept = this.#named.isWorthwhile(statement)
     const running = new Promise<Result>((resolve, reject) => {
       const done = (error: unknown, result?: Result) =>
-        result === undefined ? reject(translated(error)) : resolve(result)
+        result === undefined ? reject(translated(error) as Error) : resolve(result)
       this.client.query(new PostgresQuery(statement, values, isKept, done))
     })
     return cancellable(running, options?.signal, {
