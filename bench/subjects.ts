@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { AlgoSHA512_256 } from '../lib/secrets/hash-spec.js'
 import { measureVerifyTiming } from './sides/secrets-timing.js'
 import { idleMegabytes } from './sides/startup.js'
@@ -18,17 +20,26 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'sqlite',
     operations: ['get', 'list'],
     concurrency: [1, 16],
-    sides: { ashlar: side('sqlite-ashlar'), 'prepared statements': side('sqlite-prepared') },
+    sides: {
+      ashlar: side('sqlite-ashlar'),
+      'prepared statements': side('sqlite-prepared'),
+      TypeORM: side('sqlite-typeorm'),
+    },
   },
   {
     name: 'postgres',
-    operations: ['get', 'list', 'page 181', 'create', 'update', 'batchGet 100', 'batchUpdate 1000'],
+    operations: ['get', 'list', 'page 1', 'page 181', 'create', 'update', 'batchGet 100', 'batchUpdate 1000'],
     concurrency: [16, 64],
     sides: {
       ashlar: side('postgres-ashlar'),
       'raw pg': side('postgres-raw'),
       TypeORM: side('postgres-typeorm'),
     },
+  },
+  {
+    name: 'search',
+    operations: ['rare word'],
+    sides: { ashlar: side('search-indexed'), 'on the fly': side('search-jit') },
   },
   {
     name: 'rpc',
@@ -87,6 +98,7 @@ export const SUBJECTS: readonly Subject[] = [
     operations: ['parse'],
     sides: { ashlar: side('filter-ashlar'), liqe: peer('filter-liqe') },
     installs: true,
+    afterwards: filterMemory,
   },
   {
     name: 'cli',
@@ -110,4 +122,17 @@ async function idleMemory(): Promise<readonly string[]> {
   return [
     `idle, resident: ashlar ${ours.toFixed(0)} MB, NestJS and TypeORM ${theirs.toFixed(0)} MB, ours to theirs ${(ours / theirs).toFixed(2)}`,
   ]
+}
+
+/** Whether filter texts, which are a client's to choose, can fill the memory. */
+function filterMemory(): Promise<readonly string[]> {
+  const script = fileURLToPath(side('filter-memory'))
+  const held = JSON.parse(
+    execFileSync(process.execPath, ['--expose-gc', script], { encoding: 'utf8' }),
+  ) as object
+  const lines = Object.entries(held).map(
+    ([texts, mebibytes]) =>
+      `heap after ${texts} different filter texts: ${(mebibytes as number).toFixed(1)} MiB`,
+  )
+  return Promise.resolve(lines)
 }

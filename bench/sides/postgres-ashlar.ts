@@ -6,7 +6,9 @@ import type { Side } from '../subject.js'
 import {
   benchUrl,
   fill,
-  OWN_ROWS,
+  fillOwn,
+  ownBatch,
+  type OwnRow,
   ownTenant,
   POOL,
   randomKeys,
@@ -27,9 +29,7 @@ export async function setUp(): Promise<Side> {
     context: new RequestContext({ principal: { tenant, subject: 'bench', groups: [], scopes: [] } }),
   })
   const mine = as(ownTenant('ashlar'))
-  const own: { id: string; etag: string }[] = []
-  for (let i = 0; i < OWN_ROWS; i++)
-    own.push(await widgets.create({ id: `own${i}`, displayName: 'own', size: i }, mine))
+  const own = await fillOwn(ownTenant('ashlar'))
   const deep = await deepTokens(widgets)
   let n = 0
   const turn = () => n++
@@ -45,6 +45,11 @@ export async function setUp(): Promise<Side> {
           as(tenantOf(turn())),
         )
         if (page.items.length !== 50) throw new TypeError('list')
+      },
+      async 'page 1'() {
+        const { tenant } = deep[turn() % deep.length] ?? { tenant: '' }
+        if ((await widgets.list({ orderBy: 'create_time' }, as(tenant))).items.length !== 50)
+          throw new TypeError('page')
       },
       async 'page 181'() {
         const { tenant, token } = deep[turn() % deep.length] ?? { tenant: '', token: '' }
@@ -68,7 +73,7 @@ export async function setUp(): Promise<Side> {
         if (created.displayName !== 'new widget') throw new TypeError('create')
       },
       async update() {
-        const row = own[turn() % OWN_ROWS] as { id: string; etag: string }
+        const row = own[turn() % own.length] as OwnRow
         row.etag = (
           await widgets.update(row.id, { displayName: 'renamed' }, ['display_name'], {
             ...mine,
@@ -81,12 +86,11 @@ export async function setUp(): Promise<Side> {
         if ((await widgets.batchGet(keys, as(tenant))).length !== 100) throw new TypeError('batchGet')
       },
       async 'batchUpdate 1000'() {
-        const start = (turn() * 1000) % OWN_ROWS
-        const items = own
-          .slice(start, start + 1000)
-          .map(({ id }) => ({ key: id, entity: { displayName: 'batched' }, fieldMask: ['display_name'] }))
+        const batch = ownBatch(own, turn())
+        const entity = { displayName: 'batched' }
+        const items = batch.map(({ id }) => ({ key: id, entity, fieldMask: ['display_name'] }))
         for (const [i, { etag }] of (await widgets.batchUpdate(items, mine)).entries())
-          Object.assign(own[start + i] ?? {}, { etag })
+          Object.assign(batch[i] ?? {}, { etag })
       },
     },
     async tearDown() {

@@ -33,7 +33,7 @@ export function randomKeys(count: number): { readonly tenant: string; readonly k
   return { tenant: tenantOf(tenant), keys }
 }
 
-/** Fills the database with a million rows, once; whoever comes meanwhile waits. */
+/** Makes the database and fills it with a million rows, once; whoever comes meanwhile waits. */
 export async function fill(): Promise<void> {
   const server = new pg.Client({ connectionString: SERVER })
   await server.connect()
@@ -75,6 +75,34 @@ async function fillDatabase(): Promise<void> {
   }
 }
 
-/** Rows of a tenant of one's own, for writes; gone at the end. */
+/** A tenant of one's own, for writes; its rows are gone at the end. */
 export const ownTenant = (side: string): string => `bench-${side}-${process.pid}`
-export const OWN_ROWS = 4000
+/** So many that the batches which run at the same time share no row. */
+const OWN_ROWS = 16_000
+
+/** A row that may be written, and the etag it has. */
+export interface OwnRow {
+  readonly id: string
+  etag: string
+}
+
+/** Makes the rows of a tenant. */
+export async function fillOwn(tenant: string): Promise<OwnRow[]> {
+  const client = new pg.Client({ connectionString: benchUrl() })
+  await client.connect()
+  try {
+    const { rows } = await client.query<OwnRow>(
+      `INSERT INTO widgets (id, account_id, display_name, description, size, price, state, tags, create_time, update_time, etag)
+       SELECT 'own' || lpad(i::text, 5, '0'), $1, 'own', 'A new red widget', i, 9.5, 'ACTIVE', '{"env": "prod", "team": "t1"}', now(), now(), md5('own' || i)
+       FROM generate_series(1, ${OWN_ROWS}) i RETURNING id, etag`,
+      [tenant],
+    )
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** The n-th batch of a thousand of them. */
+export const ownBatch = (own: readonly OwnRow[], n: number): readonly OwnRow[] =>
+  own.slice((n * 1000) % OWN_ROWS, ((n * 1000) % OWN_ROWS) + 1000)

@@ -4,7 +4,9 @@ import type { Side } from '../subject.js'
 import {
   benchUrl,
   fill,
-  OWN_ROWS,
+  fillOwn,
+  ownBatch,
+  type OwnRow,
   ownTenant,
   POOL,
   randomKeys,
@@ -42,9 +44,7 @@ export async function setUp(): Promise<Side> {
       ],
     )
   }
-  const own: { id: string; etag: string }[] = []
-  for (let i = 0; i < OWN_ROWS; i++)
-    own.push((await insert(`own${i}`, 'own', i))[0] as { id: string; etag: string })
+  const own = await fillOwn(mine)
   const update =
     'UPDATE widgets SET display_name = $1, update_time = $2, etag = $3 WHERE account_id = $4 AND id = $5'
   let n = 0
@@ -65,6 +65,10 @@ export async function setUp(): Promise<Side> {
         if ((await query('list', text, [tenantOf(turn()), 'ACTIVE', 100])).length !== 51)
           throw new TypeError('list')
       },
+      async 'page 1'() {
+        const text = `SELECT ${COLUMNS} FROM widgets WHERE account_id = $1 AND deleted_at IS NULL ORDER BY create_time, id LIMIT 51`
+        if ((await query('first', text, [tenantOf(turn() % 10)])).length !== 51) throw new TypeError('page')
+      },
       async 'page 181'() {
         const text = `SELECT ${COLUMNS} FROM widgets WHERE account_id = $1 AND deleted_at IS NULL ORDER BY create_time, id LIMIT 51 OFFSET 9000`
         if ((await query('page', text, [tenantOf(turn() % 10)])).length !== 51) throw new TypeError('page')
@@ -74,7 +78,7 @@ export async function setUp(): Promise<Side> {
           throw new TypeError('create')
       },
       async update() {
-        const row = own[turn() % OWN_ROWS] as { id: string; etag: string }
+        const row = own[turn() % own.length] as OwnRow
         const text = `${update} AND etag = $6 AND deleted_at IS NULL RETURNING ${COLUMNS}`
         const [updated] = await query('update', text, [
           'renamed',
@@ -99,11 +103,10 @@ export async function setUp(): Promise<Side> {
           throw new TypeError('batchGet')
       },
       async 'batchUpdate 1000'() {
-        const start = (turn() * 1000) % OWN_ROWS
         const client = await pool.connect()
         try {
           await client.query('BEGIN')
-          for (const row of own.slice(start, start + 1000)) {
+          for (const row of ownBatch(own, turn())) {
             const values = ['batched', new Date(), randomUUID(), mine, row.id]
             const { rows } = await client.query({
               name: 'loop',

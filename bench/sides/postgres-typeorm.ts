@@ -5,7 +5,8 @@ import type { Side } from '../subject.js'
 import {
   benchUrl,
   fill,
-  OWN_ROWS,
+  fillOwn,
+  ownBatch,
   ownTenant,
   POOL,
   randomKeys,
@@ -40,8 +41,7 @@ export async function setUp(): Promise<Side> {
       widgets.create({ ...fields, createTime: now, updateTime: now, etag: randomUUID(), accountId: mine }),
     )
   }
-  const own: Widget[] = []
-  for (let i = 0; i < OWN_ROWS; i++) own.push(await save(`own${i}`, 'own', i))
+  const own = await fillOwn(mine)
   let n = 0
   const turn = () => n++
   const updateOne = async (repository: typeof widgets, id: string, displayName: string) => {
@@ -65,6 +65,11 @@ export async function setUp(): Promise<Side> {
         if ((await widgets.find({ where, order: { createTime: 'ASC', id: 'ASC' }, take: 51 })).length !== 51)
           throw new TypeError('list')
       },
+      async 'page 1'() {
+        const where = { accountId: tenantOf(turn() % 10), ...live }
+        const order = { createTime: 'ASC', id: 'ASC' } as const
+        if ((await widgets.find({ where, order, take: 51 })).length !== 51) throw new TypeError('page')
+      },
       async 'page 181'() {
         const where = { accountId: tenantOf(turn() % 10), ...live }
         if (
@@ -77,7 +82,7 @@ export async function setUp(): Promise<Side> {
         if ((await save(randomUUID(), 'new widget', 7)).displayName !== 'new widget')
           throw new TypeError('create')
       },
-      update: () => updateOne(widgets, `own${turn() % OWN_ROWS}`, 'renamed'),
+      update: () => updateOne(widgets, own[turn() % own.length]?.id ?? '', 'renamed'),
       async 'batchGet 100'() {
         const { tenant, keys } = randomKeys(100)
         const found = await widgets.find({ where: { accountId: tenant, id: In(keys), ...live } })
@@ -86,10 +91,9 @@ export async function setUp(): Promise<Side> {
           throw new TypeError('batchGet')
       },
       async 'batchUpdate 1000'() {
-        const start = (turn() * 1000) % OWN_ROWS
+        const batch = ownBatch(own, turn())
         await dataSource.transaction(async (manager) => {
-          for (const { id } of own.slice(start, start + 1000))
-            await updateOne(manager.getRepository(Widget), id, 'batched')
+          for (const { id } of batch) await updateOne(manager.getRepository(Widget), id, 'batched')
         })
       },
     },

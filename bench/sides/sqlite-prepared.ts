@@ -58,7 +58,11 @@ export async function setUp(): Promise<Side> {
         if (items.length !== LIST.pageSize || token === '') throw new TypeError(`${items.length} widgets`)
       },
     },
-    tearDown: () => database.close(),
+    async tearDown() {
+      for (const statement of [getOne, getPage])
+        await promised((done) => statement.finalize(() => done(null)))
+      await promised((done) => database.close(done))
+    },
   }
 }
 
