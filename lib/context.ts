@@ -31,6 +31,11 @@ interface ContextFields {
   readonly transaction: unknown
 }
 
+/** As they are given: a signal may be a function, so that one nobody asks for is never made. */
+type GivenFields = Omit<ContextFields, 'signal'> & {
+  readonly signal: AbortSignal | (() => AbortSignal) | undefined
+}
+
 const storage = new AsyncLocalStorage<RequestContext>()
 let reportSystem: (context: RequestContext, scope: SystemScope) => void = () => {}
 
@@ -42,17 +47,21 @@ export class RequestContext implements ContextFields {
   readonly requestId: string
   readonly principal: Principal
   readonly system: SystemScope | undefined
-  readonly signal: AbortSignal | undefined
   readonly deadline: number | undefined
   readonly transaction: unknown
+  readonly #signal: GivenFields['signal']
 
-  constructor(fields: Partial<ContextFields> = {}) {
+  constructor(fields: Partial<GivenFields> = {}) {
     this.requestId = fields.requestId ?? ''
     this.principal = fields.principal ?? ANONYMOUS
     this.system = fields.system
-    this.signal = fields.signal
+    this.#signal = fields.signal
     this.deadline = fields.deadline
     this.transaction = fields.transaction
+  }
+
+  get signal(): AbortSignal | undefined {
+    return typeof this.#signal === 'function' ? this.#signal() : this.#signal
   }
 
   /** The tenant whose rows are in reach: `''` for none, undefined for all of them (system only). */
@@ -63,8 +72,8 @@ export class RequestContext implements ContextFields {
     return typeof tenant === 'string' ? tenant : ''
   }
 
-  with(fields: Partial<ContextFields>): RequestContext {
-    return new RequestContext({ ...this, ...fields })
+  with(fields: Partial<GivenFields>): RequestContext {
+    return new RequestContext({ ...this, signal: this.#signal, ...fields })
   }
 
   /** Runs `fn` with this context as the current one. */

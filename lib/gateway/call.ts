@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Message, Registry } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../errors.js'
-import type { Incoming } from '../server/call.js'
+import type { Caller, Incoming } from '../server/call.js'
 import type { Binding } from './bindings.js'
 import { hasBody, readBody } from './body.js'
 import { etagHeader, isKnown } from './conditional.js'
@@ -35,7 +35,7 @@ export async function call(
   query: string,
   request: IncomingMessage,
   response: ServerResponse,
-  signal: AbortSignal,
+  caller: Caller,
 ): Promise<void> {
   const { options, registry } = setup
   checkMethod(binding, request)
@@ -43,7 +43,7 @@ export async function call(
   const parts = { segments, query, body, contentType: request.headers['content-type'] }
   const message = toRequest(binding, parts, registry)
   const ignored = ignoredPaths(setup, binding, message, request, response)
-  const incoming = incomingOf(binding, request, signal, setup.forwarded, ignored.map(pathOf))
+  const incoming = incomingOf(binding, request, caller, setup.forwarded, ignored.map(pathOf))
   try {
     if (binding.method.methodKind === 'unary')
       await unary(setup, binding, incoming, message, request, response)

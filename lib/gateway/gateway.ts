@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AshlarError } from '../errors.js'
+import { Caller } from '../server/call.js'
 import { type Binding, routesOf } from './bindings.js'
 import { call, type CallSetup } from './call.js'
 import { applyCors, checkCors } from './cors.js'
@@ -54,13 +55,12 @@ export class Gateway {
 
   /** Answers one request; never throws. */
   readonly listener = (request: IncomingMessage, response: ServerResponse, next?: Next): void => {
-    const gone = new AbortController()
+    const caller = new Caller()
     response.once('close', () => {
-      if (!response.writableFinished) gone.abort()
+      if (!response.writableFinished) caller.leave()
     })
-    const { signal } = gone
-    this.#serve(request, response, signal, next).catch((thrown: unknown) => {
-      this.#report(request, response, signal, thrown)
+    this.#serve(request, response, caller, next).catch((thrown: unknown) => {
+      this.#report(request, response, caller, thrown)
       this.#fail(request, response, thrown)
     })
   }
@@ -68,7 +68,7 @@ export class Gateway {
   async #serve(
     request: IncomingMessage,
     response: ServerResponse,
-    signal: AbortSignal,
+    caller: Caller,
     next?: Next,
   ): Promise<void> {
     const { path, query } = targetOf(request.url ?? '/')
@@ -76,7 +76,7 @@ export class Gateway {
     if (isProbe(path))
       return send(request, response, await probe(path, httpMethod, this.#options.readiness), false)
     const handler = this.mux.find(path)
-    if (handler !== undefined) return runHandler(handler, request, response, signal)
+    if (handler !== undefined) return runHandler(handler, request, response, caller.signal)
     const prepared = (this.#prepared ??= this.#compile())
     const found = prepared.routes.find(httpMethod === 'HEAD' ? 'GET' : httpMethod, path)
     if (found === undefined && next !== undefined) return next()
@@ -84,7 +84,7 @@ export class Gateway {
     const { cors } = this.#options
     const isPreflight = cors !== undefined && applyCors(cors, request, response, allow)
     if (found === undefined) throw new HttpError(404, 'NOT_FOUND', 'no such path')
-    if ('match' in found && !isPreflight) return call(prepared, found.match, query, request, response, signal)
+    if ('match' in found && !isPreflight) return call(prepared, found.match, query, request, response, caller)
     if (httpMethod !== 'OPTIONS')
       throw new HttpError(405, 'UNIMPLEMENTED', 'the path does not answer this method', {
         allow: allow.join(', '),
@@ -98,10 +98,10 @@ export class Gateway {
   }
 
   /** Logs what is wrong with us; what is wrong with a request is the caller's to read, and one who left reads nothing. */
-  #report(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, thrown: unknown): void {
+  #report(request: IncomingMessage, response: ServerResponse, caller: Caller, thrown: unknown): void {
     if (!response.headersSent && !response.hasHeader('x-request-id'))
       response.setHeader('x-request-id', requestIdOf(request))
-    if (thrown instanceof AshlarError || signal.aborted) return
+    if (thrown instanceof AshlarError || caller.isGone) return
     const fields = { requestId: response.getHeader('x-request-id'), error: thrown }
     this.#options.logger?.error(fields, 'the gateway failed on a request')
   }

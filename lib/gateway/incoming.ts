@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Incoming, Metadata } from '../server/call.js'
+import { type Caller, type Incoming, Metadata } from '../server/call.js'
 import type { Binding } from './bindings.js'
 import { deadlineOf, metadataOf } from './metadata.js'
 
@@ -7,14 +7,14 @@ import { deadlineOf, metadataOf } from './metadata.js'
 export const incomingOf = (
   { method }: Binding,
   request: IncomingMessage,
-  signal: AbortSignal,
+  caller: Caller,
   forwarded: readonly string[],
   ignoredMask: readonly string[],
 ): Incoming => ({
   method,
   door: 'http',
   metadata: metadataOf(request, forwarded),
-  signal,
+  caller,
   deadline: deadlineOf(request, Date.now()),
   peer: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`,
   headers: new Metadata(),

@@ -32,6 +32,10 @@ export class Metadata {
     return this
   }
 
+  get isEmpty(): boolean {
+    return this.#values.size === 0
+  }
+
   delete(name: string): this {
     this.#values.delete(name.toLowerCase())
     return this
@@ -43,13 +47,51 @@ export class Metadata {
   }
 }
 
+/** Whoever made a call: still there, or gone. A signal that says so is made only when somebody asks for it. */
+export class Caller {
+  readonly #given: AbortSignal | undefined
+  #controller: AbortController | undefined
+  #hasLeft = false
+  #onGone: (() => void) | undefined
+
+  /** @param given - aborts when the caller goes; without it, `leave` says so. */
+  constructor(given?: AbortSignal) {
+    this.#given = given
+  }
+
+  get isGone(): boolean {
+    return this.#hasLeft || this.#given?.aborted === true
+  }
+
+  get signal(): AbortSignal {
+    if (this.#given !== undefined) return this.#given
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#hasLeft) this.#controller.abort()
+    }
+    return this.#controller.signal
+  }
+
+  leave(): void {
+    this.#hasLeft = true
+    this.#controller?.abort()
+    this.#onGone?.()
+  }
+
+  /** Calls back when the caller goes; there is room for one, and undefined leaves it empty. */
+  onGone(callback: (() => void) | undefined): void {
+    if (this.#onGone !== undefined) this.#given?.removeEventListener('abort', this.#onGone)
+    this.#onGone = callback
+    if (callback !== undefined) this.#given?.addEventListener('abort', callback, { once: true })
+  }
+}
+
 /** What a door (gRPC or HTTP) hands to the chain. `headers` and `trailers` are filled for it, also when the call fails. */
 export interface Incoming {
   readonly method: DescMethod
   readonly door: 'grpc' | 'http'
   readonly metadata: Metadata
-  /** Aborts when the caller went away. */
-  readonly signal: AbortSignal
+  readonly caller: Caller
   /** The caller's own deadline, in milliseconds since the epoch. */
   readonly deadline: number | undefined
   /** Address of the caller, for the log. */
@@ -62,9 +104,9 @@ export interface Incoming {
   readonly ignoredMask?: readonly string[]
 }
 
-/** The composed chain with the handlers behind it: the one way in, whatever the door. Rejects with an `AshlarError`. */
+/** The composed chain with the handlers behind it: the one way in, whatever the door. Throws or rejects with an `AshlarError`. */
 export interface Dispatcher {
-  unary(incoming: Incoming, request: Message): Promise<Message>
+  unary(incoming: Incoming, request: Message): Message | Promise<Message>
   /** Streaming of every kind; a single request or response is a stream of one. */
   stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message>
 }

@@ -1,4 +1,4 @@
-import type { Call, Interceptor, Next, Reply } from './interceptor.js'
+import type { Answer, Call, Interceptor, Next } from './interceptor.js'
 import { authentication } from './interceptors/authentication.js'
 import { authorization } from './interceptors/authorization.js'
 import { circuitBreaker } from './interceptors/circuit-breaker.js'
@@ -17,7 +17,7 @@ import { userInterceptors } from './interceptors/user-interceptors.js'
 import { validateOnly } from './interceptors/validate-only.js'
 import type { ChainParts } from './chain-parts.js'
 
-type AnyLink = (call: Call, next: Next<Call>) => Promise<Reply>
+type AnyLink = (call: Call, next: Next<Call>) => Answer
 
 /** Links in the order in which a call meets them. `Has` is what the links so far have put on the call. */
 export class Chain<Has extends object = object> {

@@ -1,11 +1,12 @@
 import { DeadlineExceeded } from '../errors.js'
+import type { Caller } from './call.js'
 
 /** The longest delay a timer takes; a later deadline is as good as none. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** The instant a call must end by: one timer at most, and a signal that exists only when somebody asks for it. */
 export class Deadline {
-  readonly #caller: AbortSignal
+  readonly #caller: Caller
   #timer: NodeJS.Timeout | undefined
   #controller: AbortController | undefined
   #expired = false
@@ -13,11 +14,11 @@ export class Deadline {
 
   /**
    * @param at - milliseconds since the epoch, undefined for no deadline.
-   * @param caller - aborts when the caller went away.
+   * @param caller - who may go away before.
    */
   constructor(
     readonly at: number | undefined,
-    caller: AbortSignal,
+    caller: Caller,
   ) {
     this.#caller = caller
     if (at === undefined) return
@@ -30,17 +31,17 @@ export class Deadline {
   }
 
   get cancelled(): boolean {
-    return this.#caller.aborted
+    return this.#caller.isGone
   }
 
   /** Aborts when the deadline passed or the caller went away. */
   get signal(): AbortSignal {
-    if (this.at === undefined) return this.#caller
+    if (this.at === undefined) return this.#caller.signal
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
       if (this.#expired) this.#controller.abort(new DeadlineExceeded())
-      else if (this.#caller.aborted) this.#forward()
-      else this.#caller.addEventListener('abort', this.#forward, { once: true })
+      else if (this.#caller.isGone) this.#forward()
+      else this.#caller.onGone(this.#forward)
     }
     return this.#controller.signal
   }
@@ -55,7 +56,7 @@ export class Deadline {
   clear(): void {
     clearTimeout(this.#timer)
     this.#onExpire = undefined
-    if (this.#controller !== undefined) this.#caller.removeEventListener('abort', this.#forward)
+    if (this.#controller !== undefined) this.#caller.onGone(undefined)
   }
 
   readonly #expire = (): void => {
@@ -64,5 +65,5 @@ export class Deadline {
     this.#onExpire?.()
   }
 
-  readonly #forward = (): void => this.#controller?.abort(this.#caller.reason)
+  readonly #forward = (): void => this.#controller?.abort()
 }

@@ -1,7 +1,7 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { Unimplemented } from '../errors.js'
 import type { Dispatcher } from './call.js'
-import { Call, type Next } from './interceptor.js'
+import { Call, type Next, type Reply } from './interceptor.js'
 import type { OperationRunner } from './operation-runner.js'
 import type { Registered } from './registry.js'
 import { isStream } from './reply.js'
@@ -19,9 +19,9 @@ export const dispatcher = (
     return registered
   }
   return {
-    async unary(incoming, request) {
-      const reply = await chain(new Call(find(incoming.method).method, incoming, request, undefined, runner))
-      return isStream(reply) ? onlyOne(reply) : reply
+    unary(incoming, request) {
+      const answer = chain(new Call(find(incoming.method).method, incoming, request, undefined, runner))
+      return answer instanceof Promise ? answer.then(single) : single(answer)
     },
     async *stream(incoming, requests) {
       const { method } = find(incoming.method)
@@ -34,6 +34,8 @@ export const dispatcher = (
     },
   }
 }
+
+const single = (reply: Reply): Message | Promise<Message> => (isStream(reply) ? onlyOne(reply) : reply)
 
 const onlyOne = async (messages: AsyncIterable<Message>): Promise<Message> => {
   for await (const message of messages) return message

@@ -1,13 +1,12 @@
 import type { DescMethod } from '@bufbuild/protobuf'
-import { type Incoming, Metadata } from './call.js'
+import { Caller, type Incoming, Metadata } from './call.js'
 
-/** A call that came in over gRPC. Its signal is made only when somebody asks for it. */
+/** A call that came in over gRPC. */
 export class GrpcIncoming implements Incoming {
   readonly door = 'grpc'
   readonly headers = new Metadata()
   readonly trailers = new Metadata()
-  #controller: AbortController | undefined
-  #cancelled = false
+  readonly caller = new Caller()
 
   constructor(
     readonly method: DescMethod,
@@ -15,18 +14,4 @@ export class GrpcIncoming implements Incoming {
     readonly deadline: number | undefined,
     readonly peer: string,
   ) {}
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#cancelled) this.#controller.abort()
-    }
-    return this.#controller.signal
-  }
-
-  /** The caller went away. */
-  cancel(): void {
-    this.#cancelled = true
-    this.#controller?.abort()
-  }
 }

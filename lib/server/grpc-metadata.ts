@@ -5,8 +5,9 @@ import { Metadata } from './call.js'
 /** gRPC metadata as the chain reads it: binary values become base64 text. */
 export const fromGrpc = (metadata: GrpcMetadata): Metadata => {
   const result = new Metadata()
-  for (const [name, values] of Object.entries(metadata.toJSON())) {
-    for (const value of values)
+  const received = metadata.toJSON()
+  for (const name in received) {
+    for (const value of received[name] ?? [])
       result.append(name, typeof value === 'string' ? value : value.toString('base64'))
   }
   return result
@@ -15,6 +16,7 @@ export const fromGrpc = (metadata: GrpcMetadata): Metadata => {
 /** Text that is not fit for a header is left out rather than failing the call that is on its way out. */
 export const toGrpc = (metadata: Metadata): GrpcMetadata => {
   const result = new GrpcMetadata()
+  if (metadata.isEmpty) return result
   for (const [name, value] of metadata.entries()) {
     if (name.endsWith('-bin')) result.add(name, Buffer.from(value, 'base64'))
     else if (SENDABLE.test(value)) result.add(name, value)

@@ -1,7 +1,7 @@
 import { type DescMethod, type Message, toBinary } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata } from '@grpc/grpc-js'
 import { type CallContext, ServerError } from 'nice-grpc'
-import { type Dispatcher, type Incoming, Metadata } from './call.js'
+import { Caller, type Dispatcher, type Incoming, Metadata } from './call.js'
 import { fromNice, intoNice } from './grpc-metadata.js'
 import { decode, statusOf } from './grpc-unary.js'
 
@@ -53,7 +53,7 @@ const incomingOf = (method: DescMethod, { metadata, signal, peer }: CallContext)
   method,
   door: 'grpc',
   metadata: fromNice(metadata),
-  signal,
+  caller: new Caller(signal),
   // grpc-js ends the call itself at the caller's deadline, which aborts the signal.
   deadline: undefined,
   peer,

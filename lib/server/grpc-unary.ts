@@ -1,4 +1,4 @@
-import { type DescMethod, fromBinary, toBinary } from '@bufbuild/protobuf'
+import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import {
   Metadata as GrpcMetadata,
   ServerInterceptingCall,
@@ -75,14 +75,14 @@ class UnaryCall extends ServerInterceptingCall implements Listener {
 
   onReceiveHalfClose(): void {
     if (this.#request === undefined) return this.#refuse('no request message')
-    void this.#answer(this.#request)
+    this.#answer(this.#request)
   }
 
   onCancel(): void {
-    if (!this.#ended) this.#incoming?.cancel()
+    if (!this.#ended) this.#incoming?.caller.leave()
   }
 
-  async #answer(bytes: Uint8Array): Promise<void> {
+  #answer(bytes: Uint8Array): void {
     const deadline = Number(this.#call.getDeadline())
     const incoming = new GrpcIncoming(
       this.#method,
@@ -91,19 +91,41 @@ class UnaryCall extends ServerInterceptingCall implements Listener {
       this.#call.getPeer(),
     )
     this.#incoming = incoming
-    try {
-      const reply = await this.#dispatcher.unary(incoming, decode(this.#method, bytes))
-      const message = Buffer.from(toBinary(this.#method.output, reply).buffer)
-      this.#ended = true
-      this.#call.sendMetadata(toGrpc(incoming.headers))
-      this.#call.sendMessage(message, () =>
-        this.#call.sendStatus({ code: status.OK, details: 'OK', metadata: toGrpc(incoming.trailers) }),
-      )
-    } catch (error) {
-      this.#ended = true
-      this.#call.sendMetadata(toGrpc(incoming.headers))
-      this.#call.sendStatus(statusOf(error, toGrpc(incoming.trailers)))
+    const fail = (error: unknown): void => this.#fail(incoming, error)
+    const send = (reply: Message): void => {
+      try {
+        this.#send(incoming, reply)
+      } catch (error) {
+        fail(error)
+      }
     }
+    try {
+      const reply = this.#dispatcher.unary(incoming, decode(this.#method, bytes))
+      if (reply instanceof Promise) reply.then(send, fail)
+      else this.#send(incoming, reply)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  #send({ headers, trailers }: GrpcIncoming, reply: Message): void {
+    const { buffer, byteOffset, byteLength } = toBinary(this.#method.output, reply)
+    const message = Buffer.from(buffer, byteOffset, byteLength)
+    this.#ended = true
+    this.#call.sendMetadata(toGrpc(headers))
+    this.#call.sendMessage(message, () =>
+      this.#call.sendStatus({
+        code: status.OK,
+        details: 'OK',
+        metadata: trailers.isEmpty ? null : toGrpc(trailers),
+      }),
+    )
+  }
+
+  #fail({ headers, trailers }: GrpcIncoming, error: unknown): void {
+    this.#ended = true
+    this.#call.sendMetadata(toGrpc(headers))
+    this.#call.sendStatus(statusOf(error, toGrpc(trailers)))
   }
 
   #refuse(what: string): void {

@@ -8,7 +8,7 @@ import {
   type MessageShape,
 } from '@bufbuild/protobuf'
 import type { ServerCall } from './call.js'
-import type { Call, Reply } from './interceptor.js'
+import type { Answer, Call } from './interceptor.js'
 
 /** What finally answers a method, seen from the chain. */
 export interface Handler {
@@ -16,16 +16,16 @@ export interface Handler {
   readonly supportsValidateOnly: boolean
   /** Written by a user, who may ask for the current context. */
   readonly isUserCode: boolean
-  run(call: ServerCall & Call): Promise<Reply>
+  run(call: ServerCall & Call): Answer
 }
 
 /** Runs the handler, and leaves on the call whether it is still at work. */
-export const handle = (handler: Handler, call: ServerCall & Call): Promise<Reply> => {
+export const handle = (handler: Handler, call: ServerCall & Call): Answer => {
   const reply = handler.run(call)
-  const handling = { settled: false, reply }
+  const handling = { settled: !(reply instanceof Promise), reply }
   call.handling = handling
   const settle = () => void (handling.settled = true)
-  reply.then(settle, settle)
+  if (reply instanceof Promise) reply.then(settle, settle)
   return reply
 }
 
@@ -66,12 +66,16 @@ export const supportsValidateOnly = <F extends object>(handler: F): F => {
 export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): Handler => ({
   supportsValidateOnly: marked.has(fn),
   isUserCode: true,
-  run: async (call) => {
+  run: (call) => {
     const answer = call.context.run(() => fn.call(self, (call.request ?? call.requests) as never, call))
     if (isAsyncIterable(answer)) return eachAsMessage(inContext(answer, call), desc)
-    return asMessage(await answer, desc)
+    if (isThenable(answer)) return Promise.resolve(answer).then((value) => asMessage(value, desc))
+    return asMessage(answer, desc)
   },
 })
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
 
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value

@@ -8,7 +8,11 @@ import type { Method } from './method.js'
 /** One message, or a stream of them for methods that answer with a stream. */
 export type Reply = Message | AsyncIterable<Message>
 
-export type Next<C> = (call: C) => Promise<Reply>
+/** A reply that is there, or one that somebody waits for. A stage that waits for nothing makes no promise. */
+export type Answer = Reply | Promise<Reply>
+
+/** Answers, rejects or throws. */
+export type Next<C> = (call: C) => Answer
 
 /**
  * One link of the chain. `Adds` is what it puts on the call for those behind it, `Needs` what one before it must have put
@@ -19,7 +23,7 @@ export type Interceptor<Adds extends object = object, Needs extends object = obj
 >(
   call: C,
   next: Next<C & Adds>,
-) => Promise<Reply>
+) => Answer
 
 /** A call on its way through the chain: one object, on which each link leaves what it found out. */
 export class Call {
@@ -64,7 +68,7 @@ export class Call {
   }
 
   get signal(): AbortSignal {
-    return (this as Partial<Timed>).time?.signal ?? this.incoming.signal
+    return (this as Partial<Timed>).time?.signal ?? this.incoming.caller.signal
   }
 
   get deadline(): number | undefined {
@@ -91,7 +95,7 @@ export class Call {
 /** A handler at work. */
 export interface Handling {
   settled: boolean
-  readonly reply: Promise<Reply>
+  readonly reply: Answer
 }
 
 interface Timed {

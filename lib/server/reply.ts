@@ -1,8 +1,27 @@
 import type { Message } from '@bufbuild/protobuf'
-import type { Reply } from './interceptor.js'
+import type { Answer, Reply } from './interceptor.js'
 
 /** Whether the reply is a stream. */
 export const isStream = (reply: Reply): reply is AsyncIterable<Message> => Symbol.asyncIterator in reply
+
+/** Goes on with the answer of `work`, or with its error: at once where nothing has to be waited for. */
+export const answered = (
+  work: () => Answer,
+  onReply: (reply: Reply) => Reply,
+  onError: (error: unknown) => Reply,
+): Answer => {
+  let answer: Answer
+  try {
+    answer = work()
+  } catch (error) {
+    return onError(error)
+  }
+  return answer instanceof Promise ? answer.then(onReply, onError) : onReply(answer)
+}
+
+/** The answer, looked at or changed once it is there. */
+export const whenAnswered = (answer: Answer, onReply: (reply: Reply) => Reply): Answer =>
+  answer instanceof Promise ? answer.then(onReply) : onReply(answer)
 
 /**
  * Tells when the whole reply is through: for a single message at once, for a stream when it ended, failed (with the

@@ -47,7 +47,7 @@ export class EchoDispatcher implements Dispatcher {
       await this.before(heard)
       if (!isMessage(request, CountRequestSchema)) continue
       for (let n = 1; n <= request.upto; n++) {
-        if (request.pauseMs > 0) await pause(request.pauseMs, undefined, { signal: incoming.signal })
+        if (request.pauseMs > 0) await pause(request.pauseMs, undefined, { signal: incoming.caller.signal })
         await this.afterEach?.(n)
         yield create(EchoResponseSchema, { text: String(n) })
       }

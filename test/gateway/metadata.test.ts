@@ -85,7 +85,7 @@ describe('metadata of a call through the gateway', () => {
     const aborted = new Promise<void>((resolve) => {
       running.dispatcher.before = ({ incoming }) =>
         new Promise((_, reject) =>
-          incoming.signal.addEventListener('abort', () => {
+          incoming.caller.signal.addEventListener('abort', () => {
             reject(new TypeError('gone'))
             resolve()
           }),

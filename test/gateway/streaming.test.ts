@@ -102,7 +102,7 @@ describe('server streams through the gateway', () => {
     let cancelled: (() => void) | undefined
     const gone = new Promise<void>((resolve) => (cancelled = resolve))
     running.dispatcher.before = ({ incoming }) =>
-      incoming.signal.addEventListener('abort', () => cancelled?.())
+      incoming.caller.signal.addEventListener('abort', () => cancelled?.())
     running.dispatcher.afterEach = (n) => (n === 2 ? new Promise(() => {}) : undefined)
     const leave = new AbortController()
     const answer = await running.fetch('/v1/count?upto=2', { signal: leave.signal })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { PermissionDenied } from '../../lib/errors.js'
 import { Health } from '../../lib/gen/grpc/health/v1/health_pb.js'
 import { devAuthorizer, type Grant } from '../../lib/server/authorizer.js'
-import { Metadata } from '../../lib/server/call.js'
+import { Caller, Metadata } from '../../lib/server/call.js'
 import { Deadline } from '../../lib/server/deadline.js'
 import { Call } from '../../lib/server/interceptor.js'
 import { authorization } from '../../lib/server/interceptors/authorization.js'
@@ -148,8 +148,8 @@ describe('a rule with a template', () => {
     const link = authorization(new RuleSet([rule]), () => principal, devAuthorizer([grant]))
     const seen: string[] = []
     const read = async (texts: readonly string[]) => {
-      const { signal } = new AbortController()
-      const incoming = { method: chat, door: 'grpc', signal, deadline: undefined, peer: '' } as const
+      const caller = new Caller()
+      const incoming = { method: chat, door: 'grpc', caller, deadline: undefined, peer: '' } as const
       const metadata = { metadata: new Metadata(), headers: new Metadata(), trailers: new Metadata() }
       const call = new Call(
         methodOf(chat),
@@ -158,7 +158,7 @@ describe('a rule with a template', () => {
         requestsOf(texts),
         undefined as never,
       )
-      const facts = { requestId: '1', time: new Deadline(undefined, signal), verified: undefined }
+      const facts = { requestId: '1', time: new Deadline(undefined, caller), verified: undefined }
       await link(call.with(facts), async ({ requests }) => {
         for await (const message of requests ?? []) seen.push((message as EchoRequest).text)
         return create(EchoResponseSchema)

@@ -3,6 +3,7 @@ import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import type { Encryptor } from '../../lib/secrets/encryptor.js'
 import { AshlarError } from '../../lib/errors.js'
+import { Caller } from '../../lib/server/call.js'
 import { Deadline } from '../../lib/server/deadline.js'
 import { errorMapper } from '../../lib/server/interceptors/error-mapper.js'
 import { jsonLogger } from '../../lib/server/logger.js'
@@ -71,12 +72,14 @@ export async function saidByServerOf(error: unknown): Promise<string> {
   const call = {
     path: '/canary',
     requestId: 'r',
-    time: new Deadline(undefined, new AbortController().signal),
+    time: new Deadline(undefined, new Caller()),
     passed: () => call,
   }
-  await errorMapper(logger)(call as never, () => Promise.reject(error as Error)).catch((reason: unknown) => {
+  try {
+    await errorMapper(logger)(call as never, () => Promise.reject(error as Error))
+  } catch (reason) {
     mapped = reason
-  })
+  }
   said.push(...printed(mapped))
   if (mapped instanceof AshlarError) said.push(mapped.wireMessage, JSON.stringify(mapped.details))
   for (const err of [error, mapped])

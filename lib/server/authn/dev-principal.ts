@@ -8,11 +8,9 @@ import type { Metadata } from '../call.js'
 export const devPrincipal = ({ metadata }: { readonly metadata: Metadata }): Principal => {
   const tenant = metadata.get('account-id') ?? ''
   const subject = metadata.get('subject') ?? ''
-  const groups = metadata
-    .getAll('groups')
-    .flatMap((value) => value.split(','))
-    .map((group) => group.trim())
-    .filter((group) => group !== '')
+  const groups: string[] = []
+  for (const value of metadata.getAll('groups'))
+    for (const group of value.split(',')) if (group.trim() !== '') groups.push(group.trim())
   if (tenant === '' && subject === '' && groups.length === 0) return ANONYMOUS
   return { subject, tenant, groups, scopes: [] }
 }

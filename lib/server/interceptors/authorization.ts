@@ -3,7 +3,7 @@ import { ANONYMOUS, type Principal, RequestContext } from '../../context.js'
 import { PermissionDenied } from '../../errors.js'
 import type { Authorizer } from '../authorizer.js'
 import type { Metadata } from '../call.js'
-import type { Call, Interceptor } from '../interceptor.js'
+import type { Answer, Call, Interceptor } from '../interceptor.js'
 import type { Method } from '../method.js'
 import { type ResourceTemplate, resourceTemplate } from '../resource-template.js'
 import { isDeclared, type Rule, type RuleSet } from '../rules.js'
@@ -33,15 +33,21 @@ type Needs = RequestId & Verified
 /** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no answer is a denial. */
 export const authorization =
   (rules: RuleSet, principalFunc: PrincipalFunc, authorizer: Authorizer): Interceptor<Authorized, Needs> =>
-  async (call, next) => {
+  (call, next) => {
     const rule = rules.of(call.path)
     if (rule === undefined || !isDeclared(rule)) throw new PermissionDenied()
+    const goOn = (principal: Principal): Answer => {
+      const { requestId, time } = call
+      const signal = () => time.signal
+      const context = new RequestContext({ requestId, principal, signal, deadline: time.at })
+      return next(call.with({ principal, rule, context }))
+    }
+    const decide = (principal: Principal): Answer => {
+      const checked = rule.public === true ? undefined : allow(call, rule, principal, authorizer)
+      return checked === undefined ? goOn(principal) : checked.then(() => goOn(principal))
+    }
     const derived = principalFunc(sourceOf(call))
-    const principal = derived instanceof Promise ? await derived : derived
-    if (rule.public !== true) await allow(call, rule, principal, authorizer)
-    const { requestId, time } = call
-    const context = new RequestContext({ requestId, principal, signal: time.signal, deadline: time.at })
-    return next(call.with({ principal, rule, context }))
+    return derived instanceof Promise ? derived.then(decide) : decide(derived)
   }
 
 const sourceOf = ({ metadata, peer, verified, time }: Call & Needs): PrincipalSource => ({
@@ -53,38 +59,47 @@ const sourceOf = ({ metadata, peer, verified, time }: Call & Needs): PrincipalSo
   },
 })
 
-const allow = async (
+/** Undefined when it is allowed and nobody had to wait. */
+const allow = (
   call: Call & Needs,
   rule: Rule,
   principal: Principal,
   authorizer: Authorizer,
-): Promise<void> => {
+): Promise<void> | undefined => {
   if (isNobody(principal)) throw new PermissionDenied()
   const template = templateOf(call.method, rule)
-  const check = async (message: Message | undefined): Promise<void> => {
-    const { type } = template
+  const check = (message: Message | undefined): Promise<void> | undefined => {
+    const { time, path: method } = call
+    const { verb = '' } = rule
     const resource = template.fill(message)
-    const request = {
+    const decision = authorizer.authorize({
       principal,
-      method: call.path,
-      verb: rule.verb ?? '',
+      method,
+      verb,
       resource,
-      type,
-      signal: call.time.signal,
-    }
-    const decision = authorizer.authorize(request)
-    const allowed = decision instanceof Promise ? await decision : decision
-    if (allowed !== true) throw new PermissionDenied()
+      type: template.type,
+      get signal() {
+        return time.signal
+      },
+    })
+    if (decision instanceof Promise) return decision.then(mustBeTrue)
+    mustBeTrue(decision)
+    return undefined
   }
-  if (call.requests === undefined || !template.needsRequest) return check(call.request)
+  const { requests } = call
+  if (requests === undefined || !template.needsRequest) return check(call.request)
   // Each message of a client's stream may name another resource, so each is asked about before the handler sees it.
-  call.requests = await checkedFromFirst(call.requests, check)
+  return checkedFromFirst(requests, check).then((checked) => void (call.requests = checked))
+}
+
+const mustBeTrue = (allowed: boolean): void => {
+  if (allowed !== true) throw new PermissionDenied()
 }
 
 /** The stream, its first message already drawn and checked, each further one checked as it is drawn. */
 const checkedFromFirst = async (
   requests: AsyncIterable<Message>,
-  check: (message: Message) => Promise<void>,
+  check: (message: Message) => Promise<void> | undefined,
 ): Promise<AsyncIterable<Message>> => {
   const iterator = requests[Symbol.asyncIterator]()
   const first = await iterator.next()

@@ -1,6 +1,6 @@
 import { AshlarError, type Code, Unavailable } from '../../errors.js'
 import type { CircuitBreaker } from '../circuit-breaker.js'
-import type { Interceptor, Passed, Reply } from '../interceptor.js'
+import type { Answer, Interceptor, Passed, Reply } from '../interceptor.js'
 
 /** Codes that say something about the service and not about its caller. */
 const COUNTED: ReadonlySet<Code> = new Set([
@@ -14,27 +14,32 @@ const COUNTED: ReadonlySet<Code> = new Set([
 /** Wraps handlers of unary methods in the breaker. Mistakes of callers (NotFound, InvalidArgument, ...) do not open it. */
 export const circuitBreaker =
   (breaker: CircuitBreaker | undefined): Interceptor<Passed<'circuitBreaker'>, Passed<'userInterceptors'>> =>
-  async (call, next) => {
+  (call, next) => {
     const passed = call.passed('circuitBreaker')
-    if (breaker === undefined || call.method.isStreaming) return next(passed)
-    let ran = false
-    const outcome = await breaker
-      .execute(() => {
-        ran = true
-        return settle(next(passed))
-      })
-      .catch((error: unknown) => {
-        throw ran ? error : new Unavailable('the service is recovering: retry later', error)
-      })
-    if ('error' in outcome) throw outcome.error
-    return outcome.reply
+    return breaker === undefined || call.method.isStreaming
+      ? next(passed)
+      : broken(breaker, () => next(passed))
   }
+
+const broken = async (breaker: CircuitBreaker, work: () => Answer): Promise<Reply> => {
+  let ran = false
+  const outcome = await breaker
+    .execute(() => {
+      ran = true
+      return settle(work)
+    })
+    .catch((error: unknown) => {
+      throw ran ? error : new Unavailable('the service is recovering: retry later', error)
+    })
+  if ('error' in outcome) throw outcome.error
+  return outcome.reply
+}
 
 type Outcome = { readonly reply: Reply } | { readonly error: unknown }
 
-const settle = async (reply: Promise<Reply>): Promise<Outcome> => {
+const settle = async (work: () => Answer): Promise<Outcome> => {
   try {
-    return { reply: await reply }
+    return { reply: await work() }
   } catch (error) {
     if (error instanceof AshlarError && !COUNTED.has(error.code)) return { error }
     throw error

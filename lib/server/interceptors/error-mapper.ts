@@ -1,14 +1,14 @@
 import type { AshlarError } from '../../errors.js'
 import type { Interceptor, Passed } from '../interceptor.js'
 import type { Logger } from '../logger.js'
-import { isStream, mapStreamError } from '../reply.js'
+import { answered, isStream, mapStreamError } from '../reply.js'
 import { causeOf, toAshlarError } from '../to-ashlar-error.js'
 import type { RequestId } from './request-id.js'
 
 /** Lets nothing out but errors made for callers: all else is logged and becomes Internal with a generic text. */
 export const errorMapper =
   (logger: Logger): Interceptor<Passed<'errorMapper'>, RequestId> =>
-  async (call, next) => {
+  (call, next) => {
     const map = (error: unknown): AshlarError => {
       const mapped = toAshlarError(error, call.time)
       if (mapped.code === 'INTERNAL') {
@@ -16,10 +16,11 @@ export const errorMapper =
       }
       return mapped
     }
-    try {
-      const reply = await next(call.passed('errorMapper'))
-      return isStream(reply) ? mapStreamError(reply, map) : reply
-    } catch (error) {
-      throw map(error)
-    }
+    return answered(
+      () => next(call.passed('errorMapper')),
+      (reply) => (isStream(reply) ? mapStreamError(reply, map) : reply),
+      (error) => {
+        throw map(error)
+      },
+    )
   }

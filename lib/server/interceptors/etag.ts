@@ -3,7 +3,7 @@ import { InvalidArgument } from '../../errors.js'
 import type { IfMatch } from '../call.js'
 import { parseIfMatch, sameIfMatch } from '../if-match.js'
 import type { Call, Interceptor, Passed } from '../interceptor.js'
-import { isStream } from '../reply.js'
+import { isStream, whenAnswered } from '../reply.js'
 
 export interface Precondition {
   readonly ifMatch: IfMatch | undefined
@@ -13,7 +13,7 @@ export interface Precondition {
 export const etag = (): Interceptor<Precondition, Passed<'fieldMask'>> => (call, next) => {
   const reply = next(call.with({ ifMatch: ifMatchOf(call) }))
   if (call.method.responseEtag === undefined) return reply
-  return reply.then((message) => {
+  return whenAnswered(reply, (message) => {
     if (!isStream(message)) announceEtag(call, message)
     return message
   })

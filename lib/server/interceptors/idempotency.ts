@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../../context.js'
 import { Aborted, InvalidArgument } from '../../errors.js'
 import { fingerprintOf } from '../fingerprint.js'
-import type { Call, Interceptor, Passed, Reply } from '../interceptor.js'
+import type { Call, Interceptor, Next, Passed, Reply } from '../interceptor.js'
 import type { IsSecret } from '../redaction.js'
 import { fromStored, toStored } from '../stored-reply.js'
 import {
@@ -37,9 +37,16 @@ export const idempotency = (
   isSecret: IsSecret,
 ): Interceptor<Passed<'idempotency'>, Needs> => {
   const leaders = new Map<string, Promise<Outcome>>()
-  return async (call, next) => {
+  return (call, next) => {
     const requestId = requestIdOf(call)
-    if (requestId === undefined) return next(call.passed('idempotency'))
+    return requestId === undefined ? next(call.passed('idempotency')) : once(requestId, call, next)
+  }
+
+  async function once<C extends Call & Needs>(
+    requestId: string,
+    call: C,
+    next: Next<C & Passed<'idempotency'>>,
+  ): Promise<Reply> {
     const { principal, path, method, ifMatch, ignoredMask } = call
     const key = { tenant: principal.tenant, subject: principal.subject, method: path, requestId }
     const text = keyText(key)
@@ -55,7 +62,7 @@ export const idempotency = (
       for (;;) {
         const claimed = await store.claim(key, fingerprint, LEASE_MS)
         if (claimed.state === 'claimed') {
-          const run = (context: RequestContext) => next(call.with({ context }).passed('idempotency'))
+          const run = async (context: RequestContext) => next(call.with({ context }).passed('idempotency'))
           return execute(store, claimed.claim, call, run, isSecret, (reply) =>
             settle(reply && { fingerprint, reply }),
           )

@@ -4,7 +4,7 @@ import { FAULTS } from '../faults.js'
 import type { Call, Interceptor, Passed } from '../interceptor.js'
 import type { Logger } from '../logger.js'
 import { type IsSecret, redacted } from '../redaction.js'
-import { isStream, whenSettled } from '../reply.js'
+import { answered, isStream, whenSettled } from '../reply.js'
 import type { Authorized } from './authorization.js'
 import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
@@ -13,21 +13,24 @@ import type { Traced } from './tracing.js'
 /** Writes one record per rpc, from outside of the chain, with the code the caller got; at debug also what went in and out. */
 export const logging =
   (logger: Logger, isSecret: IsSecret): Interceptor<Passed<'logging'>, Traced> =>
-  async (call, next) => {
+  (call, next) => {
     const startedAt = performance.now()
     const settled = (error?: unknown) => record(logger, call, startedAt, error)
     const { input, output } = call.method.desc
     const hasDebug = logger.isLevelEnabled?.('debug') ?? true
     if (hasDebug && call.request !== undefined)
       payload(logger, call, 'request', call.request, input, isSecret)
-    try {
-      const reply = await next(call.passed('logging'))
-      if (hasDebug && !isStream(reply)) payload(logger, call, 'response', reply, output, isSecret)
-      return whenSettled(reply, settled)
-    } catch (error) {
-      settled(error)
-      throw error
-    }
+    return answered(
+      () => next(call.passed('logging')),
+      (reply) => {
+        if (hasDebug && !isStream(reply)) payload(logger, call, 'response', reply, output, isSecret)
+        return whenSettled(reply, settled)
+      },
+      (error) => {
+        settled(error)
+        throw error
+      },
+    )
   }
 
 const record = (
@@ -37,6 +40,8 @@ const record = (
   error: unknown,
 ): void => {
   const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
+  const isFault = FAULTS.has(code)
+  if (!isFault && logger.isLevelEnabled?.('info') === false) return
   const fields = {
     method: call.path,
     code,
@@ -48,7 +53,7 @@ const record = (
     peer: call.peer,
     ...call.trace,
   }
-  if (FAULTS.has(code)) logger.error(fields, 'rpc')
+  if (isFault) logger.error(fields, 'rpc')
   else logger.info(fields, 'rpc')
 }
 

@@ -2,7 +2,7 @@ import { create, type Message } from '@bufbuild/protobuf'
 import type { Interceptor, Passed } from '../interceptor.js'
 import { type Method, valueOf } from '../method.js'
 import { pick, type ReadTree, readTree } from '../read-tree.js'
-import { isStream } from '../reply.js'
+import { isStream, whenAnswered } from '../reply.js'
 import { announceEtag, type Precondition } from './etag.js'
 
 /** Answers only the fields that `read_mask` names (AIP-157), of each item where the answer is a list. */
@@ -12,7 +12,7 @@ export const readMask = (): Interceptor<Passed<'readMask'>, Precondition> => (ca
   const tree = paths.length === 0 ? undefined : readTree(paths, method.readable.message)
   const reply = next(call.passed('readMask'))
   if (tree === undefined) return reply
-  return reply.then((message) => {
+  return whenAnswered(reply, (message) => {
     if (isStream(message)) return eachPicked(message, method, tree)
     announceEtag(call, message)
     return picked(message, method, tree)

@@ -7,8 +7,11 @@ export const timeout =
   (): Interceptor<Passed<'timeout'>, RequestId & Passed<'circuitBreaker'>> => (call, next) => {
     const passed = call.passed('timeout')
     if (call.time.at === undefined || call.method.isStreaming) return next(passed)
+    if (call.time.expired) throw new DeadlineExceeded()
+    const answer = next(passed)
+    if (!(answer instanceof Promise)) return answer
     return new Promise<Reply>((resolve, reject) => {
       call.time.onExpire(() => reject(new DeadlineExceeded()))
-      next(passed).then(resolve, reject)
+      answer.then(resolve, reject)
     })
   }

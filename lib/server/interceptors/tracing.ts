@@ -2,7 +2,7 @@ import { AshlarError, CODES } from '../../errors.js'
 import { Metadata } from '../call.js'
 import type { Call, Interceptor } from '../interceptor.js'
 import { FAULTS } from '../faults.js'
-import { whenSettled } from '../reply.js'
+import { answered, whenSettled } from '../reply.js'
 import type { Telemetry, TraceIds } from '../telemetry.js'
 
 export interface Traced {
@@ -20,17 +20,19 @@ export const tracing =
     const attributes = { 'rpc.system': 'grpc', 'rpc.service': desc.parent.typeName, 'rpc.method': desc.name }
     return telemetry.span(
       { name: path.slice(1), attributes, carrier: carrierOf(call) },
-      async (trace, end) => {
+      (trace, end) => {
         const settled = (error?: unknown) => {
           const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
           end({ attributes: { 'rpc.grpc.status_code': CODES[code] }, isFault: FAULTS.has(code), error })
         }
-        try {
-          return whenSettled(await next(call.with({ trace })), settled)
-        } catch (error) {
-          settled(error)
-          throw error
-        }
+        return answered(
+          () => next(call.with({ trace })),
+          (reply) => whenSettled(reply, settled),
+          (error) => {
+            settled(error)
+            throw error
+          },
+        )
       },
     )
   }

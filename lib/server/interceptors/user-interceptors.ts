@@ -1,6 +1,6 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { ServerCall } from '../call.js'
-import type { Call, Interceptor, Passed } from '../interceptor.js'
+import type { Answer, Call, Interceptor, Passed, Reply } from '../interceptor.js'
 import type { InterceptedCall, UserInterceptor } from '../user-interceptor.js'
 
 type Needs = ServerCall & Passed<'idempotency'>
@@ -13,7 +13,7 @@ export const userInterceptors =
     if (interceptors.length === 0 || call.method.isStreaming) return next(last)
     const from = (index: number): Promise<Message> => {
       const interceptor = interceptors[index]
-      if (interceptor === undefined) return next(last) as Promise<Message>
+      if (interceptor === undefined) return promised(() => next(last)) as Promise<Message>
       return interceptor(call as Call & Needs & InterceptedCall, (request) => {
         if (request !== undefined) call.request = request
         return from(index + 1)
@@ -21,3 +21,6 @@ export const userInterceptors =
     }
     return call.context.run(() => from(0))
   }
+
+/** Users write `next().then(...)` and `await next()` alike, and catch with either. */
+const promised = async (work: () => Answer): Promise<Reply> => work()

@@ -13,6 +13,6 @@ export const validateOnly =
   (call, next) => {
     const { method, request } = call
     const asked = request !== undefined && method.validateOnly?.(request) === true
-    if (asked && !handlerOf(method).supportsValidateOnly) return Promise.resolve(create(method.desc.output))
+    if (asked && !handlerOf(method).supportsValidateOnly) return create(method.desc.output)
     return next(call.with({ validateOnly: asked }))
   }
