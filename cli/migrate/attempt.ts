@@ -1,3 +1,4 @@
+import { onOneLine } from '../entities.js'
 import { Failure } from '../failure.js'
 
 /** What `work` gives, or the engine's refusal as a `Failure`: of the files and flags, or of the database. */
@@ -12,7 +13,3 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T> {
     throw error
   }
 }
-
-/** Several problems stand on a line each. */
-const onOneLine = (message: string): string =>
-  message.replaceAll(/\n {2}- /g, '; ').replace(' problem(s);', ' problem(s):')

@@ -1,17 +1,22 @@
 import { Flags } from '@oclif/core'
 import { pathFlag } from '../path-flag.js'
 
-export const filesFlag = pathFlag({
+const files = {
   summary: 'The folder of the files.',
   description:
     'Either the files themselves, or the folders postgres and mysql with the files of each engine.',
   default: 'migrations',
-})
+}
+
+export const filesFlag = pathFlag(files)
+
+/** Where files are written, `--dir` as well. */
+export const folderFlag = pathFlag({ ...files, aliases: ['dir'] })
 
 /** What every command that talks to a database takes. */
 export const databaseFlags = {
   url: Flags.string({
-    summary: 'The database: postgres://… or mysql://…',
+    summary: 'The database: postgres://…, mysql://… or fsnotify://<driver>/<path of a file that holds one>.',
     description:
       'Better said by ASHLAR_DATABASE_URL, because every user of a machine can read command lines.',
     helpValue: '<url>',

@@ -1,5 +1,6 @@
 import type { MigrateOptions, Migrator } from '../../lib/migrations/index.js'
 import { attempt } from './attempt.js'
+import { connectionString } from './connection-string.js'
 
 /** The parsed flags of a command that talks to a database. */
 export interface DatabaseFlags {
@@ -30,6 +31,6 @@ export function migratorOf(
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   return attempt(async () => {
     const { migrate } = await import('../../lib/migrations/index.js')
-    return migrate({ url: flags.url, files: flags.files, ...said })
+    return migrate({ url: await connectionString(flags.url), files: flags.files, ...said })
   })
 }

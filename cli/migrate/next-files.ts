@@ -1,56 +1,109 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Dialect } from '../../lib/migrations/index.js'
 import { Failure } from '../failure.js'
+
+/** One version to write: `add_colour`, and its SQL for each engine. */
+export interface NextVersion {
+  readonly description: string
+  readonly sql: Readonly<Record<Dialect, { readonly up: string; readonly down: string }>>
+}
 
 export interface NextFiles {
   /** `0007_add_colour`. */
-  readonly name: string
+  readonly names: readonly string[]
   /** The files that were written. */
   readonly files: readonly string[]
 }
 
-const ENGINES = ['postgres', 'mysql']
 const DESCRIPTION = /^[a-z0-9]+(_[a-z0-9]+)*$/
+const NOTHING = { up: '', down: '' }
 /** 0001 is the framework's. */
 const FIRST = 2
 const LAST = 7999
 
-/**
- * Writes empty files for the next version, up and down, for both engines; a folder that has files without the folders of the
- * engines gets them beside those.
- * @throws {Failure} for a name that cannot be one, or a folder that cannot be written.
- */
-export function writeNextFiles(folder: string, description: string): NextFiles {
+/** @throws {Failure} for a name that cannot be one. */
+export function checkDescription(description: string): void {
   if (!DESCRIPTION.test(description))
     throw new Failure(
       'input',
       `${description} cannot be a name: lower-case words joined by _, such as add_colour`,
     )
-  const isFlat = sqlIn(folder).length > 0
-  const folders = isFlat ? [folder] : ENGINES.map((engine) => join(folder, engine))
-  const number = Math.max(
-    FIRST,
-    ...folders
-      .flatMap(sqlIn)
-      .map(numberOf)
-      .map((one) => one + 1),
-  )
-  if (number > LAST) throw new Failure('input', `${LAST} was the last number there is for hand-written files`)
-  const name = `${String(number).padStart(4, '0')}_${description}`
-  const files = folders.flatMap((one) =>
-    ['up', 'down'].map((direction) => join(one, `${name}.${direction}.sql`)),
-  )
-  try {
-    for (const one of folders) mkdirSync(one, { recursive: true })
-    for (const file of files) writeFileSync(file, '', { flag: 'wx' })
-  } catch (error) {
-    throw new Failure('output', `${folder}: ${error instanceof Error ? error.message : String(error)}`)
-  }
-  return { name, files }
 }
 
-const sqlIn = (folder: string): readonly string[] =>
-  existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.sql')) : []
+/** Files that somebody fills in. */
+export const emptyVersion = (description: string): NextVersion => ({
+  description,
+  sql: { postgres: NOTHING, mysql: NOTHING },
+})
+
+/** Which folder holds the files of which engine. A folder that has files of its own is for `dialect` alone. */
+export function foldersOf(
+  folder: string,
+  dialect: Dialect | undefined,
+): readonly { readonly dialect: Dialect; readonly folder: string }[] {
+  if (sqlIn(folder).length > 0) return [{ dialect: dialect ?? 'postgres', folder }]
+  const dialects: readonly Dialect[] = dialect === undefined ? ['postgres', 'mysql'] : [dialect]
+  return dialects.map((one) => ({ dialect: one, folder: join(folder, one) }))
+}
+
+/**
+ * Writes the next versions, up and down; all of them or none.
+ * @throws {Failure} when there is no number left, or a folder cannot be written.
+ */
+export function writeNextFiles(
+  folder: string,
+  dialect: Dialect | undefined,
+  versions: readonly NextVersion[],
+): NextFiles {
+  const folders = foldersOf(folder, dialect)
+  const first = nextNumber(folder, folders)
+  if (first + versions.length - 1 > LAST)
+    throw new Failure('input', `${LAST} was the last number there is for hand-written files`)
+  const named = versions.map((version, index) => ({
+    ...version,
+    name: `${String(first + index).padStart(4, '0')}_${version.description}`,
+  }))
+  const texts = folders.flatMap((one) =>
+    named.flatMap(({ name, sql }) =>
+      (['up', 'down'] as const).map((direction) => ({
+        file: join(one.folder, `${name}.${direction}.sql`),
+        text: sql[one.dialect][direction],
+      })),
+    ),
+  )
+  const written: string[] = []
+  try {
+    for (const one of folders) mkdirSync(one.folder, { recursive: true })
+    for (const { file, text } of texts) {
+      writeFileSync(file, text, { flag: 'wx' })
+      written.push(file)
+    }
+  } catch (error) {
+    for (const file of written) unlinkSync(file)
+    throw new Failure('output', `nothing is written: ${reasonOf(error)}`, { cause: error })
+  }
+  return { names: named.map(({ name }) => name), files: written }
+}
+
+/** The same for both engines, whichever of them has files. */
+function nextNumber(folder: string, folders: readonly { readonly folder: string }[]): number {
+  const all = [...folders, ...foldersOf(folder, undefined)].flatMap((one) => sqlIn(one.folder))
+  return Math.max(FIRST, ...all.map((file) => numberOf(file) + 1))
+}
+
+function reasonOf(error: unknown): string {
+  const { code, path, message } = error as NodeJS.ErrnoException
+  return code === 'EEXIST' && path !== undefined ? `${path} is there already` : message
+}
+
+function sqlIn(folder: string): readonly string[] {
+  try {
+    return existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.sql')) : []
+  } catch (error) {
+    throw new Failure('output', `nothing is written: ${reasonOf(error)}`, { cause: error })
+  }
+}
 
 /** Of a hand-written file; 0 for any other. */
 function numberOf(file: string): number {

@@ -19,7 +19,10 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
         return [`${paint.warn('waiting')} for ${printable(holder)}, which is migrating this database`]
       }
       case 'adopted':
-        return [`taken over from ${event.from}: ${event.versions.join(', ')}`]
+        return [
+          `taken over from ${event.from}: ${event.versions.join(', ')}`,
+          ...(event.created.length === 0 ? [] : [`created what it lacked: ${event.created.join(', ')}`]),
+        ]
       case 'recovering':
         return [`${paint.warn('recovering')} ${event.version}: ${event.text}`]
       case 'file':

@@ -1,6 +1,4 @@
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { Failure } from '../failure.js'
+import { fromEntities, noEntities } from '../entities.js'
 import { applyFiles, type FileChanges, GENERATED, readFiles } from './file-changes.js'
 
 export interface GenerateOptions {
@@ -39,32 +37,7 @@ export async function generateSearch({
 
 async function tablesOf(entities: string) {
   const { searchTables } = await import('../../lib/persistence/index.js')
-  const exports = await load(entities)
-  const found = attempt(entities, () => searchTables(exports))
-  if (found.resources === 0)
-    throw new Failure(
-      'input',
-      `${entities} exports no class with @Resource(): name the module of the entities`,
-    )
+  const found = await fromEntities(entities, searchTables)
+  if (found.resources === 0) throw noEntities(entities)
   return found.tables
-}
-
-/** An entity that does not fit together is its author's mistake. */
-function attempt<T>(entities: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw new Failure('input', `${entities}: ${error.message}`, { cause: error })
-  }
-}
-
-async function load(entities: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await import(pathToFileURL(resolve(entities)).href)) as Readonly<Record<string, unknown>>
-  } catch (error) {
-    const advice = /\.[mc]?ts$/.test(entities) ? '; name the compiled file' : ''
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure('input', `${entities} cannot be loaded: ${reason}${advice}`, { cause: error })
-  }
 }

@@ -2,13 +2,15 @@ import { MigrationError } from '../errors.js'
 import { type Migration, toFileNumber } from './files.js'
 import { ADOPTED_TABLE } from './names.js'
 import type { ResolvedOptions } from './options.js'
-import type { Session } from './session.js'
+import { describeError, type Session } from './session.js'
 import { appliedRow, readAdopted, readVersions, writeVersion } from './version-table.js'
 import { splitStatements } from './sql-statements.js'
+import { createIndex, createTable } from './statement-shape.js'
 
 /**
  * Takes over, on first contact, what another tool recorded in a two-column `schema_migrations`: every file up to its version
- * counts as applied, with a checksum nobody knows. The table stays as it is.
+ * counts as applied, with a checksum nobody knows. The table stays as it is. Tables of the framework that the other tool's
+ * first version does not have are made.
  * @throws {MigrationError} when that tool left its version dirty, or these files do not have it.
  */
 export async function adopt(
@@ -31,11 +33,44 @@ export async function adopt(
       `${ADOPTED_TABLE} is at ${number}, which these files do not have: the first run needs the files that were applied`,
     )
   const versions = migrations.filter(({ version }) => version <= adopted.version)
-  await session.run(session.dialect === 'postgres' ? 'BEGIN' : 'START TRANSACTION', 0)
-  for (const migration of versions) {
-    const { statements } = splitStatements(migration.up, session.dialect)
-    await writeVersion(session, { ...appliedRow(migration, statements.length), checksum: undefined })
+  const isPostgres = session.dialect === 'postgres'
+  try {
+    if (isPostgres) await session.run('BEGIN', 0)
+    const created = await completeFramework(session, options, versions[0])
+    if (!isPostgres) await session.run('START TRANSACTION', 0)
+    for (const migration of versions) {
+      const { statements } = splitStatements(migration.up, session.dialect)
+      await writeVersion(session, { ...appliedRow(migration, statements.length), checksum: undefined })
+    }
+    await session.run('COMMIT', 0)
+    const names = versions.map(({ name }) => name)
+    options.report({ kind: 'adopted', from: ADOPTED_TABLE, versions: names, created })
+  } catch (error) {
+    await session.run('ROLLBACK', 0).catch(() => undefined)
+    const { text, code } = describeError(error, options.url)
+    throw new MigrationError('failed', `${ADOPTED_TABLE} cannot be taken over: ${text}`, undefined, code)
   }
-  await session.run('COMMIT', 0)
-  options.report({ kind: 'adopted', from: ADOPTED_TABLE, versions: versions.map(({ name }) => name) })
 }
+
+/**
+ * Makes the tables of the framework's first version that the other tool's does not have, such as `operations`. A table that is
+ * there is left alone. MySQL commits each by itself: a run that dies here finds them when it comes again.
+ * @returns the tables that were made.
+ */
+async function completeFramework(
+  session: Session,
+  options: ResolvedOptions,
+  first: Migration | undefined,
+): Promise<readonly string[]> {
+  const missing: string[] = []
+  if (first?.version !== FRAMEWORK) return missing
+  for (const statement of splitStatements(first.up, session.dialect).statements) {
+    const table = createTable(statement)?.table
+    if (table !== undefined && !(await session.hasTable(table))) missing.push(table)
+    if (missing.includes(table ?? createIndex(statement)?.table ?? ''))
+      await session.run(statement.text, options.statementTimeoutMs)
+  }
+  return missing
+}
+
+const FRAMEWORK = 1

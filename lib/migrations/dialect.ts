@@ -21,7 +21,7 @@ export function dialectOf(url: string): Dialect {
     )
   if (scheme === 'fsnotify')
     throw new TypeError(
-      'migrations: an fsnotify:// string names a file; hand over the connection string that the file holds',
+      'migrations: an fsnotify:// string names a file: hand over what resolveDsn of ashlar/persistence reads in it',
     )
   throw new TypeError('migrations: the connection string must start with postgres:// or mysql://')
 }

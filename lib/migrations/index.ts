@@ -1,4 +1,5 @@
 export { DeclarationError, MigrationError, type MigrationStop } from '../errors.js'
+export { createdTables } from './created-tables.js'
 export { DIALECTS, type Dialect, dialectOf } from './dialect.js'
 export type { FileSource } from './files.js'
 export type { Finding } from './lint.js'
@@ -8,4 +9,12 @@ export type { MigrateOptions } from './options.js'
 export type { Progress } from './progress.js'
 export type { DownResult, UpResult } from './runner.js'
 export { type MigrationFiles, searchMigrations } from './search-migrations.js'
-export { pendingVersions, schemaIsCurrent, type VersionState, type VersionStatus } from './status.js'
+export type { Row } from './session.js'
+export {
+  type LiveSchema,
+  pendingVersions,
+  type SchemaComparison,
+  schemaIsCurrent,
+  type VersionState,
+  type VersionStatus,
+} from './status.js'

@@ -4,7 +4,7 @@ import type { Finding } from './lint.js'
 import { readSet } from './migration-set.js'
 import { type MigrateOptions, resolveOptions } from './options.js'
 import { down, type DownResult, up, type UpResult } from './runner.js'
-import { status, verify, type VersionStatus } from './status.js'
+import { type SchemaComparison, status, verify, type VersionStatus } from './status.js'
 
 /** A module's migrations against one database. Every call opens a connection of its own and closes it. */
 export interface Migrator {
@@ -14,8 +14,11 @@ export interface Migrator {
   down(to: number): Promise<DownResult>
   /** Where the database stands. Changes nothing. */
   status(): Promise<readonly VersionStatus[]>
-  /** What is not as the files say, one line each. Changes nothing. */
-  verify(): Promise<readonly string[]>
+  /**
+   * What is not as the files say, one line each. Changes nothing.
+   * @param compare - what else to look at, such as `schemaComparison(entities)` of `ashlar/persistence`.
+   */
+  verify(compare?: SchemaComparison): Promise<readonly string[]>
   /** What is wrong with the files. Opens no connection. */
   lint(): Promise<readonly Finding[]>
 }
@@ -27,7 +30,7 @@ export function migrate(options: MigrateOptions): Migrator {
     up: () => up(resolved),
     down: (to) => down(resolved, to),
     status: () => status(resolved),
-    verify: () => verify(resolved),
+    verify: (compare) => verify(resolved, compare),
     lint: async () => (await readSet(resolved.files, resolved.dialect, resolved.statementTimeoutMs)).findings,
   }
 }

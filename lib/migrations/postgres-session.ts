@@ -50,7 +50,8 @@ class PostgresSession implements Session {
 
   async rows(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     let number = 0
-    const numbered = sql.replaceAll('?', () => `$${++number}`)
+    // Without values a ? is an operator.
+    const numbered = values.length === 0 ? sql : sql.replaceAll('?', () => `$${++number}`)
     return (await this.client.query<Row>(numbered, [...values])).rows
   }
 

@@ -6,7 +6,13 @@ export type Progress =
       readonly holder: string
       readonly waitedMs: number
     }
-  | { readonly kind: 'adopted'; readonly from: string; readonly versions: readonly string[] }
+  | {
+      readonly kind: 'adopted'
+      readonly from: string
+      readonly versions: readonly string[]
+      /** Tables of the framework that were not there. */
+      readonly created: readonly string[]
+    }
   | { readonly kind: 'recovering'; readonly version: string; readonly text: string }
   | {
       readonly kind: 'file'

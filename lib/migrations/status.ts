@@ -30,12 +30,21 @@ export async function status(options: ResolvedOptions): Promise<readonly Version
   return statusOf(migrations, rows)
 }
 
+/** A database whose catalogs a comparison reads, on a connection that only reads. */
+export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'rows'>
+
+/** What else of a database is not as it should be, one line each. */
+export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
+
 /** What of a database is not as the files say, one line each; empty when everything is. */
-export async function verify(options: ResolvedOptions): Promise<readonly string[]> {
+export async function verify(
+  options: ResolvedOptions,
+  compare: SchemaComparison = () => Promise.resolve([]),
+): Promise<readonly string[]> {
   const { migrations } = await readSet(options.files, options.dialect, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
     const differences = statusOf(migrations, await readVersions(session)).flatMap(differenceOf)
-    return [...differences, ...(await invalidIndexes(session))]
+    return [...differences, ...(await invalidIndexes(session)), ...(await compare(session))]
   })
 }
 
@@ -51,14 +60,20 @@ export async function pendingVersions(options: MigrateOptions): Promise<readonly
  */
 export function schemaIsCurrent(options: MigrateOptions): () => Promise<void> {
   let wasCurrent = false
-  return async () => {
-    if (wasCurrent) return
+  let asking: Promise<void> | undefined
+  const ask = async () => {
     const missing = await pendingVersions(options)
     if (missing.length > 0)
       throw new Unavailable(
         `the schema is older than this server: ${missing.join(', ')} missing; run ashlar migrate up`,
       )
     wasCurrent = true
+  }
+  // Probes that come while the database does not answer wait for one connection, instead of opening one each.
+  return () => {
+    if (wasCurrent) return Promise.resolve()
+    asking ??= ask().finally(() => (asking = undefined))
+    return asking
   }
 }
 
@@ -122,6 +137,7 @@ async function invalidIndexes(session: Session): Promise<readonly string[]> {
     [session.schema],
   )
   return rows.map(
-    ({ name }) => `the index ${String(name)} is INVALID: no query uses it, and every write pays for it`,
+    ({ name }) =>
+      `the index ${String(name)} is INVALID: no query uses it, and every write pays for it; REINDEX INDEX CONCURRENTLY builds it anew`,
   )
 }

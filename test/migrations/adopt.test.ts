@@ -6,9 +6,16 @@ import { BASELINE } from './fresh-database.js'
 
 onEachEngine(
   'a database that another tool migrated',
-  (database) => {
+  (database, dialect) => {
     const migrator = (files: MigrateOptions['files'], options: Partial<MigrateOptions> = {}) =>
       migrate({ url: database().url, files, ...options })
+    const indexesOf = () =>
+      database().rows(
+        dialect === 'postgres'
+          ? "SELECT indexdef AS made FROM pg_indexes WHERE schemaname = 'public' AND tablename NOT LIKE '%migrations' ORDER BY 1"
+          : `SELECT CONCAT(TABLE_NAME, INDEX_NAME, COLUMN_NAME) AS made FROM information_schema.STATISTICS
+             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME NOT LIKE '%migrations' ORDER BY 1`,
+      )
     /** As that tool would have left it. */
     const migratedTo = async (version: number, dirty = false) => {
       await migrator(tables(2)).up()
@@ -27,6 +34,7 @@ onEachEngine(
       expect(result.applied).to.deep.equal(['0003_t3'])
       expect(progress[0]).to.deep.equal({
         ...{ kind: 'adopted', from: 'schema_migrations', versions: ['0001_framework_init', '0002_t2'] },
+        created: [],
       })
       expect(await migrator(files).verify()).to.deep.equal([
         '0001_framework_init was applied by another tool: whether its file was edited is not known',
@@ -35,6 +43,45 @@ onEachEngine(
       const kept = await database().rows('SELECT version FROM schema_migrations')
       expect(kept.map(({ version }) => Number(version))).to.deep.equal([2])
     })
+
+    it('gets the tables of the framework that the other tool did not make, with their indexes', async () => {
+      await migratedTo(2)
+      const made = await indexesOf()
+      await database().rows('DROP TABLE operations')
+      await database().rows('DROP TABLE idempotency_keys')
+      await database().rows("INSERT INTO tenant_event_seq VALUES ('acme', 7)")
+      const progress: Progress[] = []
+      await migrator(tables(2), { onProgress: (event) => progress.push(event) }).up()
+      expect(progress[0]).to.deep.include({ created: ['idempotency_keys', 'operations'] })
+      expect(await indexesOf()).to.deep.equal(made)
+      const kept = await database().rows('SELECT next_seq FROM tenant_event_seq')
+      expect(kept.map((row) => Number(row.next_seq))).to.deep.equal([7])
+      expect((await migrator(tables(2)).down(0)).rolledBack).to.deep.equal(['0002_t2', '0001_framework_init'])
+    })
+
+    it('keeps a table of the framework as it is, whatever its columns and indexes', async () => {
+      await migratedTo(1)
+      await database().rows('DROP TABLE operations')
+      await database().rows('CREATE TABLE operations (name varchar(255) PRIMARY KEY)')
+      const found = await indexesOf()
+      await migrator({}).up()
+      expect(await indexesOf()).to.deep.equal(found)
+    })
+
+    if (dialect === 'postgres')
+      it('says what it cannot create, and takes nothing over then', async () => {
+        await migratedTo(1)
+        await database().rows('DROP TABLE operations')
+        await database().rows('CREATE DOMAIN operations AS text')
+        await database().rows('DROP TABLE idempotency_keys')
+        const failure = await failureOf(migrator({}).up())
+        expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'failed')
+        expect(failure.message).to.match(/^migrations: schema_migrations cannot be taken over: /)
+        expect(await database().tables()).to.not.include('idempotency_keys')
+        await database().rows('DROP DOMAIN operations')
+        await migrator({}).up()
+        expect(await database().tables()).to.include.members(['operations', 'idempotency_keys'])
+      })
 
     it('is rolled back by the files that were there on first contact', async () => {
       await migratedTo(2)

@@ -1,21 +1,28 @@
+import { entitiesFlag } from '../../entities.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
 import { Verb } from '../../verb.js'
 
 export default class Verify extends Verb {
   static override summary = 'Compare the database with the files, and exit with 1 on a difference.'
-  static override description = `Versions that are missing, dirty, edited or not in these files, and indexes that are INVALID. Changes nothing.`
-  static override examples = ['<%= config.bin %> <%= command.id %> --module widgets']
-  static override flags = databaseFlags
+  static override description = `Versions that are missing, dirty, edited or not in these files, and indexes that are INVALID. With --entities the tables are compared with the entities, too: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line says what to do. Changes nothing.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --module widgets',
+    '<%= config.bin %> <%= command.id %> --entities dist/entities.js',
+  ]
+  static override flags = { ...databaseFlags, entities: entitiesFlag }
 
   override async run(): Promise<{ readonly differences: readonly string[] }> {
     const { flags } = await this.parse(Verify)
-    const [{ migratorOf }, { attempt }] = await Promise.all([
+    const [{ migratorOf }, { attempt }, { comparisonOf }] = await Promise.all([
       import('../../migrate/migrator-of.js'),
       import('../../migrate/attempt.js'),
+      import('../../migrate/comparison-of.js'),
     ])
+    const compare = flags.entities === undefined ? undefined : await comparisonOf(flags.entities)
     const migrator = await migratorOf(flags)
-    const differences = await attempt(() => migrator.verify())
-    this.say(differences.length > 0 ? differences : [this.paint.good('the database is as the files say')])
+    const differences = await attempt(() => migrator.verify(compare))
+    const equal = `the database is as the files ${compare === undefined ? 'say' : 'and the entities say'}`
+    this.say(differences.length > 0 ? differences : [this.paint.good(equal)])
     if (differences.length > 0) this.endWith('differs')
     return { differences }
   }

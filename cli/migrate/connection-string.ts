@@ -1,0 +1,19 @@
+import { Failure } from '../failure.js'
+
+/**
+ * The connection string itself, read once from its file when an `fsnotify://` one names it. One for SQLite stays one, so that
+ * it is refused as such.
+ * @throws {Failure} that repeats nothing of it: it may hold a password.
+ */
+export async function connectionString(dsn: string): Promise<string> {
+  if (!/^\s*fsnotify:/i.test(dsn)) return dsn
+  const { resolveDsn } = await import('../../lib/persistence/index.js')
+  try {
+    const resolved = await resolveDsn(dsn)
+    return resolved.driver === 'sqlite' ? `sqlite:${resolved.dsn}` : resolved.dsn
+  } catch (error) {
+    throw new Failure('input', error instanceof Error ? error.message : 'the DSN cannot be read', {
+      cause: error,
+    })
+  }
+}

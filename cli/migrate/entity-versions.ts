@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs'
+import type { Dialect } from '../../lib/migrations/index.js'
+import { fromEntities, noEntities } from '../entities.js'
+import { Failure } from '../failure.js'
+import { attempt } from './attempt.js'
+import { foldersOf, type NextVersion } from './next-files.js'
+
+/** The versions that create the tables of a module's entities, and what to say about them. */
+export interface EntityVersions {
+  readonly versions: readonly NextVersion[]
+  readonly notes: readonly string[]
+}
+
+/**
+ * One version for each table that no file of the folder creates yet.
+ * @throws {Failure} when the module cannot be used, or every table is created already.
+ */
+export async function entityVersions(
+  module: string,
+  description: string,
+  folder: string,
+  dialect: Dialect | undefined,
+): Promise<EntityVersions> {
+  const { tableMigrations } = await import('../../lib/persistence/index.js')
+  const tables = await fromEntities(module, tableMigrations)
+  if (tables.length === 0) throw noEntities(module)
+  const created = await createdIn(folder, dialect)
+  const wanted = tables.filter(({ table }) => !created.has(table))
+  const left = tables
+    .filter(({ table }) => created.has(table))
+    .map(({ table }) => `${table} is created by ${created.get(table) ?? ''} already`)
+  if (wanted.length === 0)
+    throw new Failure(
+      'input',
+      `nothing is written: ${left.join(', ')}; change it in a file of its own: ashlar migrate verify --entities says what differs`,
+    )
+  return {
+    versions: wanted.map(({ table, postgres, mysql }) => ({
+      description: tables.length === 1 ? description : `${description}_${asWord(table)}`,
+      sql: { postgres, mysql },
+    })),
+    notes: [...left, ...wanted.flatMap(({ notes }) => notes)],
+  }
+}
+
+/** Table → the version that creates it, for any of the engines. */
+async function createdIn(folder: string, dialect: Dialect | undefined): Promise<ReadonlyMap<string, string>> {
+  const { createdTables } = await import('../../lib/migrations/index.js')
+  const created = new Map<string, string>()
+  for (const one of foldersOf(folder, dialect)) {
+    const files = existsSync(one.folder) ? one.folder : {}
+    for (const [table, version] of await attempt(() => createdTables(files, one.dialect)))
+      created.set(table, version)
+  }
+  return created
+}
+
+const asWord = (table: string): string =>
+  table
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_|_$/g, '')

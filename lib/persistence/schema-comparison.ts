@@ -1,0 +1,53 @@
+import type { ResourceModel } from '../resource/resource-model.js'
+import { compareTable } from './catalog/compare-table.js'
+import { compareVector } from './catalog/compare-vector.js'
+import { liveMysql, mysqlKind } from './catalog/live-mysql.js'
+import { livePostgres } from './catalog/live-postgres.js'
+import type { LiveSchema } from './catalog/live-table.js'
+import { SEARCH_VECTOR } from './query/search.js'
+import { resourcesIn } from './resources-in.js'
+import { tableOf } from './schema.js'
+
+/** What of a live database is not as the resources say, one line each with what to do; empty when nothing is. */
+export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
+
+/**
+ * Compares the tables of the resources that a module exports with a database: columns, their types, collations and NULLs,
+ * the primary key, the indexes by what they are good for whatever their names, and stored search vectors. Indexes beside
+ * those of the model count only where they are unique. Hand it to `migrate(…).verify`. Reads catalogs and changes nothing.
+ * @throws DeclarationError for a resource whose declarations do not fit together.
+ */
+export function schemaComparison(exports: Readonly<Record<string, unknown>>): SchemaComparison {
+  const models = resourcesIn(exports)
+  return async (live) => {
+    const differences: string[] = []
+    const kind = live.dialect === 'mysql' ? await mysqlKind(live) : undefined
+    for (const model of models)
+      differences.push(
+        ...(kind === undefined ? await onPostgres(model, live) : await onMysql(model, live, kind)),
+      )
+    return differences
+  }
+}
+
+async function onPostgres(model: ResourceModel, live: LiveSchema): Promise<readonly string[]> {
+  const { table, search } = model
+  const there = await livePostgres(live, table)
+  const isIndexed = search?.strategy === 'INDEXED'
+  const differences = compareTable(
+    tableOf(model, 'postgres'),
+    there,
+    'postgres',
+    isIndexed ? [SEARCH_VECTOR] : [],
+  )
+  if (!isIndexed || there === undefined || there.faults.length > 0) return differences
+  return [...differences, ...(await compareVector(table, search, live, there))]
+}
+
+async function onMysql(
+  model: ResourceModel,
+  live: LiveSchema,
+  kind: 'mysql' | 'mariadb',
+): Promise<readonly string[]> {
+  return compareTable(tableOf(model, kind), await liveMysql(live, model.table, kind), kind)
+}

@@ -1,0 +1,85 @@
+import { DeclarationError } from '../errors.js'
+import { quoteIdentifier as quote } from './query/identifier.js'
+import { resourcesIn } from './resources-in.js'
+import { createNewTable, tableOf, type TableDefinition } from './schema.js'
+
+/** The SQL of one version, there and back. */
+export interface TableSql {
+  readonly up: string
+  readonly down: string
+}
+
+/** The migration that creates the table of one resource. */
+export interface TableMigration {
+  readonly table: string
+  readonly postgres: TableSql
+  /** For MySQL 8 and MariaDB alike. */
+  readonly mysql: TableSql
+  /** What somebody has to know before it is applied, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * The migrations that create the tables of the resources that a module exports (hand it `await import(…)`), by the names of
+ * the tables: with the primary key, every index and the collations that isolation, uniqueness and order need. Empty when it
+ * exports no resource.
+ * @throws DeclarationError for a resource whose declarations do not fit together, and for two of one table.
+ */
+export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
+  const models = resourcesIn(exports)
+  const names = models.map(({ table }) => table)
+  const doubled = names.filter((name, index) => names.indexOf(name) !== index)
+  if (doubled.length > 0)
+    throw new DeclarationError(
+      'entities',
+      [...new Set(doubled)].map((name) => `two resources have the table ${name}`),
+    )
+  return models.map((model) => {
+    const onMysql = tableOf(model, 'mysql')
+    const title = `-- The table of the resource ${model.type}, as its decorators describe it.\n`
+    const search =
+      model.search?.strategy === 'INDEXED'
+        ? [`${model.table} has INDEXED search: ashlar search generate writes its vector and index`]
+        : []
+    return {
+      table: model.table,
+      postgres: sqlOf(tableOf(model, 'postgres'), 'postgres', title),
+      mysql: sqlOf(onMysql, 'mysql', title),
+      notes: [...search, ...keysTooLong(onMysql)],
+    }
+  })
+}
+
+function sqlOf(table: TableDefinition, dialect: 'postgres' | 'mysql', title: string): TableSql {
+  // A proto int32 ends where the column does.
+  const isMeant = dialect === 'postgres' && table.columns.some(({ type }) => type === 'integer')
+  const allowed = isMeant ? '-- ashlar:allow prefer-bigint-over-int\n' : ''
+  const statements = createNewTable(table, dialect).map((text) => `${text};\n`)
+  return {
+    up: `${title}${allowed}\n${statements.join('\n')}`,
+    down: `DROP TABLE ${quote(table.name, dialect)};\n`,
+  }
+}
+
+const LONGEST_KEY = 3072
+const BYTES_OF_A_CHARACTER = 4
+const LONGEST_OTHER = 8
+
+/** InnoDB refuses a longer key, so that the file would fail. */
+function keysTooLong({ name: table, columns, primaryKey, indexes }: TableDefinition): readonly string[] {
+  const bytes = new Map(columns.map(({ name, type }) => [name, bytesOf(type)]))
+  return [{ name: 'PRIMARY KEY', columns: primaryKey }, ...indexes].flatMap(({ name, columns: of }) => {
+    const length = of.reduce((sum, column) => sum + (bytes.get(column) ?? 0), 0)
+    if (length <= LONGEST_KEY) return []
+    const size = Number.isFinite(length) ? `has ${length} bytes` : 'has a column without a length'
+    return [
+      `on MySQL ${name} of ${table} ${size} and may have ${LONGEST_KEY}: give ${of.join(', ')} shorter lengths`,
+    ]
+  })
+}
+
+function bytesOf(type: string): number {
+  const length = /^varchar\((\d+)\)$/.exec(type)?.[1]
+  if (length !== undefined) return Number(length) * BYTES_OF_A_CHARACTER
+  return type.startsWith('long') || type === 'json' ? Infinity : LONGEST_OTHER
+}

@@ -1,0 +1,208 @@
+import { expect } from 'chai'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Failure } from '../../../cli/failure.js'
+import { emptyVersion, writeNextFiles } from '../../../cli/migrate/next-files.js'
+import { onEachEngine } from '../../migrations/each-engine.js'
+import { expectGolden } from '../../support/golden.js'
+import { compiled } from '../../support/root.js'
+import { runCli } from '../../support/run-cli.js'
+
+const WIDGETS = join(compiled, 'examples', 'widgets', 'widget.js')
+const SPECIMENS = join(compiled, 'test', 'support', 'specimen.js')
+const CONTACTS = join(compiled, 'test', 'support', 'contacts.js')
+const UNFIT = join(compiled, 'test', 'support', 'unfit-contacts.js')
+const NO_ENTITIES = join(compiled, 'test', 'support', 'root.js')
+
+describe('ashlar migrate new --entities', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-new-'))
+  })
+  afterEach(() => {
+    rmSync(folder, { recursive: true })
+  })
+
+  const create = (name: string, entities: string, ...args: readonly string[]) =>
+    runCli('ashlar', ['migrate', 'new', name, '--entities', entities, ...args], { cwd: folder })
+  const at = (path: string) => join(folder, path)
+  const filesIn = (path: string) => readdirSync(at(path)).sort()
+
+  it('writes the table of an entity for both engines, and says what it wrote', async () => {
+    const { exit, stdout, stderr } = await create('widgets', WIDGETS)
+    expect([exit, stderr]).to.deep.equal([0, ''])
+    const files = ['postgres', 'mysql'].flatMap((engine) =>
+      ['up', 'down'].map((direction) => `migrations/${engine}/0002_widgets.${direction}.sql`),
+    )
+    expect(stdout).to.equal(files.map((file) => `written ${file}\n`).join(''))
+    for (const engine of ['postgres', 'mysql'])
+      expectGolden(
+        `sql/migrate-new-widgets.${engine}.sql`,
+        files
+          .filter((file) => file.includes(engine))
+          .map((file) => `-- ${file}\n${readFileSync(at(file), 'utf8')}`)
+          .join('\n'),
+      )
+  })
+
+  it('gives each table a version of its own, and leaves those alone that are there', async () => {
+    await create('widgets', WIDGETS)
+    const two = await create('stones', SPECIMENS, '--json')
+    expect(JSON.parse(two.stdout)).to.deep.include({ names: ['0003_stones_notes', '0004_stones_specimens'] })
+    rmSync(at('migrations/postgres/0004_stones_specimens.up.sql'))
+    rmSync(at('migrations/postgres/0004_stones_specimens.down.sql'))
+    rmSync(at('migrations/mysql/0004_stones_specimens.up.sql'))
+    rmSync(at('migrations/mysql/0004_stones_specimens.down.sql'))
+    const one = await create('again', SPECIMENS)
+    expect(one.exit).to.equal(0)
+    expect(one.stderr).to.equal('note: notes is created by 0003_stones_notes already\n')
+    expect(filesIn('migrations/mysql')).to.include('0004_again_specimens.up.sql')
+    const none = await create('more', SPECIMENS)
+    expect([none.exit, none.stdout]).to.deep.equal([2, ''])
+    expect(none.stderr).to.match(
+      /nothing is written: notes is created by 0003_stones_notes already, specimens is created by 0004_again_specimens already; change it in a file/,
+    )
+  })
+
+  it('writes a table again once a file drops it', async () => {
+    await create('widgets', WIDGETS)
+    for (const engine of ['postgres', 'mysql']) {
+      writeFileSync(at(`migrations/${engine}/0003_gone.up.sql`), 'DROP TABLE widgets')
+      writeFileSync(at(`migrations/${engine}/0003_gone.down.sql`), '-- gone is gone')
+    }
+    expect((await create('anew', WIDGETS)).exit).to.equal(0)
+    expect(filesIn('migrations/postgres')).to.include('0004_anew.up.sql')
+  })
+
+  it('says what else INDEXED search needs', async () => {
+    const { stderr } = await create('people', CONTACTS)
+    expect(stderr).to.equal(
+      'note: articles has INDEXED search: ashlar search generate writes its vector and index\n' +
+        'note: contacts has INDEXED search: ashlar search generate writes its vector and index\n',
+    )
+  })
+
+  it('writes for one engine alone where that is asked, and into a folder of files', async () => {
+    await create('widgets', WIDGETS, '--dialect', 'mysql')
+    expect(filesIn('migrations')).to.deep.equal(['mysql'])
+    mkdirSync(at('flat'))
+    writeFileSync(at('flat/0002_a.up.sql'), 'SELECT 1')
+    writeFileSync(at('flat/0002_a.down.sql'), '-- nothing')
+    await create('widgets', WIDGETS, '--dir', 'flat')
+    expect(readFileSync(at('flat/0003_widgets.up.sql'), 'utf8')).to.match(/CREATE TABLE "widgets"/)
+  })
+
+  const REFUSED: readonly (readonly [string, string, RegExp])[] = [
+    ['a module that is not there', 'nowhere.js', /nowhere\.js cannot be loaded: /],
+    [
+      'a module that is not compiled',
+      'entities.ts',
+      /entities\.ts cannot be loaded: .*; name the compiled file/,
+    ],
+    [
+      'a module of other things',
+      NO_ENTITIES,
+      /exports no class with @Resource\(\): name the module of the entities/,
+    ],
+    ['an entity that does not fit together', UNFIT, /unfit-contacts\.js: \w+: 1 problem\(s\): /],
+  ]
+  for (const [name, module, message] of REFUSED)
+    it(`refuses ${name}, and writes nothing`, async () => {
+      const { exit, stdout, stderr } = await create('things', module)
+      expect([exit, stdout]).to.deep.equal([2, ''])
+      expect(stderr).to.match(message)
+      expect(readdirSync(folder)).to.deep.equal([])
+    })
+
+  it('refuses the same of verify', async () => {
+    for (const [, module, message] of REFUSED) {
+      const args = ['migrate', 'verify', '--entities', module, '--url', 'postgres://127.0.0.1:1/d']
+      const { exit, stderr } = await runCli('ashlar', args, { cwd: folder })
+      expect(exit).to.equal(2)
+      expect(stderr).to.match(message)
+    }
+  })
+
+  it('refuses files that are none', async () => {
+    mkdirSync(at('migrations/postgres'), { recursive: true })
+    writeFileSync(at('migrations/postgres/2_a.up.sql'), '')
+    const { exit, stderr } = await create('widgets', WIDGETS)
+    expect(exit).to.equal(2)
+    expect(stderr).to.match(/2_a\.up\.sql: the number has four digits/)
+  })
+
+  it('leaves nothing behind when it cannot write all of them', async () => {
+    mkdirSync(at('migrations/postgres'), { recursive: true })
+    writeFileSync(at('migrations/mysql'), 'a file')
+    const { exit, stdout, stderr } = await runCli('ashlar', ['migrate', 'new', 'add_colour'], { cwd: folder })
+    expect([exit, stdout]).to.deep.equal([5, ''])
+    expect(stderr).to.match(/^ashlar: nothing is written: /)
+    expect(filesIn('migrations/postgres')).to.deep.equal([])
+    const two = [emptyVersion('good'), emptyVersion('no/such_folder')]
+    expect(() => writeNextFiles(at('other'), undefined, two)).to.throw(Failure, /^nothing is written: /)
+    expect([...filesIn('other/postgres'), ...filesIn('other/mysql')]).to.deep.equal([])
+  })
+})
+
+onEachEngine('ashlar migrate with a file that holds the connection string', (database, dialect) => {
+  let folder: string
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-dsn-'))
+    await runCli('ashlar', ['migrate', 'new', 'widgets', '--entities', WIDGETS, '--dir', join(folder, 'sql')])
+    writeFileSync(join(folder, 'dsn'), `${database().url}\n`)
+  })
+  afterEach(() => {
+    rmSync(folder, { recursive: true })
+  })
+
+  const run = (verb: string, ...args: readonly string[]) =>
+    runCli('ashlar', ['migrate', verb, ...args, '--files', join(folder, 'sql')], {
+      env: { ASHLAR_DATABASE_URL: `fsnotify://${dialect}${folder}/dsn` },
+    })
+
+  it('goes up, verifies the entities, shows where it is, and goes down', async () => {
+    expect(await run('up')).to.include({ exit: 0, stdout: 'applied 0002_widgets\n' })
+    expect((await run('status', '--check')).exit).to.equal(0)
+    const verify = () => run('verify', '--entities', WIDGETS)
+    expect(await verify()).to.include({
+      exit: 0,
+      stdout: 'the database is as the files and the entities say\n',
+    })
+    await database().rows('ALTER TABLE widgets DROP COLUMN size')
+    const differs = await verify()
+    expect(differs.exit).to.equal(1)
+    expect(differs.stdout).to.match(
+      /^widgets\.size is missing: ALTER TABLE .widgets. ADD COLUMN .size. int\w* NOT NULL\n$/,
+    )
+    expect((await run('verify')).exit).to.equal(0)
+    expect(await run('down', '--to', '1')).to.include({ exit: 0, stdout: 'rolled back 0002_widgets\n' })
+  })
+
+  it('never shows a password of it', async () => {
+    const scheme = dialect === 'postgres' ? 'postgres' : 'mysql'
+    for (const [text, exit, message] of [
+      [`${scheme}://ada:hunter22@127.0.0.1:1/d`, 6, /no connection to /],
+      [`${scheme}://ada:hunter22@[::1/d`, 2, /DSN: not a URL/],
+      ['ada:hunter22', 2, /DSN: one for \w+ begins with \w+:\/\//],
+      ['', 2, /DSN: the file .*dsn is empty/],
+    ] as const) {
+      writeFileSync(join(folder, 'dsn'), text)
+      for (const verb of ['up', 'down', 'status', 'verify']) {
+        const ran = await run(verb, ...(verb === 'down' ? ['--to', '1'] : []))
+        expect([ran.exit, ran.stdout], `${verb} ${text}`).to.deep.equal([exit, ''])
+        expect(ran.stderr).to.match(message).and.not.include('hunter22')
+      }
+    }
+  })
+
+  it('says that a file is not there, and that SQLite has no versions', async () => {
+    rmSync(join(folder, 'dsn'))
+    expect(await run('up')).to.include({ exit: 2, stdout: '' })
+    const url = `fsnotify://sqlite${folder}/dsn`
+    writeFileSync(join(folder, 'dsn'), `sqlite:${folder}/app.db`)
+    const { exit, stderr } = await runCli('ashlar', ['migrate', 'status', '--url', url])
+    expect(exit).to.equal(2)
+    expect(stderr).to.match(/SQLite runs no versioned SQL/)
+  })
+})
