@@ -79,7 +79,9 @@ export async function readDsnFile(path: string): Promise<string> {
     throw new Unavailable(`DSN: the file ${path} cannot be read (${code}): ${ADVICE[code] ?? 'see to it'}`)
   }
   if (bytes.length > LONGEST)
-    throw new Unavailable(`DSN: the file ${path} is larger than ${LONGEST} bytes: write the DSN alone into it`)
+    throw new Unavailable(
+      `DSN: the file ${path} is larger than ${LONGEST} bytes: write the DSN alone into it`,
+    )
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim()

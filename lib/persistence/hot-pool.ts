@@ -209,7 +209,7 @@ export class HotPool<C> {
     if (!session.isOpen) return
     const { maxAgeMs } = this.options
     const isOld = maxAgeMs > 0 && performance.now() - session.openedAt > maxAgeMs
-    if (session.generation !== this.#current || this.#isEnding || isOld) session.close()
+    if (session.generation !== this.#current || this.#isEnding || isOld || this.#isInTheWay) session.close()
     else this.#serve(session)
   }
 
@@ -257,13 +257,18 @@ export class HotPool<C> {
     if (this.#idle.length > 0) this.#sweep = setTimeout(() => this.#closeUnused(), idleMs).unref()
   }
 
-  /** Another DSN is tried beside those in use, within twice the pool; an idle session makes way. */
+  /** A session of the DSN in use makes way for the first one of another, unless it could not be opened again. */
+  get #isInTheWay(): boolean {
+    return this.#reserved > 0 && this.#refusal === undefined && this.size >= 2 * this.options.max
+  }
+
+  /** Another DSN is tried beside those in use, within twice the pool. */
   async #roomForAnother(signal: AbortSignal): Promise<void> {
     this.#reserved++
     try {
       signal.throwIfAborted()
       while (this.size >= 2 * this.options.max) {
-        this.#idle.shift()?.close()
+        if (this.#isInTheWay) this.#idle.shift()?.close()
         await this.#change(signal)
         signal.throwIfAborted()
       }

@@ -1,9 +1,17 @@
 import { expect } from 'chai'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Unavailable } from '../../lib/errors.js'
-import { checkDsn, hidePasswords, parseHotDsn, redactDsn, resolveDsn } from '../../lib/persistence/dsn.js'
+import {
+  checkDsn,
+  hidePasswords,
+  parseHotDsn,
+  redactDsn,
+  resolveDsn,
+  withPassword,
+} from '../../lib/persistence/dsn.js'
 import { rejection } from '../support/rejection.js'
 
 describe('parseHotDsn', () => {
@@ -45,9 +53,13 @@ describe('parseHotDsn', () => {
     ['fsnotify://postgres/etc/dsn#hunter2', /nothing follows the path/],
     ['fsnotify://postgres/etc/%zz', /begins no percent-encoding/],
     ['fsnotify://postgres/etc/%00', /NUL/],
+    ['fsnotify://postgres/etc/\0dsn', /NUL/],
+    ['fsnotify://postgres/./dsn', /without \. and \.\./],
+    ['fsnotify://dsn', /the driver "dsn" is not one of .*: fsnotify:\/\/<driver>\/<absolute path>/],
+    ['fsnotify:dsn', /write fsnotify:\/\/<driver>/],
   ]
   for (const [dsn, why] of refused)
-    it(`refuses ${dsn}`, () => {
+    it(`refuses ${JSON.stringify(dsn)}`, () => {
       expect(() => parseHotDsn(dsn))
         .to.throw(TypeError, why)
         .with.property('message')
@@ -119,6 +131,24 @@ describe('redactDsn', () => {
     })
 })
 
+describe('withPassword', () => {
+  const cases: readonly (readonly [dsn: string, written: string])[] = [
+    [
+      'postgres://ada:hunter2@db:5433/app?sslmode=require',
+      'postgres://ada:n%25%40%2F%3A@db:5433/app?sslmode=require',
+    ],
+    [
+      'postgres://ada@/app?host=/run/pg&password=hunter2',
+      'postgres://ada:n%25%40%2F%3A@localhost/app?host=%2Frun%2Fpg',
+    ],
+    ['mysql://ada@db/app', 'mysql://ada:n%25%40%2F%3A@db/app'],
+  ]
+  for (const [dsn, written] of cases)
+    it(`puts another one into ${dsn}`, () => {
+      expect(withPassword(dsn, 'n%@/:')).to.equal(written)
+    })
+})
+
 describe('hidePasswords', () => {
   it('blanks out a password as written, as decoded, and one among the parameters', () => {
     const dsn = 'postgres://ada:p%40ss@db/app?password=s%2Fx'
@@ -137,7 +167,7 @@ describe('resolveDsn', () => {
   })
   after(() => rmSync(folder, { recursive: true }))
 
-  const write = (content: string) => {
+  const write = (content: string | Buffer) => {
     const path = join(folder, 'dsn')
     writeFileSync(path, content)
     return path
@@ -161,14 +191,42 @@ describe('resolveDsn', () => {
       expect(await resolveDsn(`fsnotify://${driver}${path}`)).to.deep.equal({ driver, dsn, path })
     })
 
-  it('says which file is missing, empty or of another driver, and nothing of what it holds', async () => {
-    await rejection(
-      resolveDsn('fsnotify://mysql/no/such/dsn'),
-      Unavailable,
-      /\/no\/such\/dsn cannot be read \(ENOENT\)/,
-    )
-    await rejection(resolveDsn(`fsnotify://mysql${folder}`), Unavailable, /cannot be read \(EISDIR\)/)
-    await rejection(resolveDsn(`fsnotify://mysql${write(' \n')}`), Unavailable, /is empty/)
+  const unfit: readonly (readonly [what: string, path: () => string, why: RegExp])[] = [
+    ['is missing', () => join(folder, 'none'), /none cannot be read \(ENOENT\): create it, mount it/],
+    ['is below a file', () => join(write('x'), 'dsn'), /\(ENOTDIR\): a part of its path is a file/],
+    ['is a folder', () => folder, /\(EISDIR\): it is a folder: name the file in it/],
+    ['is a pipe', () => pipe(folder), /\(ESPIPE\): it is a pipe or a device: name a regular file/],
+    ['is a device', () => '/dev/zero', /\(ESPIPE\): it is a pipe or a device/],
+    ['is a link to itself', () => loop(folder), /\(ELOOP\): its symbolic links lead in a circle/],
+    ['is empty', () => write(' \n'), /is empty: write the DSN into it/],
+    ['is a byte-order mark', () => write('\uFEFF'), /is empty/],
+    [
+      'has ten megabytes',
+      () => write('hunter2\n'.repeat(1_250_000)),
+      /is larger than 65536 bytes: write the DSN alone into it/,
+    ],
+    [
+      'is not UTF-8',
+      () => write(Buffer.from('hunter2 \xff', 'latin1')),
+      /is not UTF-8: write .* as plain text/,
+    ],
+    ['is UTF-16', () => write(Buffer.from('\uFEFFhunter2', 'utf16le')), /is not UTF-8/],
+  ]
+  for (const [what, path, why] of unfit)
+    it(`says what to do about a file that ${what}`, async () => {
+      const named = path()
+      const error = await rejection(resolveDsn(`fsnotify://mysql${named}`), Unavailable, why)
+      expect(error.message).to.contain(named).and.not.contain('hunter2')
+    })
+
+  it('reads a DSN as long as one may be, through a link', async () => {
+    const dsn = `mysql://db/${'x'.repeat(64 * 1024 - 12)}`
+    const link = join(folder, 'link')
+    symlinkSync(write(`${dsn}\n`), link)
+    expect((await resolveDsn(`fsnotify://mysql${link}`)).dsn).to.equal(dsn)
+  })
+
+  it('says that a file is of another driver, and nothing of what it holds', async () => {
     const path = write('postgres://ada:hunter2@db/app')
     const error = await rejection(
       resolveDsn(`fsnotify://mysql${path}`),
@@ -178,3 +236,15 @@ describe('resolveDsn', () => {
     expect(error.message).to.not.contain('hunter2')
   })
 })
+
+function pipe(folder: string): string {
+  const path = join(folder, 'pipe')
+  execFileSync('mkfifo', [path])
+  return path
+}
+
+function loop(folder: string): string {
+  const path = join(folder, 'loop')
+  symlinkSync(path, path)
+  return path
+}

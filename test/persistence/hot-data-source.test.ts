@@ -1,10 +1,15 @@
 import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { Unavailable } from '../../lib/errors.js'
 import { executorOf, type Lease, type Statement } from '../../lib/persistence/executor.js'
 import { HotDataSource, type HotEvents, type HotOptions } from '../../lib/persistence/hot-data-source.js'
-import { describeInDrill } from '../support/drill.js'
 import { rejection } from '../support/rejection.js'
+import { compiled } from '../support/root.js'
 import { HotSecret } from './hot-secret.js'
 import { type Engine, hotServer, type HotServer } from './hot-server.js'
 
@@ -14,7 +19,7 @@ const WHO: Readonly<Record<Engine, Statement>> = {
 }
 
 for (const engine of ['postgres', 'mysql'] as const)
-  describeInDrill(`HotDataSource on ${engine}`, () => {
+  describe(`HotDataSource on ${engine}`, () => {
     let server: HotServer
     let secret: HotSecret
     let dataSource: HotDataSource
@@ -41,6 +46,7 @@ for (const engine of ['postgres', 'mysql'] as const)
       dataSource = new HotDataSource({
         dsn: secret.dsn(engine),
         poolSize: 2,
+        debounceMs: 20,
         reloadLogger: quiet,
         ...options,
       })
@@ -80,7 +86,7 @@ for (const engine of ['postgres', 'mysql'] as const)
         expect(await who()).to.equal('b')
         expect([dsn, previous].map((text) => text.replace(/@.*/, '').slice(-1))).to.deep.equal(['b', 'a'])
         expect(`${dsn} ${previous}`).to.not.match(/hunter/)
-        expect(await server.sessions('a')).to.equal(0)
+        await server.gone('a')
       })
 
     it('lets transactions of the old DSN end, and gives its waiters sessions of the new one', async () => {
@@ -98,7 +104,7 @@ for (const engine of ['postgres', 'mysql'] as const)
         lease.release()
       }
       await drained
-      expect(await server.sessions('a')).to.equal(0)
+      await server.gone('a')
     })
 
     it('cancels a statement of the old DSN after the move', async () => {
@@ -189,9 +195,76 @@ for (const engine of ['postgres', 'mysql'] as const)
       await waiting
       for (const lease of leases) lease.release()
       await destroyed
-      expect(await server.sessions()).to.equal(0)
+      await server.gone()
       await dataSource.initialize()
       expect(await who()).to.equal('a')
+    })
+
+    it('reads a file in whose folder something happens all the time', async () => {
+      await open({ debounceMs: 50 })
+      const noise = setInterval(() => secret.makeNoise(), 10)
+      try {
+        await after_('reload', () => secret.rewrite(b))
+      } finally {
+        clearInterval(noise)
+      }
+      expect(await who()).to.equal('b')
+    })
+
+    it('reads a file of which the system tells nothing, and moves on from what never answers', async () => {
+      const mute = createServer((socket) => void socket.on('error', () => {}))
+      await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+      const { port } = mute.address() as AddressInfo
+      try {
+        // Longer than the test waits: only the regular reading is left.
+        await open({ debounceMs: 1_000_000, recheckMs: 50 })
+        const connected = new Promise<unknown>((resolve) => mute.once('connection', resolve))
+        secret.rewrite(b.replace(/@[^/]*/, `@127.0.0.1:${port}`))
+        await connected
+        await after_('reload', () => secret.rewrite(b))
+        expect(await who()).to.equal('b')
+      } finally {
+        mute.close()
+      }
+    })
+
+    it('closes what is idle, and opens it again', async () => {
+      const idle = engine === 'postgres' ? { idleTimeoutMillis: 50 } : { idleTimeout: 50, maxIdle: 0 }
+      await open({ extra: idle })
+      await server.gone('a')
+      expect(await who()).to.equal('a')
+    })
+
+    it('is not ready while the server refuses the login, and is when it lets in again', async () => {
+      const database = await open({ loginGraceMs: 50 })
+      const held = await database.lease()
+      await server.lockOut('a')
+      await rejection(database.lease(), Unavailable, /cannot be reached/)
+      const check = dataSource.readinessCheck('db')
+      await rejection(Promise.resolve(check.check()), Unavailable, /refuses the login/)
+      await server.user('a', 'hunter2')
+      // Nobody asks for a session: it finds out by itself.
+      while (
+        await check.check().then(
+          () => false,
+          () => true,
+        )
+      )
+        await pause(20)
+      held.release()
+    })
+
+    it('lets its process end once it is destroyed', async () => {
+      secret = new HotSecret(a)
+      const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], {
+        env: { ...process.env, HOT_DSN: secret.dsn(engine), HOT_LIB: join(compiled, 'lib', 'index.js') },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const ended = once(child, 'exit')
+      for await (const line of child.stdout.setEncoding('utf8')) if (line === 'opened\n') secret.rewrite(b)
+      expect(await ended).to.deep.equal([0, null])
+      await server.gone()
+      dataSource = new HotDataSource({ dsn: a })
     })
 
     it('shows no password to who prints it', async () => {
@@ -215,6 +288,18 @@ for (const engine of ['postgres', 'mysql'] as const)
     })
   })
 
+/** Opens, moves, and is destroyed; what is left open keeps it from ending. */
+const SCRIPT = `
+  const { HotDataSource } = await import(process.env.HOT_LIB)
+  const dataSource = new HotDataSource({ dsn: process.env.HOT_DSN, reloadLogger: { info() {}, warn() {} } })
+  await dataSource.initialize()
+  const moved = new Promise((resolve) => dataSource.on('reload', resolve))
+  process.stdout.write('opened\\n')
+  await moved
+  await dataSource.query('SELECT 1')
+  await dataSource.destroy()
+`
+
 const quiet = { info: () => {}, warn: () => {} }
 
 describe('HotDataSource', () => {
@@ -225,6 +310,7 @@ describe('HotDataSource', () => {
       { dsn: 'fsnotify://mysql/etc/dsn', host: 'db', url: '' },
       /leave url, host out/,
     ],
+    ['a relative path', { dsn: 'fsnotify://postgres/../dsn' }, /without \. and \.\./],
     ['what is no DSN', { dsn: 'hunter2' }, /^DSN: begin it with/],
   ]
   for (const [name, options, why] of refused)

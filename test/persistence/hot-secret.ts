@@ -46,6 +46,12 @@ export class HotSecret {
     truncateSync(this.path)
   }
 
+  /** Another file of the folder comes and goes. */
+  makeNoise(): void {
+    writeFileSync(join(this.folder, 'noise'), 'noise')
+    rmSync(join(this.folder, 'noise'))
+  }
+
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true })
   }

@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import { serviceUrl } from '../support/services.js'
+import { PasswordDoor } from './password-door.js'
 
 export type Engine = 'postgres' | 'mysql'
 
@@ -13,18 +15,31 @@ export interface HotServer {
   lockOut(name: string): Promise<void>
   /** Open sessions of a user of this test, or of them all. */
   sessions(name?: string): Promise<number>
+  /** Waits until there are none: MariaDB lists one for a moment after it has closed the socket. */
+  gone(name?: string): Promise<void>
   rows(sql: string): Promise<readonly Record<string, unknown>[]>
   drop(): Promise<void>
 }
 
 let made = 0
 
-/** Undefined where the run does without the server; the runner has named it then. */
-export async function hotServer(engine: Engine): Promise<HotServer | undefined> {
+/**
+ * Undefined where the run does without the server; the runner has named it then.
+ * @param checksPasswords - PostgreSQL checks none where it trusts whoever comes from its own host; a door before it does.
+ */
+export async function hotServer(
+  engine: Engine,
+  { checksPasswords = false } = {},
+): Promise<HotServer | undefined> {
   const address = serviceUrl(engine)
   if (address === undefined) return undefined
   const prefix = `ashlar_dsn_${process.pid}_${++made}`
-  return engine === 'postgres' ? onPostgres(address, prefix) : onMysql(address, prefix)
+  if (engine === 'mysql') return onMysql(address, prefix)
+  return onPostgres(address, prefix, checksPasswords ? await PasswordDoor.before(address) : undefined)
+}
+
+async function none(count: () => Promise<number>): Promise<void> {
+  while ((await count()) > 0) await pause(10)
 }
 
 const dsnOf = (address: string, user: string, password: string, database: string): string => {
@@ -35,7 +50,11 @@ const dsnOf = (address: string, user: string, password: string, database: string
   return url.href
 }
 
-async function onPostgres(address: string, prefix: string): Promise<HotServer> {
+async function onPostgres(
+  address: string,
+  prefix: string,
+  door: PasswordDoor | undefined,
+): Promise<HotServer> {
   const admin = new Client(address)
   await admin.connect()
   await admin.query(`CREATE DATABASE ${prefix}`)
@@ -43,6 +62,13 @@ async function onPostgres(address: string, prefix: string): Promise<HotServer> {
   await inside.connect()
   const users = new Set<string>()
   const rows = async (sql: string) => (await inside.query<Record<string, unknown>>(sql)).rows
+  const sessions = async (name = '%') => {
+    const { rows: found } = await admin.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM pg_stat_activity WHERE usename LIKE $1',
+      [`${prefix}_${name}`],
+    )
+    return found[0]!.count
+  }
   return {
     engine: 'postgres',
     rows,
@@ -51,20 +77,18 @@ async function onPostgres(address: string, prefix: string): Promise<HotServer> {
       users.add(role)
       await admin.query(`DO $$ BEGIN CREATE ROLE ${role}; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
       await admin.query(`ALTER ROLE ${role} LOGIN PASSWORD '${password}'`)
-      return dsnOf(address, role, password, prefix)
+      door?.passwords.set(role, password)
+      return dsnOf(door?.address ?? address, role, password, prefix)
     },
     lockOut: async (name) => {
+      door?.passwords.set(`${prefix}_${name}`, 'changed')
       await admin.query(`ALTER ROLE ${prefix}_${name} NOLOGIN PASSWORD 'changed'`)
     },
-    sessions: async (name) => {
-      const { rows: found } = await admin.query<{ count: number }>(
-        'SELECT count(*)::int AS count FROM pg_stat_activity WHERE usename LIKE $1',
-        [`${prefix}_${name ?? '%'}`],
-      )
-      return found[0]!.count
-    },
+    sessions,
+    gone: (name) => none(() => sessions(name)),
     drop: async () => {
       await inside.end()
+      await door?.close()
       await admin.query(`DROP DATABASE ${prefix} WITH (FORCE)`)
       for (const role of users) await admin.query(`DROP ROLE ${role}`)
       await admin.end()
@@ -81,6 +105,13 @@ async function onMysql(address: string, prefix: string): Promise<HotServer> {
     const [found] = await admin.query(sql)
     return Array.isArray(found) ? (found as Record<string, unknown>[]) : []
   }
+  const sessions = async (name = '%') => {
+    const [found] = await admin.query(
+      'SELECT count(*) AS count FROM information_schema.processlist WHERE user LIKE ?',
+      [`${prefix}_${name}`],
+    )
+    return Number((found as { count: number }[])[0]!.count)
+  }
   return {
     engine: 'mysql',
     rows,
@@ -95,13 +126,8 @@ async function onMysql(address: string, prefix: string): Promise<HotServer> {
     lockOut: async (name) => {
       await admin.query(`ALTER USER '${prefix}_${name}'@'%' IDENTIFIED BY 'changed'`)
     },
-    sessions: async (name) => {
-      const [found] = await admin.query(
-        'SELECT count(*) AS count FROM information_schema.processlist WHERE user LIKE ?',
-        [`${prefix}_${name ?? '%'}`],
-      )
-      return Number((found as { count: number }[])[0]!.count)
-    },
+    sessions,
+    gone: (name) => none(() => sessions(name)),
     drop: async () => {
       await admin.query(`DROP DATABASE ${prefix}`)
       for (const user of users) await admin.query(`DROP USER '${user}'@'%'`)
