@@ -1,5 +1,6 @@
 import { ErrNotFound } from '../errors.js'
-import type { Patched } from './batch.js'
+import { inKeyOrder, type Patched } from './batch.js'
+import type { ResourceModel } from '../resource/resource-model.js'
 import type { Executor, RunOptions } from './executor.js'
 import type { RowStore } from './row-store.js'
 
@@ -15,9 +16,10 @@ export async function updateInGroups<E extends object>(
   tenant: string | undefined,
   run: RunOptions,
 ): Promise<E[]> {
-  const groups = sameFields(patches)
+  const sorted = inKeyOrder(patches)
+  const groups = writesUnique(rows.model, sorted) ? runsOf(sorted) : sameFields(sorted)
   if (groups.length > 1) {
-    const keys = patches.map(({ key }) => key)
+    const keys = sorted.map(({ key }) => key)
     await rows.batchGet(on, keys, tenant, run, true)
   }
   const updated: E[] = []
@@ -32,11 +34,32 @@ export async function updateInGroups<E extends object>(
   return updated
 }
 
+/** Unique values are checked row by row, so that the order of the rows counts. */
+const writesUnique = ({ uniques }: ResourceModel, patches: readonly Patched[]): boolean =>
+  uniques.some((fields) =>
+    fields.some(({ property }) => patches.some(({ patch }) => Object.hasOwn(patch, property))),
+  )
+
+/** Neighbours that write the same fields. */
+function runsOf(patches: readonly Patched[]): readonly Patched[][] {
+  const runs: Patched[][] = []
+  let last = ''
+  for (const patched of patches) {
+    const shape = shapeOf(patched)
+    if (runs.length === 0 || shape !== last) runs.push([])
+    runs.at(-1)?.push(patched)
+    last = shape
+  }
+  return runs
+}
+
+const shapeOf = ({ patch }: Patched): string => Object.keys(patch).join(' ')
+
 /** Items that write the same fields, which one statement can write. */
 function sameFields(patches: readonly Patched[]): readonly Patched[][] {
   const groups = new Map<string, Patched[]>()
   for (const patched of patches) {
-    const shape = Object.keys(patched.patch).join(' ')
+    const shape = shapeOf(patched)
     const group = groups.get(shape)
     if (group === undefined) groups.set(shape, [patched])
     else group.push(patched)

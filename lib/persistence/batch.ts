@@ -1,5 +1,6 @@
 import { InvalidArgument } from '../errors.js'
 import type { Values } from './new-entity.js'
+import { byCodePoint } from './query/code-point-order.js'
 import { MAX_BATCH } from './repository.js'
 
 /**
@@ -28,3 +29,10 @@ export interface Patched {
   readonly patch: Values
   readonly index: number
 }
+
+/**
+ * The order in which the items of a batch are written on every backend: two batches never wait for each other, and a
+ * unique value that one item leaves and another takes conflicts everywhere or nowhere.
+ */
+export const inKeyOrder = <T extends { readonly key: string }>(items: readonly T[]): T[] =>
+  [...items].sort((a, b) => byCodePoint(a.key, b.key))

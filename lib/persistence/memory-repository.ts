@@ -2,7 +2,7 @@ import type { RequestContext } from '../context.js'
 import { ErrNotFound, ErrPreconditionFailed } from '../errors.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
 import { resourceModel } from '../resource/resource-model.js'
-import { checkBatch } from './batch.js'
+import { checkBatch, inKeyOrder, type Patched } from './batch.js'
 import { checkCredential, type CredentialRow, type Verification } from './credential-check.js'
 import { cutoff } from './cutoff.js'
 import { withFreshMint } from './fresh-mint.js'
@@ -140,14 +140,17 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       { unique: true },
     )
     const scope = scopeOf(this.model, options)
-    const patches: Values[] = []
-    for (const { entity, fieldMask } of items)
-      patches.push(await patchOf(this.model, entity, fieldMask, options, this.#options, scope))
-    return this.#database.write(scope.context, (log) =>
-      items.map(({ key }, i) =>
-        this.#table.entityOf(this.#table.replace(this.#liveRow(key, scope), patches[i] ?? {}, log)),
-      ),
-    )
+    const patches: Patched[] = []
+    for (const [index, { key, entity, fieldMask }] of items.entries()) {
+      const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
+      patches.push({ key, index, patch })
+    }
+    return this.#database.write(scope.context, (log) => {
+      const updated: E[] = []
+      for (const { key, index, patch } of inKeyOrder(patches))
+        updated[index] = this.#table.entityOf(this.#table.replace(this.#liveRow(key, scope), patch, log))
+      return updated
+    })
   }
 
   async batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {

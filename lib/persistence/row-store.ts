@@ -1,6 +1,7 @@
 import { Internal, InvalidArgument } from '../errors.js'
 import type { Field } from '../resource/field.js'
 import type { ResourceModel } from '../resource/resource-model.js'
+import type { Patched } from './batch.js'
 import type { CredentialRow } from './credential-check.js'
 import type { Dialect, Executor, Row, RunOptions, Statement } from './executor.js'
 import type { ListPlan } from './list-plan.js'
@@ -131,24 +132,21 @@ export class RowStore<E extends object> {
     return this.dialect === 'postgres' && (tenant !== undefined || !this.model.tenantInKey)
   }
 
-  /** The updated entities in the order of the items, with gaps where no live row has the key. All items write the same fields. */
+  /** The updated entities in the order of the items, which is that of their locks, with gaps where no live row has the key. All items write the same fields. */
   async batchUpdate(
     on: Executor,
-    items: readonly { readonly key: string; readonly patch: Readonly<Values> }[],
+    items: readonly Pick<Patched, 'key' | 'patch'>[],
     tenant: string | undefined,
     run: RunOptions,
   ): Promise<(E | undefined)[]> {
     const fields = this.#fieldsOf(items[0]?.patch ?? {})
-    const sorted = items
-      .map(({ key, patch }, index) => ({ key, patch, index }))
-      .sort((a, b) => byCodePoint(a.key, b.key))
     const columns = fields.map((field) =>
-      sorted.map(({ patch }) => this.#encode(field, patch[field.property])),
+      items.map(({ patch }) => this.#encode(field, patch[field.property])),
     )
-    const values = [...this.#tenantValues(tenant), sorted.map(({ key }) => key), ...columns]
+    const values = [...this.#tenantValues(tenant), items.map(({ key }) => key), ...columns]
     const { rows } = await on.run(this.statements.batchUpdate(fields, tenant !== undefined), values, run)
     const updated = Array<E | undefined>(items.length).fill(undefined)
-    for (const row of rows) updated[sorted[Number(row[0]) - 1]?.index as number] = this.#hydrateBehind(row)
+    for (const row of rows) updated[Number(row[0]) - 1] = this.#hydrateBehind(row)
     return updated
   }
 

@@ -3,7 +3,7 @@ import { RequestContext } from '../context.js'
 import { ErrNotFound } from '../errors.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
 import { resourceModel } from '../resource/resource-model.js'
-import { checkBatch, type Patched } from './batch.js'
+import { checkBatch, inKeyOrder, type Patched } from './batch.js'
 import { updateInGroups } from './batch-update.js'
 import { withRetries } from './constraint-error.js'
 import { CollationCheck } from './collation.js'
@@ -15,6 +15,7 @@ import { planList, type PagingOptions } from './list-plan.js'
 import { newEntity, type Sources, type Values } from './new-entity.js'
 import { deletionOf, patchOf, restorationOf, stampsOf } from './patch.js'
 import { canMatch, explainDeletedMiss, explainMiss } from './preconditions.js'
+import { byCodePoint } from './query/code-point-order.js'
 import type {
   BatchUpdateItem,
   ListOptions,
@@ -163,7 +164,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
             if (deleted < keys.length) throw new ErrNotFound()
             return
           }
-          for (const key of [...keys].sort()) {
+          for (const key of [...keys].sort(byCodePoint)) {
             const target = await this.#target(on, key, scope, run)
             if (!(await this.#rows.delete(on, target, patch, run))) throw new ErrNotFound()
           }
@@ -281,7 +282,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
     if (this.#rows.canBatch(scope.tenant)) return updateInGroups(this.#rows, on, patches, scope.tenant, run)
     const updated: E[] = []
-    for (const { key, patch, index } of [...patches].sort((a, b) => (a.key < b.key ? -1 : 1)))
+    for (const { key, patch, index } of inKeyOrder(patches))
       updated[index] = await this.#updateOne(on, key, patch, scope, run)
     return updated
   }

@@ -56,10 +56,27 @@ function driverErrorIn(error: unknown, depth: number): unknown {
 const NAMES_ALONE = /^(?:08|23|28|3D|3F|40|42(?!601)|53|54|55|57|58)/
 const RAISED = 'pl_exec.c'
 
-/** MySQL's and MariaDB's texts that name columns, tables and constraints; 1062 and 1366 repeat the value. */
-const NAMING = new Set<unknown>([
-  1044, 1045, 1048, 1049, 1054, 1146, 1205, 1213, 1264, 1364, 1406, 1451, 1452, 3819, 4025,
-])
+/**
+ * MySQL's and MariaDB's own texts that name columns, tables and constraints. By the number alone one cannot go: a trigger
+ * may SIGNAL any number with any text.
+ */
+const NAME = /['`"][\w$.-]+['`"]/.source
+const MYSQL = new RegExp(
+  `^(?:${[
+    `Access denied for user '[^']*'@'[^']*'(?: to database ${NAME}| \\(using password: (?:YES|NO)\\))?`,
+    `Column ${NAME} cannot be null`,
+    `Unknown database ${NAME}`,
+    `Unknown column ${NAME} in '[\\w ]+'`,
+    `Table ${NAME} doesn't exist`,
+    'Lock wait timeout exceeded; try restarting transaction',
+    'Deadlock found when trying to get lock; try restarting transaction',
+    `(?:Out of range value|Data too long) for column ${NAME} at row \\d+`,
+    `Field ${NAME} doesn't have a default value`,
+    `Cannot (?:add or update a child|delete or update a parent) row: a foreign key constraint fails \\([\\w$\`., ()-]+\\)`,
+    `Check constraint ${NAME} is violated\\.`,
+    `CONSTRAINT ${NAME} failed for ${NAME}\\.${NAME}`,
+  ].join('|')})$`,
+)
 
 /** The texts of SQLite itself; a trigger may raise any other. */
 const SQLITE =
@@ -71,10 +88,10 @@ const CONNECTION =
 
 function safeMessage(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  const { message, code, errno, sqlState, severity, syscall, file } = error as Error & Said
+  const { message, code, sqlState, severity, syscall, file } = error as Error & Said
   if (typeof severity === 'string' && typeof code === 'string')
     return NAMES_ALONE.test(code) && file !== RAISED ? message : undefined
-  if (typeof sqlState === 'string') return NAMING.has(errno) ? message : undefined
+  if (typeof sqlState === 'string') return MYSQL.test(message) ? message : undefined
   if (typeof syscall === 'string' || CONNECTION.test(message)) return message
   return SQLITE.exec(message)?.[0]
 }

@@ -117,6 +117,23 @@ export const batches = (holder: Holder): void => {
           expect(await counts()).to.deep.equal(['a:1', 'b:1', 'c:1'])
         }))
 
+    it('BatchUpdate writes in key order: a unique value that a lower key leaves is free, one that a higher key leaves is not', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        for (const id of ['a', 'b']) await specimens.create(draft({ id, code: `code-${id}` }))
+        const to = (key: string, code: string, more: object = {}) => ({
+          key,
+          entity: { code, ...more },
+          fieldMask: ['code', ...Object.keys(more)],
+        })
+        for (const more of [{}, { title: 'T' }]) {
+          await rejection(specimens.batchUpdate([to('b', 'free'), to('a', 'code-b', more)]), ErrConflict)
+          await specimens.batchUpdate([to('b', 'code-a'), to('a', 'free', more)])
+          await specimens.batchUpdate([to('a', 'swapped'), to('b', 'code-b', more)])
+          await specimens.batchUpdate([to('a', 'code-a')])
+        }
+      }))
+
     it('BatchUpdate with a soft-deleted key fails and modifies nothing', () =>
       inAcme(async () => {
         await make('a', 'b')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../lib/context.js'
-import { AshlarError } from '../../lib/errors.js'
+import { Aborted, AshlarError } from '../../lib/errors.js'
 import { type Dialect, executorOf } from '../../lib/persistence/executor.js'
 import { createTable, tableOf } from '../../lib/persistence/schema.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
@@ -9,6 +9,7 @@ import { collated, repositoriesOn } from '../conformance/open-subject.js'
 import { asTenant, inAcme, type Subject } from '../conformance/subject.js'
 import { type Backend, databases, describeOn, type OpenBackend } from '../support/backends.js'
 import { Aviary, CANARY, everythingSaidOf, outputOf, saidByServerOf } from '../support/canaries.js'
+import { rejection } from '../support/rejection.js'
 import { Specimen } from '../support/specimen.js'
 import { statement } from '../support/statement.js'
 
@@ -79,8 +80,8 @@ const EVERYTHING: Failing = {
 const TRIGGERS: Readonly<Record<Dialect, readonly string[]>> = {
   postgres: [
     `CREATE FUNCTION echo() RETURNS trigger AS $$ BEGIN
-       RAISE EXCEPTION 'bad row %', NEW USING ERRCODE = '23514', DETAIL = NEW.title, HINT = NEW.note; END $$ LANGUAGE plpgsql`,
-    'CREATE TRIGGER echo BEFORE INSERT OR UPDATE ON specimens FOR EACH ROW WHEN (NEW.count = 50) EXECUTE FUNCTION echo()',
+       RAISE EXCEPTION 'bad row %', NEW USING ERRCODE = CASE NEW.count WHEN 51 THEN '40P01' ELSE '23514' END, DETAIL = NEW.title, HINT = NEW.note; END $$ LANGUAGE plpgsql`,
+    'CREATE TRIGGER echo BEFORE INSERT OR UPDATE ON specimens FOR EACH ROW WHEN (NEW.count IN (50, 51)) EXECUTE FUNCTION echo()',
   ],
   sqlite: ['INSERT', 'UPDATE'].map(
     (event) =>
@@ -92,6 +93,7 @@ const TRIGGERS: Readonly<Record<Dialect, readonly string[]>> = {
 const SIGNAL = ['INSERT', 'UPDATE'].map(
   (event) =>
     `CREATE TRIGGER echo_${event} BEFORE ${event} ON specimens FOR EACH ROW BEGIN DECLARE said TEXT; SET said = NEW.title;
+       IF NEW.count = 51 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = said; END IF;
        IF NEW.count = 50 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = said; END IF; END`,
 )
 
@@ -179,6 +181,22 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
   })
 
   if (backend.name === 'postgres' || backend.name === 'mariadb' || backend.name === 'mysql8') {
+    it('repeats no value when a deadlock comes again and again', async () => {
+      const deadlocked: Failing = {
+        create: (on) => on.create(full({ id: bird('new'), code: bird('new'), count: 51 })),
+        update: (on) => on.update(bird('id'), ...changed({ count: 51 })),
+        batchUpdate: (on) =>
+          on.batchUpdate([{ key: bird('id'), entity: full({ count: 51 }), fieldMask: ['*'] }]),
+        transaction: (on) => on.transaction(() => on.update(bird('id'), ...changed({ count: 51 }))),
+      }
+      for (const operation of Object.values(deadlocked))
+        await rejection(
+          inAcme(() => operation(specimens)),
+          Aborted,
+        )
+      await expectSilence(deadlocked)
+    })
+
     it('repeats no value when a column has another type', async () => {
       await dataSource.query('DELETE FROM specimens')
       await dataSource.query(

@@ -6,6 +6,8 @@ import { DriverFault, withoutValues } from '../../lib/resource/driver-fault.js'
 const said = (message: string, fields: object): Error => Object.assign(new Error(message), fields)
 const pg = (code: string, message: string, more: object = {}) =>
   said(message, { code, severity: 'ERROR', ...more })
+const FOREIGN_KEY =
+  'Cannot add or update a child row: a foreign key constraint fails (`test`.`zy`, CONSTRAINT `zy_ibfk_1` FOREIGN KEY (`a`) REFERENCES `zz` (`a`))'
 const mysql = (errno: number, message: string) => said(message, { code: 'ER_X', errno, sqlState: 'HY000' })
 const sqlite = (message: string) => said(message, { code: 'SQLITE_CONSTRAINT', errno: 19 })
 
@@ -24,7 +26,14 @@ describe('DriverFault', () => {
       pg('23514', 'bad row (v)', { file: 'pl_exec.c' }),
       'the database answered 23514',
     ],
-    ['a column of MySQL', mysql(1054, "Unknown column 'x'"), "Unknown column 'x'"],
+    ['a column of MySQL', mysql(1054, "Unknown column 'x' in 'SELECT'"), "Unknown column 'x' in 'SELECT'"],
+    ['what a trigger of MySQL signals', mysql(1213, 'v'), 'the database answered ER_X'],
+    [
+      "what it signals in MySQL's own words",
+      mysql(1048, "Column 'v v' cannot be null"),
+      'the database answered ER_X',
+    ],
+    ['a foreign key of MySQL', mysql(1452, FOREIGN_KEY), FOREIGN_KEY],
     ['a value of MySQL', mysql(1062, "Duplicate entry 'v'"), 'the database answered ER_X'],
     [
       'a constraint of SQLite',
