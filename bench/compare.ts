@@ -26,6 +26,12 @@ export interface Spread {
 /** Medians over the rounds of what one side did, for the printed table. */
 export type SideFigures = Slice & { readonly side: string }
 
+/** What was run. */
+export interface Measured {
+  readonly operation: string
+  readonly concurrency: number
+}
+
 export interface Pace {
   readonly rounds: number
   readonly ms: number
@@ -38,7 +44,7 @@ export interface Pace {
 export async function compare(
   subject: Subject,
   { rounds, ms }: Pace,
-  report: (comparisons: readonly Comparison[], figures: readonly SideFigures[]) => void,
+  report: (what: Measured, comparisons: readonly Comparison[], figures: readonly SideFigures[]) => void,
 ): Promise<void> {
   const sides: SideProcess[] = []
   try {
@@ -55,7 +61,7 @@ export async function compare(
             cpuRatio: spread(ours.map(({ cpuUs }, i) => (theirs[i]?.cpuUs ?? Number.NaN) / cpuUs)),
             p99Ratio: spread(ours.map(({ p99Us }, i) => (theirs[i]?.p99Us ?? Number.NaN) / p99Us)),
           }))
-        report(comparisons, [...slices].map(figuresOf))
+        report({ operation, concurrency }, comparisons, [...slices].map(figuresOf))
       }
   } finally {
     await Promise.all(sides.map((side) => side.end()))

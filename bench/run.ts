@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { compare, type Comparison, type Pace, type SideFigures, type Spread } from './compare.js'
+import {
+  compare,
+  type Comparison,
+  type Measured,
+  type Pace,
+  type SideFigures,
+  type Spread,
+} from './compare.js'
 import type { Subject } from './subject.js'
 import { SUBJECTS } from './subjects.js'
 
@@ -42,18 +49,20 @@ for (const whole of SUBJECTS) {
   }
   if (subject.installs === true) installPeers()
   console.log(`\n${subject.name} (${pace.rounds} rounds of ${pace.ms} ms, ratio above 1: ashlar is faster)`)
-  await compare(subject, pace, (comparisons, figures) => {
+  await compare(subject, pace, (what, comparisons, figures) => {
     results.push(...comparisons)
-    print(comparisons, figures)
+    print(what, comparisons, figures)
   })
   for (const line of (await subject.afterwards?.()) ?? []) console.log(`  ${line}`)
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`)
 
-function print(comparisons: readonly Comparison[], figures: readonly SideFigures[]): void {
-  const [first] = comparisons
-  if (first === undefined) return
-  console.log(`  ${first.operation}, ${first.concurrency} at a time`)
+function print(
+  { operation, concurrency }: Measured,
+  comparisons: readonly Comparison[],
+  figures: readonly SideFigures[],
+): void {
+  console.log(`  ${operation}, ${concurrency} at a time`)
   for (const { side, perSecond, p50Us, p99Us, cpuUs } of figures) {
     const against = comparisons.find((comparison) => comparison.against === side)
     const columns = [

@@ -10,6 +10,7 @@ export class Deadline {
   #timer: NodeJS.Timeout | undefined
   #controller: AbortController | undefined
   #expired = false
+  #isOver = false
   #onExpire: (() => void) | undefined
 
   /**
@@ -21,17 +22,21 @@ export class Deadline {
     caller: Caller,
   ) {
     this.#caller = caller
-    if (at === undefined) return
-    const delay = at - Date.now()
-    if (delay < LONGEST_TIMER_MS) this.#timer = setTimeout(this.#expire, Math.max(delay, 0))
   }
 
   get expired(): boolean {
-    return this.#expired
+    return this.#expired || (this.at !== undefined && Date.now() >= this.at)
   }
 
   get cancelled(): boolean {
     return this.#caller.isGone
+  }
+
+  /** A timer runs only where somebody waits to be told. */
+  #watch(): void {
+    if (this.at === undefined || this.#timer !== undefined || this.#isOver) return
+    const delay = this.at - Date.now()
+    if (delay < LONGEST_TIMER_MS) this.#timer = setTimeout(() => this.#expire(), Math.max(delay, 0))
   }
 
   /** Aborts when the deadline passed or the caller went away. */
@@ -39,31 +44,32 @@ export class Deadline {
     if (this.at === undefined) return this.#caller.signal
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.#expired) this.#controller.abort(new DeadlineExceeded())
-      else if (this.#caller.isGone) this.#forward()
-      else this.#caller.onGone(this.#forward)
+      this.#watch()
+      if (this.expired) this.#controller.abort(new DeadlineExceeded())
+      else if (this.#caller.isGone) this.#controller.abort()
+      else this.#caller.onGone(() => this.#controller?.abort())
     }
     return this.#controller.signal
   }
 
   /** Calls back when the deadline passes, at once when it has; there is room for one. */
   onExpire(callback: () => void): void {
-    if (this.#expired) callback()
-    else this.#onExpire = callback
+    if (this.expired) return callback()
+    this.#onExpire = callback
+    this.#watch()
   }
 
   /** The call has ended: nothing fires any more. */
   clear(): void {
+    this.#isOver = true
     clearTimeout(this.#timer)
     this.#onExpire = undefined
     if (this.#controller !== undefined) this.#caller.onGone(undefined)
   }
 
-  readonly #expire = (): void => {
+  #expire(): void {
     this.#expired = true
     this.#controller?.abort(new DeadlineExceeded())
     this.#onExpire?.()
   }
-
-  readonly #forward = (): void => this.#controller?.abort()
 }

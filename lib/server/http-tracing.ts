@@ -6,6 +6,7 @@ import type { Telemetry } from './telemetry.js'
 export const traced = (listener: RequestListener, telemetry: Telemetry | undefined): RequestListener => {
   if (telemetry === undefined) return listener
   return (request, response) => {
+    if (!telemetry.isHeard) return listener(request, response)
     const { method = 'GET', headers } = request
     const attributes = { 'http.request.method': method, 'url.path': pathOf(request) }
     const carrier = new Metadata()

@@ -34,12 +34,14 @@ const NAME = 'ashlar'
  */
 export class Telemetry {
   readonly #api: Api
+  readonly #isMetered: boolean
   readonly #rpcDuration
   readonly #ignoredMasks
 
   constructor(api: Api) {
     this.#api = api
     const meter = api.metrics.getMeter(NAME)
+    this.#isMetered = meter !== api.createNoopMeter()
     this.#rpcDuration = meter.createHistogram('rpc.server.duration', {
       unit: 'ms',
       description: 'Duration of calls, as the server sees them.',
@@ -47,6 +49,14 @@ export class Telemetry {
     this.#ignoredMasks = meter.createCounter('ashlar.gateway.ignored_update_masks', {
       description: 'Updates whose mask the gateway ignored in part.',
     })
+  }
+
+  /** Whether anybody registered to hear of spans or metrics; asked each time, for a provider may come late. */
+  get isHeard(): boolean {
+    const { trace, propagation, ProxyTracerProvider } = this.#api
+    if (this.#isMetered || propagation.fields().length > 0) return true
+    const provider = trace.getTracerProvider()
+    return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined
   }
 
   /** Runs `work` in a span that is the current one inside. `work` says how it ended by the function it is given. */

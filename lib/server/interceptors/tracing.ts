@@ -15,7 +15,7 @@ export const tracing =
   (telemetryOf: () => Telemetry | undefined): Interceptor<Traced> =>
   (call, next) => {
     const telemetry = telemetryOf()
-    if (telemetry === undefined) return next(call.with({ trace: undefined }))
+    if (telemetry?.isHeard !== true) return next(call.with({ trace: undefined }))
     const { desc, path } = call.method
     const attributes = { 'rpc.system': 'grpc', 'rpc.service': desc.parent.typeName, 'rpc.method': desc.name }
     return telemetry.span(
