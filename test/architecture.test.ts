@@ -52,11 +52,11 @@ const OWNERS: Readonly<
     { readonly in: readonly string[]; readonly types?: readonly string[]; readonly files?: number }
   >
 > = {
-  typeorm: { in: ['decorators', 'lib/resource', 'lib/persistence', 'examples'] },
+  typeorm: { in: ['decorators', 'lib/resource', 'lib/persistence', 'examples'], types: ['lib/nest'] },
   'reflect-metadata': { in: ['decorators', 'examples'] },
   '@bufbuild/protobuf': {
     in: ['lib/resource', 'lib/gateway', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
-    types: ['decorators'],
+    types: ['decorators', 'lib/nest'],
   },
   'node-vault': { in: ['lib/secrets'], files: 1 },
   chokidar: { in: ['lib/persistence'], files: 1 },
@@ -73,7 +73,7 @@ const OWNERS: Readonly<
   '@nestjs/common': { in: ['lib/nest', 'examples'] },
   '@oclif/core': { in: ['cli'] },
   yaml: { in: ['cli'] },
-  'node:http': { in: ['lib/gateway', 'lib/testing', 'cli'], types: ['lib/server'] },
+  'node:http': { in: ['lib/gateway', 'lib/testing', 'cli'], types: ['lib/server', 'lib/nest'] },
   'node:zlib': { in: ['lib/gateway'] },
 }
 
@@ -89,6 +89,7 @@ const STAYS_OUT: readonly { readonly of: string; readonly not: readonly string[]
     not: ['nice-grpc', '@grpc/grpc-js', 'pg', 'mysql2', 'sqlite3', 'better-sqlite3'],
   },
   { of: 'lib/secrets/', not: ['nice-grpc', '@grpc/grpc-js', 'typeorm', '@bufbuild/protobuf'] },
+  { of: 'lib/index.ts', not: ['@nestjs/common'] },
   { of: 'lib/server/', not: ['pg', 'mysql2', 'sqlite3', 'better-sqlite3', 'redis'] },
   {
     of: 'cli/commands/',

@@ -18,6 +18,8 @@ import { HttpDoor } from './http-door.js'
 import { OperationRunner } from './operation-runner.js'
 import { answersOperation, operationRules, operationsService } from './operations-service.js'
 import { type Method, pathOf } from './method.js'
+import { type HttpListener, MountedGateway } from './mounted-gateway.js'
+import type { CheckResult } from './readiness.js'
 import { type Reference, References } from './references.js'
 import { reflectionRules, reflectionService, reflectionServices } from './reflection-service.js'
 import { Registry, type ServiceParts } from './registry.js'
@@ -36,6 +38,12 @@ export interface Registrar {
 /** Mounts handlers beside the gateway. */
 export type GatewayRegistration = (mux: GatewayMux) => void | Promise<void>
 
+/** What the readiness checks came to. */
+export interface Readiness {
+  readonly serving: boolean
+  readonly checks: readonly CheckResult[]
+}
+
 /** A gRPC server, and a gateway in front of it when one is configured. Made by `ServerBuilder`. */
 export class Server {
   readonly #config: ResolvedConfig
@@ -46,7 +54,8 @@ export class Server {
   readonly #health: HealthState
   readonly #runner: OperationRunner
   readonly #dispatcher: Dispatcher
-  readonly #gateway: Gateway | undefined
+  #gateway: Gateway | undefined
+  #mounted: MountedGateway | undefined
   readonly #gatewayRegistrations: GatewayRegistration[] = []
   #bound!: () => void
   #failed!: (error: unknown) => void
@@ -124,6 +133,23 @@ export class Server {
     return this.#gateway?.mux
   }
 
+  /**
+   * The gateway for an HTTP server of your own, with or without an `httpAddr`: for `createServer`, or `app.use` of Express
+   * and Nest, where it hands on what it has no route for. It answers 503 until `serve` has checked everything, and again
+   * from the moment its signal aborts; who listens closes the connections.
+   */
+  httpListener(): HttpListener {
+    this.#gateway ??= this.#newGateway()
+    this.#mounted ??= new MountedGateway(this.#gateway)
+    return this.#mounted.listener
+  }
+
+  /** Runs the readiness checks; `serving` is what gRPC health says after them. */
+  async readiness(): Promise<Readiness> {
+    const checks = await this.#health.check()
+    return { serving: this.#health.serving, checks }
+  }
+
   /** Contributes authorization rules, at any time. */
   addRules(...rules: readonly Rule[]): void {
     this.#rules.add(...rules)
@@ -189,12 +215,15 @@ export class Server {
   async #run(signal: AbortSignal): Promise<void> {
     const { grpcAddr, httpAddr, limits, tls } = this.#config
     const grpc = new GrpcDoor(this.#registry.services(), this.#dispatcher, limits, grpcCredentials(tls))
-    const http = this.#gateway === undefined ? undefined : this.#newHttpDoor(this.#gateway)
-    const doors = [grpc, ...(http === undefined ? [] : [http])]
+    const gateway = httpAddr === '' ? undefined : this.#gateway
+    const http = gateway === undefined ? undefined : this.#newHttpDoor(gateway)
+    const mounted = this.#mounted
+    const doors = [grpc, ...(http === undefined ? [] : [http]), ...(mounted === undefined ? [] : [mounted])]
     try {
       await this.#health.start()
       this.#grpcAddr = await grpc.listen(grpcAddr)
       if (http !== undefined) this.#httpAddr = await http.listen(httpAddr)
+      this.#mounted?.open()
       this.#bound()
       await Promise.race([aborted(signal), ...(http === undefined ? [] : [http.broken])])
     } finally {

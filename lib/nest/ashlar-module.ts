@@ -1,0 +1,101 @@
+import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '@nestjs/common'
+import type { DataSource } from 'typeorm'
+import type { EntityClass } from '../persistence/index.js'
+import { type Config, type Server, ServerBuilder } from '../server/index.js'
+import { type Feature, featureProviders } from './feature.js'
+import { AshlarHealthIndicator } from './health-indicator.js'
+import { type Held, Serving } from './serving.js'
+import { dataSourceToken, OPTIONS, serverToken, type Token } from './tokens.js'
+
+/** A server's `Config`, and where its repositories live. */
+export interface AshlarModuleOptions extends Config {
+  /**
+   * The DataSource of the repositories: an instance, which is initialized here unless it is already (and destroyed at
+   * shutdown only then), or the token of a global provider that has one. Not needed without `forFeature`.
+   */
+  readonly dataSource?: DataSource | Token
+  /** Builds further on the server before it serves: gateway handlers, references, rules. */
+  readonly configure?: (server: Server) => void
+}
+
+/** What a factory answers: a DataSource by itself, since the factory can have it injected. */
+type InstanceOptions = Omit<AshlarModuleOptions, 'dataSource'> & { readonly dataSource?: DataSource }
+
+/** How the options are made from what is injected. */
+export interface AshlarModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
+  readonly inject?: readonly Token[]
+  readonly useFactory: (...injected: never[]) => InstanceOptions | Promise<InstanceOptions>
+}
+
+interface Resolved extends Held {
+  readonly options: AshlarModuleOptions
+}
+
+/** Serves Ashlar's services inside of a Nest application. */
+@Module({})
+export class AshlarModule {
+  /** Once, in the root module: the server, for every module. It serves when the application has started. */
+  static forRoot(options: AshlarModuleOptions): DynamicModule {
+    const { dataSource } = options
+    const isToken =
+      typeof dataSource === 'string' || typeof dataSource === 'symbol' || typeof dataSource === 'function'
+    return root(
+      { provide: OPTIONS, useValue: { options, ownsDataSource: false } satisfies Resolved },
+      isToken ? { provide: dataSourceToken(), useExisting: dataSource as never } : OWN_DATA_SOURCE,
+    )
+  }
+
+  /** The same, with options that come from other providers. */
+  static forRootAsync({ imports = [], inject = [], useFactory }: AshlarModuleAsyncOptions): DynamicModule {
+    const make = async (...injected: never[]): Promise<Resolved> => ({
+      options: await useFactory(...injected),
+      ownsDataSource: false,
+    })
+    return root(
+      { provide: OPTIONS, useFactory: make, inject: [...inject] as never[] },
+      OWN_DATA_SOURCE,
+      imports,
+    )
+  }
+
+  /** In every module that uses them: the repositories of these entities, for `@InjectRepository(Widget)`. */
+  static forFeature(features: readonly (EntityClass<object> | Feature)[]): DynamicModule {
+    const providers = features.flatMap((feature) => featureProviders(feature))
+    return { module: AshlarModule, providers, exports: providers.map(tokenOf) }
+  }
+}
+
+const root = (
+  options: Provider,
+  dataSource: Provider,
+  imports: NonNullable<ModuleMetadata['imports']> = [],
+): DynamicModule => ({
+  module: AshlarModule,
+  global: true,
+  imports,
+  providers: [options, dataSource, SERVER, Serving, AshlarHealthIndicator],
+  exports: [serverToken(), dataSourceToken(), AshlarHealthIndicator],
+})
+
+const OWN_DATA_SOURCE: Provider = {
+  provide: dataSourceToken(),
+  inject: [OPTIONS],
+  useFactory: async (resolved: Resolved) => {
+    const dataSource = resolved.options.dataSource as DataSource | undefined
+    if (dataSource === undefined || dataSource.isInitialized) return dataSource
+    resolved.ownsDataSource = true
+    return dataSource.initialize()
+  },
+}
+
+const SERVER: Provider = {
+  provide: serverToken(),
+  inject: [OPTIONS],
+  useFactory: ({ options: { dataSource: _, configure, ...config } }: Resolved): Server => {
+    const server = new ServerBuilder(config).build()
+    configure?.(server)
+    return server
+  },
+}
+
+const tokenOf = (provider: Provider) => (typeof provider === 'function' ? provider : provider.provide)

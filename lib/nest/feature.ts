@@ -1,0 +1,56 @@
+import type { Provider, Type } from '@nestjs/common'
+import type { DataSource } from 'typeorm'
+import {
+  type EntityClass,
+  type Repository,
+  repositoryOf,
+  type RepositoryOptions,
+} from '../persistence/index.js'
+import { dataSourceToken, repositoryToken, type Token } from './tokens.js'
+
+/** An entity whose repository is more than `repositoryOf(entity)` on the module's DataSource. */
+export interface Feature<E extends object = object> {
+  readonly entity: EntityClass<E>
+  /** A class of your own, `class WidgetRepository extends repositoryOf(Widget)`. It can be injected by its name too. */
+  readonly repository?: Type<Repository<E>>
+  /** Minter, encryptor, clock …, as the repository takes them. */
+  readonly options?: RepositoryOptions
+  /** Makes the repository itself, from what is injected: for one in memory, or with an encryptor from elsewhere. */
+  readonly useFactory?: (...injected: never[]) => Repository<E> | Promise<Repository<E>>
+  readonly inject?: readonly Token[]
+}
+
+/** The providers of one entity: its repository by token, and by class where it has one of its own. */
+export const featureProviders = (feature: EntityClass<object> | Feature): readonly Provider[] => {
+  const {
+    entity,
+    repository,
+    options,
+    useFactory,
+    inject = [],
+  }: Feature = typeof feature === 'function' ? { entity: feature } : feature
+  const token = repositoryToken(entity)
+  const alias: readonly Provider[] =
+    repository === undefined ? [] : [{ provide: repository, useExisting: token }]
+  if (useFactory !== undefined)
+    return [
+      { provide: token, useFactory: useFactory as () => unknown, inject: [...inject] as never[] },
+      ...alias,
+    ]
+  const Repository = (repository ?? repositoryOf(entity)) as new (
+    dataSource: DataSource,
+    options?: RepositoryOptions,
+  ) => Repository<object>
+  return [
+    {
+      provide: token,
+      inject: [dataSourceToken()],
+      useFactory: (dataSource: DataSource | undefined) => {
+        if (dataSource === undefined)
+          throw new TypeError(`AshlarModule.forRoot needs a dataSource for the repository of ${entity.name}`)
+        return new Repository(dataSource, options)
+      },
+    },
+    ...alias,
+  ]
+}

@@ -1,0 +1,14 @@
+export { AshlarModule, type AshlarModuleAsyncOptions, type AshlarModuleOptions } from './ashlar-module.js'
+export { AshlarExceptionFilter } from './exception-filter.js'
+export type { Feature } from './feature.js'
+export { AshlarHealthIndicator, type HealthResult } from './health-indicator.js'
+export { principalMiddleware } from './principal-middleware.js'
+export { provideService, type ServiceAnswer } from './provide-service.js'
+export {
+  dataSourceToken,
+  InjectRepository,
+  InjectServer,
+  repositoryToken,
+  serverToken,
+  type Token,
+} from './tokens.js'

@@ -1,0 +1,37 @@
+import type { FactoryProvider, Type } from '@nestjs/common'
+import type { DescService } from '@bufbuild/protobuf'
+import type { EntityClass, Repository } from '../persistence/index.js'
+import type { Implementation, Server } from '../server/index.js'
+import { repositoryToken, serverToken, type Token } from './tokens.js'
+
+/** What answers a service: the repository of an entity, the methods of a provider, or both (the provider first). */
+export type ServiceAnswer<S extends DescService> =
+  | {
+      /** The entity whose repository answers the standard methods. */
+      readonly repository: EntityClass<object>
+      /** A provider with the methods that no repository answers, named as in the generated code. */
+      readonly methods?: Type<Partial<Implementation<S>>>
+    }
+  | { readonly repository?: undefined; readonly methods: Type<Implementation<S>> }
+
+/**
+ * A provider that serves a service:
+ * `providers: [WidgetMethods, provideService(WidgetService, { repository: Widget, methods: WidgetMethods })]`.
+ */
+export const provideService = <S extends DescService>(
+  service: S,
+  { repository, methods }: ServiceAnswer<S>,
+): FactoryProvider => ({
+  provide: Symbol(`ashlar service ${service.typeName}`),
+  inject: [
+    serverToken(),
+    ...[repository && repositoryToken(repository), methods as Token | undefined].filter(
+      (token) => token !== undefined,
+    ),
+  ] as never[],
+  useFactory: (server: Server, ...parts: readonly object[]) => {
+    if (repository === undefined) server.register(service, parts[0] as Implementation<S>)
+    else server.register(service, parts[0] as Repository<object>, parts[1] as Partial<Implementation<S>>)
+    return service
+  },
+})
