@@ -1,8 +1,9 @@
 import type { Message } from '@bufbuild/protobuf'
 import { ANONYMOUS, type Principal, RequestContext } from '../../context.js'
 import { PermissionDenied } from '../../errors.js'
-import type { Authorizer } from '../authorizer.js'
+import type { AuthorizationRequest, Authorizer } from '../authorizer.js'
 import type { Metadata } from '../call.js'
+import type { Deadline } from '../deadline.js'
 import type { Answer, Call, Interceptor } from '../interceptor.js'
 import type { Method } from '../method.js'
 import { type ResourceTemplate, resourceTemplate } from '../resource-template.js'
@@ -46,18 +47,47 @@ export const authorization =
       const checked = rule.public === true ? undefined : allow(call, rule, principal, authorizer)
       return checked === undefined ? goOn(principal) : checked.then(() => goOn(principal))
     }
-    const derived = principalFunc(sourceOf(call))
+    const derived = principalFunc(new Source(call))
     return derived instanceof Promise ? derived.then(decide) : decide(derived)
   }
 
-const sourceOf = ({ metadata, peer, verified, time }: Call & Needs): PrincipalSource => ({
-  metadata,
-  peer,
-  verified,
-  get signal() {
-    return time.signal
-  },
-})
+/** A class, because an object literal with a getter has a hidden class of its own each time, which is garbage of the slow kind. */
+class Source implements PrincipalSource {
+  readonly metadata: Metadata
+  readonly peer: string
+  readonly verified: Principal | undefined
+  readonly #time: Deadline
+
+  constructor({ metadata, peer, verified, time }: Call & Needs) {
+    this.metadata = metadata
+    this.peer = peer
+    this.verified = verified
+    this.#time = time
+  }
+
+  get signal(): AbortSignal {
+    return this.#time.signal
+  }
+}
+
+class Asked implements AuthorizationRequest {
+  readonly #time: Deadline
+
+  constructor(
+    readonly principal: Principal,
+    readonly method: string,
+    readonly verb: string,
+    readonly resource: string,
+    readonly type: string,
+    time: Deadline,
+  ) {
+    this.#time = time
+  }
+
+  get signal(): AbortSignal {
+    return this.#time.signal
+  }
+}
 
 /** Undefined when it is allowed and nobody had to wait. */
 const allow = (
@@ -69,19 +99,10 @@ const allow = (
   if (isNobody(principal)) throw new PermissionDenied()
   const template = templateOf(call.method, rule)
   const check = (message: Message | undefined): Promise<void> | undefined => {
-    const { time, path: method } = call
-    const { verb = '' } = rule
     const resource = template.fill(message)
-    const decision = authorizer.authorize({
-      principal,
-      method,
-      verb,
-      resource,
-      type: template.type,
-      get signal() {
-        return time.signal
-      },
-    })
+    const decision = authorizer.authorize(
+      new Asked(principal, call.path, rule.verb ?? '', resource, template.type, call.time),
+    )
     if (decision instanceof Promise) return decision.then(mustBeTrue)
     mustBeTrue(decision)
     return undefined
