@@ -35,13 +35,16 @@ const methodDefinition = (method: DescMethod) => ({
   responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
   ...codec('request', method.input),
   ...codec('response', method.output),
-  options: IDEMPOTENCY[method.idempotency],
+  options: idempotencyOf(method),
 })
 
 const codec = (side: 'request' | 'response', desc: DescMessage) => ({
   [`${side}Serialize`]: (init: object) => toBinary(desc, create(desc, init as Record<string, unknown>)),
   [`${side}Deserialize`]: (bytes: Uint8Array) => fromBinary(desc, bytes),
 })
+
+/** What nice-grpc calls the options of a method. */
+export const idempotencyOf = (method: DescMethod) => IDEMPOTENCY[method.idempotency]
 
 /** google.protobuf.MethodOptions.IdempotencyLevel: unknown, no side effects, idempotent. */
 const IDEMPOTENCY = [{}, { idempotencyLevel: 'NO_SIDE_EFFECTS' }, { idempotencyLevel: 'IDEMPOTENT' }] as const

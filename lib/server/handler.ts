@@ -1,5 +1,6 @@
 import {
   create,
+  type DescMessage,
   type DescMethod,
   type DescService,
   isMessage,
@@ -81,9 +82,16 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
 const asMessage = (value: unknown, { output, parent, name }: DescMethod): Message => {
-  if (isMessage(value, output)) return value
-  if (typeof value === 'object' && value !== null) return create(output, value as Record<string, unknown>)
+  const message = messageOf(value, output)
+  if (message !== undefined) return message
   throw new TypeError(`${parent.typeName}.${name} answered no ${output.typeName}`)
+}
+
+/** The value, or a message made of a plain object; undefined for what can be neither. */
+export const messageOf = (value: unknown, desc: DescMessage): Message | undefined => {
+  if (isMessage(value, desc)) return value
+  if (typeof value !== 'object' || value === null) return undefined
+  return create(desc, value as Record<string, unknown>)
 }
 
 async function* eachAsMessage(values: AsyncIterable<unknown>, desc: DescMethod): AsyncIterable<Message> {

@@ -68,3 +68,4 @@ export type {
 } from './stores/operation-store.js'
 export { type MemoryOperationOptions, MemoryOperationStore } from './stores/memory-operation-store.js'
 export { type SqlOperationOptions, SqlOperationStore } from './stores/sql-operation-store.js'
+export { niceGrpcMiddleware } from './nice-middleware.js'
