@@ -73,7 +73,8 @@ export function fromMessageField(field: DescField): Convert {
 export function toMessageField(field: DescField): Convert {
   const one = singularTo(elementKind(field.message), field.message)
   if (field.fieldKind === 'list') return one === same ? same : (value) => (value as unknown[]).map(one)
-  if (field.fieldKind === 'map') return (value) => mapValues(value as object, one)
+  if (field.fieldKind === 'map')
+    return one === same ? (value) => ({ ...(value as object) }) : (value) => mapValues(value as object, one)
   return one
 }
 
