@@ -109,9 +109,11 @@ export class HotDataSource extends DataSource {
     await super.initialize()
     if (this.#file === undefined) return this
     try {
-      this.#reload = await this.#follow(this.#file)
+      const reload = await this.#follow(this.#file)
+      if (this.isInitialized) this.#reload = reload
+      else await reload.close() // Somebody has destroyed it meanwhile.
     } catch (error) {
-      await super.destroy()
+      if (this.isInitialized) await super.destroy()
       throw error
     }
     return this
