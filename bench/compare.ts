@@ -35,6 +35,8 @@ export interface Measured {
 export interface Pace {
   readonly rounds: number
   readonly ms: number
+  /** How long every side runs before it is measured, so that what is measured is compiled; as long as a slice by default. */
+  readonly warmUpMs?: number | undefined
 }
 
 /**
@@ -43,7 +45,7 @@ export interface Pace {
  */
 export async function compare(
   subject: Subject,
-  { rounds, ms }: Pace,
+  { rounds, ms, warmUpMs = ms }: Pace,
   report: (what: Measured, comparisons: readonly Comparison[], figures: readonly SideFigures[]) => void,
 ): Promise<void> {
   const sides: SideProcess[] = []
@@ -51,7 +53,7 @@ export async function compare(
     for (const [name, module] of Object.entries(subject.sides)) sides.push(await startSide(name, module))
     for (const operation of subject.operations)
       for (const concurrency of subject.concurrency ?? [1]) {
-        const slices = await interleave(sides, { operation, concurrency, ms }, rounds)
+        const slices = await interleave(sides, { operation, concurrency, ms }, rounds, warmUpMs)
         const ours = slices.get('ashlar') ?? []
         const comparisons = [...slices]
           .filter(([name]) => name !== 'ashlar')
@@ -72,9 +74,10 @@ async function interleave(
   sides: readonly SideProcess[],
   request: { readonly operation: string; readonly concurrency: number; readonly ms: number },
   rounds: number,
+  warmUpMs: number,
 ): Promise<ReadonlyMap<string, readonly Slice[]>> {
   const slices = new Map<string, Slice[]>(sides.map(({ name }) => [name, []]))
-  for (const side of sides) await side.measure(request)
+  for (const side of sides) await side.measure({ ...request, ms: warmUpMs })
   for (let round = 0; round < rounds; round++)
     for (const side of round % 2 === 0 ? sides : sides.toReversed())
       slices.get(side.name)?.push(await side.measure(request))

@@ -27,6 +27,7 @@ const { values, positionals } = parseArgs({
 const paceOf = ({ pace = {} }: Subject): Pace => ({
   rounds: Number(values.rounds ?? pace.rounds ?? 5),
   ms: Number(values.ms ?? pace.ms ?? 300),
+  warmUpMs: pace.warmUpMs,
 })
 const unknown = positionals.filter((name) => !SUBJECTS.some((subject) => subject.name === name))
 if (unknown.length > 0 || !(Number(values.rounds ?? 1) >= 1) || !(Number(values.ms ?? 1) > 0)) {

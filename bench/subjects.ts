@@ -45,7 +45,7 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'rpc',
     operations: ['echo'],
     concurrency: [64],
-    pace: { rounds: 9, ms: 1000 },
+    pace: { rounds: 7, ms: 700, warmUpMs: 3000 },
     sides: {
       ashlar: load('rpc', 'echo-ashlar'),
       'grpc-js, bare': load('rpc', 'echo-grpc-js.mjs'),
@@ -56,7 +56,7 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'stack',
     operations: ['get', 'list', 'create', 'update'],
     concurrency: [64],
-    pace: { rounds: 7, ms: 1000 },
+    pace: { rounds: 5, ms: 700, warmUpMs: 3000 },
     sides: {
       ashlar: load('stack', 'widgets-ashlar'),
       'grpc-js and pg': load('stack', 'widgets-grpc-js.mjs'),
@@ -68,7 +68,7 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'gateway',
     operations: ['get', 'list'],
     concurrency: [64],
-    pace: { rounds: 7, ms: 1000 },
+    pace: { rounds: 5, ms: 700, warmUpMs: 3000 },
     sides: {
       ashlar: load('gateway', 'widgets-ashlar'),
       'fastify and pg': load('gateway', 'widgets-fastify.mjs'),
@@ -79,7 +79,7 @@ export const SUBJECTS: readonly Subject[] = [
   {
     name: 'startup',
     operations: ['first answer'],
-    pace: { rounds: 7, ms: 1 },
+    pace: { rounds: 5, ms: 1 },
     sides: {
       ashlar: load('startup', 'widgets-ashlar'),
       'NestJS and TypeORM': load('startup', 'widgets-nest.mjs'),
