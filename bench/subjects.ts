@@ -14,6 +14,12 @@ const load = (name: string, server: string): URL =>
 /** Peers that `bench/package.json` brings are no part of the build: they stay where they are written. */
 const peer = (name: string): URL => new URL(`../../bench/peers/${name}.mjs`, import.meta.url)
 
+const POSTGRES_SIDES = {
+  ashlar: side('postgres-ashlar'),
+  'raw pg': side('postgres-raw'),
+  TypeORM: side('postgres-typeorm'),
+}
+
 /** Everything `npm run bench` measures, in the order it does. */
 export const SUBJECTS: readonly Subject[] = [
   {
@@ -28,13 +34,16 @@ export const SUBJECTS: readonly Subject[] = [
   },
   {
     name: 'postgres',
-    operations: ['get', 'list', 'page 1', 'page 181', 'create', 'update', 'batchGet 100', 'batchUpdate 1000'],
+    operations: ['get', 'list', 'page 1', 'page 181', 'create', 'update', 'batchGet 100'],
     concurrency: [16, 64],
-    sides: {
-      ashlar: side('postgres-ashlar'),
-      'raw pg': side('postgres-raw'),
-      TypeORM: side('postgres-typeorm'),
-    },
+    sides: POSTGRES_SIDES,
+  },
+  {
+    name: 'postgres-batch',
+    operations: ['batchUpdate 1000'],
+    concurrency: [1, 4],
+    pace: { rounds: 7, ms: 1000 },
+    sides: POSTGRES_SIDES,
   },
   {
     name: 'search',
