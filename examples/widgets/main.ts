@@ -10,6 +10,7 @@ import {
 import { widgetsDataSource } from './data-source.js'
 import { WidgetService } from './gen/widgets_pb.js'
 import { WidgetRepository } from './widget-repository.js'
+import { widgetSchema } from './widget-schema.js'
 
 export interface WidgetServerOptions {
   /** SQLite file, `:memory:`, or a database URL. */
@@ -36,6 +37,7 @@ export async function widgetServer(options: WidgetServerOptions): Promise<Server
     .readinessCheck('database', async () => {
       await dataSource.query('SELECT 1')
     })
+    .readinessCheck('schema', widgetSchema(database))
     .register(WidgetService, widgets, {
       retireWidget: async ({ id }) => widgets.model.toMessage(await widgets.retire(id)),
     })

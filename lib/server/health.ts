@@ -5,7 +5,9 @@ import {
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from '../gen/grpc/health/v1/health_pb.js'
 import type { Implementation } from './handler.js'
+import type { Logger } from './logger.js'
 import { type CheckResult, type ReadinessCheck, runChecks } from './readiness.js'
+import { ReadinessLog } from './readiness-log.js'
 import type { Rule } from './rules.js'
 
 const INTERVAL_MS = 5_000
@@ -13,17 +15,23 @@ const INTERVAL_MS = 5_000
 /** Whether the server can do its work: driven by the readiness checks, read by `grpc.health.v1` and `/readyz`. */
 export class HealthState {
   readonly #checks: readonly ReadinessCheck[]
+  readonly #log: ReadinessLog
   readonly #watchers = new Set<() => void>()
   #serving = false
   #stopped = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(checks: readonly ReadinessCheck[]) {
+  constructor(checks: readonly ReadinessCheck[], logger: Logger) {
     this.#checks = checks
+    this.#log = new ReadinessLog(logger)
   }
 
   get serving(): boolean {
     return this.#serving
+  }
+
+  get stopped(): boolean {
+    return this.#stopped
   }
 
   /** Runs the checks now and every 5 seconds from here on. */
@@ -43,6 +51,7 @@ export class HealthState {
   /** Runs every check, which also decides what gRPC health says from here on. */
   async check(): Promise<CheckResult[]> {
     const results = await runChecks(this.#checks)
+    if (!this.#stopped) for (const result of results) this.#log.tell(result)
     this.#set(results.every(({ ok }) => ok))
     return results
   }
@@ -86,7 +95,7 @@ export const healthService = (
   }
 }
 
-/** The status now, and again whenever it is another one. */
+/** The status now, and again whenever it is another one; ends when the server does, which would wait for it otherwise. */
 async function* changes(
   state: HealthState,
   read: () => ServingStatus,
@@ -100,6 +109,7 @@ async function* changes(
       yield { status }
       continue
     }
+    if (state.stopped) return
     await nextChange(state, signal)
   }
 }

@@ -1,3 +1,5 @@
+import { Unavailable } from '../errors.js'
+
 /** Says whether something the service needs is there. */
 export interface ReadinessCheck {
   readonly name: string
@@ -10,22 +12,26 @@ const CHECK_TIMEOUT_MS = 2_000
 export interface CheckResult {
   readonly name: string
   readonly ok: boolean
+  /** What it threw, for the log alone. */
+  readonly error?: unknown
 }
 
-/** Runs all checks at the same time. What they throw stays inside. */
+/** Runs all checks at the same time. */
 export const runChecks = (checks: readonly ReadinessCheck[]): Promise<CheckResult[]> =>
-  Promise.all(checks.map(async (check) => ({ name: check.name, ok: await passes(check) })))
+  Promise.all(checks.map(runCheck))
 
-const passes = async (check: ReadinessCheck): Promise<boolean> => {
+const runCheck = async (check: ReadinessCheck): Promise<CheckResult> => {
   const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS)
+  const late = new Promise<never>((_, reject) => {
+    const tooLate = () => reject(new Unavailable(`no answer within ${CHECK_TIMEOUT_MS} ms`))
+    timer = setTimeout(tooLate, CHECK_TIMEOUT_MS)
   })
   try {
-    return await Promise.race([Promise.resolve(check.check(controller.signal)).then(() => true), late])
-  } catch {
-    return false
+    await Promise.race([check.check(controller.signal), late])
+    return { name: check.name, ok: true }
+  } catch (error) {
+    return { name: check.name, ok: false, error }
   } finally {
     clearTimeout(timer)
     controller.abort()

@@ -70,7 +70,7 @@ export class Server {
   constructor(config: ResolvedConfig) {
     this.#config = config
     this.#rules = new RuleSet(config.rules)
-    this.#health = new HealthState(config.readinessChecks)
+    this.#health = new HealthState(config.readinessChecks, config.logger)
     this.#runner = new OperationRunner(config.lroStore, config.logger, (field) =>
       this.#registry.isSecret(field),
     )

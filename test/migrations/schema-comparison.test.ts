@@ -5,7 +5,9 @@ import { schemaComparison, searchTables, tableMigrations } from '../../lib/persi
 import { subjectEntities } from '../conformance/subject.js'
 import { Article, Contact } from '../support/contacts.js'
 import { Note, Specimen } from '../support/specimen.js'
-import { type Alteration, MYSQL_ALTERATIONS, POSTGRES_ALTERATIONS, UNHARMFUL } from './alterations.js'
+import { type Alteration, UNHARMFUL } from './alteration.js'
+import { MYSQL_ALTERATIONS } from './mysql-alterations.js'
+import { POSTGRES_ALTERATIONS } from './postgres-alterations.js'
 import { file, onEachEngine } from './each-engine.js'
 
 const TABLES = { Specimen, Note }
