@@ -1,9 +1,9 @@
-import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose'
+import type { JSONWebKeySet, JWTVerifyOptions } from 'jose'
 import type { Principal } from '../../context.js'
-import { AshlarError, Unauthenticated } from '../../errors.js'
+import { Unauthenticated } from '../../errors.js'
 import type { Authenticator } from '../authenticator.js'
 import { type ClaimMapping, toPrincipal } from './claims.js'
-import { KeySet } from './key-set.js'
+import type { KeySource } from './key-set.js'
 import { assertSafe, keysAt, keysOfIssuer } from './key-source.js'
 
 /** Signatures that only the issuer can make. Shared secrets and `none` are not among them and cannot be allowed. */
@@ -39,7 +39,7 @@ export interface OidcOptions {
  */
 export const oidc = (options: OidcOptions): Authenticator => {
   const { issuer, audience, claims = {}, now = () => new Date() } = options
-  const keys = keysOf(options)
+  const source = sourceOf(options)
   const verification: JWTVerifyOptions = {
     issuer,
     audience: audiencesOf(audience),
@@ -47,58 +47,29 @@ export const oidc = (options: OidcOptions): Authenticator => {
     clockTolerance: LEEWAY_SECONDS,
     requiredClaims: ['exp', 'iss', 'aud'],
   }
+  // Loaded for those who verify tokens; a server that does not starts without it.
+  const verifier = import('./token-verifier.js').then(
+    ({ TokenVerifier }) => new TokenVerifier(source, () => now().getTime(), verification),
+  )
+  verifier.catch(() => {}) // whoever authenticates is told
   return {
     async authenticate(token): Promise<Principal> {
       // Stricter than the base64 that lenient decoders accept, so that a token has one spelling.
       if (!COMPACT_JWS.test(token)) throw new Unauthenticated()
-      try {
-        return toPrincipal(await verify(token, keys, { ...verification, currentDate: now() }), claims)
-      } catch (error) {
-        if (error instanceof AshlarError) throw error
-        throw new Unauthenticated(messageOf(error), error)
-      }
+      return (await verifier).verify(token, now(), (payload) => toPrincipal(payload, claims))
     },
   }
 }
 
 const COMPACT_JWS = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 
-const verify = async (token: string, keys: KeySet, options: JWTVerifyOptions): Promise<JWTPayload> => {
-  try {
-    return (await jwtVerify(token, keys.find, options)).payload
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-    return verifyWithAny(token, error, options)
-  }
-}
-
-/** A token without `kid` may be signed by any of the keys that fit. */
-const verifyWithAny = async (
-  token: string,
-  candidates: errors.JWKSMultipleMatchingKeys,
-  options: JWTVerifyOptions,
-): Promise<JWTPayload> => {
-  for await (const key of candidates) {
-    try {
-      return (await jwtVerify(token, key, options)).payload
-    } catch (error) {
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
-    }
-  }
-  throw new errors.JWSSignatureVerificationFailed()
-}
-
-const messageOf = (error: unknown): string =>
-  error instanceof errors.JWTExpired ? 'the bearer token has expired' : 'invalid bearer token'
-
-const keysOf = ({ issuer, jwks, jwksUri, now = () => new Date(), ...options }: OidcOptions): KeySet => {
+const sourceOf = ({ issuer, jwks, jwksUri, ...options }: OidcOptions): KeySource => {
   assertSafe('issuer', issuer)
   const fetchIt = options.fetch ?? fetch
-  const clock = () => now().getTime()
-  if (jwks !== undefined) return new KeySet(() => Promise.resolve(jwks), clock)
-  if (jwksUri === undefined) return new KeySet(keysOfIssuer(issuer, fetchIt), clock)
+  if (jwks !== undefined) return () => Promise.resolve(jwks)
+  if (jwksUri === undefined) return keysOfIssuer(issuer, fetchIt)
   assertSafe('jwksUri', jwksUri)
-  return new KeySet(keysAt(jwksUri, fetchIt), clock)
+  return keysAt(jwksUri, fetchIt)
 }
 
 const audiencesOf = (audience: string | readonly string[]): string[] => {
