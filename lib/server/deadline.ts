@@ -36,7 +36,10 @@ export class Deadline {
   #watch(): void {
     if (this.at === undefined || this.#timer !== undefined || this.#isOver) return
     const delay = this.at - Date.now()
-    if (delay < LONGEST_TIMER_MS) this.#timer = setTimeout(() => this.#expire(), Math.max(delay, 0))
+    if (delay >= LONGEST_TIMER_MS) return
+    this.#timer = setTimeout(() => this.#expire(), Math.max(delay, 0))
+    // A call has a connection that keeps the process alive; when that was cut, its deadline must not.
+    this.#timer.unref()
   }
 
   /** Aborts when the deadline passed or the caller went away. */

@@ -1,16 +1,19 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import type { RequestListener, Server as HttpServer } from 'node:http'
+import type { RequestListener, Server as HttpServer, ServerResponse } from 'node:http'
 import { createHttpServer, type HttpServerOptions } from '../gateway/http-server.js'
 
 /** The HTTP listener in front of the gateway. */
 export class HttpDoor {
   readonly #server: HttpServer
+  readonly #answering = new Set<ServerResponse>()
+  #isDraining = false
   /** Rejects when the listener breaks after it was bound. */
   readonly broken: Promise<never>
 
   constructor(listener: RequestListener, options: HttpServerOptions) {
     this.#server = createHttpServer(listener, options)
+    this.#server.prependListener('request', (_request, response: ServerResponse) => this.#keep(response))
     this.broken = once(this.#server, 'error').then(([error]) => {
       throw error
     })
@@ -36,6 +39,8 @@ export class HttpDoor {
   async drain(): Promise<void> {
     if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
+    this.#isDraining = true
+    for (const response of this.#answering) sayLast(response)
     this.#server.close()
     this.#server.closeIdleConnections()
     await closed
@@ -46,4 +51,15 @@ export class HttpDoor {
     this.#server.close()
     this.#server.closeAllConnections()
   }
+
+  /** A connection that is kept alive would go on asking, and its last call be cut: while draining, each answer is its last. */
+  #keep(response: ServerResponse): void {
+    if (this.#isDraining) return sayLast(response)
+    this.#answering.add(response)
+    response.once('close', () => this.#answering.delete(response))
+  }
+}
+
+function sayLast(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close')
 }
