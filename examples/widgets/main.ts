@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm'
 import {
   DefaultGRPCAddr,
   devAuthorizer,
@@ -13,8 +14,8 @@ import { WidgetRepository } from './widget-repository.js'
 import { widgetSchema } from './widget-schema.js'
 
 export interface WidgetServerOptions {
-  /** SQLite file, `:memory:`, or a database URL. */
-  readonly database: string
+  /** SQLite file, `:memory:`, a database URL, or what `widgetsDataSource` makes of one, for the caller to end. */
+  readonly database: string | DataSource
   readonly grpcAddr: string
   readonly httpAddr: string
   /** One record per call on stderr when left out. */
@@ -24,7 +25,8 @@ export interface WidgetServerOptions {
 /** A server for widgets: gRPC, and HTTP/JSON in front of it. */
 export async function widgetServer(options: WidgetServerOptions): Promise<Server> {
   const { database, grpcAddr, httpAddr, logger = jsonLogger() } = options
-  const dataSource = await widgetsDataSource(database).initialize()
+  const dataSource = typeof database === 'string' ? widgetsDataSource(database) : database
+  await dataSource.initialize()
   const widgets = new WidgetRepository(dataSource)
 
   return new ServerBuilder()
@@ -37,7 +39,7 @@ export async function widgetServer(options: WidgetServerOptions): Promise<Server
     .readinessCheck('database', async () => {
       await dataSource.query('SELECT 1')
     })
-    .readinessCheck('schema', widgetSchema(database))
+    .readinessCheck('schema', widgetSchema(dataSource))
     .register(WidgetService, widgets, {
       retireWidget: async ({ id }) => widgets.model.toMessage(await widgets.retire(id)),
     })
@@ -47,10 +49,12 @@ export async function widgetServer(options: WidgetServerOptions): Promise<Server
 if (import.meta.filename === process.argv[1]) {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const dataSource = widgetsDataSource(process.env['WIDGETS_DATABASE'] ?? 'widgets.sqlite')
   const server = await widgetServer({
-    database: process.env['WIDGETS_DATABASE'] ?? 'widgets.sqlite',
+    database: dataSource,
     grpcAddr: process.env['GRPC_ADDR'] ?? DefaultGRPCAddr,
     httpAddr: process.env['HTTP_ADDR'] ?? ':8080',
   })
   await server.serve(stop.signal)
+  await dataSource.destroy()
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { widgetsDataSource } from '../../examples/widgets/data-source.js'
 import { widgetServer } from '../../examples/widgets/main.js'
 import { Widget } from '../../examples/widgets/widget.js'
 import { Health } from '../../lib/gen/grpc/health/v1/health_pb.js'
@@ -92,8 +93,9 @@ onEachEngine('a server whose schema is older than its code', (database, dialect)
       readFileSync(join(migrations, dialect, `0002_widgets.${direction}.sql`), 'utf8'),
     )
     expect({ up, down }).to.deep.equal(sql)
+    const dataSource = widgetsDataSource(database().url)
     const server = await widgetServer({
-      ...{ database: database().url, grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' },
+      ...{ database: dataSource, grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' },
       logger: recordingLogger(),
     })
     const stop = new AbortController()
@@ -113,6 +115,7 @@ onEachEngine('a server whose schema is older than its code', (database, dialect)
     expect([created.status, await created.json()]).to.deep.include(200)
     stop.abort()
     await served
+    await dataSource.destroy()
   })
 
   it('asks the database once for any number of probes at the same time, and not at all once it is ready', async () => {
