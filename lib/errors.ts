@@ -82,10 +82,18 @@ export class AshlarError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = new.target.name
     this.code = code
-    this.wireMessage = options.wireMessage ?? message
+    this.wireMessage = cut(options.wireMessage ?? message)
     this.details = options.details ?? []
   }
 }
+
+/** gRPC sends errors in trailers: longer than HTTP/2 takes them, they never arrive, and the connection is lost with them. */
+const LONGEST_TEXT = 1000
+
+const cut = (text: string): string =>
+  text.length <= LONGEST_TEXT
+    ? text
+    : `${text.slice(0, LONGEST_TEXT).toWellFormed()}… (${text.length} characters)`
 
 interface ErrorShape {
   readonly cause?: unknown
@@ -136,7 +144,8 @@ export class InvalidArgument extends AshlarError {
   constructor(field: string, description: string, cause?: unknown) {
     super('INVALID_ARGUMENT', field === '' ? description : `${field}: ${description}`, {
       cause,
-      details: field === '' ? [] : [{ kind: 'badRequest', violations: [{ field, description }] }],
+      details:
+        field === '' ? [] : [{ kind: 'badRequest', violations: [{ field, description: cut(description) }] }],
     })
     this.field = field
   }

@@ -49,7 +49,10 @@ export async function testServer(
   const logs = captureLogs()
   const builder = source instanceof ServerBuilder ? source : new ServerBuilder(OPEN)
   if (typeof source === 'function') await source(builder)
-  const server = builder.build((configured) => inProcess(configured, logs, config))
+  const server = builder.build((configured) => {
+    const who = config.authenticator === undefined ? { principalFunc: devPrincipal } : {}
+    return { ...inProcess(configured, logs), ...who, ...config }
+  })
   return serving(server, logs)
 }
 
@@ -57,15 +60,21 @@ const OPEN: Config = {
   authorizer: devAuthorizer([{ tenant: '*', subjects: ['*'], verbs: ['*'], resource: '*' }]),
 }
 
-const inProcess = (configured: Config, logs: CapturedLogs, config: Config): Config => {
-  const { tls: _tls, httpTls: _httpTls, authenticator: _authenticator, ...rest } = configured
-  const who = config.authenticator === undefined ? { principalFunc: devPrincipal } : {}
+/** A configuration on free ports, with the captured log; who somebody is, is left open. */
+export const inProcess = (configured: Config, { logger }: CapturedLogs): Config => {
+  const {
+    tls: _tls,
+    httpTls: _httpTls,
+    authenticator: _,
+    principalFunc: _principalFunc,
+    ...kept
+  } = configured
   const addresses = { grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
-  const { principalFunc: _principalFunc, ...kept } = rest
-  return { ...kept, ...who, ...addresses, logger: logs.logger, allowDevelopment: true, ...config }
+  return { ...kept, ...addresses, logger, allowDevelopment: true }
 }
 
-async function serving(server: Server, logs: CapturedLogs): Promise<TestServer> {
+/** Serves until it is stopped. */
+export async function serving(server: Server, logs: CapturedLogs): Promise<TestServer> {
   const controller = new AbortController()
   const served = server.serve(controller.signal)
   await Promise.race([server.ready(), served])

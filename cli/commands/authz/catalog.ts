@@ -1,0 +1,52 @@
+import { Args, Flags } from '@oclif/core'
+import { Failure } from '../../failure.js'
+import { pathFlag } from '../../path-flag.js'
+import { Verb } from '../../verb.js'
+
+export default class CatalogVerb extends Verb {
+  static override summary = 'Print what it takes to call each method.'
+  static override description = `The permission catalog has a line for each method of a service: its verb and resource, or that everybody may call it. A method that is undeclared is one that a server refuses to start with.
+
+The module exports a ServerBuilder or a Server, or a function that makes one, as builder, server or default; or it is generated code, whose services are taken with the rules of their .proto. Nothing is started. Lines are sorted, and the same services give the same bytes, so that a committed catalog shows a changed permission in review.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> dist/gen/widgets_pb.js',
+    '<%= config.bin %> <%= command.id %> dist/server.js --format markdown > permissions.md',
+    '<%= config.bin %> <%= command.id %> dist/server.js --format markdown --check permissions.md',
+  ]
+  static override args = {
+    module: Args.string({
+      description: 'The compiled module of the server or of generated services.',
+      required: true,
+    }),
+  }
+  static override flags = {
+    format: Flags.option({
+      summary: 'How to print it.',
+      options: ['table', 'json', 'markdown'] as const,
+      default: 'table' as const,
+    })(),
+    export: Flags.string({ summary: 'The export to take, when it has another name.', helpValue: '<name>' }),
+    check: pathFlag({
+      summary: 'Print nothing; exit with 1 when this file does not hold the catalog in that format.',
+    }),
+  }
+
+  override async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(CatalogVerb)
+    const { catalog } = await import('../../authz/catalog.js')
+    const { check, format } = flags
+    const { permissions, text, differs } = await catalog({
+      module: args.module,
+      exportName: flags.export,
+      format,
+      check,
+    })
+    if (check === undefined) this.say(text.trimEnd().split('\n'))
+    if (differs)
+      throw new Failure(
+        'differs',
+        `${check ?? ''} is not the catalog of ${args.module}: write it anew with --format ${format}`,
+      )
+    return { permissions }
+  }
+}

@@ -1,0 +1,21 @@
+import type { SecurityReport } from '../../lib/testing/index.js'
+import type { Paint } from '../paint.js'
+import { printable } from '../printable.js'
+
+/** A report for people: findings by method, then what was left out, then the sum. */
+export function reportLines(
+  { findings, notChecked, methods, calls, passed }: SecurityReport,
+  paint: Paint,
+): string[] {
+  const sum = `${methods} methods, ${calls} calls`
+  return [
+    ...findings.flatMap(({ check, method, door, text }) => [
+      `${paint.bad(check)} ${method === '' ? 'the service' : method}${door === '' ? '' : ` (${door})`}`,
+      `  ${printable(text, 1_000)}`,
+    ]),
+    ...notChecked.map(
+      ({ method, reason }) => `${paint.warn('not checked')} ${method}: ${printable(reason, 1_000)}`,
+    ),
+    passed ? `${paint.good('passed')}: ${sum}` : `${paint.bad(`${findings.length} finding(s)`)}: ${sum}`,
+  ]
+}

@@ -1,0 +1,76 @@
+import type { DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
+import type { Repository } from '../persistence/repository.js'
+import { fieldNamed, pathOf } from './method.js'
+import type { Rule } from './rules.js'
+import type { Server } from './server.js'
+import { type StandardMethod, standardMethod } from './standard-method.js'
+
+/** A method as somebody sees it who checks a server. */
+export interface ServedMethod {
+  readonly desc: DescMethod
+  /** gRPC full method name. */
+  readonly path: string
+  readonly rule: Rule | undefined
+  /** The resource it is about, as far as its service shows. */
+  readonly resource: DescMessage | undefined
+  /** The repository of the service, where it keeps that resource. */
+  readonly repository: Repository<object> | undefined
+  /** What standard method it is by name and shape, whoever answers it; undefined for any other. */
+  readonly standard: StandardMethod | undefined
+  /** Why it is no standard method. */
+  readonly differs: string
+}
+
+/** Every method of every registered service. */
+export const servedMethods = (server: Server): readonly ServedMethod[] => {
+  const rules = new Map(server.rules().map((rule) => [rule.method, rule]))
+  return [...server.services()].flatMap(([service, { repository }]) =>
+    service.methods.map((desc): ServedMethod => {
+      const path = pathOf(desc)
+      return {
+        desc,
+        path,
+        rule: rules.get(path),
+        ...about(desc, resourcesOf(service, repository), repository),
+      }
+    }),
+  )
+}
+
+type About = Pick<ServedMethod, 'resource' | 'repository' | 'standard' | 'differs'>
+
+const about = (
+  desc: DescMethod,
+  resources: readonly DescMessage[],
+  repository: Repository<object> | undefined,
+): About => {
+  let differs = 'its service has no resource that could be told'
+  for (const resource of resources) {
+    const standard = standardMethod(desc, resource)
+    const kept = repository?.model.message === resource ? repository : undefined
+    if (!('differs' in standard)) return { resource, repository: kept, standard, differs: '' }
+    if (resource === desc.output || resources.length === 1) differs = standard.differs
+  }
+  const [only] = resources
+  const resource = resources.includes(desc.output) ? desc.output : resources.length === 1 ? only : undefined
+  const kept = resource !== undefined && repository?.model.message === resource ? repository : undefined
+  return { resource, repository: kept, standard: undefined, differs }
+}
+
+/** The repository's resource, and whatever message standard methods of the service answer. */
+const resourcesOf = (
+  service: DescService,
+  repository: Repository<object> | undefined,
+): readonly DescMessage[] => {
+  const kept = repository?.model.message
+  const answered = service.methods.flatMap(({ output }) => [
+    output,
+    ...output.fields.flatMap((field) => (field.fieldKind === 'list' && field.message ? [field.message] : [])),
+  ])
+  const standard = answered.filter((message) =>
+    fieldNamed(message, 'id') !== undefined || fieldNamed(message, 'name') !== undefined
+      ? service.methods.some((method) => !('differs' in standardMethod(method, message)))
+      : false,
+  )
+  return [...new Set([...(kept === undefined ? [] : [kept]), ...standard])]
+}

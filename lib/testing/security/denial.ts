@@ -1,0 +1,73 @@
+import { create } from '@bufbuild/protobuf'
+import { CODES } from '../../errors.js'
+import type { ServedMethod } from '../../server/served-methods.js'
+import type { Headers, Outcome } from './doors.js'
+import { boundPattern } from './http-form.js'
+import { requestFor } from './requests.js'
+import type { Subject } from './subjects.js'
+import { newKey, type Row, type World } from './world.js'
+
+/** Somebody whom no grant knows. */
+export interface Stranger {
+  readonly who: string
+  readonly headers: Headers
+  /** Without an identity Unauthenticated is a fit answer too. */
+  readonly isNobody: boolean
+}
+
+/** Every method that is not public, called by strangers: all of them have to be denied, before anything is looked at. */
+export const checkDenial = async (
+  { probe, a }: World,
+  methods: readonly ServedMethod[],
+  strangers: readonly Stranger[],
+  openMethods: readonly string[],
+): Promise<void> => {
+  for (const { desc, path, rule } of methods) {
+    if (rule === undefined || rule.public === true) continue
+    for (const { who, headers, isNobody } of strangers) {
+      if (!isNobody && openMethods.includes(path)) continue
+      const request = create(desc.input, bound(desc))
+      for (const outcome of await probe.sendAll(desc, request, { headers, mustNotSee: a.mustNotSee }))
+        if (!isDenied(outcome))
+          probe.findings.add('denial', path, `${who} is answered ${nameOf(outcome)}`, outcome.door)
+    }
+  }
+}
+
+/** A denial says the same of what is there and what is not (AIP-211). */
+export const checkSilence = async (
+  { probe }: World,
+  subject: Subject,
+  row: Row,
+  strangers: readonly Stranger[],
+): Promise<void> => {
+  const get = subject.of('get')
+  if (get === undefined || get.rule?.public === true) return
+  for (const door of probe.doors)
+    for (const { who, headers } of strangers) {
+      const ask = (key: string) =>
+        probe.send(door, get.desc, requestFor(subject, get, { key }), { headers, mustNotSee: undefined })
+      const [there, missing] = [await ask(row.key), await ask(newKey(subject))]
+      if (there === undefined || missing === undefined || !isDenied(there)) continue
+      if (there.code !== missing.code || there.message !== missing.message)
+        probe.findings.add('denial', get.path, `${who} can tell what is there from what is not`, door.name)
+    }
+}
+
+const isDenied = ({ code }: Outcome): boolean =>
+  code === CODES.PERMISSION_DENIED || code === CODES.UNAUTHENTICATED
+
+export const nameOf = ({ code }: Pick<Outcome, 'code'>): string =>
+  Object.entries(CODES).find(([, number]) => number === code)?.[0] ?? String(code)
+
+/** A value for each text of the request, so that paths of HTTP can be filled. */
+const bound = (desc: ServedMethod['desc']): never =>
+  Object.fromEntries(
+    desc.input.fields
+      .filter((field) => field.fieldKind === 'scalar' && field.oneof === undefined && field.proto.type === 9)
+      .filter(({ name }) => !['request_id', 'page_token', 'filter', 'order_by', 'etag'].includes(name))
+      .map(({ name, localName }) => [
+        localName,
+        (boundPattern(desc, name) ?? '*').replaceAll(/\*+/g, 'check'),
+      ]),
+  ) as never

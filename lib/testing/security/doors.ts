@@ -1,0 +1,195 @@
+import {
+  type DescMethod,
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  type Message,
+  toBinary,
+} from '@bufbuild/protobuf'
+import * as grpc from '@grpc/grpc-js'
+import { CODES } from '../../errors.js'
+import { httpForm } from './http-form.js'
+
+/** What a call came to. */
+export interface Outcome {
+  readonly door: 'grpc' | 'http'
+  readonly code: number
+  /** What an error says. */
+  readonly message: string
+  /** Everything the caller got, headers, trailers and bytes included, as text. */
+  readonly said: string
+  /** The first answer. */
+  readonly answer: Message | undefined
+  /** False when the time was up before, or the connection broke. */
+  readonly isAnswered: boolean
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+/** A way into the server. */
+export interface Door {
+  readonly name: 'grpc' | 'http'
+  /** Sends one message and waits for the end; undefined where the call cannot be said at this door. */
+  send(desc: DescMethod, request: Message, headers: Headers): Promise<Outcome | undefined>
+  close(): void
+}
+
+/** How long a call may take. */
+export const WITHIN_MS = 10_000
+/** Of a stream that does not end, this much is enough. */
+const MOST_ANSWERS = 20
+
+export const grpcDoor = (address: string): Door => {
+  const client = new grpc.Client(address, grpc.credentials.createInsecure())
+  return {
+    name: 'grpc',
+    send: (desc, request, headers) => sendGrpc(client, desc, request, headers),
+    close: () => client.close(),
+  }
+}
+
+const sendGrpc = (
+  client: grpc.Client,
+  desc: DescMethod,
+  request: Message,
+  headers: Headers,
+): Promise<Outcome> => {
+  const path = `/${desc.parent.typeName}/${desc.name}`
+  const metadata = new grpc.Metadata()
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
+  const options = { deadline: Date.now() + WITHIN_MS }
+  const write = (message: Message) => Buffer.from(toBinary(desc.input, message))
+  const read = (bytes: Buffer) => bytes
+  return new Promise((resolve) => {
+    const answers: Buffer[] = []
+    const said: string[] = []
+    const keep = (bytes: Buffer | undefined) => {
+      if (bytes !== undefined) answers.push(bytes)
+      if (answers.length >= MOST_ANSWERS) call.cancel()
+    }
+    const done = (_: unknown, bytes?: Buffer) => keep(bytes)
+    const call = begin(client, desc, { path, write, read, request, metadata, options, done })
+    if (desc.methodKind === 'server_streaming' || desc.methodKind === 'bidi_streaming')
+      (call as unknown as NodeJS.ReadableStream).on('data', keep)
+    call.on('error', () => {}) // the status says it too
+    call.on('metadata', (received: grpc.Metadata) => said.push(metadataText(received)))
+    call.on('status', ({ code, details, metadata: trailers }: grpc.StatusObject) => {
+      said.push(details, metadataText(trailers), ...answers.map((bytes) => bytes.toString('latin1')))
+      const [first] = answers
+      resolve({
+        door: 'grpc',
+        code: answers.length >= MOST_ANSWERS ? 0 : code,
+        message: code === 0 ? '' : details,
+        said: said.join('\n'),
+        answer: first === undefined ? undefined : fromBinary(desc.output, first),
+        isAnswered: code !== grpc.status.DEADLINE_EXCEEDED || Date.now() < options.deadline,
+      })
+    })
+  })
+}
+
+interface Begin {
+  readonly path: string
+  readonly write: (message: Message) => Buffer
+  readonly read: (bytes: Buffer) => Buffer
+  readonly request: Message
+  readonly metadata: grpc.Metadata
+  readonly options: grpc.CallOptions
+  readonly done: (error: unknown, bytes?: Buffer) => void
+}
+
+const begin = (client: grpc.Client, { methodKind }: DescMethod, call: Begin): grpc.ClientUnaryCall => {
+  const { path, write, read, request, metadata, options, done } = call
+  if (methodKind === 'unary')
+    return client.makeUnaryRequest(path, write, read, request, metadata, options, done)
+  if (methodKind === 'server_streaming')
+    return client.makeServerStreamRequest(path, write, read, request, metadata, options) as never
+  const stream =
+    methodKind === 'client_streaming'
+      ? client.makeClientStreamRequest(path, write, read, metadata, options, done)
+      : client.makeBidiStreamRequest(path, write, read, metadata, options)
+  stream.write(request)
+  stream.end()
+  return stream as never
+}
+
+const metadataText = (metadata: grpc.Metadata): string =>
+  Object.keys(metadata.getMap())
+    .flatMap((name) => metadata.get(name).map((value) => `${name}: ${Buffer.from(value).toString('latin1')}`))
+    .join('\n')
+
+export const httpDoor = (url: string): Door => ({
+  name: 'http',
+  async send(desc, request, headers) {
+    const form = httpForm(desc, request)
+    if (form === undefined) return undefined
+    const { method, path, body } = form
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const answered = await answerTo(url + path, {
+      method,
+      headers: { ...headers, ...type },
+      ...(body !== undefined && { body }),
+    })
+    if (answered === undefined) return UNANSWERED
+    const { response, text } = answered
+    const code = response.ok ? CODES.OK : codeOf(text, response.status)
+    const said = [...response.headers].map(([name, value]) => `${name}: ${value}`)
+    return {
+      door: 'http',
+      code,
+      message: response.ok ? '' : text,
+      said: [...said, text].join('\n'),
+      answer: response.ok ? answerIn(desc, text) : undefined,
+      isAnswered: true,
+    }
+  },
+  close: () => {},
+})
+
+const answerTo = async (url: string, init: RequestInit) => {
+  try {
+    const response = await fetch(url, {
+      ...init,
+      signal: AbortSignal.timeout(WITHIN_MS),
+      redirect: 'manual',
+    })
+    return { response, text: await response.text() }
+  } catch {
+    return undefined // the time is up, or the connection broke
+  }
+}
+
+const UNANSWERED: Outcome = {
+  door: 'http',
+  code: CODES.DEADLINE_EXCEEDED,
+  message: '',
+  said: '',
+  answer: undefined,
+  isAnswered: false,
+}
+
+const BY_STATUS: Readonly<Record<number, number>> = {
+  400: CODES.INVALID_ARGUMENT,
+  401: CODES.UNAUTHENTICATED,
+  403: CODES.PERMISSION_DENIED,
+  404: CODES.NOT_FOUND,
+  412: CODES.FAILED_PRECONDITION,
+}
+
+const codeOf = (text: string, status: number): number => {
+  try {
+    const { code } = JSON.parse(text) as { code?: unknown }
+    if (typeof code === 'number' && code !== 0) return code
+  } catch {
+    // no JSON: the status has to do
+  }
+  return BY_STATUS[status] ?? CODES.UNKNOWN
+}
+
+const answerIn = (desc: DescMethod, text: string): Message | undefined => {
+  try {
+    return fromJson(desc.output, JSON.parse(text) as JsonValue, { ignoreUnknownFields: true })
+  } catch {
+    return undefined // a response_body that is only a part, or a stream
+  }
+}

@@ -1,0 +1,227 @@
+import { create, type Message, toBinary } from '@bufbuild/protobuf'
+import { CODES } from '../../errors.js'
+import { nameOf } from './denial.js'
+import type { Door, Outcome } from './doors.js'
+import type { Caller } from './probe.js'
+import { itemsOf, keyOf, requestFor } from './requests.js'
+import { writableFields } from './samples.js'
+import type { Kind, Standard, Subject } from './subjects.js'
+import { draft, makeRow, newKey, type Row, type World } from './world.js'
+
+/** What is known of the two tenants' resources of one type. */
+interface Rows {
+  readonly live: Row
+  readonly other: Row
+  /** Soft-deleted, where the resource can be. */
+  readonly deleted: Row | undefined
+  /** One of tenant b. */
+  readonly own: Row
+}
+
+/** Tenant b reaches for what is tenant a's, by every method that could do it: it is not there. */
+export const checkIsolation = async (world: World, subject: Subject): Promise<void> => {
+  const rows = await rowsOf(world, subject)
+  if (typeof rows === 'string') return leaveUnchecked(world, subject, rows)
+  const before = await viewOf(world, subject, rows)
+  for (const door of world.probe.doors) {
+    for (const reach of reaches(world, subject, rows)) await judge(world, door, reach)
+    await checkList(world, subject, rows, door)
+    await checkPublic(world, subject, rows, door)
+  }
+  // Last, because from then on tenant b may have the same ids.
+  for (const door of world.probe.doors)
+    await checkCreate(world, subject, door.name === 'grpc' ? rows.live : rows.other, door)
+  const after = await viewOf(world, subject, rows)
+  for (const [key, bytes] of before)
+    if (after.get(key) !== bytes)
+      world.probe.findings.add(
+        'isolation',
+        subject.of('update')?.path ?? subject.message.typeName,
+        "another tenant's calls changed or removed a resource",
+      )
+}
+
+const rowsOf = async (world: World, subject: Subject): Promise<Rows | string> => {
+  const { probe, a, b } = world
+  const made: Row[] = []
+  for (const side of [a, a, a, b]) {
+    const row = await makeRow(world, subject, side)
+    if (typeof row === 'string') return row
+    made.push(row)
+  }
+  const [live, other, gone, own] = made as [Row, Row, Row, Row]
+  const method = subject.of('delete')
+  const [door] = probe.doors
+  if (method === undefined || door === undefined) return { live, other, deleted: undefined, own }
+  await probe.send(door, method.desc, requestFor(subject, method, { key: gone.key }), a)
+  return { live, other, deleted: gone, own }
+}
+
+/** No resource could be made, so that no method about it is known to be safe. */
+export const leaveUnchecked = ({ probe }: World, subject: Subject, why: string): void => {
+  for (const { path, standard } of subject.methods)
+    if (standard !== undefined) probe.findings.add('unchecked', path, why)
+}
+
+/** What tenant a sees of its live resources. */
+const viewOf = async (
+  { probe, a }: World,
+  subject: Subject,
+  { live, other }: Rows,
+): Promise<ReadonlyMap<string, string>> => {
+  const get = subject.of('get')
+  const [door] = probe.doors
+  const view = new Map<string, string>()
+  if (get === undefined || door === undefined) return view
+  for (const { key } of [live, other]) {
+    const outcome = await probe.send(door, get.desc, requestFor(subject, get, { key }), a)
+    const bytes = outcome?.answer && toBinary(get.desc.output, outcome.answer)
+    view.set(key, bytes === undefined ? '' : Buffer.from(bytes).toString('latin1'))
+  }
+  return view
+}
+
+/** One way to reach for another's resource, and the same call for what is not there. */
+interface Reach {
+  readonly path: string
+  readonly desc: Standard['desc']
+  readonly isStandard: boolean
+  readonly foreign: Message
+  readonly missing: Message
+  readonly keys: readonly string[]
+}
+
+const reaches = (world: World, subject: Subject, { live, deleted, own }: Rows): readonly Reach[] => {
+  const entity = draft(world, subject, world.b)
+  const mask = writableFields(subject).map(({ name }) => name)
+  const etag = etagOf(live)
+  const marked = create(subject.message, { ...entity, ...(etag !== '' && { etag }) } as never)
+  const none = newKey(subject)
+  type Asking = (key: string) => Parameters<typeof requestFor>[2]
+  const of = (kind: Kind, asking: Asking, { key } = live): readonly Reach[] => {
+    const method = subject.of(kind)
+    if (method === undefined) return []
+    const ask = (one: string) => requestFor(subject, method, asking(one))
+    const { path, desc } = method
+    return [{ path, desc, isStandard: true, foreign: ask(key), missing: ask(none), keys: [key, none] }]
+  }
+  return [
+    ...of('get', (key) => ({ key })),
+    ...of('update', (key) => ({ key, entity, mask: mask.slice(0, 1) })),
+    ...of('update', (key) => ({ key, entity: marked, mask: ['*'] })),
+    ...of('batchGet', (key) => ({ keys: [key] })),
+    ...of('batchGet', (key) => ({ keys: [own.key, key] })),
+    ...of('batchUpdate', (key) => ({ keys: [key], entity, mask: mask.slice(0, 1) })),
+    ...of('batchUpdate', (key) => ({ keys: [own.key, key], entity, mask: mask.slice(0, 1) })),
+    ...of('batchDelete', (key) => ({ keys: [own.key, key] })),
+    ...of('batchDelete', (key) => ({ keys: [key] })),
+    ...(deleted === undefined ? [] : of('undelete', (key) => ({ key }), deleted)),
+    ...of('delete', (key) => ({ key, fields: etag === '' ? {} : { etag } })),
+    ...of('delete', (key) => ({ key })),
+    ...subject.custom.map(({ path, desc, key }): Reach => {
+      const ask = (value: string) => create(desc.input, { [key.localName]: value } as never)
+      const keys = [live.key, none]
+      return { path, desc, isStandard: false, foreign: ask(live.key), missing: ask(none), keys }
+    }),
+  ]
+}
+
+const etagOf = ({ message }: Row): string => {
+  const { etag } = message as unknown as { readonly etag?: unknown }
+  return typeof etag === 'string' ? etag : ''
+}
+
+const judge = async ({ probe, b }: World, door: Door, reach: Reach): Promise<void> => {
+  const { path, desc, isStandard, keys } = reach
+  const foreign = await probe.send(door, desc, reach.foreign, b)
+  const missing = await probe.send(door, desc, reach.missing, b)
+  if (foreign === undefined || missing === undefined) return
+  const say = (text: string) => probe.findings.add('isolation', path, text, door.name)
+  if (foreign.code === CODES.OK) {
+    if (isStandard || missing.code !== CODES.OK)
+      return say("it answers for another tenant's resource as if it were the caller's own")
+    return probe.findings.leaveOut(
+      path,
+      'it answers OK for what is not there too, so nothing can be told from it',
+    )
+  }
+  if (foreign.code !== missing.code || without(foreign, keys) !== without(missing, keys))
+    return say(`another tenant's resource can be told from what is not there: ${nameOf(foreign)}`)
+  if (isStandard && foreign.code !== CODES.NOT_FOUND)
+    probe.findings.add(
+      'unchecked',
+      path,
+      `another tenant is answered ${nameOf(foreign)} and not NOT_FOUND: ${foreign.message}`,
+      door.name,
+    )
+}
+
+const without = ({ message }: Outcome, keys: readonly string[]): string =>
+  keys.reduce((text, key) => text.replaceAll(key, '<key>'), message)
+
+const checkList = async (world: World, subject: Subject, { live, other, deleted }: Rows, door: Door) => {
+  const method = subject.of('list')
+  if (method === undefined) return
+  const { probe, a, b } = world
+  const theirs = [live, other, ...(deleted === undefined ? [] : [deleted])].map(({ key }) => key)
+  const key = subject.key.name
+  const ask = (fields: Readonly<Record<string, unknown>>) => requestFor(subject, method, { fields })
+  const first = await probe.send(door, method.desc, ask({ page_size: 1 }), a)
+  const { nextPageToken = '' } = (first?.answer ?? {}) as { readonly nextPageToken?: string }
+  const filters = [`${key} = "${live.key}"`, `${key} != ""`, `${key} = "x" OR ${key} != "x"`]
+  const asked = [
+    {},
+    { show_deleted: true, page_size: 1000 },
+    ...filters.map((filter) => ({ filter, show_deleted: true, page_size: 1000 })),
+    { order_by: `${key} desc`, page_size: 1000 },
+    ...(nextPageToken === '' ? [] : [{ page_token: nextPageToken, page_size: 1 }]),
+    { page_token: Buffer.from('0').toString('base64'), page_size: 1000 },
+    { q: 'check', show_deleted: true },
+  ]
+  for (const fields of asked) {
+    const outcome = await probe.send(door, method.desc, ask(fields), b)
+    const keys = itemsOf(method.standard.items, outcome?.answer).map((item) => keyOf(subject, item))
+    if (keys.some((one) => theirs.includes(one)))
+      probe.findings.add('isolation', method.path, "it lists another tenant's resources", door.name)
+  }
+}
+
+/** A resource that says it is another tenant's belongs to its maker; an id of another tenant is free. */
+const checkCreate = async (world: World, subject: Subject, taken: Row, door: Door): Promise<void> => {
+  const method = subject.of('create')
+  if (method === undefined) return
+  const { probe, a, b } = world
+  const send = (caller: Caller, request: Message) =>
+    probe.send(door, method.desc, request, caller, { shows: true })
+  const claimed = create(subject.message, { ...draft(world, subject, b), accountId: a.tenant } as never)
+  const key = subject.keyPattern === '*' ? '' : newKey(subject)
+  const made = await send(b, requestFor(subject, method, { key, entity: claimed }))
+  const { accountId = '' } = (made?.answer ?? {}) as { readonly accountId?: string }
+  if (accountId === a.tenant)
+    probe.findings.add('isolation', method.path, 'a caller can create for another tenant', door.name)
+  const again = { key: taken.key, entity: draft(world, subject, b) }
+  const refused = await send(b, requestFor(subject, method, again))
+  if (refused?.code !== CODES.ALREADY_EXISTS) return
+  if (subject.repository?.model.tenantInKey === false)
+    return probe.findings.leaveOut(
+      method.path,
+      "the tenant is no part of the table's key, so an id that is refused tells that another tenant has it",
+    )
+  probe.findings.add('isolation', method.path, 'an id that another tenant has is refused as taken', door.name)
+}
+
+/** A public method has no tenant, so it shows none's. */
+const checkPublic = async (
+  { probe, b }: World,
+  subject: Subject,
+  { live }: Rows,
+  door: Door,
+): Promise<void> => {
+  const nobody: Caller = { headers: {}, mustNotSee: b.mustNotSee }
+  for (const kind of ['get', 'list', 'batchGet'] as const) {
+    const method = subject.of(kind)
+    if (method?.rule?.public !== true) continue
+    const asking = { key: live.key, fields: { page_size: 1000 } }
+    await probe.send(door, method.desc, requestFor(subject, method, asking), nobody)
+  }
+}

@@ -1,0 +1,75 @@
+import { create, type Message } from '@bufbuild/protobuf'
+import { CODES } from '../../errors.js'
+import { nameOf } from './denial.js'
+import type { Outcome } from './doors.js'
+import { keyOf, requestFor, textIn, withFields } from './requests.js'
+import { writableFields } from './samples.js'
+import type { Kind, Subject } from './subjects.js'
+import { draft, noteTokens, repeatable, type Row, type World } from './world.js'
+
+/**
+ * Every method about a resource, called by its owner: nothing that comes back may hold a secret, and only the Create that
+ * made a token may show it.
+ */
+export const checkSecrecy = async (world: World, subject: Subject, row: Row): Promise<void> => {
+  await checkCreate(world, subject)
+  const { probe, a } = world
+  const { key } = row
+  const entity = draft(world, subject, a)
+  const fields = writableFields(subject)
+  const all = fields.map(({ name }) => name)
+  const answered = new Set<string>()
+  const call = async (kind: Kind, asking: Parameters<typeof requestFor>[2]) => {
+    const method = subject.of(kind)
+    if (method === undefined) return
+    for (const outcome of await probe.sendAll(method.desc, requestFor(subject, method, asking), a)) {
+      if (outcome.code === CODES.OK) answered.add(kind)
+      else refused.set(kind, `${nameOf(outcome)}: ${outcome.message}`)
+    }
+  }
+  const refused = new Map<string, string>()
+  await call('get', { key })
+  await call('list', { fields: { show_deleted: true, page_size: 5 } })
+  for (const name of all) await call('update', { key, entity, mask: [name] })
+  await call('batchGet', { keys: [key] })
+  for (const { name } of subject.secrets) await call('batchUpdate', { keys: [key], entity, mask: [name] })
+  await call('batchUpdate', { keys: [key], entity, mask: all.slice(0, 1) })
+  await call('delete', { key })
+  await call('undelete', { key })
+  for (const { desc, key: field } of subject.custom)
+    await probe.sendAll(desc, create(desc.input, { [field.localName]: key } as never), a)
+  await call('batchDelete', { keys: [key] })
+  for (const [kind, said] of refused) {
+    const method = subject.of(kind as Kind)
+    if (method !== undefined && !answered.has(kind))
+      probe.findings.add('unchecked', method.path, `its own tenant is answered ${said}`)
+  }
+}
+
+const checkCreate = async (world: World, subject: Subject): Promise<void> => {
+  const { probe, a } = world
+  const method = subject.of('create')
+  if (method === undefined) return
+  const ask = (entity: Message, fields = {}): Message => requestFor(subject, method, { entity, fields })
+  for (const door of probe.doors) {
+    const send = (request: Message, extra = {}): Promise<Outcome | undefined> =>
+      probe.send(door, method.desc, request, a, { extra, shows: true })
+    const extra = repeatable()
+    const request = ask(draft(world, subject, a))
+    const first = await send(request, extra)
+    if (first === undefined || first.code !== CODES.OK) continue
+    const tokens = noteTokens(world, subject, first)
+    for (const field of subject.secrets)
+      if (textIn(first.answer, field) !== '')
+        probe.findings.add('secret', method.path, `${field.name} is in the answer`, door.name)
+    const again = await send(request, extra)
+    const isReplayed = keyOf(subject, again?.answer) === keyOf(subject, first.answer)
+    if (again !== undefined && isReplayed && tokens.some((token) => again.said.includes(token)))
+      probe.findings.add('secret', method.path, 'a replayed Create shows the token again', door.name)
+    else if (again !== undefined) noteTokens(world, subject, again)
+    if (Object.keys(withFields(method.desc.input, { validate_only: true })).length === 0) continue
+    const rehearsed = await send(ask(draft(world, subject, a), { validate_only: true }))
+    if (rehearsed !== undefined && noteTokens(world, subject, rehearsed).length > 0)
+      probe.findings.add('secret', method.path, 'a Create that only validates shows a token', door.name)
+  }
+}

@@ -1,0 +1,73 @@
+import type { DescMethod, Message } from '@bufbuild/protobuf'
+import type { Canaries } from './canary.js'
+import { unfitIn } from './clean-text.js'
+import { type Door, type Headers, type Outcome, WITHIN_MS } from './doors.js'
+import type { Findings } from './report.js'
+import type { Subject } from './subjects.js'
+
+/** Who calls. */
+export interface Caller {
+  readonly headers: Headers
+  /** What belongs to others and must not be in any answer. */
+  readonly mustNotSee: Canaries | undefined
+}
+
+/** Makes calls, and looks through everything that is said to their callers. */
+export class Probe {
+  calls = 0
+
+  constructor(
+    readonly doors: readonly Door[],
+    readonly findings: Findings,
+    private readonly subjects: readonly Subject[],
+    /** Secrets and tokens: nobody may see them. */
+    readonly secrets: Canaries,
+  ) {}
+
+  /** Sends a request by one door. Undefined where it cannot be said there. */
+  async send(
+    door: Door,
+    desc: DescMethod,
+    request: Message,
+    { headers, mustNotSee }: Caller,
+    { extra = {}, shows = false }: { readonly extra?: Headers; readonly shows?: boolean } = {},
+  ): Promise<Outcome | undefined> {
+    const outcome = await door.send(desc, request, { ...headers, ...extra })
+    if (outcome === undefined) return undefined
+    this.calls++
+    const path = `/${desc.parent.typeName}/${desc.name}`
+    if (!outcome.isAnswered)
+      this.findings.add(
+        'no answer',
+        path,
+        `a call is not answered within ${WITHIN_MS / 1000} s, or breaks the connection`,
+        door.name,
+      )
+    if (outcome.code !== 0) {
+      const models = this.subjects.flatMap(({ repository }) => repository?.model ?? [])
+      const unfit = unfitIn(outcome.said, outcome.message, models)
+      if (unfit !== undefined)
+        this.findings.add('error text', path, `an error says ${unfit}: throw errors of ashlar`, door.name)
+    }
+    if (!shows && this.secrets.isIn(outcome.said))
+      this.findings.add('secret', path, 'a secret or a token is in what the caller gets', door.name)
+    if (mustNotSee?.isIn(outcome.said) === true)
+      this.findings.add('isolation', path, "what another tenant wrote is in the caller's answer", door.name)
+    return outcome
+  }
+
+  /** Sends it by every door that can say it. */
+  async sendAll(
+    desc: DescMethod,
+    request: Message,
+    caller: Caller,
+    how: { readonly extra?: Headers; readonly shows?: boolean } = {},
+  ): Promise<readonly Outcome[]> {
+    const outcomes: Outcome[] = []
+    for (const door of this.doors) {
+      const outcome = await this.send(door, desc, request, caller, how)
+      if (outcome !== undefined) outcomes.push(outcome)
+    }
+    return outcomes
+  }
+}

@@ -1,0 +1,94 @@
+import { clone, create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
+import type { Standard, Subject } from './subjects.js'
+
+/** What a request for a standard method says. What its message has no field for is left out. */
+export interface Asking {
+  readonly key?: string
+  readonly keys?: readonly string[]
+  /** The resource of a create or update; of a batch update one of each key. */
+  readonly entity?: Message
+  readonly mask?: readonly string[]
+  /** Further fields of the request by proto name. */
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+/** The request of a standard method. */
+export const requestFor = (subject: Subject, { desc, standard }: Standard, asking: Asking): Message => {
+  const { key = '', keys = [key], entity = create(subject.message), mask = [] } = asking
+  const init: Record<string, unknown> = withFields(desc.input, {
+    ...Object.fromEntries(subject.scope),
+    ...asking.fields,
+  })
+  const keyed = (one: string): Message => {
+    const message = clone(subject.message, entity)
+    Object.assign(message, { [subject.key.localName]: one })
+    return message
+  }
+  switch (standard.kind) {
+    case 'get':
+    case 'delete':
+    case 'undelete':
+      init[standard.key.localName] = key
+      break
+    case 'batchGet':
+    case 'batchDelete':
+      init[standard.keys.localName] = [...keys]
+      break
+    case 'create':
+      init[standard.resource.localName] = keyed(key)
+      if (standard.id !== undefined) init[standard.id.localName] = key
+      break
+    case 'update':
+      Object.assign(init, updateOf(desc.input, standard.resource, keyed(key), mask))
+      break
+    case 'batchUpdate': {
+      const { requests, resource } = standard
+      init[requests.localName] = keys.map((one) =>
+        create(requests.message, updateOf(requests.message, resource, keyed(one), mask) as never),
+      )
+      break
+    }
+    case 'list':
+      break
+  }
+  return create(desc.input, init as never)
+}
+
+/** The values that the message has a field for, by local name. */
+export const withFields = (
+  message: DescMessage,
+  values: Readonly<Record<string, unknown>>,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => {
+      const field = message.fields.find((one) => one.name === name)
+      return field === undefined ? [] : [[field.localName, isMask(field) ? { paths: value } : value]]
+    }),
+  )
+
+const isMask = (field: DescField): boolean =>
+  field.fieldKind === 'message' && field.message.typeName === 'google.protobuf.FieldMask'
+
+const updateOf = (
+  input: DescMessage,
+  resource: DescField,
+  entity: Message,
+  mask: readonly string[],
+): Record<string, unknown> => ({
+  [resource.localName]: entity,
+  ...withFields(input, { update_mask: [...mask] }),
+})
+
+/** The key of a resource that was answered. */
+export const keyOf = (subject: Subject, message: Message | undefined): string => textIn(message, subject.key)
+
+/** The text in a field of an answer, `''` where there is none. */
+export const textIn = (message: Message | undefined, field: DescField): string => {
+  const value = (message as unknown as Record<string, unknown> | undefined)?.[field.localName]
+  return typeof value === 'string' ? value : value instanceof Uint8Array ? Buffer.from(value).toString() : ''
+}
+
+/** The resources that a list or batch answered. */
+export const itemsOf = (items: DescField, message: Message | undefined): readonly Message[] =>
+  ((message as unknown as Record<string, unknown> | undefined)?.[items.localName] as Message[] | undefined) ??
+  []

@@ -1,0 +1,121 @@
+import {
+  create,
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  getOption,
+  hasOption,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf'
+import { field_behavior, FieldBehavior } from '../../gen/google/api/field_behavior_pb.js'
+import type { Subject } from './subjects.js'
+
+/** How values are made up. */
+export interface Making {
+  /** Makes values of one resource differ from those of another. */
+  readonly n: number
+  /** What every text of an ordinary field begins with. */
+  readonly text: string
+  /** What is put into a secret field. */
+  readonly secret: string
+}
+
+/** Values of your own for a resource, where made-up ones are refused. */
+export type Samples = Readonly<Record<string, (n: number) => object>>
+
+const DEEPEST = 2
+/** The server's own, where no repository says so. */
+const SERVERS = ['account_id', 'etag', 'create_time', 'update_time', 'delete_time', 'expire_time']
+
+/** A new resource with a value in every field that a client may write, without a key. */
+export const sampleOf = (subject: Subject, making: Making, samples: Samples): Message => {
+  const init: Record<string, unknown> = {}
+  for (const field of writableFields(subject)) put(init, field, valueFor(subject, field, making))
+  for (const [name, value] of subject.scope) {
+    const field = subject.message.fields.find((one) => one.name === name)
+    if (field !== undefined) put(init, field, value)
+  }
+  return create(subject.message, { ...init, ...samples[subject.message.typeName]?.(making.n) } as never)
+}
+
+/** Fields that a client may write. */
+export const writableFields = ({ message, repository, secrets, key }: Subject): readonly DescField[] => {
+  const model = repository?.model
+  return message.fields.filter((field) => {
+    if (secrets.includes(field)) return true
+    if (model !== undefined) return model.writable.has(field.name)
+    return field !== key && !SERVERS.includes(field.name) && !isOutputOnly(field)
+  })
+}
+
+const isOutputOnly = (field: DescField): boolean =>
+  hasOption(field, field_behavior) && getOption(field, field_behavior).includes(FieldBehavior.OUTPUT_ONLY)
+
+const put = (init: Record<string, unknown>, field: DescField, value: unknown): void => {
+  if (value === undefined) return
+  if (field.oneof === undefined) init[field.localName] = value
+  else init[field.oneof.localName] ??= { case: field.localName, value }
+}
+
+const valueFor = ({ repository, secrets }: Subject, field: DescField, making: Making): unknown => {
+  if (secrets.includes(field) && field.scalar !== undefined)
+    return field.scalar === ScalarType.BYTES ? Buffer.from(making.secret) : `${making.secret}${making.n}`
+  const most = repository?.model.byProto.get(field.name)?.maxLength ?? Infinity
+  return sampleValue(field, { ...making, most }, 0)
+}
+
+type Bounded = Making & { readonly most: number }
+
+const sampleValue = (field: DescField, making: Bounded, depth: number): unknown => {
+  const one = oneOf(field, making, depth)
+  if (one === undefined) return undefined
+  if (field.fieldKind === 'list') return [one]
+  if (field.fieldKind !== 'map') return one
+  return { [field.mapKey === ScalarType.STRING ? 'check' : '1']: one }
+}
+
+const oneOf = (field: DescField, making: Bounded, depth: number): unknown => {
+  if (field.enum !== undefined) return choiceOf(field.enum)
+  if (field.message !== undefined) return nested(field.message, making, depth)
+  return scalar(field.scalar as ScalarType, making)
+}
+
+const scalar = (type: ScalarType, { n, text, most }: Bounded): unknown => {
+  switch (type) {
+    case ScalarType.STRING:
+      return `${text}${n}`.slice(0, most)
+    case ScalarType.BYTES:
+      return Buffer.from(`${text}${n}`)
+    case ScalarType.BOOL:
+      return true
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      return n + 0.5
+    case ScalarType.INT64:
+    case ScalarType.UINT64:
+    case ScalarType.SINT64:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return BigInt(n + 1)
+    default:
+      return n + 1
+  }
+}
+
+const choiceOf = ({ values }: DescEnum): number =>
+  (values.find(({ number }) => number !== 0) ?? values[0])?.number ?? 0
+
+/** Seconds of a day in 2030. */
+const SOME_TIME = 1_900_000_000n
+
+const nested = (desc: DescMessage, making: Bounded, depth: number): unknown => {
+  if (desc.typeName === 'google.protobuf.Timestamp') return create(desc, { seconds: SOME_TIME } as never)
+  if (desc.typeName === 'google.protobuf.Duration') return create(desc, { seconds: 1n } as never)
+  const wrapped = /^google\.protobuf\.\w+Value$/.test(desc.typeName) ? desc.fields[0] : undefined
+  if (wrapped?.scalar !== undefined) return scalar(wrapped.scalar, making)
+  if (desc.typeName.startsWith('google.protobuf.') || depth >= DEEPEST) return undefined
+  const init: Record<string, unknown> = {}
+  for (const field of desc.fields) put(init, field, sampleValue(field, making, depth + 1))
+  return create(desc, init as never)
+}

@@ -1,0 +1,215 @@
+import {
+  type Authorizer,
+  type Config,
+  devAuthorizer,
+  devPrincipal,
+  type Server,
+  type ServerBuilder,
+} from '../../server/index.js'
+import { servedMethods } from '../../server/served-methods.js'
+import { captureLogs, type CapturedLogs } from '../captured-logs.js'
+import { inProcess, serving } from '../test-server.js'
+import { type TestPrincipal, withPrincipal } from '../with-principal.js'
+import { Canaries, newCanary } from './canary.js'
+import { checkDeclarations } from './declarations.js'
+import { checkDenial, checkSilence, type Stranger } from './denial.js'
+import { grpcDoor, type Headers, httpDoor } from './doors.js'
+import { checkHostileInput } from './hostile-input.js'
+import { checkIsolation, leaveUnchecked } from './isolation.js'
+import { captureOutput } from './output.js'
+import { checkSecrecy } from './own-calls.js'
+import { Probe } from './probe.js'
+import { Findings, type SecurityReport } from './report.js'
+import type { Samples } from './samples.js'
+import { type Subject, subjectsOf } from './subjects.js'
+import { makeRow, newText, type World } from './world.js'
+
+export interface SecurityOptions {
+  /** Full names of methods that are meant to be public. Any other that is public is a finding; health and reflection aside. */
+  readonly publicMethods?: readonly string[]
+  /** Full names of methods that are meant for everybody with an identity. */
+  readonly openMethods?: readonly string[]
+  /** Full names of fields, `package.Message.field`, that look like secrets and are none. */
+  readonly plainFields?: readonly string[]
+  /** Values for a resource by its message's full name, where made-up ones are refused; `n` differs each time. */
+  readonly samples?: Samples
+  /** Who calls in each of two tenants. A builder's authorizer is overruled for them; a server has to grant them everything. */
+  readonly as?: Pick<TestPrincipal, 'subject' | 'groups'>
+  /** The headers by which a principal is known, for a server that does not believe `account-id`, `subject` and `groups`. */
+  readonly headersOf?: (principal: Required<TestPrincipal>) => Headers | Promise<Headers>
+  /** What the handlers of a server log; a builder's is captured anyway. */
+  readonly logs?: Pick<CapturedLogs, 'text'>
+}
+
+/**
+ * Checks a service the way an attacker would: what is declared, and then with calls on a server that is started in this
+ * process, by both doors. A builder gets two tenants with somebody in each who may do everything, and keeps its authorizer
+ * for everybody else; a server is checked as it was built. The check writes and deletes: give it a database of its own.
+ * @returns a report with every finding; `passed` when there is none.
+ */
+export async function securityCheck(
+  source: ServerBuilder | Server,
+  options: SecurityOptions = {},
+): Promise<SecurityReport> {
+  const logs = captureLogs('debug')
+  const run = newRun(options)
+  const server = 'build' in source ? source.build((configured) => checked(configured, logs, run)) : source
+  const findings = new Findings()
+  const methods = servedMethods(server)
+  const subjects = subjectsOf(methods)
+  const { publicMethods = [], plainFields = [] } = options
+  checkDeclarations(server, methods, subjects, findings, { publicMethods, plainFields })
+  const facts = { methods: methods.length, calls: 0 }
+  if (findings.report(facts).findings.some(({ check }) => check === 'rule' || check === 'template'))
+    return findings.report(facts)
+
+  const output = captureOutput()
+  try {
+    facts.calls = await checkServing(server, logs, { run, options, findings, subjects })
+  } finally {
+    output.stop()
+  }
+  if (run.secrets.isIn([logs.text(), options.logs?.text() ?? '', output.text()].join('\n')))
+    findings.add('secret', '', 'a secret or a token is in what the service logs or prints')
+  return findings.report(facts)
+}
+
+interface Run {
+  readonly tenants: readonly [string, string]
+  readonly subject: string
+  readonly secrets: Canaries
+  readonly options: SecurityOptions
+}
+
+const newRun = (options: SecurityOptions): Run => ({
+  tenants: [newCanary('tenant-a-'), newCanary('tenant-b-')],
+  subject: options.as?.subject ?? newCanary('security-check-'),
+  secrets: new Canaries(),
+  options,
+})
+
+/** The configuration of a builder's server: open to the two, without what would get in the way of many calls. */
+const checked = (configured: Config, logs: CapturedLogs, run: Run): Config => {
+  const {
+    rateLimiter: _rateLimiter,
+    circuitBreaker: _circuitBreaker,
+    ...resilience
+  } = configured.resilience ?? {}
+  const own = configured.authorizer ?? devAuthorizer()
+  const authorizer: Authorizer = {
+    authorize: (request) =>
+      (request.principal.subject === run.subject && run.tenants.includes(request.principal.tenant)) ||
+      own.authorize(request),
+  }
+  const { authenticator, principalFunc } = configured
+  const who =
+    run.options.headersOf === undefined
+      ? { principalFunc: devPrincipal }
+      : { ...(authenticator && { authenticator }), ...(principalFunc && { principalFunc }) }
+  return { ...inProcess(configured, logs), ...who, resilience, authorizer }
+}
+
+interface Serving {
+  readonly run: Run
+  readonly options: SecurityOptions
+  readonly findings: Findings
+  readonly subjects: readonly Subject[]
+}
+
+/** @returns how many calls were made. */
+const checkServing = async (
+  server: Server,
+  logs: CapturedLogs,
+  { run, options, findings, subjects }: Serving,
+): Promise<number> => {
+  const { subject, tenants, secrets } = run
+  const headersOf = (principal: TestPrincipal): Headers | Promise<Headers> =>
+    options.headersOf === undefined
+      ? withPrincipal(principal).headers
+      : options.headersOf({ subject: '', tenant: '', groups: [], ...principal })
+  const running = await serving(server, logs)
+  const doors = [grpcDoor(running.grpcAddress), ...(running.url === '' ? [] : [httpDoor(running.url)])]
+  const probe = new Probe(doors, findings, subjects, secrets)
+  try {
+    const groups = options.as?.groups ?? []
+    const [ours, theirs] = [newText(), newText()]
+    const world: World = {
+      probe,
+      a: {
+        tenant: tenants[0],
+        text: ours.text,
+        headers: await headersOf({ subject, groups, tenant: tenants[0] }),
+        mustNotSee: theirs.canaries,
+      },
+      b: {
+        tenant: tenants[1],
+        text: theirs.text,
+        headers: await headersOf({ subject, groups, tenant: tenants[1] }),
+        mustNotSee: ours.canaries,
+      },
+      samples: options.samples ?? {},
+      secret: secrets.plant(newCanary('hush')),
+    }
+    const unknown = newCanary('unknown-')
+    const strangers: readonly Stranger[] = [
+      { who: 'nobody', headers: {}, isNobody: true },
+      ...(await Promise.all(
+        [newCanary('nowhere-'), tenants[0]].map(async (tenant) => ({
+          who: 'somebody whom no grant knows',
+          headers: await headersOf({ subject: unknown, tenant }),
+          isNobody: false,
+        })),
+      )),
+    ]
+    const methods = servedMethods(server)
+    await checkDenial(world, methods, strangers, options.openMethods ?? [])
+    for (const one of subjects) await checkSubject(world, one, strangers)
+    leaveOutOthers(methods, subjects, findings)
+    return probe.calls
+  } finally {
+    for (const door of doors) door.close()
+    await running.stop()
+  }
+}
+
+const checkSubject = async (
+  world: World,
+  subject: Subject,
+  strangers: readonly Stranger[],
+): Promise<void> => {
+  const { findings } = world.probe
+  if (subject.isTenants) await checkIsolation(world, subject)
+  else
+    for (const { path } of subject.methods)
+      findings.leaveOut(path, 'isolation: the resource belongs to no tenant, so that everyone shares it')
+  const row = await makeRow(world, subject, world.a)
+  if (typeof row === 'string') return leaveUnchecked(world, subject, row)
+  await checkSilence(world, subject, row, strangers)
+  await checkHostileInput(world, subject, row)
+  // What came in between may have deleted it.
+  const own = await makeRow(world, subject, world.a)
+  if (typeof own === 'string') return leaveUnchecked(world, subject, own)
+  await checkSecrecy(world, subject, own)
+}
+
+/** What no request could be made up for. */
+const leaveOutOthers = (
+  methods: ReturnType<typeof servedMethods>,
+  subjects: readonly Subject[],
+  findings: Findings,
+): void => {
+  const made = new Set(
+    subjects
+      .flatMap((subject) => [
+        ...subject.methods.filter(({ standard }) => standard !== undefined),
+        ...subject.custom,
+      ])
+      .map(({ path }) => path),
+  )
+  for (const { path, rule, differs } of methods)
+    if (!made.has(path) && !/^\/grpc\./.test(path))
+      findings.leaveOut(
+        path,
+        `no request can be made up, because ${differs}; ${rule?.public === true ? 'it is public' : 'only its denial was checked'}`,
+      )
+}

@@ -1,0 +1,112 @@
+import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
+import { field as fieldOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
+import type { Repository } from '../../persistence/index.js'
+import type { ServedMethod } from '../../server/served-methods.js'
+import { boundPattern } from './http-form.js'
+
+/** A standard method of a resource. */
+export type Standard<K extends Kind = Kind> = ServedMethod & {
+  readonly standard: NonNullable<ServedMethod['standard']> & { readonly kind: K }
+}
+
+export type Kind = NonNullable<ServedMethod['standard']>['kind']
+
+/** A resource with the methods that are about it. */
+export interface Subject {
+  readonly message: DescMessage
+  readonly repository: Repository<object> | undefined
+  readonly methods: readonly ServedMethod[]
+  /** Of each standard method the first. */
+  of<K extends Kind>(kind: K): Standard<K> | undefined
+  /** Other unary methods that name one resource by its key (AIP-136). */
+  readonly custom: readonly (ServedMethod & { readonly key: DescField })[]
+  /** The key inside of the resource. */
+  readonly key: DescField
+  /** What the key has to look like: `notes/*`, or `*` for anything. */
+  readonly keyPattern: string
+  /** Fields that hold a call to where the resource is, such as `parent`, with a value for each. */
+  readonly scope: ReadonlyMap<string, string | number>
+  /** False where every tenant shares the resource. */
+  readonly isTenants: boolean
+  /** Fields whose value must never come out. */
+  readonly secrets: readonly DescField[]
+  /** Fields that show a token when it is made, and never again. */
+  readonly credentials: readonly DescField[]
+}
+
+/** The resources of a server, with one standard method at least. */
+export const subjectsOf = (methods: readonly ServedMethod[]): readonly Subject[] => {
+  const byService = new Map<string, ServedMethod[]>()
+  for (const method of methods) {
+    if (method.resource === undefined) continue
+    const place = `${method.desc.parent.typeName} ${method.resource.typeName}`
+    byService.set(place, [...(byService.get(place) ?? []), method])
+  }
+  return [...byService.values()]
+    .filter((group) => group.some(({ standard }) => standard !== undefined))
+    .flatMap((group) => subjectOf(group) ?? [])
+}
+
+const subjectOf = (methods: readonly ServedMethod[]): Subject | undefined => {
+  const message = methods[0]?.resource as DescMessage
+  const repository = methods.find((method) => method.repository !== undefined)?.repository
+  const key = message.fields.find(({ name }) => name === 'id') ?? fieldOf(message, 'name')
+  if (key === undefined) return undefined
+  const model = repository?.model
+  const marked = message.fields.filter(isMarkedSecret)
+  const named = (protos: readonly { readonly proto: string }[] = []) =>
+    message.fields.filter(({ name }) => protos.some(({ proto }) => proto === name))
+  const credentials = named(model?.credentials)
+  const of = <K extends Kind>(kind: K) =>
+    methods.find(({ standard }) => standard?.kind === kind) as Standard<K> | undefined
+  const get = of('get')
+  return {
+    message,
+    repository,
+    methods,
+    of,
+    custom: methods.flatMap((method) => customOf(method, message)),
+    key,
+    keyPattern: (get && boundPattern(get.desc, get.standard.key.name)) ?? '*',
+    scope: scopeOf(methods),
+    isTenants: model === undefined || model.tenant !== undefined,
+    secrets: [...new Set([...named(model?.secrets), ...marked])].filter(
+      (field) => !credentials.includes(field),
+    ),
+    credentials,
+  }
+}
+
+export const isMarkedSecret = (field: DescField): boolean =>
+  field.proto.options?.debugRedact === true ||
+  (hasOption(field, fieldOption) && getOption(field, fieldOption).secret)
+
+const fieldOf = (message: DescMessage, name: string): DescField | undefined =>
+  message.fields.find((field) => field.name === name)
+
+const KEYS = ['id', 'name']
+const ALONGSIDE = ['etag', 'validate_only', 'request_id', 'read_mask']
+
+const customOf = (method: ServedMethod, message: DescMessage) => {
+  const { desc, standard } = method
+  if (standard !== undefined || desc.methodKind !== 'unary') return []
+  const key = desc.input.fields.find((field) => KEYS.includes(field.name) && field.fieldKind === 'scalar')
+  const others = desc.input.fields.filter((field) => field !== key && !ALONGSIDE.includes(field.name))
+  const isAbout = desc.output === message || desc.name.endsWith(message.name)
+  return key !== undefined && others.length === 0 && isAbout ? [{ ...method, key }] : []
+}
+
+const scopeOf = (methods: readonly ServedMethod[]): ReadonlyMap<string, string | number> => {
+  const scope = new Map<string, string | number>()
+  for (const { desc, standard, resource } of methods)
+    for (const { name } of standard?.scope ?? []) {
+      const field = resource?.fields.find((one) => one.name === name)
+      const pattern = boundPattern(desc, name) ?? '*'
+      const isText = field?.fieldKind === 'scalar' && field.proto.type === TYPE_STRING
+      scope.set(name, isText ? pattern.replaceAll(/\*+/g, 'check') : 7)
+    }
+  return scope
+}
+
+/** google.protobuf.FieldDescriptorProto.Type.TYPE_STRING */
+const TYPE_STRING = 9

@@ -1,0 +1,98 @@
+import type { Message } from '@bufbuild/protobuf'
+import { RequestContext } from '../../context.js'
+import { Canaries, newCanary } from './canary.js'
+import type { Headers, Outcome } from './doors.js'
+import type { Caller, Probe } from './probe.js'
+import { keyOf, requestFor, textIn } from './requests.js'
+import { sampleOf, type Samples } from './samples.js'
+import type { Subject } from './subjects.js'
+
+/** A tenant of the check with somebody who may do everything in it. */
+export interface Side extends Caller {
+  readonly tenant: string
+  /** What its texts begin with. */
+  readonly text: string
+}
+
+/** Two tenants, and what the check knows of them. */
+export interface World {
+  readonly probe: Probe
+  readonly a: Side
+  readonly b: Side
+  readonly samples: Samples
+  /** What is put into secret fields. */
+  readonly secret: string
+}
+
+/** A resource that was made through the API. */
+export interface Row {
+  readonly key: string
+  readonly message: Message
+}
+
+/** The texts of one tenant, which the other must not see. */
+export const newText = (): { readonly text: string; readonly canaries: Canaries } => {
+  const canaries = new Canaries()
+  return { text: canaries.plant(newCanary('z')), canaries }
+}
+
+let made = 0
+
+/** A number that no other value of the process is made from. */
+export const nextNumber = (): number => ++made
+
+/** A new resource of a side, not sent yet. */
+export const draft = (world: World, subject: Subject, { text }: Side, n = nextNumber()): Message =>
+  sampleOf(subject, { n, text, secret: world.secret }, world.samples)
+
+/** A key of the resource's own shape that nothing has. */
+export const newKey = ({ keyPattern }: Subject): string =>
+  keyPattern.replaceAll(/\*+/g, () => newCanary('check-'))
+
+/**
+ * Makes a resource for a side, through Create, else through the repository; text says why it cannot be made. Create may
+ * leave the key to the server or want one of the caller.
+ */
+export const makeRow = async (world: World, subject: Subject, side: Side): Promise<Row | string> => {
+  const create = subject.of('create')
+  if (create === undefined) return storeRow(world, subject, side)
+  let said = ''
+  for (const key of subject.keyPattern === '*' ? ['', newKey(subject)] : [newKey(subject)]) {
+    const request = requestFor(subject, create, { key, entity: draft(world, subject, side) })
+    const [door] = world.probe.doors
+    const outcome = door && (await world.probe.send(door, create.desc, request, side, { shows: true }))
+    if (outcome?.code === 0 && outcome.answer !== undefined) {
+      noteTokens(world, subject, outcome)
+      const own = keyOf(subject, outcome.answer)
+      if (own !== '') return { key: own, message: outcome.answer }
+    }
+    said = outcome?.message ?? ''
+  }
+  return `${create.path} refuses what was made up (${said}): give \`samples\` of ${subject.message.typeName}`
+}
+
+const storeRow = async (world: World, subject: Subject, side: Side): Promise<Row | string> => {
+  const { repository } = subject
+  if (repository === undefined)
+    return `there is no Create method of ${subject.message.typeName}, and no repository`
+  const entity = repository.model.fromMessage(draft(world, subject, side))
+  const stored = await RequestContext.as({ tenant: side.tenant, subject: 'security-check' }, () =>
+    repository.create(entity),
+  )
+  const message = repository.model.toMessage(stored)
+  return { key: keyOf(subject, message), message }
+}
+
+/** A token that a Create showed must not be seen again. */
+export const noteTokens = (world: World, subject: Subject, { answer }: Outcome): readonly string[] => {
+  const tokens = subject.credentials.map((field) => textIn(answer, field)).filter((token) => token !== '')
+  for (const token of tokens) {
+    world.probe.secrets.plant(token)
+    const secret = token.slice(token.lastIndexOf('_') + 1)
+    if (secret.length >= 16) world.probe.secrets.plant(secret)
+  }
+  return tokens
+}
+
+/** Headers that make a call one of which a second is only a repetition. */
+export const repeatable = (): Headers => ({ 'idempotency-key': newCanary('key-') })

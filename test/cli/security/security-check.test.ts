@@ -1,0 +1,65 @@
+import { expect } from 'chai'
+import { join } from 'node:path'
+import type { SecurityReport } from '../../../lib/testing/index.js'
+import { compiled } from '../../support/root.js'
+import { type Ran, runCli } from '../../support/run-cli.js'
+
+const SERVED = join(compiled, 'test', 'support', 'served-widgets.js')
+const PING = '/specimens.v1.EchoService/Ping'
+
+describe('ashlar security-check', function () {
+  this.timeout(120_000)
+
+  const check = (...args: readonly string[]): Promise<Ran> =>
+    runCli('ashlar', ['security-check', SERVED, ...args])
+
+  it('passes a service that is in order, and names what it did not check', async () => {
+    const { exit, stdout, stderr } = await check('--public', PING)
+    expect([exit, stderr]).to.deep.equal([0, ''])
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.at(-1)).to.match(/^passed: 18 methods, \d{3,} calls$/)
+    expect(lines.slice(0, -1).map((line) => line.split(':')[0])).to.deep.equal(
+      ['Chat', 'Collect', 'Count', 'Download', 'Echo', 'Ping'].map(
+        (name) => `not checked /specimens.v1.EchoService/${name}`,
+      ),
+    )
+  })
+
+  it('exits with 1 and says what gives way, on stdout alone', async () => {
+    const { exit, stdout, stderr } = await check('--export', 'leaky')
+    expect(exit).to.equal(1)
+    expect(stdout).to.match(/^isolation \/widgets\.v1\.WidgetService\/GetWidget \(grpc\)\n {2}it answers/)
+    expect(stdout).to.match(/\n\d finding\(s\): 12 methods, \d+ calls\n$/)
+    expect(stdout).to.not.include('retiring')
+    expect(stderr).to.match(/^(retiring\n)+$/)
+  })
+
+  it('prints the report with --json, and checks a server as it was built', async () => {
+    const { exit, stdout } = await check(
+      '--export',
+      'built',
+      '--group',
+      'staff',
+      '--subject',
+      'ada',
+      '--json',
+    )
+    const report = JSON.parse(stdout) as SecurityReport
+    expect(exit).to.equal(0)
+    expect(report).to.deep.include({ passed: true, findings: [], notChecked: [], methods: 12 })
+  })
+
+  it('reports a public method that nobody named', async () => {
+    const { exit, stdout } = await check('--json')
+    const { findings } = JSON.parse(stdout) as SecurityReport
+    expect(exit).to.equal(1)
+    expect(findings.map((finding) => [finding.check, finding.method])).to.deep.equal([['public', PING]])
+  })
+
+  it('refuses services that nothing answers', async () => {
+    const generated = join(compiled, 'examples', 'widgets', 'gen', 'widgets_pb.js')
+    const { exit, stderr } = await runCli('ashlar', ['security-check', generated])
+    expect(exit).to.equal(2)
+    expect(stderr).to.include('export a ServerBuilder')
+  })
+})
