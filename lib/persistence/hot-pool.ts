@@ -97,14 +97,16 @@ export class HotPool<C> {
    * @throws what the new DSN answered, or the reason of the signal; everything is as before then.
    */
   async replace(dsn: string, signal: AbortSignal): Promise<void> {
-    await this.#roomForAnother(signal)
     const next: Generation = { dsn, size: 0, opening: 0, state: 'tried' }
-    const session = this.#begin(next)
+    const session = await this.#beginAnother(next, signal)
     const abort = () => session.cut(signal.reason as Error)
     signal.addEventListener('abort', abort, { once: true })
     try {
       await this.#logIn(session, true)
       signal.throwIfAborted()
+    } catch (error) {
+      session.cut(error as Error)
+      throw error
     } finally {
       signal.removeEventListener('abort', abort)
     }
@@ -262,8 +264,8 @@ export class HotPool<C> {
     return this.#reserved > 0 && this.#refusal === undefined && this.size >= 2 * this.options.max
   }
 
-  /** Another DSN is tried beside those in use, within twice the pool. */
-  async #roomForAnother(signal: AbortSignal): Promise<void> {
+  /** The first session of another DSN, beside those in use and within twice the pool. */
+  async #beginAnother(next: Generation, signal: AbortSignal): Promise<Session<C>> {
     this.#reserved++
     try {
       signal.throwIfAborted()
@@ -273,6 +275,7 @@ export class HotPool<C> {
         signal.throwIfAborted()
       }
       if (this.#isEnding) throw destroyed()
+      return this.#begin(next)
     } finally {
       this.#reserved--
     }

@@ -212,19 +212,29 @@ for (const engine of ['postgres', 'mysql'] as const)
     })
 
     it('reads a file of which the system tells nothing, and moves on from what never answers', async () => {
-      const mute = createServer((socket) => void socket.on('error', () => {}))
-      await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
-      const { port } = mute.address() as AddressInfo
+      const [port, connected, close] = await mute()
       try {
         // Longer than the test waits: only the regular reading is left.
         await open({ debounceMs: 1_000_000, recheckMs: 50 })
-        const connected = new Promise<unknown>((resolve) => mute.once('connection', resolve))
         secret.rewrite(b.replace(/@[^/]*/, `@127.0.0.1:${port}`))
         await connected
         await after_('reload', () => secret.rewrite(b))
         expect(await who()).to.equal('b')
       } finally {
-        mute.close()
+        close()
+      }
+    })
+
+    it('is destroyed while it waits for an answer of another DSN', async () => {
+      const [port, connected, close] = await mute()
+      try {
+        await open()
+        secret.rewrite(b.replace(/@[^/]*/, `@127.0.0.1:${port}`))
+        await connected
+        await dataSource.destroy()
+        await server.gone()
+      } finally {
+        close()
       }
     })
 
@@ -299,6 +309,14 @@ const SCRIPT = `
   await dataSource.query('SELECT 1')
   await dataSource.destroy()
 `
+
+/** A server that takes connections and says nothing. */
+async function mute(): Promise<[port: number, connected: Promise<unknown>, close: () => void]> {
+  const silent = createServer((socket) => void socket.on('error', () => {}))
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  return [(silent.address() as AddressInfo).port, once(silent, 'connection'), () => void silent.close()]
+}
 
 const quiet = { info: () => {}, warn: () => {} }
 

@@ -129,76 +129,91 @@ describe('HotPool', () => {
       },
     )
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(step, fc.nat(20)), { maxLength: 60 }), async (steps) => {
-        const door = new Door()
-        const drained: string[] = []
-        const pool = poolOf(door, drained, 5)
-        const out: Client[] = []
-        const waiting = new Set<Promise<void>>()
-        const moves = new Set<Promise<void>>()
-        const used = ['a']
-        let asked = 0
-        let settled = 0
-        let aborting = new AbortController()
-        for (const [what, n] of steps) {
-          if (what === 'acquire') {
-            asked++
-            const waits: Promise<void> = acquire(pool)
-              .then(
-                (client) => void out.push(client),
-                () => {},
+      fc.asyncProperty(
+        fc.array(fc.tuple(step, fc.nat(20)), { maxLength: 60 }),
+        fc.boolean(),
+        async (steps, isAbrupt) => {
+          const door = new Door()
+          const drained: string[] = []
+          const pool = poolOf(door, drained, 5)
+          const out: Client[] = []
+          const waiting = new Set<Promise<void>>()
+          const moves = new Set<Promise<void>>()
+          const used = ['a']
+          let asked = 0
+          let settled = 0
+          let aborting = new AbortController()
+          for (const [what, n] of steps) {
+            if (what === 'acquire') {
+              asked++
+              const waits: Promise<void> = acquire(pool)
+                .then(
+                  (client) => void out.push(client),
+                  () => {},
+                )
+                .finally(() => {
+                  settled++
+                  waiting.delete(waits)
+                })
+              waiting.add(waits)
+            } else if (what === 'give back' || what === 'give back broken') {
+              out.splice(n % (out.length || 1), 1)[0]?.keeper.giveBack(what === 'give back broken')
+            } else if (what === 'let in') door.letIn()
+            else if (what === 'fail') door.refuse(new TypeError('failed'))
+            else if (what === 'refuse') door.refuse(REFUSED)
+            else if (what === 'hang up') door.hangUp(n)
+            else if (what === 'abort') aborting.abort(new TypeError('another came'))
+            else if (what === 'replace') {
+              aborting.abort(new TypeError('another came'))
+              aborting = new AbortController()
+              const dsn = `dsn ${moves.size}`
+              const { signal } = aborting
+              moves.add(
+                pool.replace(dsn, signal).then(
+                  () => void used.push(dsn),
+                  () => {},
+                ),
               )
-              .finally(() => {
-                settled++
-                waiting.delete(waits)
-              })
-            waiting.add(waits)
-          } else if (what === 'give back' || what === 'give back broken') {
-            out.splice(n % (out.length || 1), 1)[0]?.keeper.giveBack(what === 'give back broken')
-          } else if (what === 'let in') door.letIn()
-          else if (what === 'fail') door.refuse(new TypeError('failed'))
-          else if (what === 'refuse') door.refuse(REFUSED)
-          else if (what === 'hang up') door.hangUp(n)
-          else if (what === 'abort') aborting.abort(new TypeError('another came'))
-          else if (what === 'replace') {
-            aborting.abort(new TypeError('another came'))
-            aborting = new AbortController()
-            const dsn = `dsn ${moves.size}`
-            const { signal } = aborting
-            moves.add(
-              pool.replace(dsn, signal).then(
-                () => void used.push(dsn),
-                () => {},
-              ),
-            )
-          } else await turn()
-          expect(door.sessions.size).to.be.at.most(2 * MAX)
-          expect(pool.size).to.be.at.most(2 * MAX)
-        }
-        // Everybody who waits is served once sessions come back and the door is open.
-        const isServed = Promise.all([...waiting])
-        const givingBack = (async () => {
-          let isOver = false
-          void isServed.then(() => (isOver = true))
-          while (!isOver || out.length > 0) {
-            for (const client of out.splice(0)) client.keeper.giveBack()
-            await turn()
+            } else await turn()
+            expect(door.sessions.size).to.be.at.most(2 * MAX)
+            expect(pool.size).to.be.at.most(2 * MAX)
           }
-        })()
-        await letAllIn(door, Promise.all([isServed, givingBack]))
-        expect(settled).to.equal(asked)
-        await letAllIn(door, Promise.all(moves))
-        const last = used.at(-1)!
-        const check = acquire(pool)
-        await letAllIn(door, check)
-        const client = await check
-        expect(client.dsn).to.equal(last)
-        client.keeper.giveBack()
-        await pool.end()
-        await turn()
-        expect([pool.size, door.sessions.size]).to.deep.equal([0, 0])
-        expect(drained).to.have.members(used.slice(0, -1))
-      }),
+          if (isAbrupt) {
+            let isOver = false
+            const ended = pool.end().then(() => (isOver = true))
+            while (!isOver) {
+              for (const client of out.splice(0)) client.keeper.giveBack()
+              await turn()
+            }
+            await Promise.all([ended, ...waiting, ...moves])
+            expect([pool.size, door.sessions.size, settled]).to.deep.equal([0, 0, asked])
+            return
+          }
+          // Everybody who waits is served once sessions come back and the door is open.
+          const isServed = Promise.all([...waiting])
+          const givingBack = (async () => {
+            let isOver = false
+            void isServed.then(() => (isOver = true))
+            while (!isOver || out.length > 0) {
+              for (const client of out.splice(0)) client.keeper.giveBack()
+              await turn()
+            }
+          })()
+          await letAllIn(door, Promise.all([isServed, givingBack]))
+          expect(settled).to.equal(asked)
+          await letAllIn(door, Promise.all(moves))
+          const last = used.at(-1)!
+          const check = acquire(pool)
+          await letAllIn(door, check)
+          const client = await check
+          expect(client.dsn).to.equal(last)
+          client.keeper.giveBack()
+          await pool.end()
+          await turn()
+          expect([pool.size, door.sessions.size]).to.deep.equal([0, 0])
+          expect(drained).to.have.members(used.slice(0, -1))
+        },
+      ),
       { numRuns: drill(200, 5000) },
     )
   })
