@@ -33,6 +33,7 @@ export class HttpConnection {
   /** @param request - all of it, as it goes over the wire. @returns the body of a 200. */
   call(request: Buffer): Promise<Buffer> {
     return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) return reject(new TypeError('the server closed an idle connection'))
       this.#waiting = { resolve, reject }
       this.#socket.write(request)
     })

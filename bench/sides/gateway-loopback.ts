@@ -48,6 +48,7 @@ const gateway = new Gateway({
   readiness: () => Promise.resolve([]),
 } as unknown as ConstructorParameters<typeof Gateway>[0])
 gateway.prepare()
-const server = createServer(gateway.listener).listen(0, '127.0.0.1', () => {
+// As long as our own listener keeps them: the other sides have their turns in between.
+const server = createServer({ keepAliveTimeout: 65_000 }, gateway.listener).listen(0, '127.0.0.1', () => {
   process.send?.({ ports: { http: (server.address() as AddressInfo).port } })
 })
