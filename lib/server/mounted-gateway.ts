@@ -54,5 +54,6 @@ export class MountedGateway implements Listener {
 
 function refuse(request: IncomingMessage, response: ServerResponse): void {
   const answer = errorAnswer(new Unavailable('the server is not serving: try again later'))
-  void send(request, response, { ...answer, headers: { ...answer.headers, connection: 'close' } }, false)
+  const last = { ...answer, headers: { ...answer.headers, connection: 'close' } }
+  send(request, response, last, false).catch(() => response.destroy())
 }

@@ -3,7 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import express from 'express'
 import fastify from 'fastify'
+import { once } from 'node:events'
 import { Gateway } from '../../lib/gateway/gateway.js'
+import { devAuthorizer } from '../../lib/server/authorizer.js'
+import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
+import type { HttpListener } from '../../lib/server/mounted-gateway.js'
+import { ServerBuilder } from '../../lib/server/server-builder.js'
+import { echoService } from '../server/echo.js'
+import { type EchoRequest, EchoService } from '../support/gen/specimens_pb.js'
+import { ALICE, ALL, post, recordingLogger } from '../support/server.js'
 import { EchoDispatcher } from './echo-dispatcher.js'
 import { allMethods, json } from './start-gateway.js'
 
@@ -98,5 +106,91 @@ describe('a gateway inside of another server', () => {
     expect(await echo(url)).to.deep.equal(['in', '9007199254740993'])
     expect(await (await fetch(`${url}/before`)).text()).to.equal('fastify')
     expect((await fetch(`${url}/nope`)).status).to.equal(404)
+  })
+})
+
+describe('a server whose gateway is handed out', () => {
+  let enter = () => {}
+  let release = () => {}
+  const build = () =>
+    new ServerBuilder({
+      grpcAddr: '127.0.0.1:0',
+      principalFunc: devPrincipal,
+      authorizer: devAuthorizer([ALL]),
+      allowDevelopment: true,
+      logger: recordingLogger(),
+    })
+      .register(EchoService, {
+        ...echoService,
+        echo: async ({ text }: EchoRequest) => {
+          if (text !== 'slow') return { text }
+          enter()
+          await new Promise<void>((resolve) => (release = resolve))
+          return { text: 'at last' }
+        },
+      })
+      .build()
+
+  const frames: readonly (readonly [string, (listener: HttpListener) => Promise<Server>])[] = [
+    ['node:http', (listener) => Promise.resolve(createServer(listener))],
+    ['Express', (listener) => Promise.resolve(createServer(express().use(express.json(), listener)))],
+    [
+      'Fastify',
+      async (listener) => {
+        const app = fastify()
+        app.removeAllContentTypeParsers()
+        app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+        app.all('/*', (request, reply) => {
+          reply.hijack()
+          listener(request.raw, reply.raw)
+        })
+        await app.ready()
+        return app.server
+      },
+    ],
+  ]
+
+  for (const [name, frame] of frames)
+    it(`answers under ${name} through the whole chain, and 503 before it serves and when it ends`, async () => {
+      const ours = build()
+      const outer = await frame(ours.httpListener())
+      await new Promise<void>((resolve) => outer.listen(0, '127.0.0.1', resolve))
+      const url = `http://127.0.0.1:${(outer.address() as AddressInfo).port}`
+      const ask = (text: string, headers: object = ALICE) => fetch(`${url}/v1/echo`, post(headers, { text }))
+      try {
+        const early = await ask('early')
+        expect([early.status, await early.json()]).to.deep.equal([
+          503,
+          { code: 14, message: 'the server is not serving: try again later', details: [] },
+        ])
+        const stop = new AbortController()
+        const served = ours.serve(stop.signal)
+        await ours.ready()
+        expect(ours.httpAddr()).to.equal('')
+        expect(await (await ask('hi')).json()).to.include({ text: 'hi' })
+        expect((await ask('hi', {})).status).to.equal(403)
+        expect((await fetch(`${url}/readyz`)).status).to.equal(200)
+
+        const entered = new Promise<void>((resolve) => (enter = resolve))
+        const slow = ask('slow')
+        await entered
+        stop.abort()
+        while ((await ask('late')).status !== 503) await new Promise(setImmediate)
+        release()
+        expect(await (await slow).json()).to.include({ text: 'at last' })
+        await served
+      } finally {
+        const closed = once(outer, 'close')
+        outer.close()
+        outer.closeAllConnections()
+        await closed
+      }
+    })
+
+  it('has a mux, for handlers beside the services, once it was asked for', () => {
+    const ours = build()
+    expect(ours.gatewayMux()).to.equal(undefined)
+    ours.httpListener()
+    expect(ours.gatewayMux()).to.not.equal(undefined)
   })
 })

@@ -1,4 +1,4 @@
-import { create, type JsonValue, type Message } from '@bufbuild/protobuf'
+import { create, type DescMethod, type JsonValue, type Message } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { inspect, isDeepStrictEqual } from 'node:util'
@@ -264,3 +264,111 @@ for (const [identities, config] of Object.entries(IDENTITIES))
       expect(codes.size, JSON.stringify([...codes])).to.be.greaterThan(4)
     })
   })
+
+/** The table of docs/gateway.md: what is asked over gRPC, what over HTTP, and the two ends of it. */
+interface Difference {
+  readonly name: string
+  readonly grpc: readonly [
+    method: DescMethod,
+    request: Record<string, unknown>,
+    headers: Readonly<Record<string, string>>,
+  ]
+  readonly code: number
+  readonly http: readonly [method: string, path: string, body?: object]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly status: number
+}
+
+const { getWidget, updateWidget } = WidgetService.method
+const MAKER = { 'account-id': 'acme', subject: 'alice', groups: 'makers' }
+const update = (...updateMask: string[]) => ({ widget: { id: 'w', size: 1 }, updateMask })
+
+const DIFFERENCES: readonly Difference[] = [
+  {
+    name: 'a mask in lowerCamelCase is lenient over HTTP alone',
+    grpc: [updateWidget, update('displayName'), MAKER],
+    code: 3,
+    http: ['PATCH', '/v1/widgets/w?update_mask=displayName', { size: 1 }],
+    status: 200,
+  },
+  {
+    name: 'a mask that is wrong in every spelling is refused over HTTP before anybody is',
+    grpc: [updateWidget, update('nope'), {}],
+    code: 7,
+    http: ['PATCH', '/v1/widgets/w?update_mask=nope', { size: 1 }],
+    headers: {},
+    status: 400,
+  },
+  {
+    name: 'a mask that is wrong in every spelling is refused over both to who may write',
+    grpc: [updateWidget, update('nope'), MAKER],
+    code: 3,
+    http: ['PATCH', '/v1/widgets/w?update_mask=nope', { size: 1 }],
+    status: 400,
+  },
+  {
+    name: 'an unknown field is refused over HTTP and kept over gRPC',
+    grpc: [getWidget, { id: 'w', $unknown: [{ no: 99, wireType: 0, data: new Uint8Array([1]) }] }, MAKER],
+    code: 0,
+    http: ['GET', '/v1/widgets/w?nope=1'],
+    status: 400,
+  },
+  {
+    name: 'an empty id is no path over HTTP',
+    grpc: [getWidget, { id: '' }, MAKER],
+    code: 3,
+    http: ['GET', '/v1/widgets/'],
+    status: 404,
+  },
+  {
+    name: 'a FieldMask is respelled over HTTP',
+    grpc: [getWidget, { id: 'w', readMask: { paths: ['displayName'] } }, MAKER],
+    code: 3,
+    http: ['GET', '/v1/widgets/w?read_mask=displayName'],
+    status: 200,
+  },
+  {
+    name: 'an etag that does not hold has a status of its own over HTTP',
+    grpc: [updateWidget, update('size'), { ...MAKER, 'if-match': '"stale"' }],
+    code: 9,
+    http: ['PATCH', '/v1/widgets/w?update_mask=size', { size: 1 }],
+    headers: { ...MAKER, 'if-match': '"stale"' },
+    status: 412,
+  },
+  {
+    name: 'If-None-Match is a matter of HTTP',
+    grpc: [getWidget, { id: 'w' }, { ...MAKER, 'if-none-match': '*' }],
+    code: 0,
+    http: ['GET', '/v1/widgets/w'],
+    headers: { ...MAKER, 'if-none-match': '*' },
+    status: 304,
+  },
+]
+
+describe('gRPC and HTTP/JSON, on purpose', () => {
+  let running: RunningServer
+  let grpc: GrpcCaller
+  before(async () => {
+    running = await startDoor(IDENTITIES['headers that are believed'] ?? {})
+    grpc = new GrpcCaller(running.grpc)
+    const widget = create(WidgetService.method.createWidget.input, { widget: { size: 7 }, widgetId: 'w' })
+    expect(await grpc.call(WidgetService.method.createWidget, widget, MAKER)).to.include({ code: 0 })
+  })
+  after(async () => {
+    grpc.close()
+    await running.stop()
+  })
+
+  for (const { name, grpc: asked, code, http, headers = MAKER, status } of DIFFERENCES)
+    it(`differ: ${name}`, async () => {
+      const [desc, request, metadata] = asked
+      expect(await grpc.call(desc, create(desc.input, request), metadata)).to.include({ code })
+      const [method, path, body] = http
+      const response = await fetch(`${running.http}${path}`, {
+        method,
+        headers: { ...headers, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      expect(response.status).to.equal(status)
+    })
+})
