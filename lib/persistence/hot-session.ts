@@ -112,7 +112,7 @@ export class Session<C> {
 
   async #logIn(connect: Connect<C>, dsn: () => Promise<string>, asked: boolean): Promise<void> {
     const text = await dsn()
-    if (!this.isOpening) throw new Unavailable('the connection was closed')
+    if (this.#state !== 'opening') throw new Unavailable('the connection was closed')
     this.#connection = connect(text, {
       broken: (error) => this.#broken(error),
       closed: () => this.#closed(),
