@@ -1,7 +1,9 @@
+import { type Span, trace, type Tracer } from '@opentelemetry/api'
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { randomUUID } from 'node:crypto'
 import { Metadata } from '../../lib/server/call.js'
 import type { Config } from '../../lib/server/config.js'
+import { Deadline } from '../../lib/server/deadline.js'
 import { type Method, methodOf } from '../../lib/server/method.js'
 import { MemoryDeduplicationStore } from '../../lib/server/stores/memory-deduplication-store.js'
 import {
@@ -49,6 +51,37 @@ describe('the order of the chain', () => {
       return getAll.call(this, name)
     }
     undo.push(() => Object.assign(Metadata.prototype, { get, getAll }))
+    // The timeout stage asks whether the time is up; so does whoever makes a signal, which is no stage.
+    const { expired, signal } = Object.getOwnPropertyDescriptors(Deadline.prototype)
+    let inSignal = false
+    Object.defineProperties(Deadline.prototype, {
+      expired: {
+        ...expired,
+        get(this: Deadline) {
+          if (!inSignal) note('timeout')
+          return expired.get?.call(this) as boolean
+        },
+      },
+      signal: {
+        ...signal,
+        get(this: Deadline) {
+          inSignal = true
+          try {
+            return signal.get?.call(this) as AbortSignal
+          } finally {
+            inSignal = false
+          }
+        },
+      },
+    })
+    undo.push(() => void Object.defineProperties(Deadline.prototype, { expired, signal }))
+    // Spans of HTTP and of calls alike; one that is heard of needs an id.
+    const startSpan = (name: string): Span => {
+      note(name.startsWith('HTTP') ? 'tracing of HTTP' : 'tracing')
+      return trace.wrapSpanContext({ traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: 1 })
+    }
+    trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) as unknown as Tracer })
+    undo.push(() => trace.disable())
     for (const desc of [SpecimenService.method.updateSpecimen, SpecimenService.method.createSpecimen])
       watchFields(desc)
   })
