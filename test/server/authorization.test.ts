@@ -14,6 +14,7 @@ import {
   EchoRequestSchema,
   EchoResponseSchema,
   EchoService,
+  NoteService,
   SpecimenService,
 } from '../support/gen/specimens_pb.js'
 import { ForeignClient } from '../support/clients.js'
@@ -43,17 +44,20 @@ const grants: readonly Grant[] = [{ tenant: 'acme', subjects: ['group:makers'], 
 describe('authorization', () => {
   let running: RunningServer
   const clients = new Map<string, ForeignClient>()
-  const services = [EchoService, SpecimenService, Health]
+  const services = [EchoService, SpecimenService, NoteService, Health]
 
   before(async () => {
     const answers = Object.fromEntries(
-      SpecimenService.methods.map(({ localName }) => [localName, () => ({})]),
+      [SpecimenService, NoteService].flatMap(({ methods }) =>
+        methods.map(({ localName }) => [localName, () => ({})]),
+      ),
     )
     running = await startServer(
       (builder) =>
         builder
           .register(EchoService, echoService)
-          .register(SpecimenService, partly(SpecimenService, answers)),
+          .register(SpecimenService, partly(SpecimenService, answers))
+          .register(NoteService, partly(NoteService, answers)),
       { authorizer: devAuthorizer(grants) },
     )
     for (const service of services) clients.set(service.typeName, new ForeignClient(service, running.grpc))

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
+import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Principal } from '../../../lib/context.js'
@@ -132,6 +132,10 @@ describe('oidc', () => {
     [
       'the public modulus as an HMAC secret',
       async () => hmac(Buffer.from((await publicJwk('one')).n ?? '', 'base64url'), 'one'),
+    ],
+    [
+      'the public key as an HMAC secret, as PEM',
+      async () => hmac(Buffer.from(await exportSPKI(pair('one').publicKey)), 'one'),
     ],
     ['an empty HMAC secret', () => hmac(Buffer.alloc(32))],
     ['another algorithm than the key has', forged({ alg: 'PS256', kid: 'one' })],
