@@ -4,32 +4,14 @@ import { expect } from 'chai'
 import { EventEmitter, once } from 'node:events'
 import { RequestContext } from '../../lib/context.js'
 import { ErrNotFound } from '../../lib/errors.js'
-import {
-  file_google_longrunning_operations,
-  Operations,
-} from '../../lib/gen/google/longrunning/operations_pb.js'
+import { Operations } from '../../lib/gen/google/longrunning/operations_pb.js'
 import { devAuthorizer } from '../../lib/server/authorizer.js'
 import type { ServerCall } from '../../lib/server/call.js'
 import type { OperationWork } from '../../lib/server/operation-runner.js'
-import { altered } from '../support/altered.js'
 import { ForeignClient } from '../support/clients.js'
-import {
-  CountRequestSchema,
-  type EchoRequest,
-  EchoResponseSchema,
-  EchoService,
-} from '../support/gen/specimens_pb.js'
+import { CountRequestSchema, type EchoRequest, EchoResponseSchema } from '../support/gen/specimens_pb.js'
 import { ALICE, ALL, partly, post, type RunningServer, startServer } from '../support/server.js'
-
-/** Echo as a method that answers an operation. */
-const SlowEcho = altered(
-  EchoService,
-  (proto) => {
-    proto.method('Echo').outputType = '.google.longrunning.Operation'
-    proto.bindPath('Echo', { pattern: { case: 'post', value: '/v1/echo' }, body: '*' })
-  },
-  [file_google_longrunning_operations],
-)
+import { SlowEcho } from './slow-echo.js'
 
 const OTHER = { ...ALICE, 'account-id': 'other' }
 
