@@ -10,6 +10,7 @@ import {
 } from '../errors.js'
 import { withoutValues } from '../resource/driver-fault.js'
 import { cancellation } from './executors/cancellation.js'
+import { StaleStatement } from './executors/stale-statement.js'
 import { driverErrors, type DriverError } from './driver-errors.js'
 
 type Kind = 'conflict' | 'precondition'
@@ -90,13 +91,15 @@ function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefin
 }
 
 /**
- * Whether the same work may succeed when it is done again: a deadlock, a serialization failure, a lock timeout, whatever
- * was wrapped around it. Not when the commit may have gone through, or nobody waits any more.
+ * Whether the same work may succeed when it is done again: a deadlock, a serialization failure, a lock timeout, a
+ * statement whose plan is out of date, whatever was wrapped around it. Not when the commit may have gone through, or nobody waits any more.
  */
 export function retryable(error: unknown): boolean {
   if (error instanceof Unavailable || error instanceof Cancelled || error instanceof DeadlineExceeded)
     return false
-  return driverErrors(error).some(
+  const errors = driverErrors(error)
+  if (errors.some((one) => one instanceof StaleStatement)) return true
+  return errors.some(
     ({ code, errno, sqlState }) =>
       (typeof sqlState === 'string' && RETRYABLE_ERRNOS.has(errno)) ||
       (typeof code === 'string' && (RETRYABLE_STATES.has(code) || code.startsWith('SQLITE_BUSY'))),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Field } from '../resource/field.js'
 import type { ResourceModel } from '../resource/resource-model.js'
 import type { Dialect, Statement } from './executor.js'
@@ -7,8 +8,6 @@ import { quoteIdentifier as quote } from './query/identifier.js'
 import { arrayTypeOf, SOFT_DELETE_KEY } from './schema.js'
 import { selected } from './stored-values.js'
 
-/** Names of prepared statements are per connection, and one pool may serve many repositories: one counter for them all. */
-let counter = 0
 const CACHED_SHAPES = 1000
 
 /** Whether an operation is held to one tenant, and to one etag. */
@@ -252,11 +251,19 @@ export class Statements {
 
   #shape(key: string, build: () => string): Statement {
     let statement = this.#shapes.get(key)
-    if (statement === undefined)
-      this.#shapes.set(key, (statement = { name: `ashlar_${++counter}`, text: build() }))
+    if (statement === undefined) this.#shapes.set(key, (statement = named(build())))
     return statement
   }
 }
+
+/**
+ * Named after its text: behind a pooler a session is shared with other processes, whose statement of the same name would
+ * be run instead.
+ */
+const named = (text: string): Statement => ({
+  name: `ashlar_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,
+  text,
+})
 
 /** Numbers the placeholders of one statement. */
 class Text {

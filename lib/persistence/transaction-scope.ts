@@ -3,6 +3,7 @@ import { Aborted } from '../errors.js'
 import type { Database, Executor, Lease, Result, RunOptions, Statement } from './executor.js'
 import { cancellation } from './executors/cancellation.js'
 import { endedTransaction } from './executors/ended-transaction.js'
+import { StaleStatement } from './executors/stale-statement.js'
 
 /** Reads leave nothing behind that a later failure could take along: neither rows, nor locks, nor settings. */
 const PLAIN_READ =
@@ -51,18 +52,30 @@ export class TransactionScope implements Executor {
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     return this.#inLine(async () => {
       if (options?.signal?.aborted === true) throw cancellation(options.signal)
-      const isMarking = this.place.isForgiving && this.dialect === 'postgres'
-      if (isMarking) await this.#mark()
-      try {
-        const result = await this.wire.lease.run(statement, values, options)
-        if (!PLAIN_READ.test(statement.text)) this.#isMarkFresh = false
-        return result
-      } catch (error) {
-        if (isMarking) await this.#rollBackTo(MARK, error)
-        else if (endedTransaction(this.dialect, error)) this.wire.ended = error
-        throw error
-      }
+      const send = () => this.#send(statement, values, options)
+      return send().catch((error: unknown) => {
+        if (!this.#isMarking || !(error instanceof StaleStatement) || this.wire.ended !== undefined)
+          throw error
+        return send()
+      })
     })
+  }
+
+  async #send(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    if (this.#isMarking) await this.#mark()
+    try {
+      const result = await this.wire.lease.run(statement, values, options)
+      if (!PLAIN_READ.test(statement.text)) this.#isMarkFresh = false
+      return result
+    } catch (error) {
+      if (this.#isMarking) await this.#rollBackTo(MARK, error)
+      else if (endedTransaction(this.dialect, error)) this.wire.ended = error
+      throw error
+    }
+  }
+
+  get #isMarking(): boolean {
+    return this.place.isForgiving && this.dialect === 'postgres'
   }
 
   /** Runs `body` in a savepoint; everything else on this scope waits until it is through. */

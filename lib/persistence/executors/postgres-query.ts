@@ -4,7 +4,7 @@ import { toPostgres } from './postgres-value.js'
 /** What `pg` hands to a query that submits itself, as pg-cursor does. */
 export interface Connection {
   readonly stream: { cork(): void; uncork(): void; destroy(): void }
-  readonly parsedStatements: Readonly<Record<string, string | undefined>>
+  readonly parsedStatements: Record<string, string | undefined>
   readonly submittedNamedStatements: Record<string, string | undefined>
   parse(statement: { readonly name: string; readonly text: string }): void
   bind(portal: {
@@ -13,6 +13,7 @@ export interface Connection {
     readonly valueMapper: (value: unknown) => string | Buffer | null
   }): void
   execute(portal: object): void
+  close(statement: { readonly type: 'S'; readonly name: string }): void
   sync(): void
   sendCopyFail(reason: string): void
 }
@@ -25,10 +26,13 @@ export class PostgresQuery {
   /** `pg` marks a statement of this name as parsed; '' is the unnamed one, parsed every time. */
   readonly name: string
   readonly text: string
+  /** The server had prepared it before this time. */
+  wasPrepared = false
   callback: (error: unknown, result?: Result) => void
   readonly #values: readonly unknown[]
   readonly #rows: Row[] = []
   #affected = 0
+  #failure: unknown
 
   /** @param done - called once, with what went wrong or the result. */
   constructor(
@@ -47,21 +51,21 @@ export class PostgresQuery {
     const { name, text } = this
     const { stream } = connection
     stream.cork()
+    this.wasPrepared = name !== '' && connection.parsedStatements[name] !== undefined
     try {
-      if (
-        name === '' ||
-        (connection.parsedStatements[name] === undefined &&
-          connection.submittedNamedStatements[name] === undefined)
-      ) {
+      if (!this.wasPrepared) {
+        // The server may have one of this name: one that `pg` was told to forget, or another client's behind a pooler.
+        if (name !== '') connection.close({ type: 'S', name })
         connection.parse({ name, text })
         if (name !== '') connection.submittedNamedStatements[name] = text
       }
       connection.bind({ statement: name, values: this.#values, valueMapper: toPostgres })
       connection.execute(EVERY_ROW)
-      connection.sync()
-    } finally {
-      stream.uncork()
+    } catch (error) {
+      this.#failure = error // Values too large for one message; what was sent before them has to be answered.
     }
+    connection.sync()
+    stream.uncork()
     return null
   }
 
@@ -75,7 +79,8 @@ export class PostgresQuery {
   }
 
   handleReadyForQuery(): void {
-    this.callback(null, { rows: this.#rows, affected: this.#affected })
+    if (this.#failure !== undefined) this.callback(this.#failure)
+    else this.callback(null, { rows: this.#rows, affected: this.#affected })
   }
 
   handleError(error: unknown): void {
@@ -88,8 +93,10 @@ export class PostgresQuery {
 
   handlePortalSuspended(): void {}
 
+  /** The server has overlooked the sync that came while it waited for rows. */
   handleCopyInResponse(connection: Connection): void {
     connection.sendCopyFail('nothing is copied here')
+    connection.sync()
   }
 
   handleCopyData(): void {}

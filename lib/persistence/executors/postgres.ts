@@ -7,6 +7,7 @@ import { cancellable } from './cancellable.js'
 import { checkout } from './checkout.js'
 import { NamedStatements } from './named-statements.js'
 import { type Connection, PostgresQuery } from './postgres-query.js'
+import { maybeStale, StaleStatement } from './stale-statement.js'
 import { checkValues } from './values.js'
 
 /** What is used of `pg`. */
@@ -21,6 +22,8 @@ interface Client {
   readonly secretKey: number
   readonly connection?: Connection
   readonly pipeline?: boolean
+  /** `I` outside of a transaction, by what the server said last. */
+  getTransactionStatus(): string | null
   query(query: PostgresQuery): void
   query(query: { readonly text: string }): Promise<Answer | readonly Answer[]>
   release(destroy?: boolean): void
@@ -83,16 +86,28 @@ export class PostgresDatabase implements Database {
 class PostgresConnection implements Lease {
   readonly dialect = 'postgres'
   readonly #named = new NamedStatements()
+  #isGivenUp = false
 
   constructor(private readonly client: Client) {}
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     checkValues(values, 'postgres')
+    try {
+      return await this.#send(statement, values, options)
+    } catch (error) {
+      // What failed outside of a transaction has done nothing; a transaction that has failed is not for here to save.
+      if (!(error instanceof StaleStatement) || this.client.getTransactionStatus() !== 'I') throw error
+      return this.#send(statement, values, options)
+    }
+  }
+
+  #send(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const isKept = this.#named.isWorthwhile(statement)
     const running = new Promise<Result>((resolve, reject) => {
-      const done = (error: unknown, result?: Result) =>
-        result === undefined ? reject(translated(error) as Error) : resolve(result)
-      this.client.query(new PostgresQuery(statement, values, isKept, done))
+      const query = new PostgresQuery(statement, values, isKept, (error, result) =>
+        result === undefined ? reject(this.#failed(error, query) as Error) : resolve(result),
+      )
+      this.client.query(query)
     })
     return cancellable(running, options?.signal, {
       cancel: () => cancel(this.client),
@@ -103,7 +118,7 @@ class PostgresConnection implements Lease {
   /** A COMMIT after a failed statement is answered with ROLLBACK, and without an error. */
   async control(text: string): Promise<void> {
     const answer = await this.client.query({ text }).catch((error: unknown) => {
-      throw translated(error)
+      throw this.#failed(error)
     })
     if (text === 'COMMIT' && 'command' in answer && answer.command !== 'COMMIT') {
       throw new Aborted('a statement of the transaction failed, so all of it was rolled back')
@@ -111,9 +126,25 @@ class PostgresConnection implements Lease {
   }
 
   release({ broken = false } = {}): void {
-    this.client.release(broken || this.#named.isFull)
+    this.client.release(broken || this.#isGivenUp || this.#named.isFull)
+  }
+
+  #failed(error: unknown, query?: PostgresQuery): unknown {
+    if (query?.wasPrepared === true && maybeStale(error)) {
+      delete this.client.connection?.parsedStatements[query.name]
+      return new StaleStatement(error)
+    }
+    if (!isUnanswered(error)) return translated(error)
+    // The statement goes on, and whoever had the connection next would wait for it.
+    this.#isGivenUp = true
+    void cancel(this.client).catch(() => {})
+    return new Unavailable('the database did not answer within query_timeout', new DriverFault(error))
   }
 }
+
+/** `pg` has waited for as long as its option `query_timeout` says. */
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'Query read timeout' && !('severity' in error)
 
 function poolOf(dataSource: DataSource): Pool {
   const { driver } = dataSource
@@ -127,13 +158,16 @@ function checkClient({ connection, pipeline }: Client): void {
   if (pipeline === true) throw new TypeError('pg cannot pipeline these statements: leave out extra.pipeline')
 }
 
-/** An error without a SQLSTATE, or of the classes that say so, is one of the connection. None keeps its values. */
+/**
+ * An error without a SQLSTATE, or of those after which the server closes the connection, is one of the connection. None
+ * keeps its values.
+ */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error
   if ('wireMessage' in error) return error
   const code = 'code' in error && 'severity' in error ? String(error.code) : '08000'
   const fault = new DriverFault(error)
-  return /^08|^57P0[123]/.test(code)
+  return /^08|^57P0[1235]|^25P0[34]/.test(code)
     ? new Unavailable('the connection to the database was lost', fault)
     : fault
 }
