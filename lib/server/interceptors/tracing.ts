@@ -18,23 +18,20 @@ export const tracing =
     if (telemetry?.isHeard !== true) return next(call.with({ trace: undefined }))
     const { desc, path } = call.method
     const attributes = { 'rpc.system': 'grpc', 'rpc.service': desc.parent.typeName, 'rpc.method': desc.name }
-    return telemetry.span(
-      { name: path.slice(1), attributes, carrier: carrierOf(call) },
-      (trace, end) => {
-        const settled = (error?: unknown) => {
-          const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
-          end({ attributes: { 'rpc.grpc.status_code': CODES[code] }, isFault: FAULTS.has(code), error })
-        }
-        return answered(
-          () => next(call.with({ trace })),
-          (reply) => whenSettled(reply, settled),
-          (error) => {
-            settled(error)
-            throw error
-          },
-        )
-      },
-    )
+    return telemetry.span({ name: path.slice(1), attributes, carrier: carrierOf(call) }, (trace, end) => {
+      const settled = (error?: unknown) => {
+        const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
+        end({ attributes: { 'rpc.grpc.status_code': CODES[code] }, isFault: FAULTS.has(code), error })
+      }
+      return answered(
+        () => next(call.with({ trace })),
+        (reply) => whenSettled(reply, settled),
+        (error) => {
+          settled(error)
+          throw error
+        },
+      )
+    })
   }
 
 /** A call through the gateway is a child of the span of its HTTP request, which is the current one. */
