@@ -1,7 +1,9 @@
 import { ErrNotFound } from '../errors.js'
-import { inKeyOrder, type Patched } from './batch.js'
+import type { Field } from '../resource/field.js'
 import type { ResourceModel } from '../resource/resource-model.js'
+import { inKeyOrder, type Patched } from './batch.js'
 import type { Executor, RunOptions } from './executor.js'
+import type { Values } from './new-entity.js'
 import type { RowStore } from './row-store.js'
 
 /**
@@ -17,10 +19,14 @@ export async function updateInGroups<E extends object>(
   run: RunOptions,
 ): Promise<E[]> {
   const sorted = inKeyOrder(patches)
-  const groups = writesUnique(rows.model, sorted) ? runsOf(sorted) : sameFields(sorted)
-  if (groups.length > 1) {
+  let groups = sameFields(sorted)
+  const uniques = uniquesWritten(rows.model, sorted)
+  if (sorted.length > 1 && (groups.length > 1 || uniques.length > 0)) {
     const keys = sorted.map(({ key }) => key)
-    await rows.batchGet(on, keys, tenant, run, true)
+    const stored = await rows.batchGet(on, keys, tenant, run, true)
+    if (stored.length < keys.length) throw new ErrNotFound()
+    if (uniques.some((fields) => isPassedOn(fields, rows.model, sorted, stored)))
+      groups = sorted.map((patched) => [patched])
   }
   const updated: E[] = []
   for (const group of groups) {
@@ -34,23 +40,38 @@ export async function updateInGroups<E extends object>(
   return updated
 }
 
-/** Unique values are checked row by row, so that the order of the rows counts. */
-const writesUnique = ({ uniques }: ResourceModel, patches: readonly Patched[]): boolean =>
-  uniques.some((fields) =>
+const uniquesWritten = (
+  { uniques }: ResourceModel,
+  patches: readonly Patched[],
+): readonly (readonly Field[])[] =>
+  uniques.filter((fields) =>
     fields.some(({ property }) => patches.some(({ patch }) => Object.hasOwn(patch, property))),
   )
 
-/** Neighbours that write the same fields. */
-function runsOf(patches: readonly Patched[]): readonly Patched[][] {
-  const runs: Patched[][] = []
-  let last = ''
-  for (const patched of patches) {
-    const shape = shapeOf(patched)
-    if (runs.length === 0 || shape !== last) runs.push([])
-    runs.at(-1)?.push(patched)
-    last = shape
-  }
-  return runs
+/**
+ * Whether an item takes the unique value of another one. They are checked row by row, and within one statement the rows
+ * come in the order of the plan: whether the value is free by then would be left to chance.
+ */
+function isPassedOn(
+  fields: readonly Field[],
+  model: ResourceModel,
+  patches: readonly Patched[],
+  stored: readonly object[],
+): boolean {
+  if (!fields.every((field) => model.entityFields.includes(field))) return true
+  const valueOf = (values: Values) =>
+    JSON.stringify(fields.map(({ property }) => comparable(values[property])))
+  const rows = new Map(stored.map((row) => [(row as Values)[model.key.property], row as Values]))
+  const owners = new Map([...rows].map(([key, row]) => [valueOf(row), key]))
+  return patches.some(({ key, patch }) => {
+    const owner = owners.get(valueOf({ ...rows.get(key), ...patch }))
+    return owner !== undefined && owner !== key
+  })
+}
+
+const comparable = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return `${value}n`
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : (value ?? null)
 }
 
 const shapeOf = ({ patch }: Patched): string => Object.keys(patch).join(' ')

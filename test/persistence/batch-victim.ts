@@ -7,6 +7,8 @@ import { onStatement } from '../support/on-statement.js'
 /** What a process that is killed in the middle of a batch is told. */
 export interface Errand {
   readonly url: string
+  /** What the server knows it by. */
+  readonly name: string
   readonly operation: 'batchUpdate' | 'batchDelete'
   readonly keys: readonly string[]
   /** What a batchUpdate writes. */
@@ -16,8 +18,13 @@ export interface Errand {
 }
 
 /** Sends a batch and kills its own process, as the kernel would, while statement `last` is on its way. */
-async function run({ url, operation, keys, count, last }: Errand): Promise<void> {
-  const dataSource = new DataSource({ type: 'postgres', url, entities: [...subjectEntities] })
+async function run({ url, name, operation, keys, count, last }: Errand): Promise<void> {
+  const dataSource = new DataSource({
+    type: 'postgres',
+    url,
+    applicationName: name,
+    entities: [...subjectEntities],
+  })
   await dataSource.initialize()
   const { specimens } = repositoriesOn(dataSource)
   onStatement(executorOf(dataSource), (sent) => {

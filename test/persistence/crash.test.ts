@@ -31,6 +31,14 @@ describeOn(
     let url: string
     const sent: Record<Errand['operation'], number> = { batchUpdate: 0, batchDelete: 0 }
 
+    const name = `victim ${process.pid}`
+    /** The server goes on with what it has received, a COMMIT perhaps, and notices only then that nobody is there. */
+    const isForgotten = async () => {
+      const text = 'SELECT count(*)::int AS left FROM pg_stat_activity WHERE application_name = $1'
+      for (let left = 1; left > 0;)
+        left = (await subject.dataSource!.query<{ left: number }[]>(text, [name]))[0]!.left
+    }
+
     /** What the rows hold, each state once. */
     const states = async () => {
       const { items } = await subject.specimens.list({ showDeleted: true, pageSize: 1000 })
@@ -72,8 +80,9 @@ describeOn(
             const [before] = await states()
             // Spread over the whole batch, so that few rounds reach its beginning, its middle and its end too.
             const last = 1 + Math.floor(((round + 0.5) / ROUNDS) * sent[operation])
-            const ended = await send({ url, operation, keys: KEYS, count: round, last })
+            const ended = await send({ url, name, operation, keys: KEYS, count: round, last })
             expect(ended, `round ${round}`).to.equal('SIGKILL')
+            await isForgotten()
             const after = await states()
             const saved = operation === 'batchUpdate' ? `${round} live` : before?.replace('live', 'deleted')
             expect([...after], `statement ${last} of ${sent[operation]}`).to.have.length(1)
