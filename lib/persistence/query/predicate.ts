@@ -24,43 +24,6 @@ export const toPredicate = (
   bind = bindOf(dialect),
 ): string => write(node, { dialect, bind, params })
 
-/** Appends the values that {@link toPredicate} would, for a plan whose text is known by its shape. */
-export const appendValues = (
-  node: FilterNode,
-  dialect: Dialect,
-  params: unknown[],
-  bind = bindOf(dialect),
-): void => {
-  const writesMysql = isMysql(dialect)
-  const append = (column: PlanColumn, value: PlanValue): void => void params.push(bind.value(column, value))
-  const appendKey = (key: string | undefined): void => {
-    if (key !== undefined) append(TEXT, writesMysql ? jsonPath(key) : key)
-  }
-  switch (node.kind) {
-    case 'and':
-    case 'or':
-      for (const operand of node.nodes) appendValues(operand, dialect, params, bind)
-      return
-    case 'not':
-      return appendValues(node.node, dialect, params, bind)
-    case 'null':
-      return
-    case 'has':
-      return appendKey(node.key)
-    case 'contains':
-      if (writesMysql) append(TEXT, node.value)
-      appendKey(node.key)
-      if (!writesMysql) append(TEXT, node.value)
-      return
-    case 'compare':
-      appendKey(node.key)
-      return append(node.key === undefined ? node.column : TEXT, node.value)
-    case 'row':
-      if (writesMysql) return appendValues(expandedRow(node), dialect, params, bind)
-      return node.columns.forEach((column, i) => append(column, node.values[i] as PlanValue))
-  }
-}
-
 interface Writer {
   readonly dialect: Dialect
   readonly bind: Bind
