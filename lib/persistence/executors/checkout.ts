@@ -22,7 +22,9 @@ export function checkout<C extends { release(): void }>(
         const cause = error instanceof AshlarError ? error : new DriverFault(error)
         return reject(new Unavailable('the database cannot be reached', cause))
       }
-      if (signal?.aborted === true) connection.release()
+      // In a turn of its own: the pool serves the next in line from inside of `release`, and after an outage thousands may
+      // have left in a row.
+      if (signal?.aborted === true) process.nextTick(() => connection.release())
       else resolve(connection)
     })
   })
