@@ -6,7 +6,6 @@ import { parseOrderTerms } from '../../../lib/persistence/query/order-by.js'
 import { toOrderBy } from '../../../lib/persistence/query/order-sql.js'
 import type { FilterNode, PlanColumn, PlanValue } from '../../../lib/persistence/query/plan.js'
 import { toPredicate } from '../../../lib/persistence/query/predicate.js'
-import { shapeOf } from '../../../lib/persistence/query/shape.js'
 import { drill } from '../../support/drill.js'
 import { filters } from './specimen-filters.js'
 import { COLUMNS, FIELDS } from './specimen-rows.js'
@@ -158,7 +157,6 @@ describe('fuzzed text', () => {
         if (plan === undefined) return
         parsed++
         const twin = revalued(plan)
-        expect(shapeOf(twin)).to.equal(shapeOf(plan))
         for (const dialect of DIALECTS) {
           const [params, others]: [unknown[], unknown[]] = [[], []]
           const sql = toPredicate(plan, dialect, params)
@@ -172,27 +170,6 @@ describe('fuzzed text', () => {
       { numRuns: drill(10_000, 200_000) },
     )
     expect(parsed).to.be.greaterThan(drill(1_000, 20_000))
-  })
-
-  it('has one statement for each shape', function () {
-    this.timeout(drill(60_000, 3_600_000))
-    const textOf = new Map<string, string>()
-    const shapeOfText = new Map<string, string>()
-    fc.assert(
-      fc.property(filters, (filter) => {
-        const plan = parseFilterPlan(filter, COLUMNS)
-        if (plan === undefined) return
-        for (const dialect of DIALECTS) {
-          const text = `${dialect} ${toPredicate(plan, dialect, [])}`
-          const shape = `${dialect} ${shapeOf(plan)}`
-          expect(textOf.get(shape) ?? text).to.equal(text)
-          expect(shapeOfText.get(text) ?? shape).to.equal(shape)
-          textOf.set(shape, text)
-          shapeOfText.set(text, shape)
-        }
-      }),
-      { numRuns: drill(2_000, 50_000) },
-    )
   })
 
   it('as an order is a list of terms or is refused with a position', function () {
