@@ -101,6 +101,22 @@ interface ErrorShape {
   readonly details?: readonly ErrorDetail[]
 }
 
+/** The HTTP status of an error: 412 for an etag that does not match, else what google.rpc.Code says. */
+export const httpStatusOf = ({ code, details }: AshlarError): number => {
+  const isEtag = details.some((detail) => detail.kind === 'preconditionFailure' && detail.type === 'ETAG')
+  return isEtag && code === 'FAILED_PRECONDITION' ? 412 : HTTP_STATUS[code]
+}
+
+/** The headers that an error needs over HTTP (RFC 6750 section 3, RFC 9110 section 10.2.3), in lower case. */
+export const httpHeadersOf = ({ code, details }: AshlarError): Record<string, string> => {
+  const retry = details.find((detail) => detail.kind === 'retryInfo')
+  return {
+    'cache-control': 'no-store',
+    ...(code === 'UNAUTHENTICATED' ? { 'www-authenticate': 'Bearer error="invalid_token"' } : {}),
+    ...(retry === undefined ? {} : { 'retry-after': String(Math.ceil(retry.delayMs / 1000)) }),
+  }
+}
+
 /** No live entity of this tenant has the key. */
 export class ErrNotFound extends AshlarError {
   constructor(cause?: unknown) {

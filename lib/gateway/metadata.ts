@@ -13,10 +13,11 @@ const FORWARDED = [
   'tracestate',
 ]
 
-/** The names of the headers that become metadata. */
-export const forwardedNames = (dropIdentity: boolean, more: readonly string[] = []): readonly string[] => [
-  ...new Set([...FORWARDED, ...(dropIdentity ? [] : IDENTITY), ...more.map((name) => name.toLowerCase())]),
-]
+/** The names of the headers that become metadata. What drops identity headers drops them among the further ones, too. */
+export const forwardedNames = (dropIdentity: boolean, more: readonly string[] = []): readonly string[] => {
+  const names = [...FORWARDED, ...IDENTITY, ...more.map((name) => name.toLowerCase())]
+  return [...new Set(names)].filter((name) => !dropIdentity || !IDENTITY.includes(name))
+}
 
 /** @throws InvalidArgument for a value that gRPC metadata could not carry. */
 export function metadataOf({ headers }: IncomingMessage, names: readonly string[]): Metadata {

@@ -1,20 +1,28 @@
+import type { ServerResponse } from 'node:http'
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
-import { AshlarError, CODES, HTTP_STATUS } from '../errors.js'
+import { AshlarError, CODES, httpHeadersOf, httpStatusOf } from '../errors.js'
 
 /** What Express and Fastify have in common. */
 interface Reply {
   status(status: number): this
+  header(name: string, value: string): unknown
   send(body: object): unknown
+  /** Under Fastify; a reply of Express is the response itself. */
+  readonly raw?: ServerResponse
 }
 
 /**
- * Answers what a repository throws in Nest's own routes as the gateway would, `{ code, message }` with the status of the
- * code, instead of a 500: `app.useGlobalFilters(new AshlarExceptionFilter())`.
+ * Answers what a repository throws in Nest's own routes as the gateway would, `{ code, message }` with the status and the
+ * headers of the error, instead of a 500: `app.useGlobalFilters(new AshlarExceptionFilter())`.
  */
 @Catch(AshlarError)
 export class AshlarExceptionFilter implements ExceptionFilter<AshlarError> {
-  catch({ code, wireMessage }: AshlarError, host: ArgumentsHost): void {
-    const reply = host.switchToHttp().getResponse<Reply>()
-    reply.status(HTTP_STATUS[code]).send({ code: CODES[code], message: wireMessage })
+  catch(error: AshlarError, host: ArgumentsHost): void {
+    const reply = host.switchToHttp().getResponse<Reply & Partial<ServerResponse>>()
+    const response = reply.raw ?? (reply as unknown as ServerResponse)
+    // Half an answer cannot become another one; cut off, it cannot be taken for a whole one.
+    if (response.headersSent) return void response.destroy()
+    for (const [name, value] of Object.entries(httpHeadersOf(error))) reply.header(name, value)
+    reply.status(httpStatusOf(error)).send({ code: CODES[error.code], message: error.wireMessage })
   }
 }

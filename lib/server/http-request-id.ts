@@ -4,12 +4,13 @@ import { acceptableRequestId } from './acceptable-request-id.js'
 
 /**
  * The listener, with a request id on every answer: of probes and of mounted handlers, which find it in the header of their
- * request, too, and of calls, whose chain takes it over.
+ * request, too, and of calls, whose chain takes it over. An id that a server around has put on the answer already is kept.
  */
 export const identified =
   (listener: RequestListener): RequestListener =>
   (request, response) => {
-    const id = acceptableRequestId(request.headers['x-request-id'] as string | undefined) ?? randomUUID()
+    const given = response.getHeader('x-request-id') ?? request.headers['x-request-id']
+    const id = acceptableRequestId(typeof given === 'string' ? given : undefined) ?? randomUUID()
     request.headers['x-request-id'] = id
     response.setHeader('x-request-id', id)
     listener(request, response)

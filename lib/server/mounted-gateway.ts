@@ -3,6 +3,7 @@ import { Unavailable } from '../errors.js'
 import { errorAnswer } from '../gateway/error-body.js'
 import type { Gateway } from '../gateway/gateway.js'
 import { send } from '../gateway/respond.js'
+import { identified } from './http-request-id.js'
 import type { Listener } from './shutdown.js'
 
 /** The gateway as a listener: of `node:http`, or of Express, Fastify or Nest, which it hands on to what it has no route for. */
@@ -24,7 +25,7 @@ export class MountedGateway implements Listener {
   }
 
   readonly listener: HttpListener = (request, response, next) => {
-    if (!this.#isOpen) return refuse(request, response)
+    if (!this.#isOpen) return identified(refuse)(request, response)
     this.#answering.add(response)
     const done = () => {
       this.#answering.delete(response)
@@ -35,7 +36,9 @@ export class MountedGateway implements Listener {
       done()
       next?.(error)
     }
-    this.#gateway.listener(request, response, next === undefined ? undefined : handOn)
+    identified((identifiedRequest) =>
+      this.#gateway.listener(identifiedRequest, response, next === undefined ? undefined : handOn),
+    )(request, response)
   }
 
   open(): void {

@@ -37,6 +37,11 @@ describe('metadata of a call through the gateway', () => {
     ['the known headers and nothing else', {}, ['account-id', 'groups', 'subject']],
     ['no identity where tokens are verified', { dropIdentityHeaders: true }, []],
     [
+      'no identity where tokens are verified, asked for or not',
+      { dropIdentityHeaders: true, forwardHeaders: ['Subject', 'account-id', 'groups', 'x-own'] },
+      ['x-own'],
+    ],
+    [
       'configured headers as well',
       { forwardHeaders: ['X-Own'] },
       ['account-id', 'groups', 'subject', 'x-own'],
