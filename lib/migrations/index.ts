@@ -13,6 +13,7 @@ export type { Row } from './session.js'
 export {
   type LiveSchema,
   pendingVersions,
+  type SchemaCheckOptions,
   type SchemaComparison,
   schemaIsCurrent,
   type VersionState,

@@ -54,15 +54,25 @@ export async function pendingVersions(options: MigrateOptions): Promise<readonly
   return states.filter(({ state }) => state === 'pending' || state === 'dirty').map(({ name }) => name)
 }
 
+/** What `schemaIsCurrent` asks, and where. */
+export interface SchemaCheckOptions extends Omit<MigrateOptions, 'url'> {
+  /**
+   * `postgres://…` or `mysql://…`, or what answers one; it is asked at every probe, so that a password that is rotated in a
+   * file is followed: `async () => (await resolveDsn('fsnotify://postgres/etc/secrets/dsn')).dsn`.
+   */
+  readonly url: string | (() => string | Promise<string>)
+}
+
 /**
  * A readiness check for a server: it fails while the schema is older than the files and says which version is missing. Once
  * the schema was current it stays satisfied, without a connection: only an explicit rollback makes a schema older.
  */
-export function schemaIsCurrent(options: MigrateOptions): () => Promise<void> {
+export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void> {
+  const { url } = options
   let wasCurrent = false
   let asking: Promise<void> | undefined
   const ask = async () => {
-    const missing = await pendingVersions(options)
+    const missing = await pendingVersions({ ...options, url: typeof url === 'function' ? await url() : url })
     if (missing.length > 0)
       throw new Unavailable(
         `the schema is older than this server: ${missing.join(', ')} missing; run ashlar migrate up`,

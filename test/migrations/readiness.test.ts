@@ -1,12 +1,13 @@
 import { expect } from 'chai'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { widgetsDataSource } from '../../examples/widgets/data-source.js'
 import { widgetServer } from '../../examples/widgets/main.js'
 import { Widget } from '../../examples/widgets/widget.js'
 import { Health } from '../../lib/gen/grpc/health/v1/health_pb.js'
 import { type MigrateOptions, migrate, schemaIsCurrent } from '../../lib/migrations/index.js'
-import { tableMigrations } from '../../lib/persistence/index.js'
+import { resolveDsn, tableMigrations } from '../../lib/persistence/index.js'
 import { ForeignClient } from '../support/clients.js'
 import { root } from '../support/root.js'
 import { runCli } from '../support/run-cli.js'
@@ -85,6 +86,26 @@ onEachEngine('a server whose schema is older than its code', (database, dialect)
     expect(told(running)[0]?.[2]).to.match(/^migrations: no connection to /)
     expect(JSON.stringify(running.records)).to.not.include('hunter22')
     await running.stop()
+  })
+
+  it('follows a connection string in a file, whose password is rotated while the schema is not current', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ashlar-schema-'))
+    const path = join(folder, 'dsn')
+    const scheme = dialect === 'postgres' ? 'postgres' : 'mysql'
+    try {
+      await migrate(optionsOf({ files: {} })).up()
+      const url = async () => (await resolveDsn(`fsnotify://${scheme}${path}`)).dsn
+      const check = schemaIsCurrent({ ...optionsOf(), url })
+      expect((await failureOf(check())).message).to.match(/cannot be read \(ENOENT\)/)
+      writeFileSync(path, `${scheme}://ada:hunter22@127.0.0.1:1/shop`)
+      expect((await failureOf(check())).message).to.match(/^migrations: no connection to /)
+      writeFileSync(path, database().url)
+      expect((await failureOf(check())).message).to.match(/0002_widgets, 0003_t3 missing/)
+      await migrate(optionsOf()).up()
+      await check()
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('is the example, which serves widgets as soon as the command line has made their table', async () => {
