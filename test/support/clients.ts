@@ -63,8 +63,16 @@ export class ForeignClient {
     })
   }
 
-  /** Sends all requests (one for a server stream) and collects what comes back. */
-  stream(method: string, requests: readonly object[], headers: Headers = {}): Promise<Outcome> {
+  /**
+   * Sends all requests (one for a server stream) and collects what comes back.
+   * @param enough - so many answers are taken for the end, and OK, of a stream that has none.
+   */
+  stream(
+    method: string,
+    requests: readonly object[],
+    headers: Headers = {},
+    enough = Number.POSITIVE_INFINITY,
+  ): Promise<Outcome> {
     return new Promise((resolve) => {
       const answers: Record<string, unknown>[] = []
       let received = new grpc.Metadata()
@@ -84,12 +92,16 @@ export class ForeignClient {
           : this.#client[method]?.(requests[0], metadata)
       ) as grpc.ClientDuplexStream<object, Record<string, unknown>>
       call.on('metadata', (got: grpc.Metadata) => (received = got))
-      if (responseStream) call.on('data', (value: Record<string, unknown>) => answers.push(value))
+      if (responseStream)
+        call.on('data', (value: Record<string, unknown>) => {
+          if (answers.push(value) >= enough) call.cancel()
+        })
       call.on('error', () => {})
-      call.on('status', ({ code, details, metadata: trailers }: grpc.StatusObject) =>
-        setImmediate(() =>
-          resolve({ answer: answers[0], answers, code, details, headers: received, trailers }),
-        ),
+      call.on('status', ({ code: last, details, metadata: trailers }: grpc.StatusObject) =>
+        setImmediate(() => {
+          const code = answers.length >= enough ? grpc.status.OK : last
+          resolve({ answer: answers[0], answers, code, details, headers: received, trailers })
+        }),
       )
       if (!requestStream) return
       for (const request of requests) call.write(request)
