@@ -25,6 +25,8 @@ export async function watchFile(
     depth: 0,
     followSymlinks: false,
     ignoreInitial: true,
+    // Who forgets to destroy() has a process that ends nevertheless, as with the timers.
+    persistent: false,
     // What else is in the folder needs no watch of its own: the folder's tells of names that come and go.
     ignored: (entry) =>
       entry !== path && !folders().includes(entry) && dirname(entry) !== dirname(dirname(path)),
