@@ -1,44 +1,23 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { createHttpServer } from '../../lib/gateway/http-server.js'
+import { authority } from '../support/certificates.js'
 import { rawRequest, statusOf } from './raw-request.js'
 
-/** A key and a certificate for localhost, made for this run; undefined where openssl is not installed. */
-function selfSigned(): { readonly key: Buffer; readonly cert: Buffer } | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'ashlar-tls-'))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
-  try {
-    execFileSync(
-      'openssl',
-      ['req', '-x509', ...curve, '-keyout', key, '-out', cert, '-days', '2', ...names],
-      { stdio: 'ignore' },
-    )
-    return { key: readFileSync(key), cert: readFileSync(cert) }
-  } catch {
-    return undefined
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
 describe('createHttpServer', () => {
-  it('speaks TLS with a certificate, and ends what is not TLS', async function () {
-    const tls = selfSigned()
-    if (tls === undefined) return this.skip()
-    const server = createHttpServer((_request, response) => void response.end('secret'), { tls })
+  it('speaks TLS with a certificate, and ends what is not TLS', async () => {
+    const ours = authority('ours')
+    const { certificate: cert, key } = ours.issue('localhost')
+    const server = createHttpServer((_request, response) => void response.end('secret'), {
+      tls: { cert, key },
+    })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     try {
-      const request = get({ host: '127.0.0.1', port, servername: 'localhost', ca: tls.cert, agent: false })
+      const request = get({ host: '127.0.0.1', port, servername: 'localhost', ca: ours.certificate, agent: false })
       const [answer] = (await once(request, 'response')) as [IncomingMessage]
       expect(answer.statusCode).to.equal(200)
       answer.resume()

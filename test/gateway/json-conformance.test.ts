@@ -25,7 +25,8 @@ interface Row {
 /** Rows that do not hold, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   pj010: 'is about an extension of proto2, and the row has no JSON',
-  pj040: 'asks that zero values are left out; the gateway writes them (its twin pj009 holds)',
+  pj040:
+    'REQUIRED, yet asks the opposite of pj009, which is REQUIRED too and holds: the gateway writes zero values',
   pj346: 'asks that a zero NullValue is left out; the gateway writes zero values',
 }
 
@@ -50,9 +51,11 @@ describe('proto3 JSON conformance vectors', () => {
   }
   it('hold in every REQUIRED row but one and in at least 95 of 100 RECOMMENDED ones', () => {
     const failing = rows.filter(({ id }) => id in EXCEPTIONS)
+    const required = failing.filter(({ level }) => level === 'REQUIRED')
+    expect(required.map(({ id }) => id)).to.deep.equal(['pj040'])
+    expect(failing.map(({ id }) => id)).to.have.members(Object.keys(EXCEPTIONS))
     const of = (level: string, among: readonly Row[]): number =>
       among.filter((row) => row.level === level).length
-    expect(of('REQUIRED', failing)).to.equal(1)
     expect(of('RECOMMENDED', failing) / of('RECOMMENDED', rows)).to.be.below(0.05)
   })
 })
