@@ -1,6 +1,5 @@
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { Failure } from './failure.js'
+import { foreignModule } from './foreign-module.js'
 import { pathFlag } from './path-flag.js'
 
 export const entitiesFlag = pathFlag({ summary: 'The compiled module that exports the entities.' })
@@ -10,7 +9,7 @@ export async function fromEntities<T>(
   module: string,
   read: (exports: Readonly<Record<string, unknown>>) => T,
 ): Promise<T> {
-  const exports = await load(module)
+  const exports = await foreignModule(module)
   try {
     return read(exports)
   } catch (error) {
@@ -22,16 +21,6 @@ export async function fromEntities<T>(
 /** For a module that exports other things. */
 export const noEntities = (module: string): Failure =>
   new Failure('input', `${module} exports no class with @Resource(): name the module of the entities`)
-
-async function load(module: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await import(pathToFileURL(resolve(module)).href)) as Readonly<Record<string, unknown>>
-  } catch (error) {
-    const advice = /\.[mc]?ts$/.test(module) ? '; name the compiled file' : ''
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure('input', `${module} cannot be loaded: ${reason}${advice}`, { cause: error })
-  }
-}
 
 /** Several problems stand on a line each. */
 export const onOneLine = (message: string): string =>

@@ -2,6 +2,7 @@ import './quick-start.js'
 import { Errors, run, settings } from '@oclif/core'
 import { EXIT_CODES } from './exit-codes.js'
 import { Failure } from './failure.js'
+import { foreignModuleLoaded } from './foreign-module.js'
 import { loadOptions, type Program } from './load-options.js'
 import { paintFor } from './paint.js'
 import { printable } from './printable.js'
@@ -14,6 +15,15 @@ export async function main(program: Program, argv: readonly string[] = process.a
   } catch (error) {
     process.exitCode = await report(program, error)
   }
+  if (foreignModuleLoaded()) await endNow()
+}
+
+/** Ends the process once everything is printed, whatever a module of the user's has left open. */
+async function endNow(): Promise<void> {
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise((printed) => stream.write('', printed))),
+  )
+  process.exit()
 }
 
 async function report(program: Program, error: unknown): Promise<number> {

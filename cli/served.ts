@@ -1,7 +1,6 @@
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { permissionCatalog, Server, ServerBuilder } from '../lib/server/index.js'
 import { Failure } from './failure.js'
+import { foreignModule } from './foreign-module.js'
 
 type Services = Exclude<Parameters<typeof permissionCatalog>[0], Server>
 
@@ -20,7 +19,7 @@ const NAMES = ['default', 'builder', 'server']
  * @throws Failure when the module cannot be loaded or exports none of these.
  */
 export async function servedBy(module: string, name?: string): Promise<Served> {
-  const exports = await load(module)
+  const exports = await foreignModule(module)
   if (name !== undefined && !(name in exports))
     throw new Failure('input', `${module} exports no ${name}: it has ${Object.keys(exports).join(', ')}`)
   const named = name ?? NAMES.find((one) => one in exports && isCandidate(exports[one]))
@@ -73,14 +72,5 @@ const isService = (value: unknown): value is Services[number] =>
 
 const has = (value: unknown, method: string): boolean =>
   typeof value === 'object' && value !== null && typeof Reflect.get(value, method) === 'function'
-
-async function load(module: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await import(pathToFileURL(resolve(module)).href)) as Readonly<Record<string, unknown>>
-  } catch (error) {
-    const advice = /\.[mc]?ts$/.test(module) ? '; name the compiled file' : ''
-    throw new Failure('input', `${module} cannot be loaded: ${textOf(error)}${advice}`, { cause: error })
-  }
-}
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

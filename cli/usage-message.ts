@@ -18,7 +18,35 @@ export async function usageMessage(program: Program, error: Errors.CLIError): Pr
     const known = Object.keys(parse?.input.flags ?? {}).map((name) => `--${name}`)
     return `there is no flag ${flag}${meant(flag, known)}; see --help`
   }
+  const absent = missing(error)
+  if (absent.length > 0) return `${absent.join('; ')}; see --help`
   return error.message.replace(/\n+See more help with --help$/, '; see --help')
+}
+
+/** What has to be said and was not: arguments with what they are, flags with the variable that says them as well. */
+function missing(error: Errors.CLIError): readonly string[] {
+  const { args = [], parse } = error as Partial<MissingArguments & ParsedFlags>
+  if (error.message.startsWith('Missing '))
+    return args.map(({ name, description = '', options }) => {
+      const choice = options === undefined ? '' : `, one of ${options.join(', ')}`
+      return `<${name}> is missing: ${description.replace(/\.$/, '')}${choice}`
+    })
+  return [...error.message.matchAll(/Missing required flag (\S+)/g)].map(([, flag = '']) => {
+    const { env } = parse?.input.flags[flag] ?? {}
+    return `--${flag} is missing${env === undefined ? '' : `: say it, or better set ${env}`}`
+  })
+}
+
+interface MissingArguments {
+  readonly args: readonly {
+    readonly name: string
+    readonly description?: string
+    readonly options?: readonly string[]
+  }[]
+}
+
+interface ParsedFlags {
+  readonly parse: { readonly input: { readonly flags: Readonly<Record<string, { readonly env?: string }>> } }
 }
 
 /** The part of oclif's error for unknown flags that is read here. */

@@ -66,6 +66,7 @@ export {
   type SqliteOptions,
   transaction,
   type TransactionOptions,
+  type TypedUpdate,
   TypeormRepository,
   type Verification,
   watchStatements,

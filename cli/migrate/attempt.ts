@@ -8,7 +8,7 @@ export async function attempt<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const { MigrationError } = await import('../../lib/migrations/index.js')
     if (error instanceof MigrationError) throw new Failure('database', error.message, { cause: error })
-    if (error instanceof Error && error.message.startsWith('migrations: '))
+    if (error instanceof Error && /^migrations\b/.test(error.message))
       throw new Failure('input', onOneLine(error.message), { cause: error })
     throw error
   }

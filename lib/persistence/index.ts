@@ -28,6 +28,7 @@ export {
   memoryRepositoryOf,
   repositoryOf,
   type SecretLookups,
+  type TypedUpdate,
 } from './repository-of.js'
 export { type SchemaComparison, schemaComparison } from './schema-comparison.js'
 export { type SearchTable, type SearchTables, searchTables } from './search-tables.js'
