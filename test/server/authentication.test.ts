@@ -4,10 +4,14 @@ import { apiKey } from '../../lib/server/authn/api-key.js'
 import { oidc } from '../../lib/server/authn/oidc.js'
 import { verifiedPrincipal } from '../../lib/server/config.js'
 import type { ServerCall } from '../../lib/server/call.js'
-import { EchoService } from '../support/gen/specimens_pb.js'
+import type { ServerBuilder } from '../../lib/server/server-builder.js'
+import { openSubject } from '../conformance/open-subject.js'
+import { backends, describeOn } from '../support/backends.js'
+import { EchoService, SpecimenService } from '../support/gen/specimens_pb.js'
 import { ForeignClient } from '../support/clients.js'
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.js'
 import { ALICE, ALL, post, type RunningServer, startServer } from '../support/server.js'
+import type { Specimen } from '../support/specimen.js'
 import { echoService } from './echo.js'
 
 const whoami = (_request: unknown, { principal }: ServerCall) => ({ text: JSON.stringify(principal) })
@@ -117,5 +121,56 @@ describe('apiKey', () => {
     expect([refused.code, refused.details]).to.deep.equal([16, 'invalid API key'])
     client.close()
     await running.stop()
+  })
+})
+
+describeOn('apiKey', backends, (backend) => {
+  it('lets in with the token that a create showed once, as the tenant of its record, and no other', async () => {
+    const { specimens, close } = await openSubject(backend)
+    const register = (builder: ServerBuilder) =>
+      builder
+        .register(SpecimenService, specimens, { weighSpecimen: ({ id }) => ({ id }) })
+        .register(EchoService, { ...echoService, echo: whoami })
+    const open = await startServer(register)
+    const maker = new ForeignClient(SpecimenService, open.grpc)
+    const specimen = { title: 'key', code: 'key' }
+    const { answer } = await maker.unary('CreateSpecimen', { specimen, specimen_id: 'key' }, ALICE)
+    const token = String(answer?.['api_key'])
+    const running = await startServer(register, {
+      authenticator: apiKey<Specimen>({
+        verify: (presented) => specimens.verifyApiKey(presented),
+        principal: ({ id, accountId }) => ({ subject: `key:${id}`, tenant: accountId }),
+      }),
+      principalFunc: verifiedPrincipal,
+    })
+    const [caller, echo] = [
+      new ForeignClient(SpecimenService, running.grpc),
+      new ForeignClient(EchoService, running.grpc),
+    ]
+    try {
+      const bearer = { authorization: `Bearer ${token}`, 'account-id': 'other', subject: 'root' }
+      const me = await echo.unary('Echo', {}, bearer)
+      expect(JSON.parse(me.answer?.['text'] as string)).to.include({ subject: 'key:key', tenant: 'acme' })
+      const got = await caller.unary('GetSpecimen', { id: 'key' }, bearer)
+      expect([got.code, got.answer?.['api_key']]).to.deep.equal([0, ''])
+      const response = await fetch(`${running.http}/v1/specimens/key`, { headers: bearer })
+      expect(response.status).to.equal(200)
+      const altered = token.slice(0, -2) + (token.endsWith('AA') ? 'BB' : 'AA')
+      for (const bad of [altered, `${token}x`, token.slice(0, -1), token.toUpperCase(), 'x', 'a_b_c']) {
+        const authorization = `Bearer ${bad}`
+        const refused = await caller.unary('GetSpecimen', { id: 'key' }, { authorization })
+        expect([refused.code, refused.details]).to.deep.equal([16, 'invalid API key'])
+        const answered = await fetch(`${running.http}/v1/specimens/key`, { headers: { authorization } })
+        expect(answered.status).to.equal(401)
+      }
+      await maker.unary('DeleteSpecimen', { id: 'key' }, ALICE)
+      expect((await echo.unary('Echo', {}, bearer)).code).to.equal(16)
+      expect(JSON.stringify([open.records, running.records])).not.to.include(token.slice(-20))
+    } finally {
+      for (const client of [maker, caller, echo]) client.close()
+      await open.stop()
+      await running.stop()
+      await close()
+    }
   })
 })
