@@ -12,6 +12,6 @@ export const identified =
     const given = response.getHeader('x-request-id') ?? request.headers['x-request-id']
     const id = acceptableRequestId(typeof given === 'string' ? given : undefined) ?? randomUUID()
     request.headers['x-request-id'] = id
-    response.setHeader('x-request-id', id)
+    if (!response.headersSent) response.setHeader('x-request-id', id)
     listener(request, response)
   }

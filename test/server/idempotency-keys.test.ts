@@ -137,6 +137,17 @@ describeOn('idempotency keys', backends, (backend) => {
     ])
   })
 
+  it('are known again of a subject whose name is longer than any column', async () => {
+    for (const subject of ['x'.repeat(255), 'x'.repeat(256), 'é'.repeat(3000)]) {
+      const headers = { ...ALICE, subject: encodeURIComponent(subject).slice(0, 4000) }
+      const request = { specimen: specimen(), request_id: 'long' }
+      const first = await specimens.unary('CreateSpecimen', request, headers)
+      expect([first.code, first.details]).to.deep.equal([0, 'OK'])
+      const again = await specimens.unary('CreateSpecimen', request, headers)
+      expect([idOf(again), replayed(again)]).to.deep.equal([idOf(first), true])
+    }
+  })
+
   it('mean nothing to a stream, which runs each time', async () => {
     const headers = { ...ALICE, 'idempotency-key': 'stream' }
     for (const text of ['one', 'two']) {
