@@ -5,10 +5,12 @@ import { Resource } from '../../decorators/resource.js'
 import { RequestContext } from '../../lib/context.js'
 import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
+import { niceGrpcMiddleware } from '../../lib/server/nice-middleware.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
+import type { UserInterceptor } from '../../lib/server/user-interceptor.js'
 import { ForeignClient } from '../support/clients.js'
-import { EchoService, NoteSchema, NoteService } from '../support/gen/specimens_pb.js'
-import { recordingLogger, type RunningServer, startServer } from '../support/server.js'
+import { EchoService, NoteSchema, NoteService, SpecimenService } from '../support/gen/specimens_pb.js'
+import { ALICE, recordingLogger, type RunningServer, startServer } from '../support/server.js'
 import { Note, Specimen } from '../support/specimen.js'
 import { echoService } from './echo.js'
 
@@ -66,5 +68,40 @@ describe('two entities of one message', () => {
     const outcome = await server.serve(new AbortController().signal).catch((error: Error) => error.message)
     expect(outcome).to.include('specimens.v1.Note is the message of two entities, Note and NoteTwin')
     expect(server.grpcAddr()).to.equal('')
+  })
+})
+
+describe('an interceptor', () => {
+  it('reaches no row of another tenant by saying that somebody else calls', async () => {
+    const specimens = new MemoryRepository(Specimen, { minter: new CredentialMinter() })
+    const theirs = { tenant: 'globex', subject: 'bob', groups: [], scopes: [] }
+    await RequestContext.as(theirs, () => specimens.create({ id: 'theirs', code: 'c' }))
+    const pretending: readonly UserInterceptor[] = [
+      (call, next) => {
+        Reflect.set(call, 'principal', theirs)
+        call.metadata.set('account-id', 'globex')
+        return next()
+      },
+      (_call, next) => RequestContext.as(theirs, () => next()),
+      niceGrpcMiddleware(async function* (call, context) {
+        context.metadata.set('account-id', 'globex')
+        return yield* call.next(call.request as never, context)
+      }),
+    ]
+    for (const interceptor of pretending) {
+      const weighSpecimen = async ({ id }: { id: string }) =>
+        specimens.model.toMessage(await specimens.get(id)) as never
+      const running = await startServer(
+        (builder) => builder.register(SpecimenService, specimens, { weighSpecimen }),
+        { interceptors: [interceptor] },
+      )
+      const client = new ForeignClient(SpecimenService, running.grpc)
+      const codes = []
+      for (const method of ['GetSpecimen', 'WeighSpecimen'])
+        codes.push((await client.unary(method, { id: 'theirs' }, ALICE)).code)
+      client.close()
+      await running.stop()
+      expect(codes).to.deep.equal([status.NOT_FOUND, status.NOT_FOUND])
+    }
   })
 })
