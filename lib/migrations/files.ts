@@ -82,7 +82,10 @@ async function readSource(source: FileSource, dialect: Dialect): Promise<Files> 
     return await readFolder(DIALECTS.some((one) => inside.includes(one)) ? join(folder, dialect) : folder)
   } catch (error) {
     if (error instanceof DeclarationError) throw error
-    throw new DeclarationError('migrations', [`the folder ${folder} cannot be read`])
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    throw new DeclarationError('migrations', [
+      `the folder ${folder} cannot be read (${code}): name the one with the .sql files; "ashlar migrate new" makes one`,
+    ])
   }
 }
 

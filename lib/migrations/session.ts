@@ -54,8 +54,12 @@ export function describeError(error: unknown, url: string): Described {
   return { text: redact(text === '' ? number : text, url), code: number }
 }
 
+const NO_URL =
+  'the connection string is no URL; write special characters of user and password as %XX, and a number as port'
+
 export function connectionFailed(error: unknown, { url, dialect }: ResolvedOptions): MigrationError {
-  const { text, code } = describeError(error, url)
+  const { text: said, code } = describeError(error, url)
+  const text = code === 'ERR_INVALID_URL' ? NO_URL : said
   const server = dialect === 'postgres' ? 'PostgreSQL' : 'MySQL'
   return new MigrationError('connection', `no connection to ${server}: ${text}`, undefined, code)
 }

@@ -108,6 +108,16 @@ describe('ashlar migrate', () => {
     )
   })
 
+  it('says what is wrong with a connection string that is no URL, and repeats nothing of it', async () => {
+    write('migrations/0002_a.up.sql', 'SELECT 1;')
+    write('migrations/0002_a.down.sql', 'SELECT 1;')
+    const { exit, stderr } = await run('up', '--url', 'postgres://ada:hun ter2@127.0.0.1:port/app')
+    expect(exit).to.equal(6)
+    expect(stderr)
+      .to.include('the connection string is no URL; write special characters')
+      .and.not.include('ter2')
+  })
+
   it('refuses SQLite', async () => {
     write('migrations/0002_a.up.sql', '')
     const { exit, stderr } = await run('up', '--url', 'sqlite:app.db')
