@@ -39,3 +39,27 @@ export async function cancellable<T>(
     clearTimeout(timer)
   }
 }
+
+/**
+ * Waits for transaction control, which is never cancelled: a connection that has not answered a while after the signal
+ * aborted is cut, or a network that swallows everything would keep it for as long as TCP tries.
+ */
+export async function unlessSilent<T>(
+  running: Promise<T>,
+  signal: AbortSignal | undefined,
+  destroy: () => void,
+): Promise<T> {
+  if (signal === undefined) return running
+  let timer: NodeJS.Timeout | undefined
+  const abort = () => {
+    timer = setTimeout(destroy, GRACE_MS)
+  }
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  try {
+    return await running
+  } finally {
+    signal.removeEventListener('abort', abort)
+    clearTimeout(timer)
+  }
+}

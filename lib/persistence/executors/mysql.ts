@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm'
 import { Unavailable } from '../../errors.js'
 import { DriverFault } from '../../resource/driver-fault.js'
 import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
-import { cancellable } from './cancellable.js'
+import { cancellable, unlessSilent } from './cancellable.js'
 import { checkout } from './checkout.js'
 import { NamedStatements } from './named-statements.js'
 import { checkValues } from './values.js'
@@ -22,6 +22,7 @@ interface Pool {
 
 interface Connection {
   readonly threadId: number
+  readonly stream: { destroy(): void }
   readonly config: {
     readonly user?: string
     clientFlags: number
@@ -81,8 +82,10 @@ export class MysqlDatabase implements Database {
     }
   }
 
-  lease(options?: RunOptions): Promise<Lease> {
-    return this.#connect(options?.signal)
+  async lease(options?: RunOptions): Promise<Lease> {
+    const connection = await this.#connect(options?.signal)
+    connection.signal = options?.signal
+    return connection
   }
 
   get #driver(): MysqlDriver {
@@ -113,6 +116,8 @@ export class MysqlDatabase implements Database {
 }
 
 class MysqlConnection implements Lease {
+  /** Of whoever leased it. */
+  signal: AbortSignal | undefined
   readonly #named = new NamedStatements()
   #isCut = false
 
@@ -138,7 +143,7 @@ class MysqlConnection implements Lease {
     try {
       return await cancellable(running, options?.signal, {
         cancel: () => kill(this.mysql, this.pool, this.connection),
-        destroy: () => this.#cut(),
+        destroy: () => this.connection.stream.destroy(),
       })
     } catch (error) {
       throw translated(error)
@@ -148,12 +153,16 @@ class MysqlConnection implements Lease {
   }
 
   async control(text: string): Promise<void> {
-    await query(this.connection, text).catch((error: unknown) => {
+    const running = query(this.connection, text)
+    // Not by `destroy()`, which says goodbye and lets the statement wait for the answer.
+    const destroy = () => this.connection.stream.destroy()
+    await unlessSilent(running, this.signal, destroy).catch((error: unknown) => {
       throw translated(error)
     })
   }
 
   release({ broken = false } = {}): void {
+    this.signal = undefined
     if (broken || this.#named.isFull) this.#cut()
     else if (!this.#isCut) this.connection.release()
   }

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm'
 import { Aborted, Unavailable } from '../../errors.js'
 import { DriverFault } from '../../resource/driver-fault.js'
 import type { Database, Lease, Result, RunOptions, Statement } from '../executor.js'
-import { cancellable } from './cancellable.js'
+import { cancellable, unlessSilent } from './cancellable.js'
 import { checkout } from './checkout.js'
 import { NamedStatements } from './named-statements.js'
 import { type Connection, PostgresQuery } from './postgres-query.js'
@@ -61,8 +61,10 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  lease(options?: RunOptions): Promise<Lease> {
-    return this.#connect(options?.signal)
+  async lease(options?: RunOptions): Promise<Lease> {
+    const connection = await this.#connect(options?.signal)
+    connection.signal = options?.signal
+    return connection
   }
 
   async #connect(signal: AbortSignal | undefined): Promise<PostgresConnection> {
@@ -85,6 +87,8 @@ export class PostgresDatabase implements Database {
 
 class PostgresConnection implements Lease {
   readonly dialect = 'postgres'
+  /** Of whoever leased it. */
+  signal: AbortSignal | undefined
   readonly #named = new NamedStatements()
   #isGivenUp = false
 
@@ -111,13 +115,14 @@ class PostgresConnection implements Lease {
     })
     return cancellable(running, options?.signal, {
       cancel: () => cancel(this.client),
-      destroy: () => this.client.connection?.stream.destroy(),
+      destroy: () => this.#cut(),
     })
   }
 
   /** A COMMIT after a failed statement is answered with ROLLBACK, and without an error. */
   async control(text: string): Promise<void> {
-    const answer = await this.client.query({ text }).catch((error: unknown) => {
+    const running = this.client.query({ text })
+    const answer = await unlessSilent(running, this.signal, () => this.#cut()).catch((error: unknown) => {
       throw this.#failed(error)
     })
     if (text === 'COMMIT' && 'command' in answer && answer.command !== 'COMMIT') {
@@ -126,7 +131,12 @@ class PostgresConnection implements Lease {
   }
 
   release({ broken = false } = {}): void {
+    this.signal = undefined
     this.client.release(broken || this.#isGivenUp || this.#named.isFull)
+  }
+
+  #cut(): void {
+    this.client.connection?.stream.destroy()
   }
 
   #failed(error: unknown, query?: PostgresQuery): unknown {
