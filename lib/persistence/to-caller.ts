@@ -1,8 +1,19 @@
-import { Aborted, AshlarError, Internal } from '../errors.js'
+import { Aborted, AshlarError, DeadlineExceeded, Internal } from '../errors.js'
 import { constraintError, retryable } from './constraint-error.js'
+import { driverErrors } from './driver-errors.js'
 
 /** What a caller is told of a failure: never a driver's error as it is, which carries SQL and values. */
 export function toCaller(error: unknown): unknown {
   if (error instanceof AshlarError || error instanceof TypeError) return error
-  return constraintError(error) ?? (retryable(error) ? new Aborted(undefined, error) : new Internal(error))
+  const violated = constraintError(error)
+  if (violated !== undefined) return violated
+  if (retryable(error)) return new Aborted(undefined, error)
+  return isTimedOut(error) ? new DeadlineExceeded(undefined, error) : new Internal(error)
 }
+
+/** The server has ended the statement: PostgreSQL's statement_timeout, MariaDB's max_statement_time, MySQL's max_execution_time. */
+const isTimedOut = (error: unknown): boolean =>
+  driverErrors(error).some(
+    ({ code, errno, sqlState }) =>
+      code === '57014' || (typeof sqlState === 'string' && (errno === 1969 || errno === 3024)),
+  )
