@@ -17,7 +17,13 @@ describe('createHttpServer', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     try {
-      const request = get({ host: '127.0.0.1', port, servername: 'localhost', ca: ours.certificate, agent: false })
+      const request = get({
+        host: '127.0.0.1',
+        port,
+        servername: 'localhost',
+        ca: ours.certificate,
+        agent: false,
+      })
       const [answer] = (await once(request, 'response')) as [IncomingMessage]
       expect(answer.statusCode).to.equal(200)
       answer.resume()

@@ -4,7 +4,10 @@ import { Failure } from '../../../cli/failure.js'
 import { rejection } from '../../support/rejection.js'
 
 describe('what a migration throws at the command line', () => {
-  for (const text of ['migrations: a problem', 'migrations on MySQL need the package mysql2: npm install mysql2'])
+  for (const text of [
+    'migrations: a problem',
+    'migrations on MySQL need the package mysql2: npm install mysql2',
+  ])
     it(`is a mistake of the input: ${text}`, async () => {
       const failure = await rejection(
         attempt(() => Promise.reject(new TypeError(text))),
