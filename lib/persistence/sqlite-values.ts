@@ -1,3 +1,4 @@
+import { bufferOf } from './buffer-of.js'
 import { checkValues } from './executors/values.js'
 
 export type SqliteValue = null | number | string | Buffer
@@ -17,5 +18,5 @@ function toSqliteValue(value: unknown): SqliteValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (typeof value === 'bigint') return value.toString()
   if (!(value instanceof Uint8Array)) return null
-  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return bufferOf(value)
 }

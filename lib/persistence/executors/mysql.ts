@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm'
 import { Unavailable } from '../../errors.js'
 import { DriverFault } from '../../resource/driver-fault.js'
+import { bufferOf } from '../buffer-of.js'
 import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
 import { cancellable, unlessSilent } from './cancellable.js'
 import { checkout } from './checkout.js'
@@ -175,9 +176,7 @@ class MysqlConnection implements Lease {
   /** `mysql2` binds every number as a float, which a comparison with a 64-bit column or LIMIT does not stand. */
   readonly #bound = (value: unknown): unknown => {
     const typed = this.mysql.TypedParameter
-    if (value instanceof Uint8Array && !Buffer.isBuffer(value)) {
-      return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-    }
+    if (value instanceof Uint8Array) return bufferOf(value)
     if (typed === undefined || (typeof value !== 'bigint' && !Number.isSafeInteger(value))) return value
     const integer = BigInt(value as bigint | number)
     if (integer === BigInt.asIntN(64, integer)) return typed.LONGLONG(integer)

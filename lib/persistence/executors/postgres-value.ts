@@ -1,3 +1,5 @@
+import { bufferOf } from '../buffer-of.js'
+
 /** A bound value in the text form of PostgreSQL; bytes as they are. Expects what `checkValues` lets through. */
 export function toPostgres(value: unknown): string | Buffer | null {
   if (typeof value === 'string') return value
@@ -28,6 +30,3 @@ function toElement(item: unknown): string {
 }
 
 const SPECIAL = /["\\]/
-
-const bufferOf = (bytes: Uint8Array): Buffer =>
-  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

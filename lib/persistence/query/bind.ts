@@ -1,3 +1,4 @@
+import { bufferOf } from '../buffer-of.js'
 import type { Dialect } from '../executor.js'
 import type { PlanColumn, PlanValue } from './plan.js'
 
@@ -67,10 +68,6 @@ const rounded = (kind: PlanColumn['kind'], value: number): number =>
   kind === 'float' ? Math.fround(value) : value
 
 const finite = (value: number): BoundValue => (Number.isFinite(value) ? value : String(value))
-
-/** The same memory: not every driver takes a plain Uint8Array. */
-const bufferOf = (bytes: Uint8Array): Buffer =>
-  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** What MySQL calls a datetime, of an ISO text in UTC. */
 const datetime = (iso: string): string => iso.slice(0, -1).replace('T', ' ')
