@@ -1,4 +1,5 @@
 import { Column } from 'typeorm'
+import { onProperty } from './apply.js'
 import { declareProperty } from './metadata.js'
 import { snakeCase } from './snake-case.js'
 
@@ -17,9 +18,12 @@ export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as con
  * A verify-only token, such as an API key: minted at create, answered once, then only its salted hash is kept.
  * The property has to be typed `Credential`.
  */
-export const Credential = (): PropertyDecorator => (prototype, property) => {
-  const name = String(property)
-  declareProperty(prototype, property, { role: 'credential' })
-  for (const part of CREDENTIAL_PARTS)
-    Column({ type: String, nullable: true, name: `${snakeCase(name)}_${part}` })(prototype, `${name}_${part}`)
-}
+export const Credential = (): PropertyDecorator =>
+  onProperty('Credential', (prototype, name) => {
+    declareProperty(prototype, name, { role: 'credential' })
+    for (const part of CREDENTIAL_PARTS)
+      Column({ type: String, nullable: true, name: `${snakeCase(name)}_${part}` })(
+        prototype,
+        `${name}_${part}`,
+      )
+  })

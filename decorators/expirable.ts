@@ -1,3 +1,4 @@
+import { onClass } from './apply.js'
 import { declare } from './metadata.js'
 
 export interface ExpirableOptions {
@@ -12,9 +13,9 @@ const LONGEST_MS = 365_000 * 86_400_000
 /** Gives the entity an `expire_time`; `purgeExpired` removes for good what is past it. */
 export function Expirable(options: ExpirableOptions = {}): ClassDecorator {
   const ttlMs = options.ttl === undefined ? undefined : toMilliseconds(options.ttl)
-  return (entity) => {
+  return onClass('Expirable', (entity) => {
     declare(entity, 'Expirable', { expirable: { ttlMs } })
-  }
+  })
 }
 
 function toMilliseconds(ttl: string): number {

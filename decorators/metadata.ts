@@ -11,6 +11,8 @@ export interface PropertyFacts {
   readonly role?: PropertyRole
   /** May be named in filter and order_by although it is output-only. */
   readonly filterable?: boolean
+  /** Class of the property, where TypeORM has no type for it and was told another. */
+  readonly type?: unknown
   /** Is a source of search. */
   readonly searchable?: boolean
 }

@@ -1,3 +1,4 @@
+import { onProperty } from './apply.js'
 import { declareProperty } from './metadata.js'
 
 export interface OutputOnlyOptions {
@@ -6,8 +7,7 @@ export interface OutputOnlyOptions {
 }
 
 /** The server alone writes the field: what a client sends is dropped (AIP-203). Goes beside `@Column`. */
-export const OutputOnly =
-  (options: OutputOnlyOptions = {}): PropertyDecorator =>
-  (prototype, property) => {
+export const OutputOnly = (options: OutputOnlyOptions = {}): PropertyDecorator =>
+  onProperty('OutputOnly', (prototype, property) => {
     declareProperty(prototype, property, { role: 'outputOnly', ...options })
-  }
+  })

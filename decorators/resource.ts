@@ -1,6 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { Column, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
-import { declare, inheritedFacts, lineage } from './metadata.js'
+import { onClass } from './apply.js'
+import { declare, declareProperty, inheritedFacts, lineage } from './metadata.js'
 import { snakeCase } from './snake-case.js'
 
 export interface ResourceOptions {
@@ -8,6 +9,11 @@ export interface ResourceOptions {
   readonly message?: DescMessage
   /** Resource type in authorization rules; the snake_case of the class name when left out. */
   readonly type?: string
+  /**
+   * All tenants share the entities: everybody whom a rule lets in reaches every row. A resource says this, or is
+   * `@TenantScoped()`.
+   */
+  readonly shared?: boolean
   /** Column naming of an existing database: `deleted_at` (gorm, the default) or `delete_time` (ent). */
   readonly shape?: 'gorm' | 'ent'
 }
@@ -17,7 +23,7 @@ export interface ResourceOptions {
  * no name of its own in snake_case. Write it topmost.
  */
 export function Resource(options: ResourceOptions = {}): ClassDecorator {
-  return (entity) => {
+  return onClass('Resource', (entity) => {
     const prototype = entity.prototype as object
     const facts = inheritedFacts(entity)
     const nullableTime = { type: Date, nullable: true } as const
@@ -33,10 +39,22 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       )
     if (facts.expirable !== undefined && !has(entity, 'expireTime'))
       Column({ ...nullableTime, name: 'expire_time' })(prototype, 'expireTime')
-    for (const column of columnsOf(entity)) column.options.name ??= snakeCase(column.propertyName)
+    for (const { options: column, propertyName, target } of columnsOf(entity)) {
+      column.name ??= snakeCase(propertyName)
+      if (typeof column.type !== 'function' || TYPEORMS_OWN.has(column.type)) continue
+      const declared = target as { readonly prototype: object }
+      declareProperty(declared.prototype, propertyName, { type: column.type })
+      column.type = column.type === (BigInt as unknown) ? 'bigint' : 'text'
+    }
     declare(entity, 'Resource', { resource: options })
-  }
+  })
 }
+
+/**
+ * Classes of properties that TypeORM has a type for. For every other, Uint8Array among them, it is told a type that each
+ * database has, or it would refuse the column before anybody asks what the property is; what is stored is the model's to say.
+ */
+const TYPEORMS_OWN = new Set<unknown>([String, Number, Boolean, Date])
 
 function columnsOf(entity: object) {
   const classes = new Set<unknown>(lineage(entity))

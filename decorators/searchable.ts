@@ -1,3 +1,4 @@
+import { refuseStandard } from './apply.js'
 import { declare, declareSearchable } from './metadata.js'
 
 /**
@@ -19,6 +20,7 @@ export interface SearchableOptions {
 /** Lets `q` of a list find the entity: by a property it marks, or, on the class, by expressions and with a strategy. */
 export function Searchable(options: SearchableOptions = {}): ClassDecorator & PropertyDecorator {
   return (target: object, property?: string | symbol) => {
+    refuseStandard('@Searchable()', property)
     if (property === undefined) declare(target, 'Searchable', { searchable: options })
     else declareSearchable(target, property)
   }

@@ -1,4 +1,5 @@
 import { Column } from 'typeorm'
+import { onProperty } from './apply.js'
 import { declareProperty } from './metadata.js'
 import { snakeCase } from './snake-case.js'
 
@@ -14,10 +15,10 @@ export type IsSecret<T> = 0 extends 1 & T ? false : typeof kind extends keyof T 
  * A retrievable secret: only `<field>_hash` (deterministic, indexed) and `<field>_cipher` are stored, and nothing read
  * back carries the plaintext. The property has to be typed `Secret`.
  */
-export const Secret = (): PropertyDecorator => (prototype, property) => {
-  const name = String(property)
-  declareProperty(prototype, property, { role: 'secret' })
-  const column = (part: string) => ({ nullable: true, name: `${snakeCase(name)}_${part}` })
-  Column({ type: String, ...column('hash') })(prototype, `${name}_hash`)
-  Column({ type: 'text', ...column('cipher') })(prototype, `${name}_cipher`)
-}
+export const Secret = (): PropertyDecorator =>
+  onProperty('Secret', (prototype, name) => {
+    declareProperty(prototype, name, { role: 'secret' })
+    const column = (part: string) => ({ nullable: true, name: `${snakeCase(name)}_${part}` })
+    Column({ type: String, ...column('hash') })(prototype, `${name}_hash`)
+    Column({ type: 'text', ...column('cipher') })(prototype, `${name}_cipher`)
+  })

@@ -1,8 +1,10 @@
 import { Column } from 'typeorm'
+import { onProperty } from './apply.js'
 import { declareProperty } from './metadata.js'
 
 /** A `map<string, string>` kept in one JSON column; filters name its entries as `tags.<key>`. */
-export const Tags = (): PropertyDecorator => (prototype, property) => {
-  declareProperty(prototype, property, { role: 'tags' })
-  Column({ type: 'simple-json' })(prototype, property)
-}
+export const Tags = (): PropertyDecorator =>
+  onProperty('Tags', (prototype, property) => {
+    declareProperty(prototype, property, { role: 'tags' })
+    Column({ type: 'simple-json' })(prototype, property)
+  })

@@ -64,7 +64,9 @@ const CHECKS: Readonly<Record<FieldKind, Check>> = {
   tags: (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return 'has to be a map of strings'
-    for (const [key, entry] of Object.entries(value)) {
+    const entries = Object.entries(value)
+    if (entries.length > MAX_TAGS) return `has ${entries.length} entries: use at most ${MAX_TAGS}`
+    for (const [key, entry] of entries) {
       const problem = text(key) ?? text(entry)
       if (problem !== undefined) return `${JSON.stringify(key)} ${problem}`
     }
@@ -74,6 +76,8 @@ const CHECKS: Readonly<Record<FieldKind, Check>> = {
     field.repeated && !Array.isArray(value) ? 'has to be an array' : jsonProblem(value, 0),
 }
 
+/** Entries of a map of tags. */
+export const MAX_TAGS = 256
 const MAX_DEPTH = 64
 
 /** Strings anywhere inside a JSON value are held to what text columns hold. */
@@ -91,7 +95,7 @@ function jsonProblem(value: unknown, depth: number): string | undefined {
 }
 
 /** Counts code points, as databases count characters, and only when the UTF-16 length leaves a doubt. */
-function isLonger(value: string, max: number): boolean {
+export function isLonger(value: string, max: number): boolean {
   if (value.length <= max) return false
   if (value.length > max * 2) return true
   let count = 0

@@ -1,3 +1,4 @@
+import { isInstance, propertyOf, readable } from './readable.js'
 import { redactError } from './redact-error.js'
 
 /**
@@ -16,39 +17,43 @@ export class DriverFault extends Error {
     super(safeMessage(error) ?? `the database answered ${codes.code ?? codes.errno ?? 'with an error'}`)
     this.name = 'DriverFault'
     Object.assign(this, codes)
-    if ((error as Said | null)?.fatal === true) this.fatal = true
+    if (propertyOf(error, 'fatal') === true) this.fatal = true
   }
 }
 
-/** A driver's error as one that may be logged or be a cause; anything else as it is. */
+/** A driver's error as one that may be logged or be a cause; anything else as it is, if it can be read at all. */
 export function withoutValues(error: unknown): unknown {
   const drivers = driverErrorIn(error, 8)
-  return drivers === undefined ? error : new DriverFault(drivers)
+  return drivers === undefined ? readable(error) : new DriverFault(drivers)
 }
 
-/** Fields of the errors of `pg`, `mysql2`, the SQLite engines, Node's sockets and TypeORM. */
-interface Said {
-  readonly code?: unknown
-  readonly errno?: unknown
-  readonly sqlState?: unknown
-  readonly message?: unknown
-  readonly severity?: unknown
-  readonly syscall?: unknown
-  readonly file?: unknown
-  readonly fatal?: unknown
-  readonly driverError?: unknown
-  readonly parameters?: unknown
+/**
+ * What a log may say of anything that was thrown: a plain object, so that no logger looks for more. Nothing of what a driver
+ * hung on it, and nothing of what is no error.
+ */
+export function errorForLog(error: unknown): {
+  readonly name: string
+  readonly message?: string
+  readonly stack?: string
+} {
+  const safe = withoutValues(error)
+  if (!(safe instanceof Error)) return { name: typeof error }
+  const { name, message, stack } = safe
+  return stack === undefined ? { name, message } : { name, message, stack }
 }
 
+/** Goes by the fields of the errors of `pg`, `mysql2`, the SQLite engines and TypeORM. */
 function driverErrorIn(error: unknown, depth: number): unknown {
-  if (!(error instanceof Error) || error instanceof DriverFault) return undefined
-  const { code, sqlState, severity, driverError, parameters } = error as Said
+  if (!isInstance(error, Error) || isInstance(error, DriverFault)) return undefined
+  const of = (name: string) => propertyOf(error, name)
+  const driverError = of('driverError')
   if (driverError !== undefined && depth > 0) return driverErrorIn(driverError, depth - 1) ?? driverError
+  const code = of('code')
   const isDrivers =
-    typeof sqlState === 'string' ||
-    (typeof severity === 'string' && typeof code === 'string') ||
+    typeof of('sqlState') === 'string' ||
+    (typeof of('severity') === 'string' && typeof code === 'string') ||
     (typeof code === 'string' && code.startsWith('SQLITE_')) ||
-    parameters !== undefined
+    of('parameters') !== undefined
   return isDrivers ? error : undefined
 }
 
@@ -86,12 +91,17 @@ const SQLITE =
 const CONNECTION =
   /^(?:Connection (?:terminated|lost|ended)|Client has encountered a connection error|timeout exceeded|Can't add new command)/
 
+/** What is longer repeats more than names, and costs an expression its stack. */
+const LONGEST_MESSAGE = 2000
+
 function safeMessage(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined
-  const { message, code, sqlState, severity, syscall, file } = error as Error & Said
-  if (typeof severity === 'string' && typeof code === 'string')
-    return NAMES_ALONE.test(code) && file !== RAISED ? message : undefined
-  if (typeof sqlState === 'string') return MYSQL.test(message) ? message : undefined
-  if (typeof syscall === 'string' || CONNECTION.test(message)) return message
+  if (!isInstance(error, Error)) return undefined
+  const of = (name: string) => propertyOf(error, name)
+  const [message, code] = [of('message'), of('code')]
+  if (typeof message !== 'string' || message.length > LONGEST_MESSAGE) return undefined
+  if (typeof of('severity') === 'string' && typeof code === 'string')
+    return NAMES_ALONE.test(code) && of('file') !== RAISED ? message : undefined
+  if (typeof of('sqlState') === 'string') return MYSQL.test(message) ? message : undefined
+  if (typeof of('syscall') === 'string' || CONNECTION.test(message)) return message
   return SQLITE.exec(message)?.[0]
 }

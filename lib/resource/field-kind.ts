@@ -43,7 +43,7 @@ export function kindOfMessageField(field: DescField): FieldKind | { readonly pro
   return field.message.typeName === 'google.protobuf.Duration' ? 'duration' : 'json'
 }
 
-const NO_ONEOF = 'which no column can hold: make its members optional fields'
+export const NO_ONEOF = 'which no column can hold: make its members optional fields'
 
 /** Why a message cannot be stored as the JSON of its fields, however deep inside of it the reason lies. */
 function unstorable(message: DescMessage, seen: Set<string>): string | undefined {
@@ -94,13 +94,39 @@ const BY_CLASS = new Map<unknown, FieldKind>([
   [Buffer, 'bytes'],
 ])
 
-/** The kind of a column that no message field describes; undefined when its TypeORM type is none we can store. */
-export const kindOfColumn = (type: unknown): FieldKind | undefined =>
-  typeof type === 'string'
-    ? Object.hasOwn(BY_TYPE_NAME, type)
-      ? BY_TYPE_NAME[type]
-      : undefined
-    : BY_CLASS.get(type)
+/**
+ * The kind of a column by its type; undefined when that is none we can store. A text of a Uint8Array holds bytes, because no
+ * type of bytes is one that TypeORM takes on every database.
+ */
+export const kindOfColumn = (type: unknown, designType: unknown): FieldKind | undefined => {
+  const kind =
+    typeof type !== 'string'
+      ? BY_CLASS.get(type)
+      : Object.hasOwn(BY_TYPE_NAME, type)
+        ? BY_TYPE_NAME[type]
+        : undefined
+  return kind === 'string' && BY_CLASS.get(designType) === 'bytes' ? 'bytes' : kind
+}
+
+/** Every column type that can be stored, by what it holds. */
+export const storableTypes = (): string => {
+  const kinds = [...new Set(Object.values(BY_TYPE_NAME))]
+  return kinds.map((kind) => `${HOLDS[kind] ?? kind} (${typesOf(kind).join(', ')})`).join(', ')
+}
+
+const typesOf = (kind: FieldKind): string[] =>
+  Object.entries(BY_TYPE_NAME).flatMap(([name, of]) => (of === kind ? [name] : []))
+
+const HOLDS: Readonly<Partial<Record<FieldKind, string>>> = {
+  int32: 'number',
+  int64: 'bigint',
+  float: 'fractions of 32 bits',
+  double: 'fractions of 64 bits',
+  bool: 'boolean',
+  timestamp: 'Date',
+  bytes: 'Uint8Array',
+  json: 'arrays and objects',
+}
 
 interface TypeScriptType {
   readonly text: string

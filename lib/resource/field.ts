@@ -28,6 +28,8 @@ export interface Column {
   readonly kind: FieldKind
   readonly nullable: boolean
   readonly enumNames?: EnumNames
+  /** Characters, for strings whose column is bounded. */
+  readonly maxLength?: number | undefined
 }
 
 /**

@@ -5,8 +5,12 @@ import { lineage, type EntityFacts } from '../../decorators/metadata.js'
 import { snakeCase } from '../../decorators/snake-case.js'
 import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
 import { FieldBehavior, field_behavior } from '../gen/google/api/field_behavior_pb.js'
+import type { EntityClass } from './resource-model.js'
 import type { EnumNames, Field, FieldKind, Role } from './field.js'
+import { describeType, maxLengthOf, typeProblems, unstorableType } from './column-type.js'
 import { expectedType, kindOfColumn, kindOfMessageField } from './field-kind.js'
+import { missingFields } from './missing-fields.js'
+import { typeormProblems } from './typeorm-problems.js'
 
 type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
@@ -14,44 +18,60 @@ type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 export interface FieldReading {
   readonly fields: readonly Field[]
   readonly problems: readonly string[]
+  /** Properties that are refused as a whole. */
+  readonly refused: ReadonlySet<string>
 }
 
 /** Joins the columns TypeORM knows, what our decorators said and the message into fields. */
 export function readFields(
-  entity: object,
+  entity: EntityClass<object>,
   facts: EntityFacts,
   message: DescMessage | undefined,
 ): FieldReading {
-  const problems: string[] = []
+  const { problems: declared, properties: refused } = typeormProblems(entity)
+  const problems = [...declared]
   const classes = new Set<unknown>(lineage(entity))
   const columns = new Map<string, ColumnArgs>()
   for (const column of getMetadataArgsStorage().columns)
-    if (classes.has(column.target)) columns.set(column.propertyName, column)
+    if (classes.has(column.target)) columns.set(column.propertyName, asDeclared(column, facts))
   const inMessage = new Map((message?.fields ?? []).map((field) => [field.localName, field]))
   const hidden = hiddenColumns(facts)
 
   const fields: Field[] = []
   for (const [property, column] of columns) {
+    if (refused.has(property)) continue
     const role = hidden.get(property) ?? roleOf(property, column, facts, inMessage.get(property))
+    const designType = designTypeOf(entity, property)
     const field = toField(
       property,
       column,
       role,
       facts,
       hidden.has(property) ? undefined : inMessage.get(property),
+      designType,
     )
     if (typeof field !== 'string') fields.push(field)
-    problems.push(...problemsOf(entity, property, column, field, inMessage.get(property)))
+    problems.push(...problemsOf(property, column, field, inMessage.get(property), designType))
   }
-  for (const field of inMessage.values()) {
-    const role = facts.properties.get(field.localName)?.role
-    if (!columns.has(field.localName) && role !== 'secret' && role !== 'credential')
-      problems.push(
-        `${message?.typeName ?? ''} has a field ${field.name}, and no property ${field.localName} stores it: add one with @Column()`,
-      )
-  }
-  return { fields, problems }
+  const known = new Set([...columns.keys(), ...refused, ...decoratedOf(facts)])
+  if (message !== undefined) problems.push(...missingFields(message, fields, known))
+  return { fields, problems, refused }
 }
+
+/** With the class of its property where TypeORM was told another type. */
+function asDeclared(column: ColumnArgs, facts: EntityFacts): ColumnArgs {
+  const type = facts.properties.get(column.propertyName)?.type
+  return type === undefined ? column : { ...column, options: { ...column.options, type: type as never } }
+}
+
+/** Secrets and credentials, which have no column of their own name. */
+const decoratedOf = (facts: EntityFacts): string[] =>
+  [...facts.properties].flatMap(([property, { role }]) =>
+    role === 'secret' || role === 'credential' ? [property] : [],
+  )
+
+const designTypeOf = ({ prototype }: EntityClass<object>, property: string): unknown =>
+  Reflect.getMetadata('design:type', prototype as object, property)
 
 /** The made-up properties behind secrets and credentials. */
 function hiddenColumns(facts: EntityFacts): Map<string, Role> {
@@ -89,8 +109,9 @@ function toField(
   role: Role,
   facts: EntityFacts,
   inMessage: DescField | undefined,
+  designType: unknown,
 ): Field | string {
-  const kind = kindOf(property, column, facts, inMessage)
+  const kind = kindOf(property, column, facts, inMessage, designType)
   if (typeof kind !== 'string') return `${property} ${kind.problem}`
   const proto = inMessage?.name ?? snakeCase(property)
   const facet = facts.properties.get(property)
@@ -117,7 +138,7 @@ function toField(
     filterable,
     writable: exposed && role === 'plain',
     exposed,
-    maxLength: kind === 'string' ? maxLengthOf(column) : undefined,
+    maxLength: lengthOf(kind, column.options),
     repeated: inMessage?.fieldKind === 'list',
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
   })
@@ -128,6 +149,7 @@ function kindOf(
   column: ColumnArgs,
   facts: EntityFacts,
   inMessage: DescField | undefined,
+  designType: unknown,
 ): FieldKind | { problem: string } {
   if (facts.properties.get(property)?.role === 'tags') {
     const kind = inMessage === undefined ? 'tags' : kindOfMessageField(inMessage)
@@ -135,23 +157,19 @@ function kindOf(
       ? 'tags'
       : { problem: 'is declared with @Tags and is no map<string, string> in the message' }
   }
-  if (inMessage !== undefined) return kindOfMessageField(inMessage)
-  const kind = kindOfColumn(column.options.type)
-  return (
-    kind ?? {
-      problem: `has the column type ${describe(column.options.type)}, which cannot be stored: use one that TypeORM has on every database`,
-    }
-  )
+  const said = inMessage === undefined ? undefined : kindOfMessageField(inMessage)
+  if (typeof said === 'object') return said
+  const { type } = column.options
+  // A class is what TypeScript says of the property, and not what somebody declared: the message knows better.
+  if (said !== undefined && typeof type === 'function') return said
+  const kind = kindOfColumn(type, designType)
+  return kind === undefined ? { problem: unstorableType(type) } : (said ?? kind)
 }
 
-const describe = (type: unknown): string => (typeof type === 'function' ? type.name : String(type))
-
-const DEFAULT_LENGTH = 255
-const UNBOUNDED = new Set<unknown>(['text', 'mediumtext', 'longtext'])
-
-function maxLengthOf(column: ColumnArgs): number | undefined {
-  if (UNBOUNDED.has(column.options.type)) return undefined
-  return column.options.length === undefined ? DEFAULT_LENGTH : Number(column.options.length)
+/** An enum's names have the room that its column was given, or enough. */
+function lengthOf(kind: FieldKind, options: ColumnArgs['options']): number | undefined {
+  if (kind === 'string') return maxLengthOf(options)
+  return kind === 'enum' && options.length !== undefined ? maxLengthOf(options) : undefined
 }
 
 const enumNames = new WeakMap<DescEnum, EnumNames>()
@@ -168,35 +186,27 @@ function enumNamesOf(desc: DescEnum): EnumNames {
   return names
 }
 
-const MODES: Readonly<Record<string, string>> = {
-  createDate: 'use @CreateTime() instead of @CreateDateColumn()',
-  updateDate: 'use @UpdateTime() instead of @UpdateDateColumn()',
-  deleteDate: 'use @SoftDeletable() on the class instead of @DeleteDateColumn()',
-  version: 'use @ETag() instead of @VersionColumn()',
-  virtual: 'a virtual column cannot be stored',
-}
-
 function problemsOf(
-  entity: object,
   property: string,
   column: ColumnArgs,
   field: Field | string,
   inMessage: DescField | undefined,
+  designType: unknown,
 ): string[] {
-  const problems: string[] = []
-  const mode = MODES[column.mode]
-  if (mode !== undefined) return [`${property}: ${mode}`]
-  problems.push(...unsupportedOptions(property, column), ...misnamed(property, column))
-  if (typeof field === 'string') return [field]
-  const designType: unknown = Reflect.getMetadata(
-    'design:type',
-    (entity as { prototype: object }).prototype,
-    property,
-  )
+  const problems = misnamed(property, column)
+  if (typeof field === 'string') return [...problems, field]
+  problems.push(...typeProblems(property, column.options, field.kind))
   const expected = expectedType(field.kind, designType, field.repeated)
   if (expected !== undefined)
     problems.push(
-      `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}: declare it as ${expected}, not ${describe(designType)}`,
+      `${property} is ${field.kind}${inMessage === undefined ? '' : ' in the message'}: declare it as ${expected}, not ${describeType(designType)}`,
+    )
+  const tooLong = [...(field.enumNames?.numberOf.keys() ?? [])].find(
+    (name) => name.length > (field.maxLength ?? Infinity),
+  )
+  if (tooLong !== undefined)
+    problems.push(
+      `${property}: ${tooLong} is longer than the ${field.maxLength ?? 0} characters of its column`,
     )
   if (inMessage?.presence === 1 && inMessage.fieldKind !== 'message' && !field.nullable)
     problems.push(
@@ -212,23 +222,6 @@ function problemsOf(
       `${property} is not optional in the message, so it cannot tell absent from empty: drop nullable, or write optional in the .proto`,
     )
   return problems
-}
-
-/** Options of TypeORM that our statements would silently pass over. */
-function unsupportedOptions(property: string, { options }: ColumnArgs): string[] {
-  const ignored = [
-    ['transformer', options.transformer !== undefined],
-    ['select: false', options.select === false],
-    ['default', options.default !== undefined],
-    ['array', options.array === true],
-    ['generatedType', options.generatedType !== undefined],
-  ] as const
-  return ignored
-    .filter(([, isSet]) => isSet)
-    .map(
-      ([name]) =>
-        `${property}: the column option ${name} is not supported: drop it, or the column is not what it says`,
-    )
 }
 
 /** Columns by which rows are told apart have to be the properties we look for, or nothing is told apart. */

@@ -1,13 +1,15 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
-import { getMetadataArgsStorage } from 'typeorm'
+import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
-import { inheritedFacts, lineage, type EntityFacts } from '../../decorators/metadata.js'
+import { inheritedFacts, type EntityFacts } from '../../decorators/metadata.js'
 import { snakeCase } from '../../decorators/snake-case.js'
 import { DeclarationError } from '../errors.js'
 import { checkValue } from './check-values.js'
 import { conversionsOf } from './conversions.js'
 import type { Column, Columns, Field, Role } from './field.js'
 import { readFields } from './fields.js'
+import { indexGroups } from './index-groups.js'
+import { ownershipProblems } from './ownership.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search-model.js'
 import { jsonColumnOf, PLAIN_JSON, type JsonColumn } from './wire-values.js'
@@ -26,21 +28,25 @@ export function resourceModel<E extends object>(entity: EntityClass<E>): Resourc
 
 function build(entity: EntityClass<object>): ResourceModel {
   const facts = inheritedFacts(entity)
-  const classes = new Set<unknown>(lineage(entity))
-  const table = getMetadataArgsStorage().tables.find((candidate) => classes.has(candidate.target))
+  const tables = getMetadataArgsStorage().tables.filter(({ target }) => target === entity)
+  const [declaredTable] = tables
+  const table = new DefaultNamingStrategy().tableName(entity.name, declaredTable?.name)
   if (facts.resource === undefined)
     throw new DeclarationError(entity.name, ['it is no resource: write @Resource() above the class'])
   const message = facts.resource.message
-  const { fields, problems } = readFields(entity, facts, message)
-  const all = [...problems]
-  if (table === undefined) all.push('it is no TypeORM entity: write @Entity() below @Resource()')
+  const { fields, problems, refused } = readFields(entity, facts, message)
+  const all = [...problems, ...ownershipProblems(facts, fields, message)]
+  if (declaredTable === undefined) all.push('it is no TypeORM entity: write @Entity() below @Resource()')
+  if (tables.length > 1) all.push('it is declared as an entity twice: keep one @Entity()')
 
   const secrets = secretsOf(facts, fields)
   const credentials = credentialsOf(facts, fields)
   const keys = fields.filter((field) => field.role === 'key')
-  all.push(...structuralProblems(fields, keys, message, [...secrets, ...credentials]))
-  const search = searchModelOf(facts, fields, message, table?.name ?? '')
+  all.push(...structuralProblems(fields, keys, message, [...secrets, ...credentials], refused))
+  const search = searchModelOf(facts, fields, message, table, entity.name)
   all.push(...search.problems)
+  const groups = indexGroups(entity, fields, refused)
+  all.push(...groups.problems)
   const key = keys[0]
   if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, all)
 
@@ -56,13 +62,16 @@ function build(entity: EntityClass<object>): ResourceModel {
       entityFields,
       new Set([...secrets, ...credentials].map(({ property }) => property)),
     )
-  const groupsOf = (found: readonly { target: unknown; columns?: unknown }[]) =>
-    groups(found, classes, byProperty)
 
   return Object.freeze({
     entity,
     type: facts.resource.type ?? snakeCase(entity.name),
-    table: table?.name ?? snakeCase(entity.name),
+    table,
+    declaredTable: {
+      name: declaredTable?.name,
+      schema: declaredTable?.schema || undefined,
+      database: declaredTable?.database || undefined,
+    },
     shape: facts.resource.shape ?? 'gorm',
     message,
     fields,
@@ -86,10 +95,8 @@ function build(entity: EntityClass<object>): ResourceModel {
     secrets,
     credentials,
     search: search.model,
-    uniques: groupsOf(getMetadataArgsStorage().uniques).concat(
-      groupsOf(getMetadataArgsStorage().indices.filter((index) => index.unique === true)),
-    ),
-    indexes: groupsOf(getMetadataArgsStorage().indices.filter((index) => index.unique !== true)),
+    uniques: groups.uniques,
+    indexes: groups.indexes,
     json: jsonColumns(entityFields, message),
     create: () => new entity(),
     toMessage: <M extends Message>(value: object) => linked(conversions, entity).toMessage(value) as M,
@@ -168,9 +175,11 @@ function structuralProblems(
   keys: readonly Field[],
   message: DescMessage | undefined,
   secretive: readonly { property: string; proto: string }[],
+  refused: ReadonlySet<string>,
 ): string[] {
   const problems: string[] = []
-  if (keys.length !== 1 || keys[0]?.kind !== 'string')
+  const isKeyRefused = keys.length === 0 && refused.size > 0
+  if (!isKeyRefused && (keys.length !== 1 || keys[0]?.kind !== 'string'))
     problems.push(
       'it needs exactly one string key beside account_id: declare it with @PrimaryColumn() id!: string (or name)',
     )
@@ -189,13 +198,3 @@ function structuralProblems(
 
 const duplicates = (names: readonly string[]): Set<string> =>
   new Set(names.filter((name, at) => names.indexOf(name) !== at))
-
-function groups(
-  found: readonly { target: unknown; columns?: unknown }[],
-  classes: ReadonlySet<unknown>,
-  byProperty: ReadonlyMap<string, Field>,
-): Field[][] {
-  return found
-    .filter(({ target, columns }) => classes.has(target) && Array.isArray(columns))
-    .map(({ columns }) => (columns as string[]).flatMap((property) => byProperty.get(property) ?? []))
-}

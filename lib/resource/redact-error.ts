@@ -1,4 +1,7 @@
+import { propertyOf } from './readable.js'
+
 const MAX_CAUSES = 4
+const FIELDS = ['name', 'code', 'errno', 'sqlState', 'cause']
 const NAME = /^[\w$.-]{1,64}$/
 const SQL_STATE = /^[0-9A-Z]{5}$/
 
@@ -17,12 +20,9 @@ export interface RedactedError {
  */
 export const redactError = (error: unknown): RedactedError => redacted(error, MAX_CAUSES)
 
-/** Parameters of a statement by kind and size, for a log of statements. */
-export const redactParameters = (parameters: readonly unknown[]): string[] => parameters.map(kindOf)
-
 function redacted(error: unknown, causes: number): RedactedError {
   if (typeof error !== 'object' || error === null) return { name: typeof error }
-  const { name, code, errno, sqlState, cause } = error as Readonly<Record<string, unknown>>
+  const [name, code, errno, sqlState, cause] = FIELDS.map((field) => propertyOf(error, field))
   return {
     name: typeof name === 'string' && NAME.test(name) ? name : 'Error',
     ...(typeof code === 'number' || (typeof code === 'string' && NAME.test(code)) ? { code } : {}),
@@ -30,12 +30,4 @@ function redacted(error: unknown, causes: number): RedactedError {
     ...(typeof sqlState === 'string' && SQL_STATE.test(sqlState) ? { sqlState } : {}),
     ...(cause === undefined || causes === 0 ? {} : { cause: redacted(cause, causes - 1) }),
   }
-}
-
-function kindOf(value: unknown): string {
-  if (typeof value === 'string') return `string(${value.length})`
-  if (value instanceof Uint8Array) return `bytes(${value.length})`
-  if (Array.isArray(value)) return `array(${value.length})`
-  if (value instanceof Date) return 'date'
-  return value === null ? 'null' : typeof value
 }

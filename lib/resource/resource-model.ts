@@ -6,6 +6,16 @@ import type { JsonColumn } from './wire-values.js'
 /** A class whose instances are entities. */
 export type EntityClass<E extends object> = new () => E
 
+/** What `@Entity` says of a table. */
+export interface DeclaredTable {
+  /** Undefined where the name of the class is to give one. */
+  readonly name: string | undefined
+  /** On PostgreSQL. */
+  readonly schema: string | undefined
+  /** On MySQL. */
+  readonly database: string | undefined
+}
+
 /** One `@Secret()` property with the columns behind it. */
 export interface SecretField {
   readonly property: string
@@ -32,7 +42,10 @@ export interface ResourceModel<E extends object = object> {
   readonly entity: EntityClass<E>
   /** Resource type as rules name it, such as `widget`. */
   readonly type: string
+  /** The table as the entity alone names it; a DataSource may put a prefix before it, or the table into a schema. */
   readonly table: string
+  /** What `@Entity` said of the table. */
+  readonly declaredTable: DeclaredTable
   /** Decides column names only: `deleted_at` (gorm) or `delete_time` (ent). */
   readonly shape: 'gorm' | 'ent'
   /** The proto message, where one is linked. */

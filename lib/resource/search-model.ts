@@ -5,6 +5,7 @@ import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
 import { FieldBehavior, field_behavior } from '../gen/google/api/field_behavior_pb.js'
 import { parseCel, type CelNode } from './cel.js'
 import type { Field } from './field.js'
+import { misspelt } from './misspelt.js'
 import { rawSqlProblem } from './raw-sql.js'
 
 /** One source of searchable text. An expression without `cel` needs PostgreSQL. */
@@ -27,6 +28,8 @@ export function searchModelOf(
   fields: readonly Field[],
   message: DescMessage | undefined,
   table: string,
+  /** Name of the entity. */
+  entity: string,
 ): { readonly model: SearchModel | undefined; readonly problems: readonly string[] } {
   const marked = [...facts.properties]
     .filter(([, { searchable }]) => searchable)
@@ -39,7 +42,7 @@ export function searchModelOf(
   for (const source of sources) {
     const part =
       typeof source === 'string'
-        ? fieldPart(source, facts, fields, message)
+        ? fieldPart(source, facts, fields, message, entity)
         : expressionPart(source, fields, table)
     if (typeof part === 'string') problems.push(`@Searchable: ${part}`)
     else parts.push(part)
@@ -62,12 +65,17 @@ function fieldPart(
   facts: EntityFacts,
   fields: readonly Field[],
   message: DescMessage | undefined,
+  entity: string,
 ): SearchPart | string {
   const role = facts.properties.get(name)?.role
   if (role === 'secret' || role === 'credential') return `${name} is a ${role}, which is never searched`
   const field = fields.find((candidate) => candidate.property === name || candidate.proto === name)
   if (field === undefined || field.role === 'secret' || field.role === 'credential')
-    return `there is no property ${name}`
+    return `there is no property ${name}: ${misspelt(
+      name,
+      entity,
+      fields.filter(({ kind }) => kind === 'string').map(({ property }) => property),
+    )}`
   if (field.kind !== 'string')
     return `${name} is ${field.kind}: only text is searched; write an expression for the rest`
   const inMessage = message?.fields.find(({ localName }) => localName === field.property)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { QueryFailedError } from 'typeorm'
 import { Internal } from '../../lib/errors.js'
-import { DriverFault, withoutValues } from '../../lib/resource/driver-fault.js'
+import { DriverFault, errorForLog, withoutValues } from '../../lib/resource/driver-fault.js'
 
 const said = (message: string, fields: object): Error => Object.assign(new Error(message), fields)
 const pg = (code: string, message: string, more: object = {}) =>
@@ -81,5 +81,29 @@ describe('withoutValues', () => {
       undefined,
     ])
       expect(withoutValues(error)).to.equal(error)
+  })
+})
+
+describe('errorForLog', () => {
+  it('is a plain object without what a driver hung on its error', () => {
+    const driver = Object.assign(new Error('Key (email)=(alice) exists'), {
+      code: '22000',
+      severity: 'ERROR',
+    })
+    const failed = new QueryFailedError('SELECT alice', ['alice'], driver)
+    const shown = errorForLog(failed)
+    expect(Object.getPrototypeOf(shown)).to.equal(Object.prototype)
+    expect(shown).to.include({ name: 'DriverFault' })
+    expect(JSON.stringify({ name: shown.name, message: shown.message })).not.to.include('alice')
+    expect(Object.keys(shown)).to.deep.equal(['name', 'message', 'stack'])
+  })
+
+  it('says nothing of what was thrown and is no error', () => {
+    for (const [thrown, name] of [
+      ['alice', 'string'],
+      [{ password: 'alice' }, 'object'],
+      [undefined, 'undefined'],
+    ] as const)
+      expect(errorForLog(thrown)).to.deep.equal({ name })
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { QueryFailedError } from 'typeorm'
 import { ErrConflict, Internal } from '../../lib/errors.js'
-import { redactError, redactParameters } from '../../lib/resource/redact-error.js'
+import { redactError } from '../../lib/resource/redact-error.js'
 
 const VALUE = 'alice@example.com'
 
@@ -58,36 +58,5 @@ describe('redactError', () => {
     const error = new Error(VALUE)
     error.cause = error
     expect(JSON.stringify(redactError(error)).match(/"name"/g)).to.have.lengthOf(5)
-  })
-})
-
-describe('redactParameters', () => {
-  it('tells kind and size alone', () => {
-    const parameters = [
-      VALUE,
-      1,
-      2n,
-      true,
-      null,
-      undefined,
-      new Date(0),
-      Buffer.from(VALUE),
-      [VALUE],
-      { a: VALUE },
-    ]
-    expect(redactParameters(parameters)).to.deep.equal([
-      ...[
-        'string(17)',
-        'number',
-        'bigint',
-        'boolean',
-        'null',
-        'undefined',
-        'date',
-        'bytes(17)',
-        'array(1)',
-        'object',
-      ],
-    ])
   })
 })

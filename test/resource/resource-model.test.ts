@@ -33,7 +33,7 @@ class Base {
   @CreateTime({ filterable: true }) createTime!: Date
 }
 
-@Resource()
+@Resource({ shared: true })
 @Entity('derived')
 class Derived extends Base {
   @Column() own!: string
@@ -135,7 +135,7 @@ describe('resourceModel', () => {
 
   describe('refuses, all in one error', () => {
     it('a message field that no property stores, and a property of the wrong type', () => {
-      @Resource({ message: NoteSchema })
+      @Resource({ message: NoteSchema, shared: true })
       @Entity()
       class BadNote {
         @PrimaryColumn() name!: string
@@ -150,6 +150,7 @@ describe('resourceModel', () => {
     it('an optional field whose column is not nullable, and the reverse', () => {
       @Resource({ message: SpecimenSchema })
       @Entity()
+      @TenantScoped()
       class BadSpecimen {
         @PrimaryColumn() id!: string
         @Column() note!: string
@@ -162,7 +163,7 @@ describe('resourceModel', () => {
     })
 
     it('what no column can hold: a oneof, a FieldMask', () => {
-      @Resource({ message: EchoRequestSchema })
+      @Resource({ message: EchoRequestSchema, shared: true })
       @Entity()
       class BadEcho {
         @PrimaryColumn() text!: string
@@ -179,7 +180,7 @@ describe('resourceModel', () => {
     it('a class without @Resource or @Entity', () => {
       class Plain {}
       expect(problemsOf(Plain)[0]).to.match(/no resource/)
-      @Resource()
+      @Resource({ shared: true })
       class NoEntity {
         @PrimaryColumn() id!: string
       }
@@ -187,12 +188,12 @@ describe('resourceModel', () => {
     })
 
     it('no key, two keys, a generated key', () => {
-      @Resource()
+      @Resource({ shared: true })
       @Entity()
       class NoKey {
         @Column() text!: string
       }
-      @Resource()
+      @Resource({ shared: true })
       @Entity()
       class TwoKeys {
         @PrimaryColumn() id!: string
@@ -202,7 +203,7 @@ describe('resourceModel', () => {
     })
 
     it('column options that would silently do nothing, and columns that would not be seen', () => {
-      @Resource()
+      @Resource({ shared: true })
       @Entity()
       class Quiet {
         @PrimaryColumn() id!: string
@@ -223,7 +224,7 @@ describe('resourceModel', () => {
     })
 
     it("TypeORM's own special columns", () => {
-      @Resource()
+      @Resource({ shared: true })
       @Entity()
       class Special {
         @PrimaryColumn() id!: string

@@ -1,0 +1,63 @@
+import { getMetadataArgsStorage } from 'typeorm'
+import { lineage } from '../../decorators/metadata.js'
+import type { Field } from './field.js'
+import { misspelt } from './misspelt.js'
+import type { ArgsOf } from './typeorm-rules.js'
+
+/** Which columns are unique together, and which are looked up together. */
+export interface IndexGroups {
+  readonly uniques: readonly (readonly Field[])[]
+  readonly indexes: readonly (readonly Field[])[]
+  readonly problems: readonly string[]
+}
+
+type Args = ArgsOf<'indices'> | ArgsOf<'uniques'>
+
+/** What `@Unique`, `@Index` and `@Column({ unique })` of an entity and its ancestors say. */
+export function indexGroups(
+  entity: { readonly name: string },
+  fields: readonly Field[],
+  /** Properties that are reported already. */
+  refused: ReadonlySet<string>,
+): IndexGroups {
+  const classes = new Set<unknown>(lineage(entity))
+  const byProperty = new Map(fields.map((field) => [field.property, field]))
+  const { uniques, indices } = getMetadataArgsStorage()
+  const problems: string[] = []
+  const groups = (found: readonly Args[], decorator: string): Field[][] =>
+    found
+      .filter(({ target }) => classes.has(target))
+      .map(({ columns }) => {
+        const named = propertiesOf(columns)
+        if (named.length === 0)
+          problems.push(`${decorator} names no property: say which, as in ${decorator.slice(0, -1)}['name'])`)
+        return named.flatMap((property) => {
+          const field = byProperty.get(property)
+          if (field === undefined && !refused.has(property))
+            problems.push(`${decorator}: ${misspelt(property, entity.name, byProperty.keys())}`)
+          return field ?? []
+        })
+      })
+  const lookups = indices.filter(({ unique }) => unique !== true)
+  return {
+    uniques: [
+      ...groups(uniques, '@Unique()'),
+      ...groups(
+        indices.filter(({ unique }) => unique === true),
+        '@Index()',
+      ),
+    ],
+    indexes: groups(lookups, '@Index()'),
+    problems,
+  }
+}
+
+/** TypeORM takes names, or a function from properties to names, or to names with a direction that only MongoDB has. */
+function propertiesOf(columns: Args['columns']): readonly string[] {
+  if (typeof columns !== 'function') return (columns ?? []).map((name) => name.trim())
+  const named: unknown = columns(NAMES_ITSELF)
+  return Array.isArray(named) ? named.map(String) : Object.keys(named as object)
+}
+
+/** Every property is its own name, those that there are not too. */
+const NAMES_ITSELF: object = new Proxy({}, { get: (_, property) => property })

@@ -1,0 +1,22 @@
+import { InvalidArgument } from '../errors.js'
+
+/** Paths of one mask. */
+export const MAX_MASK_PATHS = 1000
+/** Characters of one path. */
+export const MAX_MASK_PATH_LENGTH = 4096
+
+/**
+ * Refuses a mask that no resource needs, before anybody reads its paths.
+ * @param field - the request's field, for the error.
+ * @throws InvalidArgument when there are too many paths, or one is too long.
+ */
+export function checkMaskPaths(field: 'read_mask' | 'update_mask', paths: readonly string[]): void {
+  if (paths.length > MAX_MASK_PATHS)
+    throw new InvalidArgument(field, `has ${paths.length} paths: name at most ${MAX_MASK_PATHS}`)
+  const long = paths.find(({ length }) => length > MAX_MASK_PATH_LENGTH)
+  if (long !== undefined)
+    throw new InvalidArgument(
+      field,
+      `has a path of ${long.length} characters: use at most ${MAX_MASK_PATH_LENGTH}`,
+    )
+}

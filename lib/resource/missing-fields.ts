@@ -1,0 +1,59 @@
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import type { Field } from './field.js'
+import { kindOfMessageField, NO_ONEOF } from './field-kind.js'
+import { misspelt } from './misspelt.js'
+import { nearestNames } from './nearest-names.js'
+import { isMarkedSecret } from './redaction.js'
+
+/**
+ * What is wrong with the fields of a message that no property stores, with what to write.
+ * @param fields - of the entity.
+ * @param known - properties that store a field, or are reported already.
+ */
+export function missingFields(
+  message: DescMessage,
+  fields: readonly Field[],
+  known: ReadonlySet<string>,
+): string[] {
+  // Whose a row is, is not said by a column: see ownership.ts.
+  const missing = message.fields.filter(({ localName }) => !known.has(localName) && localName !== 'accountId')
+  const internal = new Set(fields.filter(({ exposed }) => !exposed).map(({ property }) => property))
+  return [
+    ...message.oneofs.flatMap((oneof) => {
+      const members = missing.filter((field) => field.oneof === oneof).map(({ name }) => name)
+      return members.length === 0
+        ? []
+        : [`${members.join(', ')} of ${message.typeName}: in the oneof ${oneof.name}, ${NO_ONEOF}`]
+    }),
+    ...missing
+      .filter(({ oneof }) => oneof === undefined)
+      .map((field) => {
+        const kind = kindOfMessageField(field)
+        if (typeof kind !== 'string') return `${field.name} of ${message.typeName} ${kind.problem}`
+        const has = `${message.typeName} has a field ${field.name}, and no property ${field.localName} stores it`
+        const [meant] = nearestNames(field.localName, internal)
+        if (meant === undefined) return `${has}: ${adviceFor(field)}`
+        internal.delete(meant)
+        return `${has}: ${misspelt(meant, message.name, [field.localName])}`
+      }),
+  ]
+}
+
+/** Fields that a decorator stands for: as a plain column they would be nothing but data. */
+const DECORATED: Readonly<Record<string, string>> = {
+  deleteTime: 'write @SoftDeletable() below @Resource()',
+  expireTime: 'write @Expirable() below @Resource()',
+  etag: 'add @ETag() etag!: string',
+  createTime: 'add @CreateTime() createTime!: Date',
+  updateTime: 'add @UpdateTime() updateTime!: Date',
+}
+
+function adviceFor(field: DescField): string {
+  const decorated = Object.hasOwn(DECORATED, field.localName) ? DECORATED[field.localName] : undefined
+  if (decorated !== undefined) return decorated
+  if (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING && isMarkedSecret(field))
+    return `add @Secret() ${field.localName}?: Secret, or @Credential() ${field.localName}?: Credential`
+  return field.fieldKind === 'map' && kindOfMessageField(field) === 'tags'
+    ? 'add one with @Tags()'
+    : 'add one with @Column()'
+}

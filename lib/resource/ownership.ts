@@ -1,0 +1,38 @@
+import type { DescMessage } from '@bufbuild/protobuf'
+import type { EntityFacts } from '../../decorators/metadata.js'
+import type { Field } from './field.js'
+
+const SCOPED = 'write @TenantScoped() below @Resource()'
+const SHARED = '@Resource({ shared: true })'
+
+/**
+ * What is wrong with what an entity says of its owner. Every resource says that its entities belong to tenants, or that all
+ * tenants share them, so that nobody shares them by an oversight.
+ */
+export function ownershipProblems(
+  { resource, tenantScoped }: EntityFacts,
+  fields: readonly Field[],
+  message: DescMessage | undefined,
+): string[] {
+  const tenant = fields.find(({ role }) => role === 'tenant')
+  const isShared = resource?.shared === true
+  if (isShared && tenantScoped === true)
+    return ['@TenantScoped() and shared: true contradict each other: keep the one that is meant']
+  if (isShared && tenant !== undefined)
+    return [`shared: true and the column accountId contradict each other: drop the column, or ${SCOPED}`]
+  const isInMessage = message?.fields.some(({ localName }) => localName === 'accountId') === true
+  if (isShared)
+    return isInMessage
+      ? [
+          `${message.typeName} has a field account_id, and a shared resource has no tenant: remove the field, or ${SCOPED} instead of shared: true`,
+        ]
+      : []
+  if (tenant === undefined)
+    return [
+      `it does not say whose its entities are: ${SCOPED} when each belongs to a tenant${isInMessage ? `, as account_id in ${message.typeName} says` : ''}, or ${SHARED} when all tenants share them`,
+    ]
+  return [
+    ...(tenant.kind === 'string' ? [] : ['accountId has to be a string: it holds the tenant of a principal']),
+    ...(tenant.nullable ? ['accountId must not be nullable: a row without a tenant belongs to nobody'] : []),
+  ]
+}

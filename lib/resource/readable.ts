@@ -1,0 +1,33 @@
+/**
+ * Anything can be thrown: a Proxy that throws at every look, an error with a getter that does. Who has to say what went
+ * wrong must not fail over it.
+ */
+
+/** A property of any value; undefined where there is none, or reading it throws. */
+export function propertyOf(value: unknown, name: string): unknown {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined
+  try {
+    return (value as Readonly<Record<string, unknown>>)[name]
+  } catch {
+    return undefined
+  }
+}
+
+/** `instanceof`, and false where asking throws. */
+export function isInstance<T>(value: unknown, type: abstract new (...values: never[]) => T): value is T {
+  try {
+    return value instanceof type
+  } catch {
+    return false
+  }
+}
+
+/** The value itself, or an error in its place that can be handed on and logged. */
+export function readable(value: unknown): unknown {
+  try {
+    if (value instanceof Error) void [value.name, value.message, value.stack, value.cause]
+    return value
+  } catch {
+    return new TypeError('something was thrown that cannot be read')
+  }
+}

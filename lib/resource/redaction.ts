@@ -1,0 +1,233 @@
+import {
+  clone,
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  getOption,
+  hasOption,
+  type Message,
+  type Registry,
+  toBinary,
+} from '@bufbuild/protobuf'
+import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
+import {
+  type Any,
+  AnySchema,
+  ListValueSchema,
+  StructSchema,
+  type Timestamp,
+  TimestampSchema,
+  ValueSchema,
+} from '@bufbuild/protobuf/wkt'
+import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
+import { toDate } from './wire-values.js'
+
+/** What stands in a log where a secret was. */
+export const REDACTED = '[redacted]'
+
+/** What redaction has to know of the services. */
+export interface Redaction {
+  /** Whether a field holds a secret or a credential, also where its own descriptor does not say so. */
+  isSecret(field: DescField): boolean
+  /** The types that a google.protobuf.Any may hold. */
+  readonly types: Registry
+}
+
+/** Whether a field is marked `(ashlar.api.v1.field).secret`. */
+export const isMarkedSecret = (field: DescField): boolean =>
+  hasOption(field, fieldOption) && getOption(field, fieldOption).secret
+
+/** A message without its secrets. */
+export interface Cleared<M extends Message = Message> {
+  readonly message: M
+  /** False when a google.protobuf.Any was emptied whole, because what it holds could not be read. */
+  readonly isWhole: boolean
+}
+
+/** A google.protobuf.Any in another in another: what is deeper is not read. */
+const MAX_ANYS = 20
+
+/**
+ * The message without the values of its secret fields, however deep, inside of a google.protobuf.Any too: for what is kept.
+ * A copy, or the message itself where it can hold none.
+ */
+export function withoutSecrets(redaction: Redaction, desc: DescMessage, message: Message): Cleared {
+  if (!mayHoldSecret(redaction, desc, new Set())) return { message, isWhole: true }
+  const copy = clone(desc, message)
+  return { message: copy, isWhole: clear(redaction, reflect(desc, copy), 0) }
+}
+
+function mayHoldSecret(redaction: Redaction, desc: DescMessage, seen: Set<DescMessage>): boolean {
+  if (desc.typeName === AnySchema.typeName) return true
+  if (seen.has(desc) || isOpaque(desc)) return false
+  seen.add(desc)
+  return desc.fields.some(
+    (field) =>
+      redaction.isSecret(field) ||
+      (field.message !== undefined && mayHoldSecret(redaction, field.message, seen)),
+  )
+}
+
+/** Whether everything in it could be read. */
+function clear(redaction: Redaction, message: ReflectMessage, depth: number): boolean {
+  if (message.desc.typeName === AnySchema.typeName) return clearAny(redaction, message.message as Any, depth)
+  if (isOpaque(message.desc)) return true
+  let isWhole = true
+  for (const field of message.fields) {
+    if (redaction.isSecret(field)) message.clear(field)
+    else if (message.isSet(field))
+      for (const inner of messagesIn(message, field)) isWhole = clear(redaction, inner, depth) && isWhole
+  }
+  return isWhole
+}
+
+function clearAny(redaction: Redaction, any: Any, depth: number): boolean {
+  if (any.value.length === 0) return true
+  const desc = typeOf(redaction, any)
+  if (desc !== undefined && !mayHoldSecret(redaction, desc, new Set())) return true
+  const inner = desc === undefined || depth === MAX_ANYS ? undefined : contentOf(desc, any)
+  if (desc === undefined || inner === undefined) {
+    any.value = new Uint8Array()
+    return false
+  }
+  const isWhole = clear(redaction, reflect(desc, inner), depth + 1)
+  any.value = toBinary(desc, inner)
+  return isWhole
+}
+
+function messagesIn(message: ReflectMessage, field: DescField): Iterable<ReflectMessage> {
+  if (field.fieldKind === 'message') return [message.get(field)]
+  if (field.fieldKind === 'list' && field.listKind === 'message')
+    return message.get(field) as Iterable<ReflectMessage>
+  if (field.fieldKind === 'map' && field.mapKind === 'message')
+    return message.get(field).values() as Iterable<ReflectMessage>
+  return []
+}
+
+const typeOf = ({ types }: Redaction, { typeUrl }: Any): DescMessage | undefined =>
+  types.getMessage(typeUrl.slice(typeUrl.lastIndexOf('/') + 1))
+
+function contentOf(desc: DescMessage, { value }: Any): Message | undefined {
+  try {
+    return fromBinary(desc, value)
+  } catch {
+    return undefined
+  }
+}
+
+/** What these hold is anybody's own: there are no fields to tell a secret by. */
+const OPAQUE: ReadonlyMap<string, string> = new Map([
+  [StructSchema.typeName, '[struct]'],
+  [ValueSchema.typeName, '[value]'],
+  [ListValueSchema.typeName, '[list]'],
+])
+
+const isOpaque = ({ typeName }: DescMessage): boolean => OPAQUE.has(typeName)
+
+const MAX_CHARACTERS = 256
+const MAX_ELEMENTS = 20
+const MAX_DEPTH = 10
+const MAX_VALUES = 1000
+
+/**
+ * A message as a plain object for the log, under proto field names and without zero values. Fields that hold secrets and those
+ * marked `debug_redact` are replaced wherever they stand, inside of a google.protobuf.Any too; bytes are shown by their length;
+ * long texts and lists, deep nesting and what is more than 1000 values are cut.
+ */
+export function redactMessage(redaction: Redaction, desc: DescMessage, message: Message): unknown {
+  return messageIn({ redaction, values: MAX_VALUES }, desc, message, 0)
+}
+
+type Plain = Record<string, unknown>
+
+interface Walk {
+  readonly redaction: Redaction
+  /** How many more may be shown. */
+  values: number
+}
+
+function messageIn(walk: Walk, desc: DescMessage, message: object, depth: number): unknown {
+  const { typeName } = desc
+  if (typeName === TimestampSchema.typeName) return plainValue(toDate(message as Timestamp))
+  if (typeName === AnySchema.typeName) return anyIn(walk, message as Any, depth)
+  return OPAQUE.get(typeName) ?? Object.fromEntries(entriesIn(walk, desc, message, depth))
+}
+
+function entriesIn(walk: Walk, desc: DescMessage, message: object, depth: number): [string, unknown][] {
+  const entries: [string, unknown][] = []
+  for (const field of desc.fields) {
+    const value = valueOf(field, message as Plain)
+    if (!isZero(value)) entries.push([field.name, fieldIn(walk, field, value, depth)])
+  }
+  return entries
+}
+
+function anyIn(walk: Walk, any: Any, depth: number): unknown {
+  const desc = typeOf(walk.redaction, any)
+  const inner = desc === undefined ? undefined : contentOf(desc, any)
+  const type = ['@type', plainValue(any.typeUrl)]
+  if (desc === undefined || inner === undefined)
+    return Object.fromEntries([type, ['value', plainValue(any.value)]]) as Plain
+  const shown = depth >= MAX_DEPTH ? '[deep]' : messageIn(walk, desc, inner, depth + 1)
+  return Object.fromEntries(
+    isObject(shown) ? [type, ...Object.entries(shown)] : [type, ['value', shown]],
+  ) as Plain
+}
+
+/** Of a oneof's members the chosen one has a value. */
+function valueOf(field: DescField, message: Plain): unknown {
+  if (field.oneof === undefined) return message[field.localName]
+  const chosen = message[field.oneof.localName] as
+    { readonly case?: string; readonly value?: unknown } | undefined
+  return chosen?.case === field.localName ? chosen.value : undefined
+}
+
+function fieldIn(walk: Walk, field: DescField, value: unknown, depth: number): unknown {
+  if (field.proto.options?.debugRedact === true || walk.redaction.isSecret(field)) return REDACTED
+  const one = (element: unknown): unknown => {
+    if (walk.values-- <= 0) return '[cut]'
+    if (field.enum !== undefined) return field.enum.value[element as number]?.name ?? plainValue(element)
+    if (field.message === undefined || !isObject(element)) return plainValue(element)
+    return depth >= MAX_DEPTH ? '[deep]' : messageIn(walk, field.message, element, depth + 1)
+  }
+  if (field.fieldKind === 'list' && Array.isArray(value)) return firstOf(value, one)
+  if (field.fieldKind === 'map' && isObject(value)) return firstEntriesOf(value, one)
+  return one(value)
+}
+
+function firstOf(values: readonly unknown[], show: (value: unknown) => unknown): unknown[] {
+  const shown = values.slice(0, MAX_ELEMENTS).map(show)
+  return values.length > MAX_ELEMENTS ? [...shown, `… ${values.length - MAX_ELEMENTS} more`] : shown
+}
+
+function firstEntriesOf(map: object, show: (value: unknown) => unknown): Plain {
+  const entries = Object.entries(map)
+  const shown = entries.slice(0, MAX_ELEMENTS).map(([key, value]) => [cut(key), show(value)])
+  if (entries.length > MAX_ELEMENTS) shown.push(['…', `${entries.length - MAX_ELEMENTS} more`])
+  return Object.fromEntries(shown) as Plain
+}
+
+/** A value that JSON can carry. An object nobody described is not opened. */
+function plainValue(value: unknown): unknown {
+  if (typeof value === 'string') return cut(value)
+  if (typeof value === 'bigint') return String(value)
+  if (value instanceof Uint8Array) return `(${value.length} bytes)`
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString()
+  return isObject(value) ? '[object]' : value
+}
+
+const cut = (text: string): string =>
+  text.length > MAX_CHARACTERS
+    ? `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… (${text.length} characters)`
+    : text
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !(value instanceof Uint8Array) && !(value instanceof Date)
+
+function isZero(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === 0 || value === 0n || value === false)
+    return true
+  if (Array.isArray(value) || value instanceof Uint8Array) return value.length === 0
+  // A map; messages always have their type name.
+  return isObject(value) && Object.keys(value).length === 0
+}

@@ -1,0 +1,205 @@
+import type { ColumnOptions, EntityOptions, getMetadataArgsStorage } from 'typeorm'
+
+/**
+ * What TypeORM lets an entity declare, and what becomes of it: `carried out`, or why not and what to write instead. Nothing
+ * is taken and then dropped; what no table here knows is refused as well. To lift a refusal, change its row.
+ */
+
+type Storage = ReturnType<typeof getMetadataArgsStorage>
+/** The lists that TypeORM's decorators write to. */
+export type Declared = {
+  [K in keyof Storage]: Storage[K] extends readonly { readonly target?: unknown }[] ? K : never
+}[keyof Storage]
+export type ArgsOf<K extends Declared> = Storage[K][number]
+
+/** What a decorator did not get, and what to do; undefined where this one is carried out. */
+export type DeclarationRule<K extends Declared> = (args: ArgsOf<K>, entity: string) => string | undefined
+
+/** Why the value of an option is not carried out, and what to do. */
+export interface OptionRule {
+  /** Whether the value asks for something. By default every one does but undefined, null and false. */
+  readonly asks?: (value: unknown) => boolean
+  readonly instead: string
+}
+
+const CARRIED_OUT = 'carried out'
+export type Rule<R> = typeof CARRIED_OUT | R
+
+const inRepository = (entity: string): string =>
+  `do it in the methods of a class that extends repositoryOf(${entity})`
+const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
+const BY_MIGRATION = 'drop it, and add the constraint in a migration'
+
+/** `before-soft-remove` is `BeforeSoftRemove`. */
+const pascalCase = (text: string): string =>
+  text.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** By the list of TypeORM's that a decorator writes to. Lists without an owner in this version of it have no entity either. */
+export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> } = {
+  tables: ({ type }) =>
+    type === 'view'
+      ? '@ViewEntity() is not a table: a resource is written as well as read; use @Entity()'
+      : type === 'entity-child'
+        ? '@ChildEntity() is not supported: give each kind an @Entity() of its own, or one entity a column that tells them apart'
+        : undefined,
+  inheritances: () =>
+    '@TableInheritance() is not supported: give each kind an @Entity() of its own, or one entity a column that tells them apart',
+  discriminatorValues: CARRIED_OUT, // Only @ChildEntity() has one, and that is refused.
+  trees: () => '@Tree() is not supported: keep the key of the parent in a column, such as parentId',
+  columns: ({ mode, propertyName, options }) => columnMode(mode, propertyName, options),
+  generations: ({ propertyName, strategy }) =>
+    `${propertyName}: a generated value (@Generated(), @PrimaryGeneratedColumn() or generated: ${JSON.stringify(strategy)}) is not supported: a key is @PrimaryColumn() id!: string, and the repository mints a UUIDv7 where none is given (option newKey mints others)`,
+  embeddeds: ({ propertyName }) =>
+    `${propertyName}: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own`,
+  relations: ({ propertyName, relationType, isTreeParent, isTreeChildren }) =>
+    isTreeParent === true || isTreeChildren === true
+      ? `${propertyName}: @${isTreeParent === true ? 'TreeParent' : 'TreeChildren'}() is not supported: keep the key of the parent in a column, such as parentId`
+      : relationType === 'many-to-many'
+        ? `${propertyName}: @ManyToMany() is not supported: write the link as an entity of its own`
+        : relationType === 'one-to-many'
+          ? `${propertyName}: @OneToMany() is not supported: list the other resource by the column that holds this one's key`
+          : `${propertyName}: @${pascalCase(relationType)}() is not supported: ${OWN_KEY}`,
+  joinColumns: ({ propertyName }) => `${propertyName}: @JoinColumn() is not supported: ${OWN_KEY}`,
+  joinTables: ({ propertyName }) =>
+    `${propertyName}: @JoinTable() is not supported: write the link as an entity of its own`,
+  relationIds: ({ propertyName }) => `${propertyName}: @RelationId() is not supported: ${OWN_KEY}`,
+  foreignKeys: ({ propertyName }) =>
+    `${propertyName === undefined ? '' : `${propertyName}: `}@ForeignKey() is not supported: ${BY_MIGRATION}`,
+  checks: ({ expression }) =>
+    `@Check(${JSON.stringify(expression)}) is not supported: ${BY_MIGRATION}, or check the value where it is written`,
+  exclusions: ({ expression }) =>
+    `@Exclusion(${JSON.stringify(expression)}) is not supported: ${BY_MIGRATION}`,
+  entityListeners: ({ type, propertyName }, entity) =>
+    `${propertyName}: @${pascalCase(type)}() is never called: ${inRepository(entity)}`,
+  indices: CARRIED_OUT, // By INDEX_OPTIONS.
+  uniques: CARRIED_OUT, // By UNIQUE_OPTIONS.
+  entitySubscribers: CARRIED_OUT, // They have no entity but by listenTo(): where a DataSource has them they are checked.
+  namingStrategies: CARRIED_OUT,
+  transactionEntityManagers: CARRIED_OUT,
+  transactionRepositories: CARRIED_OUT,
+}
+
+type Mode = ArgsOf<'columns'>['mode']
+
+/** By the decorator that made a column. */
+const MODES: Readonly<Record<Mode, Rule<string>>> = {
+  regular: CARRIED_OUT,
+  createDate: 'use @CreateTime() instead of @CreateDateColumn()',
+  updateDate: 'use @UpdateTime() instead of @UpdateDateColumn()',
+  deleteDate: 'use @SoftDeletable() on the class instead of @DeleteDateColumn()',
+  version: 'use @ETag() instead of @VersionColumn()',
+  objectId: 'use @PrimaryColumn() instead of @ObjectIdColumn(), which is for MongoDB',
+  treeLevel: '@TreeLevelColumn() is not supported: keep the level in a column that you write',
+  treeChildrenCount: 'a count of children is not supported: keep it in a column that you write',
+  virtual: 'a virtual column cannot be stored',
+  'virtual-property':
+    '@VirtualColumn() is never computed: compute the value in a class that extends repositoryOf(), or keep it in a @Column()',
+  array: 'a column of an array is not supported: use @Column("simple-json")',
+}
+
+function columnMode(mode: Mode, property: string, { type }: ColumnOptions): string | undefined {
+  const rule =
+    (MODES as Readonly<Record<string, string>>)[mode] ?? `the column mode ${mode} is not known here`
+  if (rule !== CARRIED_OUT) return `${property}: ${rule}`
+  // Every other decorator of a stored column finds a type or refuses by itself.
+  return type === undefined ? `${property}: use @Column() instead of @ViewColumn()` : undefined
+}
+
+const no = (value: unknown): boolean => value === false
+const CONSTRAINT_NAMES = 'drop it: constraints are named by the framework'
+const TEXT_ORDER = 'drop it: texts are compared and ordered by code point on every database'
+const SPATIAL = 'drop it: places are kept as numbers or in "simple-json"'
+const OWN_VALUE =
+  'drop it, and let the property begin with the value, or set it in create() of a class that extends repositoryOf()'
+
+/** Of @Column() and @PrimaryColumn(), beside what the type of the field has to say to them. */
+export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', Rule<OptionRule>>> = {
+  type: CARRIED_OUT, // By the field's kind.
+  name: CARRIED_OUT,
+  length: CARRIED_OUT, // By the field's kind.
+  nullable: CARRIED_OUT,
+  primary: CARRIED_OUT,
+  unique: CARRIED_OUT,
+  generated: CARRIED_OUT, // By `generations`.
+  unsigned: CARRIED_OUT, // By the field's kind.
+  precision: CARRIED_OUT, // By the field's kind.
+  select: {
+    asks: no,
+    instead: 'drop it, and keep the field out of the message, so that nobody is answered it',
+  },
+  insert: {
+    asks: no,
+    instead: 'drop it, and declare the property @OutputOnly() if clients must not write it',
+  },
+  update: {
+    asks: no,
+    instead: 'drop it, and declare the property @OutputOnly() if clients must not write it',
+  },
+  default: { asks: (value) => value !== undefined, instead: OWN_VALUE },
+  onUpdate: { instead: 'drop it: @UpdateTime() is stamped at every write' },
+  transformer: { instead: 'drop it, and change the value before it is written' },
+  array: { instead: 'use @Column("simple-json")' },
+  enum: {
+    instead: 'drop it: link a message with @Resource({ message }), whose enum is stored by its proto names',
+  },
+  enumName: { instead: 'drop it: an enum of the message is stored by its proto names' },
+  comment: { instead: 'drop it, or comment on the column in a migration' },
+  scale: { instead: 'drop it: keep an exact amount as a bigint of its smallest unit' },
+  charset: { instead: TEXT_ORDER },
+  collation: { instead: TEXT_ORDER },
+  primaryKeyConstraintName: { instead: CONSTRAINT_NAMES },
+  foreignKeyConstraintName: { instead: CONSTRAINT_NAMES },
+  asExpression: { instead: 'drop it, and write the value' },
+  generatedType: { instead: 'drop it, and write the value' },
+  generatedIdentity: { instead: 'drop it, and write the value' },
+  hstoreType: { instead: 'use @Tags()' },
+  spatialFeatureType: { instead: SPATIAL },
+  srid: { instead: SPATIAL },
+  query: { instead: 'drop it: a column is stored, not computed' },
+  utc: { instead: 'drop it: every time is UTC' },
+}
+
+/** Of @Entity(), as TypeORM keeps them. */
+export const ENTITY_OPTIONS: Readonly<Record<keyof EntityOptions, Rule<OptionRule>>> = {
+  name: CARRIED_OUT,
+  schema: CARRIED_OUT,
+  synchronize: CARRIED_OUT,
+  database: CARRIED_OUT,
+  orderBy: { instead: 'drop it: a list is ordered by order_by, and by its key' },
+  engine: {
+    asks: (value) => typeof value === 'string' && value.toLowerCase() !== 'innodb',
+    instead: 'drop it: transactions need InnoDB',
+  },
+  withoutRowid: { instead: 'drop it' },
+  comment: { instead: 'drop it, or comment on the table in a migration' },
+}
+
+type OptionsOf<K extends Declared> = Exclude<keyof ArgsOf<K>, 'target' | 'columns'>
+
+const PLAIN_INDEX = 'drop it, or make the index in a migration instead of here'
+
+/** Of @Index(), as TypeORM keeps them; `name` is the first argument. */
+export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, Rule<OptionRule>>> = {
+  unique: CARRIED_OUT,
+  name: { instead: 'drop it: indexes are named by the framework' },
+  where: { instead: 'the index would hold for all rows; make it in a migration instead of here' },
+  synchronize: { asks: no, instead: 'drop the decorator: the index is made elsewhere' },
+  spatial: { instead: PLAIN_INDEX },
+  fulltext: { instead: 'drop it, and use @Searchable()' },
+  nullFiltered: { instead: PLAIN_INDEX },
+  parser: { instead: PLAIN_INDEX },
+  sparse: { instead: PLAIN_INDEX },
+  background: { instead: PLAIN_INDEX },
+  concurrent: { instead: 'drop it: a migration says how an index is made' },
+  expireAfterSeconds: { instead: 'drop it, and use @Expirable()' },
+  type: {
+    asks: (value) => value !== undefined && value !== 'btree',
+    instead: PLAIN_INDEX,
+  },
+}
+
+/** Of @Unique(), as TypeORM keeps them; `name` is the first argument. */
+export const UNIQUE_OPTIONS: Readonly<Record<OptionsOf<'uniques'>, Rule<OptionRule>>> = {
+  name: { instead: 'drop it: indexes are named by the framework' },
+  deferrable: { instead: 'drop it: uniqueness is checked at every write' },
+}

@@ -1,0 +1,158 @@
+import { expect } from 'chai'
+import { Column, Entity, PrimaryColumn } from 'typeorm'
+import { Resource, TenantScoped } from '../../decorators/index.js'
+import { WidgetSchema } from '../../examples/widgets/gen/widgets_pb.js'
+import { DeclarationError } from '../../lib/errors.js'
+import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
+import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
+import { SqliteDataSource } from '../../lib/persistence/sqlite.js'
+import { type EntityClass, resourceModel } from '../../lib/resource/resource-model.js'
+import { TypeormRepository } from '../../lib/persistence/typeorm-repository.js'
+
+@Resource()
+@Entity('silent')
+class Silent {
+  @PrimaryColumn() id!: string
+}
+
+@Resource({ shared: false })
+@Entity('denying')
+class Denying {
+  @PrimaryColumn() id!: string
+}
+
+@Resource({ shared: true })
+@Entity('both')
+@TenantScoped()
+class Both {
+  @PrimaryColumn() id!: string
+}
+
+@Resource({ shared: true })
+@Entity('owned')
+class Owned {
+  @PrimaryColumn() id!: string
+  @Column() accountId!: string
+}
+
+@Resource({ message: WidgetSchema })
+@Entity('widgets')
+class Ownerless {
+  @PrimaryColumn() id!: string
+}
+
+@Resource({ message: WidgetSchema, shared: true })
+@Entity('widgets')
+class SharedWidget {
+  @PrimaryColumn() id!: string
+}
+
+@Resource()
+@Entity('odd')
+class Odd {
+  @PrimaryColumn() id!: string
+  @Column({ nullable: true }) accountId!: number
+}
+
+@Resource({ shared: true })
+@Entity('fine')
+class Fine {
+  @PrimaryColumn() id!: string
+}
+
+@Resource()
+@Entity('scoped')
+@TenantScoped()
+class Scoped {
+  @PrimaryColumn() id!: string
+}
+
+@Resource()
+@Entity('keyed_by_id')
+class KeyedById {
+  @PrimaryColumn() id!: string
+  @Column() accountId!: string
+}
+
+const NEITHER =
+  'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, or @Resource({ shared: true }) when all tenants share them'
+
+const refusals: readonly (readonly [
+  what: string,
+  entity: EntityClass<object>,
+  problems: readonly string[],
+])[] = [
+  ['that says neither', Silent, [NEITHER]],
+  ['that says only that it is not shared', Denying, [NEITHER]],
+  [
+    'that says both',
+    Both,
+    ['@TenantScoped() and shared: true contradict each other: keep the one that is meant'],
+  ],
+  [
+    'that is shared and has the column of a tenant',
+    Owned,
+    [
+      'shared: true and the column accountId contradict each other: drop the column, or write @TenantScoped() below @Resource()',
+    ],
+  ],
+  [
+    'whose accountId holds no tenant',
+    Odd,
+    [
+      'accountId has to be a string: it holds the tenant of a principal',
+      'accountId must not be nullable: a row without a tenant belongs to nobody',
+    ],
+  ],
+]
+
+const problemsOf = (entity: EntityClass<object>): readonly string[] => {
+  try {
+    resourceModel(entity)
+    return []
+  } catch (error) {
+    return (error as DeclarationError).problems
+  }
+}
+
+describe('whose the entities of a resource are', () => {
+  for (const [what, entity, problems] of refusals)
+    it(`refuses a resource ${what}`, () => {
+      expect(problemsOf(entity)).to.deep.equal(problems)
+    })
+
+  it('advises @TenantScoped where the message has account_id, and no column', () => {
+    const problems = problemsOf(Ownerless).filter((problem) => /account/i.test(problem))
+    expect(problems).to.deep.equal([
+      NEITHER.replace('a tenant, or', 'a tenant, as account_id in widgets.v1.Widget says, or'),
+    ])
+  })
+
+  it('tells a shared resource to drop account_id from its message', () => {
+    const problems = problemsOf(SharedWidget).filter((problem) => /account/i.test(problem))
+    expect(problems).to.deep.equal([
+      'widgets.v1.Widget has a field account_id, and a shared resource has no tenant: remove the field, or write @TenantScoped() below @Resource() instead of shared: true',
+    ])
+  })
+
+  it('is said by shared, by @TenantScoped, and by a column accountId', () => {
+    expect([Fine, Scoped, KeyedById].flatMap((entity) => [...problemsOf(entity)])).to.deep.equal([])
+    expect(resourceModel(Fine).tenant).to.equal(undefined)
+    expect(resourceModel(Scoped).tenantInKey).to.equal(true)
+    expect(resourceModel(KeyedById).tenantInKey).to.equal(false)
+  })
+
+  it('is asked before a repository is made, and before a table is', async () => {
+    const dataSource = new SqliteDataSource({ database: ':memory:', entities: [Silent] })
+    for (const make of [
+      () => repositoryOf(Silent),
+      () => memoryRepositoryOf(Silent),
+      () => new MemoryRepository(Silent),
+      () => new TypeormRepository(dataSource, Silent),
+    ])
+      expect(make).to.throw(DeclarationError, /Silent: 1 problem\(s\)\n {2}- it does not say whose/)
+    const error = await dataSource.initialize().catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(DeclarationError)
+    expect(dataSource.isInitialized).to.equal(false)
+  })
+})

@@ -1,0 +1,204 @@
+import { expect } from 'chai'
+import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
+import { Resource, Searchable, TenantScoped } from '../../decorators/index.js'
+import { WidgetSchema, type Widget_State } from '../../examples/widgets/gen/widgets_pb.js'
+import { EchoRequestSchema, NoteSchema, SpecimenSchema } from '../support/gen/specimens_pb.js'
+import { problemsOf } from './typeorm-declarations.js'
+
+const SUPPORTED =
+  /; supported are string \(varchar, text, char, .*\), number \(int, integer, .*\), bigint \(bigint, int8\), fractions of 32 bits \(.*real.*\), fractions of 64 bits \(.*double precision.*\), boolean \(boolean, bool\), Date \(timestamp, .*\), Uint8Array \(bytea, blob, .*\), arrays and objects \(json, jsonb, simple-json, simple-array\)$/
+
+describe('what is said of a field that does not fit', () => {
+  describe('a misspelt property', () => {
+    it('names the property and the field of the message', () => {
+      @Resource({ message: NoteSchema, shared: true })
+      @Entity('notes')
+      class Note {
+        @PrimaryColumn() nmae!: string
+        @Column() txt!: string
+        @Column() stars!: number
+      }
+      expect(problemsOf(Note)).to.include.members([
+        'specimens.v1.Note has a field name, and no property name stores it: `nmae` is not in Note; did you mean `name`?',
+        'specimens.v1.Note has a field text, and no property text stores it: `txt` is not in Note; did you mean `text`?',
+      ])
+    })
+
+    it('tells a field that is in snake_case', () => {
+      @Resource({ message: WidgetSchema })
+      @Entity('widgets')
+      @TenantScoped()
+      class Widget {
+        @PrimaryColumn() id!: string
+        @Column() display_name!: string
+      }
+      expect(problemsOf(Widget)).to.include(
+        'widgets.v1.Widget has a field display_name, and no property displayName stores it: `display_name` is not in Widget; did you mean `displayName`?',
+      )
+    })
+
+    it('is told once, and never for what is only internal', () => {
+      @Resource({ message: NoteSchema, shared: true })
+      @Entity('notes')
+      class Note {
+        @PrimaryColumn() name!: string
+        @Column() texts!: string
+        @Column() internalMemo!: string
+      }
+      expect(problemsOf(Note)).to.deep.equal([
+        'specimens.v1.Note has a field text, and no property text stores it: `texts` is not in Note; did you mean `text`?',
+        'specimens.v1.Note has a field stars, and no property stars stores it: add one with @Column()',
+      ])
+    })
+
+    it('is told in @Index, @Unique and @Searchable', () => {
+      @Resource({ shared: true })
+      @Searchable({ sources: ['titel'] })
+      @Entity('books')
+      @Unique(['titlee'])
+      @Index(['isbnn', 'title'])
+      class Book {
+        @PrimaryColumn() id!: string
+        @Column() title!: string
+        @Column() isbn!: string
+      }
+      expect(problemsOf(Book)).to.have.members([
+        '@Searchable: there is no property titel: `titel` is not in Book; did you mean `title`?',
+        '@Unique(): `titlee` is not in Book; did you mean `title`?',
+        '@Index(): `isbnn` is not in Book; did you mean `isbn`?',
+      ])
+    })
+  })
+
+  describe('a field that no property stores', () => {
+    it('is told with the decorator that stands for it', () => {
+      @Resource({ message: SpecimenSchema })
+      @Entity('specimens')
+      class Specimen {
+        @PrimaryColumn() id!: string
+      }
+      const problems = problemsOf(Specimen)
+      const advice = (field: string) =>
+        problems.find((problem) => problem.includes(`has a field ${field},`))?.split(' stores it: ')[1]
+      expect(advice('delete_time')).to.equal('write @SoftDeletable() below @Resource()')
+      expect(advice('expire_time')).to.equal('write @Expirable() below @Resource()')
+      expect(advice('etag')).to.equal('add @ETag() etag!: string')
+      expect(advice('create_time')).to.equal('add @CreateTime() createTime!: Date')
+      expect(advice('update_time')).to.equal('add @UpdateTime() updateTime!: Date')
+      expect(advice('tags')).to.equal('add one with @Tags()')
+      expect(advice('title')).to.equal('add one with @Column()')
+      expect(problems.filter((problem) => /account_?id/i.test(problem))).to.deep.equal([
+        'it does not say whose its entities are: write @TenantScoped() below @Resource() when each belongs to a tenant, as account_id in specimens.v1.Specimen says, or @Resource({ shared: true }) when all tenants share them',
+      ])
+    })
+
+    it('tells the members of a oneof together, and never to add a column', () => {
+      @Resource({ message: EchoRequestSchema, shared: true })
+      @Entity('echoes')
+      class Echo {
+        @PrimaryColumn() text!: string
+      }
+      const problems = problemsOf(Echo).filter((problem) => /oneof|FieldMask|left|right/.test(problem))
+      expect(problems).to.include(
+        'left, right of specimens.v1.EchoRequest: in the oneof choice, which no column can hold: make its members optional fields',
+      )
+      expect(problems).to.include(
+        'fields of specimens.v1.EchoRequest is a google.protobuf.FieldMask, which cannot be stored',
+      )
+      expect(problems.join()).to.not.include('@Column')
+    })
+  })
+
+  describe('a column type', () => {
+    const types: readonly (readonly [type: string, advice: string])[] = [
+      ['uuid', 'leave it out, because a key is text'],
+      ['decimal', 'keep an exact amount as a bigint of its smallest unit'],
+      ['date', 'keep a date as text, or as a timestamp'],
+      ['enum', 'leave it out, because an enum of the message is stored by its proto names'],
+      ['inet', 'use another'],
+      ['citext', 'use another'],
+      ['nonsense', 'use another'],
+      ['constructor', 'use another'],
+    ]
+    for (const [type, advice] of types)
+      it(`${type} is refused with those that are supported`, () => {
+        class Thing {}
+        PrimaryColumn({ type: String })(Thing.prototype, 'id')
+        Column({ type: type as never })(Thing.prototype, 'value')
+        Entity('things')(Thing)
+        Resource({ shared: true })(Thing)
+        const [problem = '', ...others] = problemsOf(Thing)
+        expect(others).to.deep.equal([])
+        expect(problem).to.match(SUPPORTED)
+        expect(problem.split('; supported')[0]).to.equal(
+          `value has the column type ${type}, which cannot be stored: ${advice}`,
+        )
+      })
+
+    it('is refused where the message would say what to store instead', () => {
+      @Resource({ message: NoteSchema, shared: true })
+      @Entity('notes')
+      class Note {
+        @PrimaryColumn('varchar') name!: string
+        @Column('citext' as never) text!: string
+        @Column('decimal') stars!: number
+      }
+      const [text, stars] = problemsOf(Note)
+      expect(text).to.match(
+        /^text has the column type citext, which cannot be stored: use another; supported are/,
+      )
+      expect(stars).to.match(
+        /^stars has the column type decimal, which cannot be stored: keep an exact amount/,
+      )
+    })
+
+    it('of a property without one is refused by what TypeScript knows of it', () => {
+      @Resource({ shared: true })
+      @Entity('things')
+      class Thing {
+        @PrimaryColumn() id!: string
+        @Column() list!: string[]
+        @Column() either!: string | number
+      }
+      const [list = '', either = ''] = problemsOf(Thing)
+      expect(list).to.match(
+        /^list has the column type Array, which cannot be stored: write @Column\('simple-json'\)/,
+      )
+      expect(either).to.match(/^either has the column type Object, which cannot be stored: spell a type/)
+    })
+
+    it('is refused when it holds something else than the field', () => {
+      @Resource({ message: WidgetSchema })
+      @Entity('widgets')
+      @TenantScoped()
+      class Widget {
+        @PrimaryColumn() id!: string
+        @Column('int') displayName!: string
+        @Column('int') price!: number
+        @Column('int') state!: Widget_State
+        @Column({ type: 'text', length: 9 }) description!: string
+        @Column({ type: 'int', length: 11 }) size!: number
+      }
+      expect(problemsOf(Widget)).to.include.members([
+        'displayName is string: the column type int holds integers; leave it out, or use one for text',
+        'price is double: the column type int holds integers; leave it out, or use one for fractions',
+        'state is enum: the column type int holds integers; leave it out, or use one for text',
+        'description: the column option length is not supported: text has none; use varchar',
+        'size: the column option length is not supported: drop it, int32 has none',
+      ])
+    })
+
+    it('of an enum has room for its longest name', () => {
+      @Resource({ message: WidgetSchema })
+      @Entity('widgets')
+      @TenantScoped()
+      class Widget {
+        @PrimaryColumn() id!: string
+        @Column({ type: 'varchar', length: 8 }) state!: Widget_State
+      }
+      expect(problemsOf(Widget)).to.include(
+        'state: STATE_UNSPECIFIED is longer than the 8 characters of its column',
+      )
+    })
+  })
+})
