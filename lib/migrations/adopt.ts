@@ -2,7 +2,8 @@ import { MigrationError } from '../errors.js'
 import { type Migration, toFileNumber } from './files.js'
 import { ADOPTED_TABLE } from './names.js'
 import type { ResolvedOptions } from './options.js'
-import { describeError, type Session } from './session.js'
+import type { Session } from './session.js'
+import { SessionError } from './session-error.js'
 import { appliedRow, readAdopted, readVersions, writeVersion } from './version-table.js'
 import { splitStatements } from './sql-statements.js'
 import { createIndex, createTable } from './statement-shape.js'
@@ -47,8 +48,9 @@ export async function adopt(
     options.report({ kind: 'adopted', from: ADOPTED_TABLE, versions: names, created })
   } catch (error) {
     await session.run('ROLLBACK', 0).catch(() => undefined)
-    const { text, code } = describeError(error, options.url)
-    throw new MigrationError('failed', `${ADOPTED_TABLE} cannot be taken over: ${text}`, undefined, code)
+    if (!(error instanceof SessionError) || error.failure !== 'failed') throw error
+    const { message, code } = error
+    throw new MigrationError('failed', `${ADOPTED_TABLE} cannot be taken over: ${message}`, undefined, code)
   }
 }
 
@@ -68,7 +70,7 @@ async function completeFramework(
     const table = createTable(statement)?.table
     if (table !== undefined && !(await session.hasTable(table))) missing.push(table)
     if (missing.includes(table ?? createIndex(statement)?.table ?? ''))
-      await session.run(statement.text, options.statementTimeoutMs)
+      await session.run(statement.text, options.statementTimeoutMs, options.signal)
   }
   return missing
 }

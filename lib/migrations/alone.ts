@@ -1,12 +1,14 @@
 import { Cursor, hasWords, indexOfWords, isWord } from './cursor.js'
 import type { Statement } from './sql-statements.js'
 import type { Token } from './sql-tokens.js'
-import { alterTable, createIndex, dropped } from './statement-shape.js'
+import { alterTable, type CreateIndex, createIndex, dropped } from './statement-shape.js'
+
+type Path = readonly string[]
 
 /** A PostgreSQL statement that cannot run inside of a transaction, and what it leaves behind when it is cut off. */
 export type Alone =
-  | { readonly kind: 'createIndex'; readonly index: string; readonly table: string }
-  | { readonly kind: 'dropIndex'; readonly index: string }
+  | { readonly kind: 'createIndex'; readonly index: string; readonly paths: CreateIndex['paths'] }
+  | { readonly kind: 'dropIndex'; readonly index: string; readonly paths: { readonly name: Path } }
   | { readonly kind: 'reindex' }
   | { readonly kind: 'detachPartition'; readonly table: string; readonly partition: string }
   | { readonly kind: 'vacuum' }
@@ -20,10 +22,11 @@ export function aloneOf(statement: Statement): Alone | undefined {
   if (isWord(verb, 'REINDEX')) return reindexAlone(statement)
   if (isWord(verb, 'ALTER')) return detachAlone(statement)
   const index = createIndex(statement)
-  if (index?.isConcurrent === true) return { kind: 'createIndex', index: index.name, table: index.table }
+  if (index?.isConcurrent === true) return { kind: 'createIndex', index: index.name, paths: index.paths }
   const drop = dropped(statement)
-  const [name = ''] = drop?.names ?? []
-  return drop?.what === 'INDEX' && drop.isConcurrent ? { kind: 'dropIndex', index: name } : undefined
+  if (drop?.what !== 'INDEX' || !drop.isConcurrent) return undefined
+  const [name = []] = drop.paths
+  return { kind: 'dropIndex', index: name.join('.'), paths: { name } }
 }
 
 export interface Reindex {

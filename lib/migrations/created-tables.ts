@@ -4,23 +4,40 @@ import { splitStatements } from './sql-statements.js'
 import { createTable, dropped } from './statement-shape.js'
 
 /**
- * The tables that are there once a module's files are applied, each with the version that creates it (`0002_widgets`). Tables
+ * Which of these tables are there once a module's files are applied, each with the version that creates it (`0002_widgets`).
+ * Where only one of a file and `tables` says a schema, they mean the same table, unless it is another one of `tables`. Tables
  * of routines and `DO` blocks are not seen.
+ * @param tables - `widgets`, or `inventory.widgets`.
  * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
  */
 export async function createdTables(
   files: FileSource,
   dialect: Dialect,
+  tables: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const tables = new Map<string, string>()
+  const created = new Map<string, string>()
   for (const { name, up } of await readMigrations(files, dialect))
     for (const statement of splitStatements(up, dialect).statements) {
-      const created = createTable(statement)
-      if (created !== undefined && !created.isTemporary) tables.set(withoutSchema(created.table), name)
+      const made = createTable(statement)
+      if (made !== undefined && !made.isTemporary) created.set(made.table, name)
       const drop = dropped(statement)
-      if (drop?.what === 'TABLE') for (const table of drop.names) tables.delete(withoutSchema(table))
+      if (drop?.what === 'TABLE') for (const table of drop.names) created.delete(same(table, created) ?? '')
     }
-  return tables
+  const found = new Map<string, string>()
+  for (const table of tables) {
+    const name = same(table, created)
+    const version = name === table || !tables.includes(name ?? '') ? created.get(name ?? '') : undefined
+    if (version !== undefined) found.set(table, version)
+  }
+  return found
+}
+
+/** The name under which a table was created: the same one, or the one that says or leaves out its schema. */
+function same(table: string, created: ReadonlyMap<string, string>): string | undefined {
+  if (created.has(table)) return table
+  const bare = withoutSchema(table)
+  if (bare !== table) return created.has(bare) ? bare : undefined
+  return [...created.keys()].find((other) => withoutSchema(other) === table)
 }
 
 const withoutSchema = (name: string): string => name.slice(name.lastIndexOf('.') + 1)

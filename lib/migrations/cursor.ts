@@ -30,6 +30,11 @@ export class Cursor {
 
   /** Takes a name, qualified or not; undefined when none comes next. */
   name(): string | undefined {
+    return this.path()?.join('.')
+  }
+
+  /** The same in its parts, any of which may have a dot. */
+  path(): readonly string[] | undefined {
     const parts: string[] = []
     do {
       const token = this.tokens[this.#at]
@@ -37,7 +42,7 @@ export class Cursor {
       parts.push(nameOf(token))
       this.#at++
     } while (this.take('.'))
-    return parts.join('.')
+    return parts
   }
 
   /** Takes `( … )` and gives what is between; undefined when no parenthesis comes next. */

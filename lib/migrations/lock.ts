@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Cancelled, MigrationError } from '../errors.js'
+import { MigrationError } from '../errors.js'
 import type { ResolvedOptions } from './options.js'
 import type { Session } from './session.js'
 
@@ -40,8 +40,11 @@ async function waitForLock(
     if (holder !== '') report({ kind: 'waiting', holder, waitedMs })
     // Hosts that started together must not poll together.
     const pauseMs = Math.min(wait * (0.5 + Math.random() / 2), waitTimeoutMs - waitedMs)
-    await pause(pauseMs, undefined, signal && { signal }).catch((reason: unknown) => {
-      throw new Cancelled(reason)
-    })
+    await pause(pauseMs, undefined, signal && { signal }).catch(() => undefined)
+    if (signal?.aborted === true)
+      throw new MigrationError(
+        'cancelled',
+        `cancelled while it waited for ${holder || 'another host'}: nothing was changed`,
+      )
   }
 }

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Connection } from 'mysql2/promise'
 import { MigrationError } from '../errors.js'
 import type { ResolvedOptions } from './options.js'
+import { redact } from './redact.js'
 import { connectionFailed, type Row, type Session } from './session.js'
+import { SessionError, sessionError } from './session-error.js'
+import { stoppable } from './stoppable.js'
 
 const CONNECT_TIMEOUT_MS = 10_000
 
@@ -39,30 +42,23 @@ class MysqlSession implements Session {
   }
 
   rows(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return query(this.connection, sql, values)
+    return this.#told(query(this.connection, sql, values))
   }
 
   /** MySQL bounds no DDL by itself: a second connection ends what takes too long. */
-  async run(sql: string, timeoutMs: number): Promise<void> {
-    let killing: Promise<void> | undefined
-    const kill = () => {
-      killing = this.#kill()
-    }
-    const timer = timeoutMs > 0 ? setTimeout(kill, timeoutMs) : undefined
-    try {
-      await this.connection.query(sql)
-    } finally {
-      clearTimeout(timer)
-      await killing
-      // One that came too late must not end the next statement.
-      if (killing !== undefined) await this.connection.query('DO 0').catch(() => undefined)
-    }
+  async run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    const result = await stoppable(
+      () => this.#query(sql),
+      { timeoutMs, signal },
+      { stop: () => this.#kill(), absorb: () => this.connection.query('DO 0') },
+    )
+    if (mayHaveWarned(result)) await this.#reportWarnings()
   }
 
   async settle(lockTimeoutMs: number): Promise<void> {
     const seconds = lockTimeoutMs === 0 ? LONGEST_S : Math.ceil(lockTimeoutMs / 1000)
-    await this.connection.query(`USE \`${this.database.replaceAll('`', '``')}\``)
-    await this.connection.query(
+    await this.#query(`USE \`${this.database.replaceAll('`', '``')}\``)
+    await this.#query(
       `SET NAMES utf8mb4, SESSION autocommit = 1, SESSION foreign_key_checks = 1, SESSION unique_checks = 1,
        SESSION time_zone = '+00:00', SESSION wait_timeout = ${LONGEST_S},
        SESSION lock_wait_timeout = ${seconds}, SESSION innodb_lock_wait_timeout = ${seconds},
@@ -104,12 +100,20 @@ class MysqlSession implements Session {
       throw new MigrationError('locked', 'the lock was lost in the middle of the run: run again')
   }
 
+  async isMigrating(): Promise<boolean> {
+    const [row] = await this.rows('SELECT IS_USED_LOCK(?) AS holder', [this.#lock])
+    return row !== undefined && row.holder !== null
+  }
+
+  /** Asks the table itself: the catalog does not show it to a user who may not read it. */
   async hasTable(name: string): Promise<boolean> {
-    const found = await this.rows(
-      'SELECT 1 AS one FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?',
-      [name],
-    )
-    return found.length > 0
+    try {
+      await this.rows(`SELECT 1 AS one FROM \`${name}\` LIMIT 0`)
+      return true
+    } catch (error) {
+      if (error instanceof SessionError && error.code === NO_SUCH_TABLE) return false
+      throw error
+    }
   }
 
   makeSchema(): Promise<void> {
@@ -120,6 +124,28 @@ class MysqlSession implements Session {
     await this.connection.end().catch(() => this.connection.destroy())
   }
 
+  async #query(sql: string): Promise<unknown> {
+    const [result] = await this.#told(this.connection.query(sql))
+    return result
+  }
+
+  async #told<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer
+    } catch (error) {
+      throw sessionError(error, 'mysql', this.options.url)
+    }
+  }
+
+  async #reportWarnings(): Promise<void> {
+    for (const { Level: level, Message: message } of await this.rows('SHOW WARNINGS'))
+      this.options.report({
+        kind: 'notice',
+        severity: String(level).toUpperCase(),
+        text: redact(String(message), this.options.url),
+      })
+  }
+
   async #kill(): Promise<void> {
     const second = await connect(this.options).catch(() => undefined)
     await second?.query(`KILL QUERY ${this.id}`).catch(() => undefined)
@@ -128,6 +154,11 @@ class MysqlSession implements Session {
 }
 
 const LONGEST_S = 31_536_000
+const NO_SUCH_TABLE = '1146'
+
+/** What changes rows or tables says how often the server warned. What answers rows does not. */
+const mayHaveWarned = (result: unknown): boolean =>
+  Array.isArray(result) || (result as { readonly warningStatus?: number } | undefined)?.warningStatus !== 0
 
 async function connect(options: ResolvedOptions): Promise<Connection> {
   const { createConnection } = await import('mysql2/promise').catch(() => {

@@ -1,7 +1,7 @@
 import { MigrationError } from '../errors.js'
-import { describeError } from './session.js'
+import { SessionError } from './session-error.js'
 import { splitStatements, type Statement } from './sql-statements.js'
-import { failureOf, send, type Step } from './step.js'
+import { failureOf, type Remains, send, type Step } from './step.js'
 import {
   type AppliedVersion,
   deleteVersion,
@@ -56,7 +56,7 @@ async function runFrom(step: Step, first: number, mayBeDone: boolean): Promise<v
     try {
       await session.run('START TRANSACTION', options.statementTimeoutMs)
       await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
-        const { code } = describeError(error, options.url)
+        const code = error instanceof SessionError ? error.code : ''
         if (!(mayBeDone && at === first && DONE_ALREADY.includes(code))) throw error
         const text = `statement ${at + 1} was done when the host died`
         options.report({ kind: 'recovering', version: step.name, text })
@@ -73,10 +73,13 @@ async function runFrom(step: Step, first: number, mayBeDone: boolean): Promise<v
     }
 }
 
-const remainsOf = (done: number): string =>
+const remainsOf = (done: number): Remains =>
   done === 0
-    ? 'Nothing of the file stays: correct it and run again'
-    : `What stands before it stays, because MySQL cannot undo it: correct the file from statement ${done + 1} on and run again`
+    ? { stays: 'Nothing of the file stays', correct: 'correct it and run again' }
+    : {
+        stays: 'What stands before it stays, because MySQL cannot undo it',
+        correct: `correct the file from statement ${done + 1} on and run again`,
+      }
 
 /** @throws {MigrationError} when the statements that are done are not the ones the file begins with any more. */
 function sameBeginning({ name, direction, statements }: Step, then: string | undefined, done: number): void {

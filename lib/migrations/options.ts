@@ -20,7 +20,7 @@ export interface MigrateOptions {
   readonly concurrentTimeoutMs?: number
   /** How long to wait for another host that is migrating: 3600000 (1 h). */
   readonly waitTimeoutMs?: number
-  /** Stops waiting, and stops between two files. */
+  /** Gives up: cancels the statement that runs, on the server as well, or stops waiting. What is done stays. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
 }

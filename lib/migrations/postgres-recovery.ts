@@ -26,7 +26,7 @@ export async function recoverAlone(step: Step, previous: AppliedVersion, isSame:
     case 'detachPartition':
       return recoverDetach(step, alone, mayHaveEnded, isSame)
     case 'reindex':
-      await dropReindexed(session)
+      await dropReindexed(step)
       return false
     case 'vacuum':
       return false
@@ -45,7 +45,7 @@ async function recoverCreate(
   if (state === 'valid' && mayHaveEnded && isSame) return true
   if (state === 'invalid' || (state === 'valid' && mayHaveEnded)) {
     tell(step, `drops the index ${alone.index}, which an earlier run left behind`)
-    await dropLeftOver(step.session, alone)
+    await dropLeftOver(step, alone)
   }
   return false
 }
@@ -59,7 +59,7 @@ async function recoverDrop(
   const state = await indexState(step.session, alone)
   if (state === 'invalid') {
     tell(step, `drops the index ${alone.index}, whose drop was cut off`)
-    await dropLeftOver(step.session, alone)
+    await dropLeftOver(step, alone)
     return isSame
   }
   return state === 'absent' && mayHaveEnded && isSame
@@ -79,7 +79,7 @@ async function recoverDetach(
   )
   if (row?.pending === true) {
     tell(step, `finishes detaching ${partition}`)
-    await step.session.run(`ALTER TABLE ${names.join(' DETACH PARTITION ')} FINALIZE`, 0)
+    await step.session.run(`ALTER TABLE ${names.join(' DETACH PARTITION ')} FINALIZE`, 0, step.options.signal)
     return isSame
   }
   return row?.exists === true && row.pending === null && mayHaveEnded && isSame

@@ -1,15 +1,24 @@
+import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { MigrationError } from '../errors.js'
+import { type CancelTarget, requestCancel } from '../persistence/executors/postgres-cancel.js'
 import type { ResolvedOptions } from './options.js'
+import { redact } from './redact.js'
 import { connectionFailed, type Row, type Session } from './session.js'
+import { sessionError } from './session-error.js'
+import { stoppable } from './stoppable.js'
 
 /** `ashlar` in ASCII: one lock for each database, whichever modules migrate in it. */
 const LOCK = { classId: 0x6173, objectId: 0x686c6172 } as const
 const LOCK_KEY = String(BigInt(LOCK.classId) * 0x100000000n + BigInt(LOCK.objectId))
+/** Held beside it: which module of the database is being migrated. */
+const MODULE_LOCK_CLASS = LOCK.objectId
 const CONNECT_TIMEOUT_MS = 10_000
 const PROBE_TIMEOUT_MS = 3_000
+/** How long a statement has to notice that it was cancelled. */
+const CANCEL_WAIT_MS = 1_000
 
 const POOLER =
   'a transaction pooler is between this host and the database: each statement may meet another server session, so ' +
@@ -41,30 +50,43 @@ class PostgresSession implements Session {
 
   constructor(
     private readonly client: Client,
-    options: ResolvedOptions,
+    private readonly options: ResolvedOptions,
     readonly backend: number,
   ) {
     this.schema = options.schema
+    client.on('notice', ({ severity = 'NOTICE', message = '' }) =>
+      options.report({ kind: 'notice', severity, text: redact(message, options.url) }),
+    )
     this.prefix = `${quoted(options.schema)}.`
   }
 
   async rows(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     let number = 0
-    // Without values a ? is an operator.
-    const numbered = values.length === 0 ? sql : sql.replaceAll('?', () => `$${++number}`)
-    return (await this.client.query<Row>(numbered, [...values])).rows
+    // Without values a ? is an operator, in quotes a part of a name.
+    const numbered =
+      values.length === 0
+        ? sql
+        : sql.replaceAll(/"[^"]*"|\?/g, (found) => (found === '?' ? `$${++number}` : found))
+    return (await this.#told(this.client.query<Row>(numbered, [...values]))).rows
   }
 
-  async run(sql: string): Promise<void> {
-    await this.client.query(sql)
+  run(sql: string, _timeoutMs = 0, signal?: AbortSignal): Promise<void> {
+    return stoppable(
+      async () => void (await this.#told(this.client.query(sql))),
+      { timeoutMs: 0, signal },
+      { stop: (ended) => this.#cancel(ended), absorb: () => this.client.query('SELECT 1') },
+    )
   }
 
-  /** The search path is the module's schema alone: a name that is missing there must not be found elsewhere. */
+  /**
+   * The search path is the module's schema alone: a name that is missing there must not be found elsewhere. A file finds
+   * extensions beside it, and nothing else: `reachExtensions`.
+   */
   async settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void> {
-    await this.client.query('RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL')
-    await this.client.query(
+    await this.run('RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL')
+    await this.rows(
       `SELECT set_config(name, setting, false)
-       FROM unnest($1::text[], $2::text[]) AS wanted (name, setting)
+       FROM unnest(?::text[], ?::text[]) AS wanted (name, setting)
        WHERE name IN (SELECT name FROM pg_settings)`,
       [
         Object.keys(SETTINGS).concat('search_path', 'lock_timeout', 'statement_timeout'),
@@ -78,7 +100,10 @@ class PostgresSession implements Session {
   }
 
   async tryLock(): Promise<boolean> {
-    const [row] = await this.rows('SELECT pg_try_advisory_lock(?::bigint) AS got', [LOCK_KEY])
+    const [row] = await this.rows(
+      `SELECT CASE WHEN pg_try_advisory_lock(?::bigint) THEN pg_try_advisory_lock(?, ?) IS NOT NULL END AS got`,
+      [LOCK_KEY, MODULE_LOCK_CLASS, this.#moduleLock],
+    )
     return row?.got === true
   }
 
@@ -98,7 +123,20 @@ class PostgresSession implements Session {
   }
 
   async unlock(): Promise<void> {
-    await this.rows('SELECT pg_advisory_unlock(?::bigint)', [LOCK_KEY])
+    await this.rows('SELECT pg_advisory_unlock(?, ?), pg_advisory_unlock(?::bigint)', [
+      MODULE_LOCK_CLASS,
+      this.#moduleLock,
+      LOCK_KEY,
+    ])
+  }
+
+  async isMigrating(): Promise<boolean> {
+    const [row] = await this.rows(
+      `SELECT 1 AS one FROM pg_locks
+       WHERE locktype = 'advisory' AND granted AND classid = ? AND objid::bigint = ? AND objsubid = 2 AND ${HERE} LIMIT 1`,
+      [MODULE_LOCK_CLASS, this.#moduleLock >>> 0],
+    )
+    return row !== undefined
   }
 
   async guard(): Promise<void> {
@@ -119,16 +157,43 @@ class PostgresSession implements Session {
   async makeSchema(): Promise<void> {
     const { schema } = this
     const [found] = await this.rows('SELECT 1 AS one FROM pg_namespace WHERE nspname = ?', [schema])
-    if (found === undefined) await this.client.query(`CREATE SCHEMA ${quoted(schema)}`)
+    if (found === undefined) await this.run(`CREATE SCHEMA ${quoted(schema)}`)
   }
 
   close(): Promise<void> {
     return end(this.client)
   }
+
+  /** By a CancelRequest, which needs no free slot; where that does not help, because a pooler made up its key, by a second login. */
+  async #cancel(ended: AbortSignal): Promise<void> {
+    // Its key is not in the types of the package.
+    await requestCancel(this.client as unknown as CancelTarget)
+    await pause(CANCEL_WAIT_MS, undefined, { signal: ended }).catch(() => undefined)
+    if (ended.aborted) return
+    const second = await connect(this.options, PROBE_TIMEOUT_MS).catch(() => undefined)
+    if (second === undefined) return
+    // A pool of one session keeps it waiting for the very session that is meant.
+    ended.addEventListener('abort', () => void end(second))
+    await second.query('SELECT pg_cancel_backend($1)', [this.backend]).catch(() => undefined)
+    await end(second)
+  }
+
+  async #told<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer
+    } catch (error) {
+      throw sessionError(error, 'postgres', this.options.url)
+    }
+  }
+
+  get #moduleLock(): number {
+    return createHash('sha256').update(this.schema).digest().readInt32BE()
+  }
 }
 
+const HERE = 'database = (SELECT oid FROM pg_database WHERE datname = current_database())'
 const OUR_LOCK = `locktype = 'advisory' AND granted AND classid = ${LOCK.classId} AND objid = ${LOCK.objectId}
-  AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+  AND objsubid = 1 AND ${HERE}`
 
 /** Settings of a role or database that would end a long run or change what a file means. */
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -136,7 +201,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '0',
   transaction_timeout: '0',
   standard_conforming_strings: 'on',
-  client_min_messages: 'warning',
+  client_min_messages: 'notice',
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

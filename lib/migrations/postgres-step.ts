@@ -1,9 +1,11 @@
 import { MigrationError } from '../errors.js'
 import { type Alone, aloneOf } from './alone.js'
+import { movesExtension, reachExtensions, refuseStrangers, refuseStrangeTable } from './extensions.js'
 import { indexState } from './index-state.js'
 import { recoverAlone } from './postgres-recovery.js'
-import { describeError } from './session.js'
+import { SessionError } from './session-error.js'
 import { failureOf, send, type Step } from './step.js'
+import { refuseAborted } from './stoppable.js'
 import {
   type AppliedVersion,
   claimVersion,
@@ -15,8 +17,11 @@ import {
   writeVersion,
 } from './version-table.js'
 
-const NOTHING_STAYS = 'Nothing of the file stays: correct it and run again'
-const CLEANED_UP_LATER = 'What it left behind is dropped by the next run: correct the file and run again'
+const NOTHING_STAYS = { stays: 'Nothing of the file stays', correct: 'correct it and run again' }
+const CLEANED_UP_LATER = {
+  stays: 'What it left behind is dropped by the next run',
+  correct: 'correct the file and run again',
+}
 
 /** Applies a version: the file and its row in one transaction, or its only statement outside of any. */
 export async function upOnPostgres(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
@@ -67,26 +72,35 @@ async function inTransaction(step: Step, { record, recordFailure }: Recorder): P
   await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
   await session.run('BEGIN', 0)
   await record().catch((error: unknown) => {
-    const { text, code } = describeError(error, options.url)
+    if (!(error instanceof SessionError) || error.failure !== 'failed') throw error
     const advice = 'another host may be migrating without the lock: run again'
     throw new MigrationError(
       'locked',
-      `${step.name}: its row cannot be written: ${text}; ${advice}`,
+      `${step.name}: its row cannot be written: ${error.message}; ${advice}`,
       step.name,
-      code,
+      error.code,
     )
   })
   let at: number | undefined = 0
   try {
-    for (; at < statements.length; at++) await send(step, at, options.statementTimeoutMs)
+    const strangers = [...(await reachExtensions(step))]
+    for (; at < statements.length; at++) {
+      await send(step, at, options.statementTimeoutMs)
+      const statement = statements[at]
+      if (statement !== undefined && movesExtension(statement))
+        strangers.push(...(await reachExtensions(step)))
+    }
     at = undefined
+    await refuseStrangers(step, strangers)
+    refuseAborted(options.signal)
     await session.run('COMMIT', 0)
   } catch (error) {
     const failure = failureOf(step, at, error, NOTHING_STAYS)
-    // Without a connection nothing can be recorded; the server has rolled back by itself then.
+    // Without a connection nothing can be recorded; the server has rolled back by itself then. A file that was cancelled is
+    // as if it had never been sent.
     await session
       .run('ROLLBACK', 0)
-      .then(() => recordFailure(failure.message))
+      .then(() => (failure.stop === 'cancelled' ? undefined : recordFailure(failure.message)))
       .catch(() => undefined)
     throw failure
   }
@@ -96,6 +110,10 @@ async function runAlone(step: Step, alone: Alone, statementsDone: number): Promi
   const { session, options, version } = step
   await session.settle(0, options.concurrentTimeoutMs)
   try {
+    if (alone.kind === 'createIndex') {
+      await reachExtensions(step)
+      await refuseStrangeTable(step, alone.paths.table)
+    }
     await send(step, 0, options.concurrentTimeoutMs)
     if (alone.kind === 'createIndex' && (await indexState(session, alone)) !== 'valid')
       throw new MigrationError(

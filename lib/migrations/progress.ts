@@ -31,6 +31,12 @@ export type Progress =
       readonly summary: string
     }
   | {
+      /** What the server said beside its answer: `NOTICE`, `WARNING`, `INFO` of PostgreSQL; `NOTE`, `WARNING` of MySQL. */
+      readonly kind: 'notice'
+      readonly severity: string
+      readonly text: string
+    }
+  | {
       readonly kind: 'done'
       readonly direction: 'up' | 'down'
       readonly version: string

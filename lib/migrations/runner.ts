@@ -1,4 +1,4 @@
-import { Cancelled, MigrationError } from '../errors.js'
+import { MigrationError } from '../errors.js'
 import { adopt } from './adopt.js'
 import { toFileNumber } from './files.js'
 import { withLock } from './lock.js'
@@ -13,10 +13,12 @@ import {
   type AppliedVersion,
   appliedRow,
   isGoingDown,
+  isUnfinished,
   keepDown,
   makeVersionTable,
   readAdopted,
   readVersions,
+  readVersionsNow,
 } from './version-table.js'
 
 export interface UpResult {
@@ -24,6 +26,11 @@ export interface UpResult {
   readonly applied: readonly string[]
   /** Versions of the database that these files do not have: a newer image applied them, and they are left alone. */
   readonly ahead: readonly string[]
+  /**
+   * Versions that these files do not have and whose step failed or was cut off; absent when there is none. They are left alone
+   * as well: only files that have them, or a rollback, put them right.
+   */
+  readonly dirty?: readonly string[]
 }
 
 export interface DownResult {
@@ -42,8 +49,8 @@ export async function up(options: ResolvedOptions): Promise<UpResult> {
   if (set.findings.some(({ level }) => level === 'refuse'))
     refuseBadFiles(set, await withSession(options, 'read', settledIn).catch(() => () => false))
   return withSession(options, 'change', async (session) => {
-    const before = await readVersions(session)
-    if (isCurrent(set, before)) return { applied: [], ahead: aheadOf(set, before) }
+    const { rows, isMigrating } = await readVersionsNow(session)
+    if (isCurrent(set, rows)) return { applied: [], ...unknownTo(set, rows, isMigrating) }
     return withLock(session, options, () => applyMissing(session, options, set))
   })
 }
@@ -64,7 +71,7 @@ export async function down(options: ResolvedOptions, to: number): Promise<DownRe
         )
       const above = rows.filter(({ version }) => version > to).reverse()
       for (const row of above) {
-        await beforeStep(session, options)
+        await beforeStep(session, options, row.name)
         await rollBack(session, options, row, shipped.get(row.version))
       }
       return { rolledBack: above.map(({ name }) => name) }
@@ -90,11 +97,11 @@ async function applyMissing(
     const row = byVersion.get(migration.version)
     if (row?.dirty === false) await keepCorrected(session, row, migration)
     else {
-      await beforeStep(session, options)
+      await beforeStep(session, options, migration.name)
       if (await apply(session, options, migration, row)) applied.push(migration.name)
     }
   }
-  return { applied, ahead: aheadOf(set, rows) }
+  return { applied, ...unknownTo(set, rows, false) }
 }
 
 /** Runs a version's way up, after whatever an earlier run left of it. False when it turned out to be applied. */
@@ -138,8 +145,9 @@ async function settledIn(session: Session): Promise<(version: number) => boolean
   return adopted === undefined ? settledAmong(rows) : (version) => version <= adopted.version
 }
 
-async function beforeStep(session: Session, { signal }: ResolvedOptions): Promise<void> {
-  if (signal?.aborted === true) throw new Cancelled(signal.reason)
+async function beforeStep(session: Session, { signal }: ResolvedOptions, name: string): Promise<void> {
+  if (signal?.aborted === true)
+    throw new MigrationError('cancelled', `cancelled before ${name}: what stands before it is done`, name)
   await session.guard()
 }
 
@@ -157,9 +165,18 @@ function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[]
   })
 }
 
-function aheadOf({ migrations }: MigrationSet, rows: readonly AppliedVersion[]): readonly string[] {
+/** @param isMigrating - whether another session works on what is unfinished: then it is ahead, and not dirty. */
+function unknownTo(
+  { migrations }: MigrationSet,
+  rows: readonly AppliedVersion[],
+  isMigrating: boolean,
+): Pick<UpResult, 'ahead' | 'dirty'> {
   const known = new Set(migrations.map(({ version }) => version))
-  return rows.filter(({ version }) => !known.has(version)).map(({ name }) => name)
+  const isDirty = (row: AppliedVersion) => row.dirty && !(isMigrating && isUnfinished(row))
+  const unknown = rows.filter(({ version }) => !known.has(version))
+  const dirty = unknown.filter(isDirty).map(({ name }) => name)
+  const ahead = unknown.filter((row) => !isDirty(row)).map(({ name }) => name)
+  return { ahead, ...(dirty.length > 0 && { dirty }) }
 }
 
 /** @throws {MigrationError} naming both checksums of every applied file that says something else now. */

@@ -4,6 +4,8 @@ export const FIRST_GENERATED = 9001
 /** A table with INDEXED search, and the expression of its vector. */
 export interface SearchTable {
   readonly table: string
+  /** Undefined for the schema that the files run in. */
+  readonly schema?: string | undefined
   readonly vector: string
 }
 
@@ -19,55 +21,79 @@ export type MigrationFiles = Readonly<Record<string, string>>
 export function searchMigrations(tables: readonly SearchTable[], committed: MigrationFiles): MigrationFiles {
   const files: Record<string, string> = {}
   let next = firstFree(committed)
-  for (const { table, vector } of [...tables].sort((a, b) => (a.table < b.table ? -1 : 1))) {
-    const before = latestVector(table, committed)
-    if (before?.vector === vector) Object.assign(files, pairAt(before.version, committed))
+  for (const table of [...tables].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
+    const isAlone = tables.every(
+      (other) => other === table || inFileName(other.table) !== inFileName(table.table),
+    )
+    const before = latestVector(table, committed, isAlone)
+    if (before?.vector === table.vector) Object.assign(files, pairAt(before.version, committed))
     else {
-      Object.assign(files, newPair(next, table, vector, before?.vector))
+      Object.assign(files, newPair(next, table, before?.vector))
       next += 2
     }
   }
   return files
 }
 
-function newPair(version: number, table: string, vector: string, before: string | undefined): MigrationFiles {
-  const name = quoted(table)
+const keyOf = ({ table, schema = '' }: SearchTable): string => `${table}\0${schema}`
+
+const nameOf = ({ table, schema }: SearchTable): string =>
+  schema === undefined ? quoted(table) : `${quoted(schema)}.${quoted(table)}`
+
+function newPair(version: number, table: SearchTable, before: string | undefined): MigrationFiles {
+  const name = nameOf(table)
   const column = quoted('search_vector')
-  const index = quoted(`${table}_search_vector_gin`)
+  const index = quoted(`${table.table}_search_vector_gin`)
+  const there = table.schema === undefined ? index : `${quoted(table.schema)}.${index}`
   const add = (expression: string) =>
     `ADD COLUMN ${column} tsvector GENERATED ALWAYS AS (${expression}) STORED`
   const drop = `DROP COLUMN IF EXISTS ${column}`
-  const vectorFile = `${String(version)}_${table}_search_vector`
-  const indexFile = `${String(version + 1)}_${table}_search_gin`
+  const vectorFile = `${String(version)}_${inFileName(table.table)}_search_vector`
+  const indexFile = `${String(version + 1)}_${inFileName(table.table)}_search_gin`
   return {
-    [`${vectorFile}.up.sql`]: `ALTER TABLE ${name} ${before === undefined ? '' : `${drop}, `}${add(vector)};\n`,
+    [`${vectorFile}.up.sql`]: `ALTER TABLE ${name} ${before === undefined ? '' : `${drop}, `}${add(table.vector)};\n`,
     [`${vectorFile}.down.sql`]:
       before === undefined
         ? `ALTER TABLE ${name} ${drop};\n`
         : `ALTER TABLE ${name} ${drop}, ${add(before)};\nCREATE INDEX ${index} ON ${name} USING gin (${column});\n`,
     [`${indexFile}.up.sql`]: `CREATE INDEX CONCURRENTLY ${index} ON ${name} USING gin (${column});\n`,
-    [`${indexFile}.down.sql`]: `DROP INDEX CONCURRENTLY IF EXISTS ${index};\n`,
+    [`${indexFile}.down.sql`]: `DROP INDEX CONCURRENTLY IF EXISTS ${there};\n`,
   }
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+/** The name of a file takes no other characters. */
+const inFileName = (table: string): string => table.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 
 const VECTOR_FILE = /^(\d{4})_(.+)_search_vector\.up\.sql$/
 const VECTOR = /GENERATED ALWAYS AS \(([^]*)\) STORED;\n$/
 
 /** The vector that a table has once the committed files are applied. */
 function latestVector(
-  table: string,
+  table: SearchTable,
   committed: MigrationFiles,
+  isAlone: boolean,
 ): { version: number; vector: string | undefined } | undefined {
-  const versions = Object.keys(committed)
-    .map((name) => VECTOR_FILE.exec(name))
-    .filter((match) => match?.[2] === table)
-    .map((match) => Number(match?.[1]))
-  const version = Math.max(...versions)
-  if (versions.length === 0) return undefined
-  return { version, vector: VECTOR.exec(committed[`${version}_${table}_search_vector.up.sql`] ?? '')?.[1] }
+  const [latest] = Object.entries(committed)
+    .map(([name, sql]) => ({ file: VECTOR_FILE.exec(name), sql }))
+    .filter(({ file, sql }) => file?.[2] === inFileName(table.table) && isAbout(sql, table, isAlone))
+    .map(({ file, sql }) => ({ version: Number(file?.[1]), vector: VECTOR.exec(sql)?.[1] }))
+    .sort((a, b) => b.version - a.version)
+  return latest
 }
+
+/**
+ * Whether a file of the table's name is about it, and not about one of the same name in another schema.
+ * @param isAlone - whether no other table has such files: then one that names no schema, or is not ours any more, is about it.
+ */
+function isAbout(sql: string, table: SearchTable, isAlone: boolean): boolean {
+  if (sql.includes(`ALTER TABLE ${nameOf(table)} `)) return true
+  const isElsewhere = table.schema !== undefined && QUALIFIED.test(sql)
+  return isAlone && !isElsewhere
+}
+
+const QUALIFIED = /ALTER TABLE "(?:[^"]|"")*"\."/
 
 const pairAt = (version: number, committed: MigrationFiles): MigrationFiles =>
   Object.fromEntries(

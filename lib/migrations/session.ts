@@ -1,13 +1,14 @@
 import { MigrationError } from '../errors.js'
 import type { Dialect } from './dialect.js'
 import type { ResolvedOptions } from './options.js'
-import { redact } from './redact.js'
+import { SessionError, sessionError } from './session-error.js'
 
 export type Row = Readonly<Record<string, unknown>>
 
 /**
  * One connection of the engine's own, pinned for a whole run: the lock is held by the session that does the work, so it is
- * held for exactly as long as the server works, even when this process dies in the middle of a statement.
+ * held for exactly as long as the server works, even when this process dies in the middle of a statement. What its methods
+ * reject with is a `SessionError` or a `MigrationError`.
  */
 export interface Session {
   readonly dialect: Dialect
@@ -17,14 +18,19 @@ export interface Session {
   readonly prefix: string
   /** Runs a statement of the engine's own. `?` stands for a value. */
   rows(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
-  /** Runs a statement as written, for at most `timeoutMs` (0: no bound). PostgreSQL goes by what `settle` said. */
-  run(sql: string, timeoutMs: number): Promise<void>
+  /**
+   * Runs a statement as written, for at most `timeoutMs` (0: no bound). PostgreSQL goes by what `settle` said. When `signal`
+   * aborts, the server is asked to stop it.
+   */
+  run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<void>
   /** Puts every setting back that a file may have changed, with the two timeouts (0 for none). */
   settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void>
   tryLock(): Promise<boolean>
   /** Who holds the lock; empty when nobody does any more. */
   lockHolder(): Promise<string>
   unlock(): Promise<void>
+  /** Whether a session, of this host or another, migrates the module now. */
+  isMigrating(): Promise<boolean>
   /** @throws {MigrationError} when the lock is not held any more or another server session answers. */
   guard(): Promise<void>
   hasTable(name: string): Promise<boolean>
@@ -33,33 +39,30 @@ export interface Session {
   close(): Promise<void>
 }
 
-/** What the drivers' errors have in common. Their other fields repeat rows and statements, and are not looked at. */
-interface DriverError {
-  readonly code?: unknown
-  readonly errno?: unknown
-  readonly message: string
-}
-
-/** An error as it may be shown and stored: without the connection string's password and without values. */
-export interface Described {
-  readonly text: string
-  /** PostgreSQL's five characters, MySQL's number, or what Node says of the connection. */
-  readonly code: string
-}
-
-export function describeError(error: unknown, url: string): Described {
-  const { code, errno, message } = error as DriverError
-  const number = typeof errno === 'number' && errno > 0 ? String(errno) : typeof code === 'string' ? code : ''
-  const text = message.replace(/^(Duplicate entry) '.*' (for key)/s, '$1 $2')
-  return { text: redact(text === '' ? number : text, url), code: number }
-}
-
 const NO_URL =
   'the connection string is no URL; write special characters of user and password as %XX, and a number as port'
 
 export function connectionFailed(error: unknown, { url, dialect }: ResolvedOptions): MigrationError {
-  const { text: said, code } = describeError(error, url)
-  const text = code === 'ERR_INVALID_URL' ? NO_URL : said
+  const { message, code } = error instanceof SessionError ? error : sessionError(error, dialect, url)
+  const text = code === 'ERR_INVALID_URL' ? NO_URL : message
   const server = dialect === 'postgres' ? 'PostgreSQL' : 'MySQL'
-  return new MigrationError('connection', `no connection to ${server}: ${text}`, undefined, code)
+  const advice = ADVICE.find(([codes]) => codes.test(code))?.[1]
+  const said = [`no connection to ${server}: ${text}`, ...(advice === undefined ? [] : [advice])].join('; ')
+  return new MigrationError('connection', said, undefined, code)
 }
+
+/** What to do, by what the server or Node answered. */
+const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
+  [
+    /^(28000|28P01|1045|1698)$/,
+    'check user and password of the connection string, and that the server lets them in from here',
+  ],
+  [/^(42501|1044)$/, 'let the owner of the database grant the user the right to connect to it'],
+  [/^(3D000|1049)$/, 'create the database first, or name another'],
+  [/^(53300|1040|1203)$/, 'run again when connections are free'],
+  [/^57P0[123]$/, 'run again when the server has started'],
+  [
+    /^E(CONNREFUSED|NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH)$/,
+    'check host and port, and that the server runs',
+  ],
+]

@@ -98,6 +98,8 @@ export interface CreateIndex {
   /** Empty when the server is to choose it. */
   readonly name: string
   readonly table: string
+  /** The two in their parts. */
+  readonly paths: { readonly name: readonly string[]; readonly table: readonly string[] }
   readonly isConcurrent: boolean
 }
 
@@ -108,16 +110,19 @@ export function createIndex({ tokens }: Statement): CreateIndex | undefined {
   if (!cursor.take('INDEX')) return undefined
   const isConcurrent = cursor.take('CONCURRENTLY')
   cursor.take('IF', 'NOT', 'EXISTS')
-  const name = cursor.sees('ON') ? '' : (cursor.name() ?? '')
+  const name = cursor.sees('ON') ? [] : (cursor.path() ?? [])
   while (cursor.rest.length > 0 && !cursor.take('ON')) if (cursor.name() === undefined) break
   cursor.take('ONLY')
-  return { name, table: cursor.name() ?? '', isConcurrent }
+  const table = cursor.path() ?? []
+  return { name: name.join('.'), table: table.join('.'), paths: { name, table }, isConcurrent }
 }
 
 export interface Drop {
   /** `TABLE`, `INDEX`, `DATABASE` … */
   readonly what: string
   readonly names: readonly string[]
+  /** The names in their parts. */
+  readonly paths: readonly (readonly string[])[]
   readonly isConcurrent: boolean
   readonly ifExists: boolean
 }
@@ -131,8 +136,8 @@ export function dropped({ tokens }: Statement): Drop | undefined {
   cursor.take(first.value)
   const isConcurrent = cursor.take('CONCURRENTLY')
   const ifExists = cursor.take('IF', 'EXISTS')
-  const names = listOf(cursor.rest).map((part) => new Cursor(part).name() ?? '')
-  return { what: first.value, names, isConcurrent, ifExists }
+  const paths = listOf(cursor.rest).map((part) => new Cursor(part).path() ?? [])
+  return { what: first.value, names: paths.map((path) => path.join('.')), paths, isConcurrent, ifExists }
 }
 
 /** The type of a column: its words up to the first that starts a constraint, in upper case. */

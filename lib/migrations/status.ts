@@ -3,13 +3,20 @@ import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
 import { type MigrateOptions, type ResolvedOptions, resolveOptions } from './options.js'
 import type { Session } from './session.js'
-import { type AppliedVersion, isGoingDown, readVersions } from './version-table.js'
+import {
+  type AppliedVersion,
+  isGoingDown,
+  isUnfinished,
+  readVersionsNow,
+  type VersionsNow,
+} from './version-table.js'
 
 /**
- * `pending`: not applied yet. `dirty`: its step failed, the next run takes it up again. `edited`: the file says something else
- * than what was applied. `ahead`: applied by a newer image, these files do not have it.
+ * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step failed, the next run
+ * takes it up again. `edited`: the file says something else than what was applied. `ahead`: applied by a newer image, these
+ * files do not have it.
  */
-export type VersionState = 'applied' | 'pending' | 'dirty' | 'edited' | 'ahead'
+export type VersionState = 'applied' | 'pending' | 'running' | 'dirty' | 'edited' | 'ahead'
 
 export interface VersionStatus {
   readonly version: number
@@ -26,8 +33,7 @@ export interface VersionStatus {
 /** Where the database stands, in the order of the versions. Changes nothing and waits for nobody. */
 export async function status(options: ResolvedOptions): Promise<readonly VersionStatus[]> {
   const { migrations } = await readSet(options.files, options.dialect, options.statementTimeoutMs)
-  const rows = await withSession(options, 'read', readVersions)
-  return statusOf(migrations, rows)
+  return statusOf(migrations, await withSession(options, 'read', readVersionsNow))
 }
 
 /** A database whose catalogs a comparison reads, on a connection that only reads. */
@@ -36,23 +42,25 @@ export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'rows'>
 /** What else of a database is not as it should be, one line each. */
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
 
-/** What of a database is not as the files say, one line each; empty when everything is. */
+/** What of a database is not as the files say, one line each; empty when everything is. What nobody can tell is not told. */
 export async function verify(
   options: ResolvedOptions,
   compare: SchemaComparison = () => Promise.resolve([]),
 ): Promise<readonly string[]> {
   const { migrations } = await readSet(options.files, options.dialect, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
-    const differences = statusOf(migrations, await readVersions(session)).flatMap(differenceOf)
-    return [...differences, ...(await invalidIndexes(session)), ...(await compare(session))]
+    const differences = statusOf(migrations, await readVersionsNow(session)).flatMap(differenceOf)
+    return [...differences, ...(await unusableIndexes(session)), ...(await compare(session))]
   })
 }
 
-/** Names of the versions that these files have and the database has not, those whose step failed among them. */
+/** Names of the versions that these files have and the database has not, those whose step runs or failed among them. */
 export async function pendingVersions(options: MigrateOptions): Promise<readonly string[]> {
   const states = await status(resolveOptions(options))
-  return states.filter(({ state }) => state === 'pending' || state === 'dirty').map(({ name }) => name)
+  return states.filter(({ state }) => PENDING.includes(state)).map(({ name }) => name)
 }
+
+const PENDING: readonly VersionState[] = ['pending', 'running', 'dirty']
 
 /** What `schemaIsCurrent` asks, and where. */
 export interface SchemaCheckOptions extends Omit<MigrateOptions, 'url'> {
@@ -87,7 +95,10 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
   }
 }
 
-function statusOf(migrations: readonly Planned[], rows: readonly AppliedVersion[]): readonly VersionStatus[] {
+function statusOf(
+  migrations: readonly Planned[],
+  { rows, isMigrating }: VersionsNow,
+): readonly VersionStatus[] {
   const files = new Map(migrations.map((migration) => [migration.version, migration]))
   const applied = new Set(rows.map(({ version }) => version))
   const pending = migrations
@@ -105,7 +116,7 @@ function statusOf(migrations: readonly Planned[], rows: readonly AppliedVersion[
     return {
       version: row.version,
       name: row.name,
-      state: stateOf(row, checksum),
+      state: isMigrating && isUnfinished(row) ? 'running' : stateOf(row, checksum),
       appliedAt: row.dirty && !isGoingDown(row) ? undefined : row.appliedAt,
       error: row.error,
       isChecked: row.checksum !== undefined,
@@ -120,10 +131,12 @@ function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState
   return row.checksum === undefined || row.checksum === shipped ? 'applied' : 'edited'
 }
 
-function differenceOf({ name, state, error, isChecked }: VersionStatus): readonly string[] {
+function differenceOf({ name, state, error }: VersionStatus): readonly string[] {
   switch (state) {
     case 'pending':
       return [`${name} is not applied`]
+    case 'running':
+      return [`${name} is being migrated by another session now: look again when it has ended`]
     case 'dirty':
       return [`${name} is dirty: ${error ?? 'its host died in the middle'}`]
     case 'edited':
@@ -131,23 +144,34 @@ function differenceOf({ name, state, error, isChecked }: VersionStatus): readonl
     case 'ahead':
       return [`${name} is applied, and these files do not have it`]
     case 'applied':
-      return isChecked
-        ? []
-        : [`${name} was applied by another tool: whether its file was edited is not known`]
+      return []
   }
 }
 
-async function invalidIndexes(session: Session): Promise<readonly string[]> {
+async function unusableIndexes(session: Session): Promise<readonly string[]> {
   if (session.dialect !== 'postgres') return []
   const rows = await session.rows(
-    `SELECT format('%I.%I', nspname, relname) AS name
-     FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_namespace n ON n.oid = relnamespace
+    `SELECT format('%I.%I', nspname, relname) AS name, ${BUSY} AS busy
+     FROM pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_namespace n ON n.oid = relnamespace
      WHERE NOT indisvalid AND nspname = ? AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
      ORDER BY 1`,
     [session.schema],
   )
-  return rows.map(
-    ({ name }) =>
-      `the index ${String(name)} is INVALID: no query uses it, and every write pays for it; REINDEX INDEX CONCURRENTLY builds it anew`,
+  return rows.map(({ name, busy }) =>
+    busy === true
+      ? `the index ${String(name)} is being built or dropped by a session now: look again when it has ended`
+      : `the index ${String(name)} is INVALID: no query uses it, and every write pays for it; REINDEX INDEX CONCURRENTLY builds it anew`,
   )
 }
+
+/**
+ * Whether a session works on an index CONCURRENTLY, seen from the locks that it keeps all the while, which everybody may see:
+ * a build locks the table, a drop the index too. Vacuum locks the table in the same way and builds nothing.
+ */
+const BUSY = `EXISTS (
+  SELECT FROM pg_locks l
+  WHERE l.locktype = 'relation' AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (l.relation = i.indexrelid
+      OR l.relation = i.indrelid AND EXISTS (
+        SELECT FROM pg_stat_progress_create_index p WHERE p.pid = l.pid AND coalesce(p.index_relid, i.indexrelid) = i.indexrelid)))`

@@ -1,6 +1,8 @@
 import { MigrationError } from '../errors.js'
+import { adviceFor } from './advice.js'
 import type { ResolvedOptions } from './options.js'
-import { describeError, type Session } from './session.js'
+import type { Session } from './session.js'
+import { SessionError } from './session-error.js'
 import { type Statement, summaryOf } from './sql-statements.js'
 
 /** One way of one version, as it runs. */
@@ -17,8 +19,8 @@ export interface Step {
 }
 
 /**
- * Sends one statement of the step, within `timeoutMs`.
- * @throws {unknown} what the driver says.
+ * Sends one statement of the step, within `timeoutMs` and until the caller gives up.
+ * @throws {SessionError}
  */
 export async function send(step: Step, at: number, timeoutMs: number): Promise<void> {
   const statement = step.statements[at]
@@ -32,8 +34,14 @@ export async function send(step: Step, at: number, timeoutMs: number): Promise<v
     summary: summaryOf(statement),
   } as const
   step.options.report({ ...event, step: 'started' })
-  await session.run(statement.text, timeoutMs)
+  await session.run(statement.text, timeoutMs, step.options.signal)
   step.options.report({ ...event, step: 'ended' })
+}
+
+/** What is left of a file that did not come to its end, and how its author goes on. */
+export interface Remains {
+  readonly stays: string
+  readonly correct: string
 }
 
 /** What failed and where, what is left of the file, and what to do. `at` is undefined for the COMMIT. */
@@ -41,26 +49,25 @@ export function failureOf(
   step: Step,
   at: number | undefined,
   error: unknown,
-  remains: string,
+  { stays, correct }: Remains,
 ): MigrationError {
   if (error instanceof MigrationError) return error
   const { name, direction, statements, options } = step
-  const { text, code } = describeError(error, options.url)
+  const { message, code, failure } = error instanceof SessionError ? error : foreign(error)
   const line = at === undefined ? undefined : statements[at]?.line
   const place =
     line === undefined ? 'at its COMMIT' : `statement ${(at ?? 0) + 1} of ${statements.length} (line ${line})`
+  // MySQL commits by itself, so that nobody knows whether it did; so it is with any COMMIT.
+  const isUnknown = failure === 'connection' && (at === undefined || options.dialect === 'mysql')
   const said = [
-    `${name}.${direction}.sql, ${place}: ${text}${code === '' ? '' : ` (${code})`}`,
-    adviceFor(code, options),
-    remains,
+    `${name}.${direction}.sql, ${place}: ${message}${code === '' ? '' : ` (${code})`}`,
+    adviceFor(failure, code, options),
+    `${isUnknown ? 'The next run finds out how far it came' : stays}: ${failure === 'failed' ? correct : 'run again'}`,
   ]
-  return new MigrationError('failed', said.filter((part) => part !== '').join('. '), name, code)
+  const stop = failure === 'connection' || failure === 'cancelled' ? failure : 'failed'
+  return new MigrationError(stop, said.filter((part) => part !== '').join('. '), name, code)
 }
 
-function adviceFor(code: string, { lockTimeoutMs, statementTimeoutMs }: ResolvedOptions): string {
-  if (code === '55P03' || code === '1205')
-    return `Another session held a lock for longer than the lock timeout of ${lockTimeoutMs} ms: run again when it has ended`
-  if (code === '57014' || code === '1317' || code === '1969')
-    return `It was ended by the statement timeout of ${statementTimeoutMs} ms, or by somebody: raise the timeout for this module, or do it in smaller steps`
-  return ''
-}
+/** Not the server's: a function of the caller's threw. */
+const foreign = (error: unknown) =>
+  ({ message: error instanceof Error ? error.message : String(error), code: '', failure: 'failed' }) as const

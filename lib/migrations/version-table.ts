@@ -24,13 +24,32 @@ export interface AppliedVersion {
 /** A row to write; `appliedAt` is the server's clock. */
 export type VersionRow = Omit<AppliedVersion, 'appliedAt'>
 
+/** Nobody has said how its step ended: it runs, or its host died or lost its connection. */
+export const isUnfinished = ({ dirty, error }: AppliedVersion): boolean => dirty && error === undefined
+
 export const isGoingDown = ({ dirty, statementsDone }: AppliedVersion): boolean => dirty && statementsDone < 0
 
 /** In the order they were applied, which is not the order of their numbers when `0006` came after `9002`. */
 export async function readVersions(session: Session): Promise<readonly AppliedVersion[]> {
   if (!(await session.hasTable(VERSION_TABLE))) return []
-  const rows = await session.rows(`SELECT ${COLUMNS} FROM ${tableOf(session)} ORDER BY applied_at, version`)
+  const rows = await session.rows(
+    `SELECT ${COLUMNS}, ${APPLIED[session.dialect]} AS applied FROM ${tableOf(session)} ORDER BY applied_at, version`,
+  )
   return rows.map(fromRow)
+}
+
+/** What the version table says, and whether a session works on what is unfinished: else its host died. */
+export interface VersionsNow {
+  readonly rows: readonly AppliedVersion[]
+  readonly isMigrating: boolean
+}
+
+export async function readVersionsNow(session: Session): Promise<VersionsNow> {
+  const rows = await readVersions(session)
+  if (!rows.some(isUnfinished)) return { rows, isMigrating: false }
+  if (await session.isMigrating()) return { rows, isMigrating: true }
+  // It may have come to its end in between.
+  return { rows: await readVersions(session), isMigrating: false }
 }
 
 export async function makeVersionTable(session: Session): Promise<void> {
@@ -113,6 +132,12 @@ export async function readAdopted(
 
 const COLUMNS = 'version, name, checksum, dirty, statements_done, up_sql, down_sql, error, applied_at'
 
+/** On PostgreSQL a time is written as the settings of the database or the role say, which here are left alone. */
+const APPLIED = {
+  postgres: `to_char(applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  mysql: 'applied_at',
+} as const
+
 const DEFINITION = {
   postgres: `(
     version integer PRIMARY KEY,
@@ -161,7 +186,7 @@ function fromRow(row: Row): AppliedVersion {
     upSql: text(row.up_sql),
     downSql: text(row.down_sql),
     error: text(row.error),
-    appliedAt: row.applied_at instanceof Date ? row.applied_at : new Date(String(row.applied_at)),
+    appliedAt: row.applied instanceof Date ? row.applied : new Date(String(row.applied)),
   }
 }
 

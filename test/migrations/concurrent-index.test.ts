@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { DeclarationError } from '../../lib/errors.js'
 import { migrate, type MigrateOptions } from '../../lib/migrations/index.js'
 import { failureOf, file, onEachEngine, tables } from './each-engine.js'
-import type { FreshDatabase } from './fresh-database.js'
+import { untilRow } from './fresh-database.js'
 
 const INDEX = file('0003_i', 'CREATE INDEX CONCURRENTLY i ON t2 (id)', 'DROP INDEX CONCURRENTLY i')
 const TWICE = 'INSERT INTO t2 VALUES (1), (2)'
@@ -230,10 +230,3 @@ onEachEngine(
   },
   { dialects: ['postgres'] },
 )
-
-/** Waits for the server to say so. */
-async function untilRow(database: FreshDatabase, sql: string): Promise<void> {
-  // Within a transaction the server shows the same activity again unless it is told not to.
-  do await database.rows('SELECT pg_stat_clear_snapshot()')
-  while ((await database.rows(sql)).length === 0)
-}

@@ -156,3 +156,43 @@ async function onMysql(server: string, url: string, name: string): Promise<Fresh
 }
 
 const names = (rows: readonly Row[]): readonly string[] => rows.map(({ name }) => String(name)).sort()
+
+/** Ends every session of the database but this one's and `except`. */
+export async function killSessions(
+  { dialect, name, rows }: FreshDatabase,
+  { except }: { readonly except: number },
+): Promise<void> {
+  if (dialect === 'postgres') {
+    await rows(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND pid NOT IN (pg_backend_pid(), ${except})`,
+    )
+    return
+  }
+  const sessions = await rows(
+    `SELECT ID AS id FROM information_schema.PROCESSLIST
+     WHERE DB = '${name}' AND ID NOT IN (CONNECTION_ID(), ${except})`,
+  )
+  for (const { id } of sessions) await rows(`KILL ${String(id)}`)
+}
+
+/** Waits for the server to say so. */
+export async function untilRow({ dialect, rows }: FreshDatabase, sql: string): Promise<void> {
+  // Within a transaction PostgreSQL shows the same activity again unless it is told not to.
+  do if (dialect === 'postgres') await rows('SELECT pg_stat_clear_snapshot()')
+  while ((await rows(sql)).length === 0)
+}
+
+/** SQL that finds a session whose statement begins so and waits for a lock. */
+export const waitingForLock = ({ dialect }: FreshDatabase, statement: string): string =>
+  dialect === 'postgres'
+    ? `SELECT 1 FROM pg_stat_activity
+       WHERE datname = current_database() AND query LIKE '${statement}%' AND wait_event_type = 'Lock'`
+    : `SELECT 1 FROM information_schema.PROCESSLIST
+       WHERE DB = DATABASE() AND INFO LIKE '${statement}%' AND STATE LIKE 'Waiting for table metadata lock'`
+
+/** Leaves a transaction open in the way of everything that changes the table; `ROLLBACK` ends it. */
+export async function hold({ dialect, rows }: FreshDatabase, table: string): Promise<void> {
+  await rows('START TRANSACTION')
+  await rows(dialect === 'postgres' ? `LOCK TABLE ${table} IN ROW EXCLUSIVE MODE` : `SELECT * FROM ${table}`)
+}

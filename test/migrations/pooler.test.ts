@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { Client } from 'pg'
 import { MigrationError } from '../../lib/errors.js'
 import { migrate } from '../../lib/migrations/index.js'
+import { serviceUrl } from '../support/services.js'
 import { failureOf, onEachEngine, tables } from './each-engine.js'
 import { startPooler } from './pooler.js'
 
@@ -49,6 +50,20 @@ onEachEngine(
         ])
         await client.end()
       }))
+
+    it('is refused when it is PgBouncer, whose sessions can be read through', async function () {
+      const pooler = serviceUrl('pgbouncer')
+      if (pooler === undefined) return this.skip()
+      const { name } = database()
+      const url = Object.assign(new URL(pooler), { pathname: `/${name}` }).href
+      const failure = await failureOf(migrate({ url, files: tables(2) }).up())
+      expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'pooler')
+      expect(await database().tables()).to.not.include('t2')
+      expect((await migrate({ url, files: {} }).status()).map(({ state }) => state)).to.deep.equal([
+        'applied',
+      ])
+      expect(await migrate({ url, files: {} }).verify()).to.deep.equal([])
+    })
 
     it('is welcome in session mode', () =>
       through('session', async (url) => {

@@ -113,7 +113,7 @@ onEachEngine('a server whose schema is older than its code', (database, dialect)
     const [up, down] = ['up', 'down'].map((direction) =>
       readFileSync(join(migrations, dialect, `0002_widgets.${direction}.sql`), 'utf8'),
     )
-    expect({ up, down }).to.deep.equal(sql)
+    expect({ up, down }).to.deep.equal({ up: sql.up, down: sql.down })
     const dataSource = widgetsDataSource(database().url)
     const server = await widgetServer({
       ...{ database: dataSource, grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' },

@@ -66,9 +66,14 @@ onEachEngine('a failed migration', (database, dialect) => {
     })
   })
 
-  it('is left alone by an older image that does not have it', async () => {
+  it('is left alone by an image that does not have its file, which says that it is dirty and not newer', async () => {
     await failureOf(migrator({ ...tables(2), ...wrong(3) }).up())
-    expect(await migrator(tables(2)).up()).to.deep.equal({ applied: [], ahead: ['0003_t3'] })
+    expect(await migrator(tables(2)).up()).to.deep.equal({ applied: [], ahead: [], dirty: ['0003_t3'] })
+    expect(await migrator(tables(2, 9001)).up()).to.deep.equal({
+      ...{ applied: ['9001_t9001'], ahead: [], dirty: ['0003_t3'] },
+    })
+    await migrator(tables(2, 9001)).down(2)
+    await failureOf(migrator({ ...tables(2), ...wrong(3) }).up())
     expect((await migrator(tables(2)).down(2)).rolledBack).to.deep.equal(['0003_t3'])
     expect(await rowOf(3)).to.equal(undefined)
   })

@@ -53,4 +53,59 @@ describe('searchMigrations', () => {
     expect(files['9003_widgets_search_vector.down.sql']).to.include(WIDGETS.vector).and.include('USING gin')
     expect(searchMigrations([CHANGED], { ...committed, ...files })).to.deep.equal(files)
   })
+
+  describe('of a table whose entity names a schema', () => {
+    const INVENTORY: SearchTable = { ...WIDGETS, schema: 'inventory' }
+    const ODD: SearchTable = { ...WIDGETS, schema: 'The "odd".one' }
+    const upOf = (files: Readonly<Record<string, string>>, name: string) => files[`${name}.up.sql`]
+
+    it('names the schema of the table, and of the index where it is dropped', () => {
+      const files = searchMigrations([INVENTORY], {})
+      expect(upOf(files, '9001_widgets_search_vector')).to.match(/^ALTER TABLE "inventory"."widgets" ADD/)
+      expect(upOf(files, '9002_widgets_search_gin')).to.include('ON "inventory"."widgets" USING')
+      expect(files['9001_widgets_search_vector.down.sql']).to.match(/^ALTER TABLE "inventory"."widgets" DROP/)
+      expect(files['9002_widgets_search_gin.down.sql']).to.equal(
+        'DROP INDEX CONCURRENTLY IF EXISTS "inventory"."widgets_search_vector_gin";\n',
+      )
+      expect(upOf(searchMigrations([ODD], {}), '9001_widgets_search_vector')).to.include(
+        'ALTER TABLE "The ""odd"".one"."widgets" ',
+      )
+    })
+
+    for (const tables of [
+      [INVENTORY],
+      [INVENTORY, WIDGETS],
+      [WIDGETS, INVENTORY, ODD],
+      [{ ...INVENTORY, table: 'Odd widgets/1' }],
+    ])
+      it(`is idempotent beside others of its name: ${tables.map(({ schema = '' }) => `${schema}.widgets`).join(', ')}`, () => {
+        const committed = searchMigrations(tables, {})
+        expect(Object.keys(committed)).to.have.lengthOf(4 * tables.length)
+        expect(searchMigrations(tables.toReversed(), committed)).to.deep.equal(committed)
+        expect(Object.keys(committed).filter((name) => !/^\d{4}_[\w-]+\.(up|down)\.sql$/.test(name))).to.be
+          .empty
+      })
+
+    it('changes the vector of one of two, and leaves the other alone', () => {
+      const committed = searchMigrations([WIDGETS, INVENTORY], {})
+      const files = searchMigrations([WIDGETS, { ...INVENTORY, vector: CHANGED.vector }], committed)
+      expect(upOf(files, '9001_widgets_search_vector')).to.equal(
+        upOf(committed, '9001_widgets_search_vector'),
+      )
+      expect(upOf(files, '9005_widgets_search_vector')).to.include('"inventory"').and.include(CHANGED.vector)
+      expect(files['9005_widgets_search_vector.down.sql']).to.include(INVENTORY.vector)
+    })
+
+    it('keeps the pair that was made before the entity named the schema', () => {
+      const committed = searchMigrations([WIDGETS], {})
+      expect(searchMigrations([INVENTORY], committed)).to.deep.equal(committed)
+    })
+
+    it('makes a pair for a table that moved to another schema', () => {
+      const files = searchMigrations([ODD], searchMigrations([INVENTORY], {}))
+      expect(upOf(files, '9003_widgets_search_vector')).to.match(
+        /^ALTER TABLE "The ""odd"".one"."widgets" ADD/,
+      )
+    })
+  })
 })

@@ -1,7 +1,17 @@
 import { expect } from 'chai'
+import { Client } from 'pg'
 import { Unavailable } from '../../lib/errors.js'
 import { migrate, type MigrateOptions, pendingVersions, schemaIsCurrent } from '../../lib/migrations/index.js'
+import { withLock } from '../../lib/migrations/lock.js'
+import { withSession } from '../../lib/migrations/open-session.js'
+import { resolveOptions } from '../../lib/migrations/options.js'
 import { failureOf, file, onEachEngine, tables } from './each-engine.js'
+import { hold, untilRow, waitingForLock } from './fresh-database.js'
+
+const RUNS = {
+  postgres: file('0003_i', 'CREATE INDEX CONCURRENTLY i ON t2 (id)', 'DROP INDEX CONCURRENTLY i'),
+  mysql: file('0003_i', 'ALTER TABLE t2 ADD COLUMN name varchar(9)', 'ALTER TABLE t2 DROP COLUMN name'),
+}
 
 onEachEngine('the state of a schema', (database, dialect) => {
   const optionsOf = (files: MigrateOptions['files']): MigrateOptions => ({ url: database().url, files })
@@ -45,6 +55,78 @@ onEachEngine('the state of a schema', (database, dialect) => {
     ])
   })
 
+  it('is running, and not dirty, while a session works on it', async () => {
+    const files = { ...tables(2), ...RUNS[dialect] }
+    const waiting = waitingForLock(database(), dialect === 'postgres' ? 'CREATE INDEX' : 'ALTER TABLE')
+    await migrate(optionsOf(tables(2))).up()
+    await hold(database(), 't2')
+    const run = migrate({ ...optionsOf(files), lockTimeoutMs: 60_000 }).up()
+    await untilRow(database(), waiting)
+    expect((await migrate(optionsOf(files)).status()).at(-1)).to.include({ name: '0003_i', state: 'running' })
+    const [difference, index, ...more] = await migrate(optionsOf(files)).verify()
+    expect(difference).to.equal(
+      '0003_i is being migrated by another session now: look again when it has ended',
+    )
+    expect(index).to.equal(
+      dialect === 'postgres'
+        ? 'the index public.i is being built or dropped by a session now: look again when it has ended'
+        : undefined,
+    )
+    expect(more).to.deep.equal([])
+    expect(await pendingVersions(optionsOf(files))).to.deep.equal(['0003_i'])
+    // An image without the file takes it for what a newer one does.
+    expect(await migrate(optionsOf(tables(2))).up()).to.deep.equal({ applied: [], ahead: ['0003_i'] })
+    await database().rows('ROLLBACK')
+    await run
+    expect(await migrate(optionsOf(files)).verify()).to.deep.equal([])
+  })
+
+  it('is dirty when its host died, even while another module is migrated', async () => {
+    const files = { ...tables(2), ...RUNS[dialect] }
+    await migrate(optionsOf(files)).up()
+    await database().rows('UPDATE ashlar_migrations SET dirty = true, error = NULL WHERE version = 3')
+    const other = resolveOptions({ ...optionsOf({}), ...(dialect === 'postgres' && { schema: 'other' }) })
+    const look = async () => {
+      expect((await migrate(optionsOf(files)).status()).at(-1)).to.include({ name: '0003_i', state: 'dirty' })
+      expect(await migrate(optionsOf(files)).verify()).to.deep.equal([
+        '0003_i is dirty: its host died in the middle',
+      ])
+    }
+    if (dialect === 'postgres')
+      await withSession(other, 'change', (session) => withLock(session, other, look))
+    else await look()
+  })
+
+  if (dialect === 'postgres')
+    for (const [what, sql, index] of [
+      ['builds', 'CREATE INDEX CONCURRENTLY by_hand ON t2 (id)', 'by_hand'],
+      ['rebuilds', 'REINDEX INDEX CONCURRENTLY t2_pkey', 't2_pkey_ccnew'],
+      ['drops', 'DROP INDEX CONCURRENTLY there', 'there'],
+    ] as const)
+      it(`says of an index that a session ${what} by hand that it is worked on`, async () => {
+        await migrate(optionsOf(tables(2))).up()
+        await database().rows('CREATE INDEX there ON t2 (id)')
+        await database().rows('CREATE INDEX broken ON t2 (id)')
+        await database().rows("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'broken'::regclass")
+        await hold(database(), 't2')
+        const hand = new Client(database().url)
+        await hand.connect()
+        const work = hand.query(sql)
+        try {
+          await untilRow(database(), waitingForLock(database(), sql))
+          const lines = await migrate(optionsOf(tables(2))).verify()
+          expect(lines).to.have.length(2)
+          expect(lines.join('\n')).to.match(/the index public\.broken is INVALID/)
+          expect(lines.join('\n')).to.match(
+            new RegExp(`the index public\\.${index} is being built or dropped`),
+          )
+        } finally {
+          await database().rows('ROLLBACK')
+          await work
+          await hand.end()
+        }
+      })
+
   it('is what a server waits for: it says which version is missing until it is there', async () => {
     const check = schemaIsCurrent(optionsOf(tables(2, 3)))
     await migrate(optionsOf(tables(2))).up()
@@ -65,4 +147,17 @@ onEachEngine('the state of a schema', (database, dialect) => {
     await migrate(optionsOf(tables(2, 3))).up()
     await schemaIsCurrent(optionsOf(tables(2)))()
   })
+
+  if (dialect === 'postgres')
+    it('says when a version was applied, however the database writes its times', async () => {
+      const begin = Date.now()
+      const { name, rows } = database()
+      await rows(`ALTER DATABASE ${name} SET DateStyle = 'SQL, DMY'`)
+      await rows(`ALTER DATABASE ${name} SET TimeZone = 'Asia/Kathmandu'`)
+      await migrate(optionsOf(tables(2))).up()
+      const applied = (await migrate(optionsOf(tables(2))).status()).map(({ appliedAt }) =>
+        appliedAt?.getTime(),
+      )
+      expect(applied[1]).to.be.within(begin - 1, Date.now() + 1)
+    })
 })

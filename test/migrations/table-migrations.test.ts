@@ -8,7 +8,12 @@ import { Column, Entity, PrimaryColumn, Unique } from 'typeorm'
 import { Resource, TenantScoped } from '../../decorators/index.js'
 import { DeclarationError } from '../../lib/errors.js'
 import { migrate } from '../../lib/migrations/index.js'
-import { repositoryOf, schemaComparison, tableMigrations } from '../../lib/persistence/index.js'
+import {
+  type RepositoryOptions,
+  repositoryOf,
+  schemaComparison,
+  tableMigrations,
+} from '../../lib/persistence/index.js'
 import { type ContractSubject, repositoryContract } from '../../lib/testing/index.js'
 import { repositoriesOn } from '../conformance/open-subject.js'
 import { repositoryConformance } from '../conformance/repository.js'
@@ -85,7 +90,8 @@ describeOn('tables made by the files of migrate new', databases.filter(isServer)
     describe('keep everything that a repository has to do', () => {
       const holder: Holder = {
         get subject() {
-          return { ...repositoriesOn(dataSource()), clear, close: () => Promise.resolve() }
+          const withOptions = (options: RepositoryOptions) => repositoriesOn(dataSource(), options)
+          return { ...repositoriesOn(dataSource()), withOptions, clear, close: () => Promise.resolve() }
         },
       }
       beforeEach(clear)
@@ -116,7 +122,7 @@ class Wide {
   accountId!: string
 }
 
-@Resource()
+@Resource({ shared: true })
 @Entity('notes')
 class Paper {
   @PrimaryColumn() id!: string

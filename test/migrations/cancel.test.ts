@@ -1,0 +1,153 @@
+import { expect } from 'chai'
+import { MigrationError } from '../../lib/errors.js'
+import { migrate, type MigrateOptions, type Progress } from '../../lib/migrations/index.js'
+import { startPooler } from './pooler.js'
+import { failureOf, file, onEachEngine, tables } from './each-engine.js'
+import { hold, untilRow, waitingForLock } from './fresh-database.js'
+
+onEachEngine('a run that its caller gives up', (database, dialect) => {
+  const LONG = { lockTimeoutMs: 3_600_000, statementTimeoutMs: 3_600_000, concurrentTimeoutMs: 3_600_000 }
+  const migrator = (files: MigrateOptions['files'], options: Partial<MigrateOptions> = {}) =>
+    migrate({ url: database().url, files, ...LONG, ...options })
+  const waits = (statement: string) => database().rows(waitingForLock(database(), statement))
+
+  /** Gives up when the server says that `statement` waits for `held`, and returns the failure. */
+  const givenUp = async (
+    files: MigrateOptions['files'],
+    statement: string,
+    run: 'up' | 'down' = 'up',
+    options: Partial<MigrateOptions> = {},
+  ): Promise<Error> => {
+    const ending = new AbortController()
+    const { signal } = ending
+    const running = migrator(files, { ...options, signal })
+    const failure = failureOf(run === 'up' ? running.up() : running.down(2))
+    await untilRow(database(), waitingForLock(database(), statement))
+    ending.abort()
+    return failure
+  }
+  const expectCancelled = (failure: Error, place: RegExp): void => {
+    expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'cancelled')
+    expect(failure).to.have.property('code', 'CANCELLED')
+    expect(failure.message)
+      .to.match(place)
+      .and.to.match(/The run was cancelled, and the server has stopped the statement\. .*: run again$/)
+  }
+
+  const WIDER = file(
+    '0003_wider',
+    'CREATE TABLE made (id bigint);\nALTER TABLE t2 ADD COLUMN name varchar(9)',
+    'ALTER TABLE t2 DROP COLUMN name;\nDROP TABLE made',
+  )
+
+  it('has the statement stopped on the server, and goes on in the next run', async () => {
+    await migrator(tables(2)).up()
+    await hold(database(), 't2')
+    const files = { ...tables(2), ...WIDER }
+    expectCancelled(
+      await givenUp(files, 'ALTER TABLE t2'),
+      /0003_wider\.up\.sql, statement 2 of 2 \(line 2\)/,
+    )
+    // The session that held it back is still there: nothing else ended the statement.
+    expect(await waits('ALTER TABLE t2')).to.deep.equal([])
+    const [, , state] = await migrator(files).status()
+    expect(state).to.include({ state: dialect === 'postgres' ? 'pending' : 'dirty' })
+    expect(await database().tables()).to[dialect === 'postgres' ? 'not' : 'be'].include('made')
+    await database().rows('ROLLBACK')
+    expect((await migrator(files).up()).applied).to.deep.equal(['0003_wider'])
+    expect(await migrator(files).verify()).to.deep.equal([])
+  })
+
+  it('on the way down leaves what the next run, up or down, goes on from', async () => {
+    const files = { ...tables(2), ...WIDER }
+    for (const next of ['up', 'down'] as const) {
+      await migrator(files).up()
+      await hold(database(), 't2')
+      expectCancelled(
+        await givenUp(files, 'ALTER TABLE t2', 'down'),
+        /0003_wider\.down\.sql, statement 1 of 2 \(line 1\)/,
+      )
+      await database().rows('ROLLBACK')
+      if (next === 'up') await migrator(files).up()
+      else expect((await migrator(files).down(2)).rolledBack).to.deep.equal(['0003_wider'])
+      expect(await migrator(next === 'up' ? files : tables(2)).verify()).to.deep.equal([])
+    }
+  })
+
+  it('keeps the error of a file that failed before', async () => {
+    await migrator(tables(2)).up()
+    await failureOf(migrator({ ...tables(2), ...file('0003_wider', 'nonsense', '') }).up())
+    await hold(database(), 't2')
+    expectCancelled(await givenUp({ ...tables(2), ...WIDER }, 'ALTER TABLE t2'), /statement 2 of 2/)
+    expect((await migrator({ ...tables(2), ...WIDER }).status()).at(-1)).to.have.property('state', 'dirty')
+  })
+
+  it('between two statements sends no further one', async () => {
+    const ending = new AbortController()
+    const onProgress = (event: Progress) => {
+      if (event.kind === 'statement' && event.step === 'ended') ending.abort()
+    }
+    const files = { ...tables(2), ...WIDER }
+    await migrator(tables(2)).up()
+    const failure = await failureOf(migrator(files, { signal: ending.signal, onProgress }).up())
+    expectCancelled(failure, /0003_wider\.up\.sql, statement 2 of 2 \(line 2\): it was not sent/)
+  })
+
+  it('before a file says which one was not begun', async () => {
+    const ending = new AbortController()
+    const onProgress = ({ kind }: Progress) => {
+      if (kind === 'done') ending.abort()
+    }
+    const failure = await failureOf(migrator(tables(2, 3), { signal: ending.signal, onProgress }).up())
+    expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'cancelled')
+    expect(failure.message).to.match(/cancelled before 0003_t3: what stands before it is done/)
+    expect((await migrator(tables(2, 3)).up()).applied).to.deep.equal(['0003_t3'])
+  })
+
+  it('does not touch the database when it was given up before it began', async () => {
+    const failure = await failureOf(migrator(tables(2), { signal: AbortSignal.abort() }).up())
+    expect(failure).to.have.property('stop', 'cancelled')
+    expect(await migrator(tables(2)).status()).to.have.nested.property('[1].state', 'pending')
+  })
+
+  if (dialect === 'mysql') return
+
+  const INDEX = file('0003_i', 'CREATE INDEX CONCURRENTLY i ON t2 (id)', 'DROP INDEX CONCURRENTLY i')
+
+  it('leaves an index that was being built to the next run, which drops it first', async () => {
+    await migrator(tables(2)).up()
+    await hold(database(), 't2')
+    const files = { ...tables(2), ...INDEX }
+    const failure = await givenUp(files, 'CREATE INDEX CONCURRENTLY')
+    expectCancelled(
+      failure,
+      /0003_i\.up\.sql, statement 1 of 1 .*What it left behind is dropped by the next run/,
+    )
+    await database().rows('ROLLBACK')
+    expect((await migrator(files).status()).at(-1)).to.include({ state: 'dirty', error: failure.message })
+    expect((await migrator(files).up()).applied).to.deep.equal(['0003_i'])
+    expect(await migrator(files).verify()).to.deep.equal([])
+  })
+
+  it('while it drops what an earlier run left behind stops that as well', async () => {
+    await migrator(tables(2)).up()
+    await hold(database(), 't2')
+    const files = { ...tables(2), ...INDEX }
+    await givenUp(files, 'CREATE INDEX CONCURRENTLY')
+    expect(await givenUp(files, 'DROP INDEX CONCURRENTLY')).to.have.property('stop', 'cancelled')
+    await database().rows('ROLLBACK')
+    expect((await migrator(files).up()).applied).to.deep.equal(['0003_i'])
+  })
+
+  it('has it stopped through a pooler in session mode', async () => {
+    await migrator(tables(2)).up()
+    await hold(database(), 't2')
+    const pooler = await startPooler(database().url, 'session')
+    try {
+      const files = { ...tables(2), ...WIDER }
+      expectCancelled(await givenUp(files, 'ALTER TABLE t2', 'up', { url: pooler.url }), /statement 2 of 2/)
+    } finally {
+      await pooler.close()
+    }
+  })
+})
