@@ -8,6 +8,8 @@ export const EXIT_CODES = {
   output: 5,
   database: 6,
   bug: 70,
+  interrupted: 130,
+  terminated: 143,
 } as const
 
 export type Exit = keyof typeof EXIT_CODES
@@ -15,11 +17,16 @@ export type Exit = keyof typeof EXIT_CODES
 /** The sentence that the reference prints beside each number. */
 export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
   done: 'Done, or nothing was left to do.',
-  differs: '`--check`, `lint` or `verify` found something, or a file that was edited stays as it is.',
+  differs:
+    '`--check` or `verify` found a difference, `lint` a statement that is refused or dangerous (with `--strict` any), ' +
+    '`security-check` a fault; a file that was edited stays as it is; a question was answered with no.',
   input: 'A flag, a file that was read or a route cannot be used, or no app was found.',
   daemon: 'The daemon is needed and not running, or it does not answer as it should.',
   conflict: 'The daemon holds the host for another owner.',
   output: 'A file could not be written. What was there before is whole.',
-  database: 'A database cannot be reached, or a migration failed in it.',
+  database: 'A database cannot be reached or refuses, or a migration failed in it.',
   bug: 'A mistake of the program itself. `ASHLAR_DEBUG=1` shows where.',
+  interrupted:
+    'Ctrl-C (SIGINT) ended it. `migrate up` and `down` cancel the statement that runs in the database first.',
+  terminated: 'SIGTERM ended it, likewise.',
 }

@@ -10,6 +10,8 @@ import { printable } from './printable.js'
 /** Runs one command line. What goes wrong is one line on stderr and an exit status of `EXIT_CODES`. */
 export async function main(program: Program, argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   settings.enableAutoTranspile = false
+  // What nobody reads is no reason to end in the middle: unheard, the error of a write would end the process.
+  process.stderr.on('error', () => undefined)
   try {
     await run([...argv], loadOptions(program))
   } catch (error) {

@@ -16,6 +16,10 @@ export interface Client {
   }
 }
 
+/** Said wherever the secrets of clients are written. */
+export const GUESSABLE =
+  'Its client secrets are guessable on purpose (dev-secret-<name>): never use it outside development.'
+
 /**
  * One client for each app of the HTTP routes, ordered by `client_id`. Routes of the same project are one app; a route
  * without a project is named by its host. The same routes in any order give the same clients.

@@ -1,4 +1,5 @@
 import type { Paint } from '../paint.js'
+import { GUESSABLE } from './clients.js'
 import { CLIENTS_FILE, type StarterReport } from './starter.js'
 import { PROVIDER, upstreamAt } from './up.js'
 
@@ -21,7 +22,10 @@ export function guidanceLines(run: string, paint: Paint): readonly string[] {
     '    iconURL: https://notes.dev.test/icon.svg',
     '    launchURL: https://notes.dev.test/today',
     '',
-    'Client secrets in that file are guessable on purpose. Never use it outside development.',
+    'An app is named by its project (metadata.name), else by the first label of its host. Two hosts with the',
+    'same first label are refused until one of them has a project.',
+    '',
+    `${CLIENTS_FILE} is for development alone. ${GUESSABLE}`,
   ]
 }
 
@@ -32,6 +36,7 @@ export function starterLines({ files }: StarterReport, run: string, paint: Paint
     ...files.map(
       ({ file, state }) => `${(state === 'written' ? paint.good : paint.dim)(state.padEnd(9))}  ${file}`,
     ),
+    `${clients} is a sample. ${GUESSABLE}`,
     `Edit ${routes}, then run: ${run} clients sync --config ${routes} --out ${clients}`,
   ]
 }

@@ -1,5 +1,6 @@
 import type { Paint } from '../paint.js'
 import { printable } from '../printable.js'
+import { GUESSABLE } from './clients.js'
 import type { SyncReport } from './sync.js'
 
 /** The report as a person reads it. */
@@ -20,7 +21,7 @@ export function syncLines(report: SyncReport, paint: Paint): readonly string[] {
 }
 
 const ENDINGS: Readonly<Record<SyncReport['state'], (report: SyncReport) => string>> = {
-  written: ({ clients }) => `now lists ${count(clients)}`,
+  written: ({ clients }) => `now lists ${count(clients)}. ${GUESSABLE}`,
   unchanged: ({ clients }) => `already lists ${count(clients)}: nothing was written`,
   differs: ({ clients }) => `differs: a sync would make it list ${count(clients)}`,
 }

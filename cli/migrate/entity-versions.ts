@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Dialect } from '../../lib/migrations/index.js'
+import type { TableMigration } from '../../lib/persistence/index.js'
 import { fromEntities, noEntities } from '../entities.js'
 import { Failure } from '../failure.js'
 import { attempt } from './attempt.js'
@@ -24,7 +25,7 @@ export async function entityVersions(
   const { tableMigrations } = await import('../../lib/persistence/index.js')
   const tables = await fromEntities(module, tableMigrations)
   if (tables.length === 0) throw noEntities(module)
-  const created = await createdIn(folder, dialect)
+  const created = await createdIn(folder, dialect, tables)
   const wanted = tables.filter(({ table }) => !created.has(table))
   const left = tables
     .filter(({ table }) => created.has(table))
@@ -44,16 +45,27 @@ export async function entityVersions(
 }
 
 /** Table → the version that creates it, for any of the engines. */
-async function createdIn(folder: string, dialect: Dialect | undefined): Promise<ReadonlyMap<string, string>> {
+async function createdIn(
+  folder: string,
+  dialect: Dialect | undefined,
+  tables: readonly TableMigration[],
+): Promise<ReadonlyMap<string, string>> {
   const { createdTables } = await import('../../lib/migrations/index.js')
-  const created = new Map<string, string>()
+  const found = new Map<string, string>()
   for (const one of foldersOf(folder, dialect)) {
+    const names = tables.map(({ [one.dialect]: sql }) => nameOf(sql.table))
     const files = existsSync(one.folder) ? one.folder : {}
-    for (const [table, version] of await attempt(() => createdTables(files, one.dialect)))
-      created.set(table, version)
+    const created = await attempt(() => createdTables(files, one.dialect, names))
+    for (const [index, { table }] of tables.entries()) {
+      const version = created.get(names[index] ?? '')
+      if (version !== undefined && !found.has(table)) found.set(table, version)
+    }
   }
-  return created
+  return found
 }
+
+const nameOf = ({ schema, name }: TableMigration['postgres']['table']): string =>
+  schema === undefined ? name : `${schema}.${name}`
 
 const asWord = (table: string): string =>
   table

@@ -1,9 +1,49 @@
-import type { Progress } from '../../lib/migrations/index.js'
+import type { Migrator, Progress } from '../../lib/migrations/index.js'
+import type { Exit } from '../exit-codes.js'
+import { Failure } from '../failure.js'
 import { paintFor } from '../paint.js'
 import { Verb } from '../verb.js'
+import type { DatabaseFlags } from './migrator-of.js'
 
-/** A command that changes a database, and says on stderr how it goes on. */
+const SIGNALS = { SIGINT: 'interrupted', SIGTERM: 'terminated' } as const satisfies Readonly<
+  Partial<Record<NodeJS.Signals, Exit>>
+>
+type EndingSignal = keyof typeof SIGNALS
+
+/** A command that changes a database, says on stderr how it goes on, and cancels what runs there when it is told to end. */
 export abstract class MigratingVerb extends Verb {
+  /** @throws {Failure} */
+  protected async migrating<T>(flags: DatabaseFlags, work: (migrator: Migrator) => Promise<T>): Promise<T> {
+    const [{ migratorOf }, { attempt }] = await Promise.all([
+      import('./migrator-of.js'),
+      import('./attempt.js'),
+    ])
+    const ending = new AbortController()
+    let heard: EndingSignal | undefined
+    const hear = (signal: EndingSignal) => {
+      // From now on either of them ends the process at once.
+      stopListening()
+      heard = signal
+      process.stderr.write(
+        `${signal}: cancelling what runs in the database, and waiting for its answer; once more ends at once\n`,
+      )
+      ending.abort()
+    }
+    const stopListening = () => {
+      for (const signal of Object.keys(SIGNALS)) process.removeListener(signal, hear)
+    }
+    for (const signal of Object.keys(SIGNALS)) process.on(signal, hear)
+    try {
+      const migrator = await migratorOf(flags, { onProgress: await this.progress(), signal: ending.signal })
+      return await attempt(() => work(migrator))
+    } catch (error) {
+      if (heard === undefined || !(error instanceof Failure)) throw error
+      throw new Failure(SIGNALS[heard], error.message, { cause: error })
+    } finally {
+      stopListening()
+    }
+  }
+
   protected async progress(): Promise<(event: Progress) => void> {
     const { progressLines } = await import('./progress-lines.js')
     const lines = progressLines(paintFor(process.stderr))

@@ -17,7 +17,7 @@ export interface DatabaseFlags {
 /** @throws {Failure} for flags that cannot be used. */
 export function migratorOf(
   flags: DatabaseFlags,
-  onProgress?: MigrateOptions['onProgress'],
+  running: Pick<MigrateOptions, 'onProgress' | 'signal'> = {},
 ): Promise<Migrator> {
   const given = {
     module: flags.module,
@@ -26,7 +26,7 @@ export function migratorOf(
     statementTimeoutMs: flags['statement-timeout'],
     concurrentTimeoutMs: flags['concurrent-timeout'],
     waitTimeoutMs: flags['wait-timeout'],
-    onProgress,
+    ...running,
   }
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   return attempt(async () => {

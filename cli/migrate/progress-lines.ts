@@ -31,6 +31,8 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
         ]
       case 'statement':
         return event.step === 'started' ? [paint.dim(`  ${event.number}/${event.of} ${event.summary}`)] : []
+      case 'notice':
+        return [`  ${paint.warn(event.severity)}: ${printable(event.text)}`]
       case 'done':
         return [paint.dim(`  done in ${event.ms} ms`)]
     }

@@ -9,6 +9,7 @@ export function statusLines(versions: readonly VersionStatus[], paint: Paint): r
     const colour = {
       applied: paint.good,
       pending: paint.warn,
+      running: paint.warn,
       dirty: paint.bad,
       edited: paint.bad,
       ahead: paint.dim,

@@ -23,6 +23,18 @@ describe('docs/cli.md', () => {
     for (const code of Object.values(EXIT_CODES)) expect(page).to.include(`- \`${code}\`: `)
   })
 
+  const DECIDED: readonly (readonly [what: string, where: string, text: RegExp])[] = [
+    ['two hosts with one first label', 'idp clients sync', /same first label.* refused with exit status 2/],
+    ['no app', 'idp clients sync', /no app is found.* exits with 2, and the file is left as it was/],
+    ['guessable secrets', 'idp clients sync', /secrets are guessable on purpose/],
+    ['guessable secrets', 'idp new', /secrets are guessable on purpose/],
+  ]
+  for (const [what, where, text] of DECIDED)
+    it(`says what becomes of ${what} at ${where}`, () => {
+      const [, rest = ''] = page.split(`\n## ashlar ${where}\n`)
+      expect(rest.split('\n## ')[0]).to.match(text)
+    })
+
   for (const flag of [
     '--config <path>',
     '--out <path>',

@@ -5,7 +5,7 @@ import { Verb } from '../../verb.js'
 
 export default class New extends Verb {
   static override summary = 'Show how an identity provider is set up, or write starter files for one.'
-  static override description = `Without --emit nothing is written. With it, two files are: devedge.yaml, which routes the provider's host to port 8080, and idp-clients.yaml, a sample of what a sync makes of it. A file that was edited is kept, unless --force is given.`
+  static override description = `Without --emit nothing is written. With it, two files are: devedge.yaml, which routes the provider's host to port 8080, and idp-clients.yaml, a sample of what a sync makes of it. A file that was edited is kept, unless --force is given. Client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --emit --dir ./idp',

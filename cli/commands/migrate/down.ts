@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
 import type { DownResult } from '../../../lib/migrations/index.js'
+import { Failure } from '../../failure.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
@@ -7,10 +8,12 @@ const HIGHEST_VERSION = 9_999
 
 export default class Down extends MigratingVerb {
   static override summary = 'Roll back every version above the one named.'
-  static override description = `The last version that was applied goes first. SQL that this image does not ship any more is taken from the database, which keeps what it once ran. Nothing rolls back by itself: an older image leaves a newer schema alone.`
+  static override description = `The last version that was applied goes first. SQL that this image does not ship any more is taken from the database, which keeps what it once ran. Nothing rolls back by itself: an older image leaves a newer schema alone.
+
+--to 0 asks first, because what the framework keeps in its own tables goes as well. Without a terminal it needs --yes.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --to 5',
-    '<%= config.bin %> <%= command.id %> --to 0 --module widgets',
+    '<%= config.bin %> <%= command.id %> --to 0 --yes --module widgets',
   ]
   static override flags = {
     to: Flags.integer({
@@ -20,22 +23,26 @@ export default class Down extends MigratingVerb {
       min: 0,
       max: HIGHEST_VERSION,
     }),
+    yes: Flags.boolean({ summary: 'Answer yes to what --to 0 asks.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }
 
   override async run(): Promise<DownResult> {
     const { flags } = await this.parse(Down)
-    const [{ migratorOf }, { attempt }] = await Promise.all([
-      import('../../migrate/migrator-of.js'),
-      import('../../migrate/attempt.js'),
-    ])
-    const migrator = await migratorOf(flags, await this.progress())
-    const result = await attempt(() => migrator.down(flags.to))
+    if (flags.to === 0 && !flags.yes) await this.#ask()
+    const result = await this.migrating(flags, (migrator) => migrator.down(flags.to))
     this.say([
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
       ...(result.rolledBack.length === 0 ? ['nothing to do: no version is above that'] : []),
     ])
     return result
+  }
+
+  async #ask(): Promise<void> {
+    const { confirmed } = await import('../../confirmed.js')
+    const question =
+      'This rolls back every version and drops the framework’s own tables, with what is in them.'
+    if (!(await confirmed(question))) throw new Failure('differs', 'nothing is rolled back')
   }
 }

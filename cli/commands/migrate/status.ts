@@ -5,14 +5,14 @@ import { Verb } from '../../verb.js'
 
 export default class Status extends Verb {
   static override summary = 'Show which versions the database has, and which it lacks.'
-  static override description = `Applied, pending, dirty (its step failed, and the next run takes it up again), edited (the file says something else than what was applied) or ahead (a newer image applied it). Changes nothing and waits for nobody.`
+  static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run takes it up again), edited (the file says something else than what was applied) or ahead (a newer image applied it). Changes nothing and waits for nobody.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --check',
   ]
   static override flags = {
     ...databaseFlags,
-    check: Flags.boolean({ summary: 'Exit with 1 when a version is pending, dirty or edited.' }),
+    check: Flags.boolean({ summary: 'Exit with 1 when a version is pending, running, dirty or edited.' }),
   }
 
   override async run(): Promise<readonly VersionStatus[]> {

@@ -2,6 +2,9 @@ import type { UpResult } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
+const UNKNOWN_AND_DIRTY =
+  'its step did not end, and these files do not have it; run up with the files that do, or roll it back with ashlar migrate down'
+
 export default class Up extends MigratingVerb {
   static override summary = 'Apply every version that the database does not have.'
   static override description = `Any number of hosts may do this at once: one works, the others wait, say for whom, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run with the corrected file goes on from there; on MySQL, which commits each DDL statement by itself, from the statement that failed.
@@ -16,16 +19,12 @@ The connection must reach the database itself or a pool in session mode: a trans
 
   override async run(): Promise<UpResult> {
     const { flags } = await this.parse(Up)
-    const [{ migratorOf }, { attempt }] = await Promise.all([
-      import('../../migrate/migrator-of.js'),
-      import('../../migrate/attempt.js'),
-    ])
-    const migrator = await migratorOf(flags, await this.progress())
-    const result = await attempt(() => migrator.up())
+    const result = await this.migrating(flags, (migrator) => migrator.up())
     this.say([
       ...result.applied.map((name) => `${this.paint.good('applied')} ${name}`),
       ...(result.applied.length === 0 ? ['nothing to do: the schema is current'] : []),
       ...result.ahead.map((name) => `${name} is of a newer version of these files and stays`),
+      ...(result.dirty ?? []).map((name) => `${name} is ${this.paint.bad('dirty')}: ${UNKNOWN_AND_DIRTY}`),
     ])
     return result
   }

@@ -4,7 +4,9 @@ import { Verb } from '../../verb.js'
 
 export default class Verify extends Verb {
   static override summary = 'Compare the database with the files, and exit with 1 on a difference.'
-  static override description = `Versions that are missing, dirty, edited or not in these files, and indexes that are INVALID. With --entities the tables are compared with the entities, too: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line says what to do. Changes nothing.`
+  static override description = `Versions that are missing, dirty, edited or not in these files, and indexes that are INVALID. With --entities the tables are compared with the entities, too: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line says what to do. Changes nothing.
+
+A version that another tool applied is accepted: what its file said then is not known, so that it is named in a note and is no difference.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --module widgets',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js',
@@ -20,7 +22,15 @@ export default class Verify extends Verb {
     ])
     const compare = flags.entities === undefined ? undefined : await comparisonOf(flags.entities)
     const migrator = await migratorOf(flags)
-    const differences = await attempt(() => migrator.verify(compare))
+    const { differences, versions } = await attempt(async () => ({
+      differences: await migrator.verify(compare),
+      versions: await migrator.status(),
+    }))
+    const unchecked = versions.filter(({ isChecked }) => !isChecked).map(({ name }) => name)
+    if (unchecked.length > 0)
+      this.note([
+        `another tool applied ${unchecked.join(', ')}: an edit of a file since then would not be seen`,
+      ])
     const equal = `the database is as the files ${compare === undefined ? 'say' : 'and the entities say'}`
     this.say(differences.length > 0 ? differences : [this.paint.good(equal)])
     if (differences.length > 0) this.endWith('differs')

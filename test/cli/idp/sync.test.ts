@@ -57,6 +57,8 @@ spec:
   host: desk.dev.test
   shellUpstream: http://127.0.0.1:4200
 `
+const GUESSABLE =
+  'Its client secrets are guessable on purpose (dev-secret-<name>): never use it outside development.'
 const OLD_FILE = '- client_id: old\n  client_secret: keep-me\n'
 
 describe('idp clients sync', () => {
@@ -146,7 +148,7 @@ describe('idp clients sync', () => {
       `note: no daemon listens at ${folder}/no-daemon/devedged.sock or 127.0.0.1:1: only local files are used; start it to include its apps\n`,
     )
     expect(stdout).to.equal(
-      'from devedge.yaml: notes\n  new      notes\nidp-clients.yaml now lists 1 client\n',
+      `from devedge.yaml: notes\n  new      notes\nidp-clients.yaml now lists 1 client. ${GUESSABLE}\n`,
     )
   })
 
@@ -166,7 +168,7 @@ describe('idp clients sync', () => {
     const { exit, stdout } = await sync(['--config', 'my-shell.yaml', '--out', 'sub/clients.yaml'])
     expect(exit).to.equal(0)
     expect(stdout).to.equal(
-      'from my-shell.yaml: desk\n  new      desk\nsub/clients.yaml now lists 1 client\n',
+      `from my-shell.yaml: desk\n  new      desk\nsub/clients.yaml now lists 1 client. ${GUESSABLE}\n`,
     )
     expect(readdirSync(join(folder, 'sub'))).to.deep.equal(['clients.yaml'])
   })

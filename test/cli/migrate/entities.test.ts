@@ -12,6 +12,7 @@ import { runCli } from '../../support/run-cli.js'
 const WIDGETS = join(compiled, 'examples', 'widgets', 'widget.js')
 const SPECIMENS = join(compiled, 'test', 'support', 'specimen.js')
 const CONTACTS = join(compiled, 'test', 'support', 'contacts.js')
+const NAMED = join(compiled, 'test', 'support', 'named-contacts.js')
 const UNFIT = join(compiled, 'test', 'support', 'unfit-contacts.js')
 const NO_ENTITIES = join(compiled, 'test', 'support', 'root.js')
 
@@ -73,6 +74,49 @@ describe('ashlar migrate new --entities', () => {
     }
     expect((await create('anew', WIDGETS)).exit).to.equal(0)
     expect(filesIn('migrations/postgres')).to.include('0004_anew.up.sql')
+  })
+
+  it('names tables as the entity and the DataSource of the module do, once each', async () => {
+    const { stdout, stderr, exit } = await create('people', NAMED)
+    expect(exit).to.equal(0)
+    expect(stdout)
+      .to.include('0003_people_app_contacts.up.sql')
+      .and.include('_people_archive_2_x_app_contacts')
+    const sql = (engine: string, name: string) =>
+      readFileSync(at(`migrations/${engine}/${name}.up.sql`), 'utf8')
+    expect(sql('postgres', '0003_people_app_contacts')).to.match(/^CREATE TABLE "app_contacts" \(/m)
+    expect(sql('postgres', '0002_people_archive_2_x_app_contacts')).to.match(
+      /^CREATE TABLE "Archive ""2""\.x"\."app_contacts" \(/m,
+    )
+    expect(stderr)
+      .to.include(
+        'Archive "2".x.app_contacts is in a schema that its entity names, and these files do not make',
+      )
+      .and.include('on MySQL several resources have the table app_contacts')
+    const again = await create('more', NAMED)
+    expect(again.stderr).to.match(
+      /Archive "2"\.x\.app_contacts is created by 0002_\S+ already, app_contacts is created by 0003/,
+    )
+  })
+
+  it('takes a table for created whether or not only one of the two says its schema', async () => {
+    mkdirSync(at('migrations/postgres'), { recursive: true })
+    const write = (sql: string) => {
+      writeFileSync(at('migrations/postgres/0002_x.up.sql'), sql)
+      writeFileSync(at('migrations/postgres/0002_x.down.sql'), '-- gone')
+    }
+    const names = async () => {
+      const { stdout } = await create('again', NAMED, '--dialect', 'postgres', '--json')
+      for (const file of filesIn('migrations/postgres'))
+        if (!file.includes('_x.')) rmSync(at(`migrations/postgres/${file}`))
+      return (JSON.parse(stdout) as { names: string[] }).names
+    }
+    write('CREATE TABLE inventory.app_contacts ()')
+    expect(await names()).to.deep.equal(['0003_again_archive_2_x_app_contacts'])
+    write('CREATE TABLE "Archive ""2"".x".app_contacts ()')
+    expect(await names()).to.deep.equal(['0003_again_app_contacts'])
+    write('CREATE TABLE app_contacts (); DROP TABLE inventory.app_contacts')
+    expect(await names()).to.have.lengthOf(2)
   })
 
   it('says what else INDEXED search needs', async () => {

@@ -1,0 +1,275 @@
+import { expect } from 'chai'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '../../../lib/migrations/index.js'
+import { withLock } from '../../../lib/migrations/lock.js'
+import { withSession } from '../../../lib/migrations/open-session.js'
+import { resolveOptions } from '../../../lib/migrations/options.js'
+import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
+import { hold, killSessions, untilRow, waitingForLock } from '../../migrations/fresh-database.js'
+import { limitedUser } from '../../migrations/limited-user.js'
+import { type RunOptions, runCli } from '../../support/run-cli.js'
+
+const NO_MISTAKE = /^(?!.*mistake of the program)/s
+
+onEachEngine('ashlar migrate, when it does not come to its end,', (database, dialect) => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-migrate-'))
+  })
+  afterEach(() => {
+    rmSync(folder, { recursive: true })
+  })
+
+  const run = (args: readonly string[], { env = {}, ...options }: RunOptions = {}) =>
+    runCli('ashlar', ['migrate', ...args, '--files', folder], {
+      env: { ASHLAR_DATABASE_URL: database().url, ...env },
+      ...options,
+    })
+  const ship = (files: Readonly<Record<string, string>>) => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  }
+
+  it('exits with 6 and says which right is lacking', async () => {
+    ship(tables(2))
+    const user = await limitedUser(
+      database(),
+      dialect === 'postgres' ? [] : ['GRANT CREATE TEMPORARY TABLES ON * TO USER'],
+    )
+    try {
+      for (const args of [['up'], ['down', '--to', '0', '--yes'], ['status'], ['verify']]) {
+        const { exit, stdout, stderr } = await run(args, { env: { ASHLAR_DATABASE_URL: user.url } })
+        expect([exit, stdout], args.join(' ')).to.deep.equal([6, ''])
+        expect(stderr).to.match(/The user of the connection string lacks a right: .*grant it/)
+        expect(stderr).to.match(NO_MISTAKE).and.not.include('hush')
+      }
+    } finally {
+      await user.drop()
+    }
+  })
+
+  if (dialect === 'postgres')
+    it('exits with 6 and says that the database takes no writes', async () => {
+      ship(tables(2))
+      await database().rows(`ALTER DATABASE ${database().name} SET default_transaction_read_only = on`)
+      const { exit, stderr } = await run(['up'])
+      expect(exit).to.equal(6)
+      expect(stderr)
+        .to.match(/takes no writes: hand over the address of the primary/)
+        .and.to.match(NO_MISTAKE)
+    })
+
+  it('exits with 6 and says that the connection is lost while it waits', async () => {
+    ship(tables(2))
+    const other = resolveOptions({ url: database().url, files: {}, module: 'the_other' })
+    const { exit, stderr } = await withSession(other, 'change', (session) =>
+      withLock(session, other, async () => {
+        const [row] = await session.rows(
+          dialect === 'postgres' ? 'SELECT pg_backend_pid() AS id' : 'SELECT CONNECTION_ID() AS id',
+        )
+        const except = Number(row?.id)
+        return run(['up'], {
+          started: once('stderr', /waiting for/, () => killSessions(database(), { except })),
+        })
+      }),
+    )
+    expect(exit).to.equal(6)
+    expect(stderr)
+      .to.match(/The connection to the server is lost: .*run again/)
+      .and.to.match(NO_MISTAKE)
+  })
+
+  for (const [signal, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)
+    it(`cancels the statement that runs on ${signal}, says so, and exits with ${status}`, async () => {
+      const wider = file(
+        '0003_wider',
+        'ALTER TABLE t2 ADD COLUMN name varchar(9)',
+        'ALTER TABLE t2 DROP COLUMN name',
+      )
+      ship({ ...tables(2), ...wider })
+      await migrate({ url: database().url, files: tables(2) }).up()
+      await hold(database(), 't2')
+      const waiting = waitingForLock(database(), 'ALTER TABLE t2')
+      const { exit, stdout, stderr } = await run(['up', '--lock-timeout', '3600000'], {
+        started: (child) => void untilRow(database(), waiting).then(() => child.kill(signal)),
+      })
+      expect([exit, stdout]).to.deep.equal([status, ''])
+      expect(stderr).to.match(
+        new RegExp(`${signal}: cancelling what runs in the database, and waiting for its answer; once more`),
+      )
+      expect(stderr).to.match(
+        /0003_wider\.up\.sql, statement 1 of 1 .*The run was cancelled, and the server has stopped the statement\. Nothing of the file stays: run again\n$/,
+      )
+      expect(await database().rows(waiting)).to.deep.equal([])
+      await database().rows('ROLLBACK')
+      expect((await run(['up'])).stdout).to.equal('applied 0003_wider\n')
+    })
+
+  it('stops waiting for another host on SIGINT', async () => {
+    ship(tables(2))
+    const other = resolveOptions({ url: database().url, files: {}, module: 'the_other' })
+    const { exit, stderr } = await withSession(other, 'change', (session) =>
+      withLock(session, other, () =>
+        run(['up', '--json'], {
+          started: (child) => once('stderr', /waiting for/, () => child.kill('SIGINT'))(child),
+        }),
+      ),
+    )
+    expect(exit).to.equal(130)
+    expect(stderr).to.match(/cancelled while it waited for .*: nothing was changed/)
+  })
+
+  it('shows what the server says beside its answers', async () => {
+    ship(
+      file(
+        '0002_a',
+        dialect === 'postgres'
+          ? "DO $$ BEGIN RAISE WARNING E'look\\nat \\x1b[31mt2'; END $$"
+          : 'DROP TABLE IF EXISTS nowhere',
+        '',
+      ),
+    )
+    const { exit, stderr } = await run(['up'])
+    expect(exit).to.equal(0)
+    expect(stderr).to.match(
+      dialect === 'postgres'
+        ? /^ {2}WARNING: look at \uFFFD\[31mt2$/m
+        : /^ {2}NOTE: Unknown table '.*nowhere'$/m,
+    )
+  })
+
+  it('reports a dirty version whose file was removed as dirty', async () => {
+    ship({ ...tables(2), ...file('0003_t3', 'nonsense', '') })
+    await run(['up'])
+    for (const way of ['up', 'down']) rmSync(join(folder, `0003_t3.${way}.sql`))
+    const { exit, stdout } = await run(['up'])
+    expect(exit).to.equal(0)
+    expect(stdout).to.match(
+      /^nothing to do: the schema is current\n0003_t3 is dirty: its step did not end, and these files do not have it; /,
+    )
+    expect(stdout).to.not.include('newer')
+    expect((await run(['status', '--check'])).exit).to.equal(1)
+  })
+
+  it('accepts what another tool applied, and names it', async () => {
+    ship(tables(2))
+    await migrate({ url: database().url, files: tables(2) }).up()
+    await database().rows('UPDATE ashlar_migrations SET checksum = NULL')
+    expect(await run(['verify'])).to.deep.include({
+      exit: 0,
+      stdout: 'the database is as the files say\n',
+      stderr:
+        'note: another tool applied 0001_framework_init, 0002_t2: an edit of a file since then would not be seen\n',
+    })
+  })
+})
+
+onEachEngine(
+  'ashlar migrate down --to 0',
+  (database, dialect) => {
+    beforeEach(() => migrate({ url: database().url, files: {} }).up())
+
+    const QUESTION =
+      'This rolls back every version and drops the framework’s own tables, with what is in them.'
+    /** A terminal of its own around the program. */
+    const TERMINAL = [
+      ...['python3', '-c'],
+      'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))',
+    ]
+    const run = (args: readonly string[], options: RunOptions = {}) =>
+      runCli('ashlar', ['migrate', 'down', '--to', ...args, '--files', tmpdir()], {
+        env: { ASHLAR_DATABASE_URL: database().url, NO_COLOR: '1', TERM: 'xterm' },
+        ...options,
+      })
+
+    it('needs --yes where there is no terminal', async () => {
+      const refused = await run(['0'], { input: { text: 'yes\n', after: '' } })
+      expect(refused).to.deep.include({ exit: 2, stdout: '' })
+      expect(refused.stderr).to.equal(`ashlar: ${QUESTION} Say --yes, because nobody can be asked\n`)
+      expect(await database().tables()).to.not.deep.equal([])
+      const said = await run(['0', '--yes'])
+      expect(said).to.deep.include({ exit: 0, stdout: 'rolled back 0001_framework_init\n' })
+    })
+
+    it('is not asked about where a version stays', async () => {
+      expect(await run(['1'])).to.deep.include({
+        exit: 0,
+        stdout: 'nothing to do: no version is above that\n',
+      })
+    })
+
+    // What is asked is the same for every engine.
+    if (dialect === 'mysql') return
+
+    for (const [answer, exit] of [
+      ['no\n', 1],
+      ['\n', 1],
+      ['y\n', 1],
+      ['\x04', 1],
+      ['\x03', 130],
+    ] as const)
+      it(`asks at a terminal, and changes nothing when ${JSON.stringify(answer)} is typed`, async () => {
+        const input = { text: answer, after: 'Type yes to go on: ' }
+        const asked = await run(['0'], { under: TERMINAL, input })
+        expect(asked.stdout).to.include(QUESTION)
+        expect(asked.stdout).to.match(
+          exit === 1 ? /ashlar: nothing is rolled back/ : /ashlar: nothing was changed/,
+        )
+        expect(asked.exit).to.equal(exit)
+        expect((await migrate({ url: database().url, files: {} }).status())[0]).to.include({
+          state: 'applied',
+        })
+      })
+
+    it('asks at a terminal, and does it when yes is typed', async () => {
+      const asked = await run(['0'], { under: TERMINAL, input: { text: 'yes\n', after: 'go on: ' } })
+      expect(asked.stdout).to.match(/rolled back 0001_framework_init/)
+      expect(asked.exit).to.equal(0)
+    })
+  },
+  { empty: true },
+)
+
+describe('ashlar migrate up against a server that does not answer', () => {
+  it('ends at once on a second signal', async () => {
+    const silent = createServer((socket) => socket.on('error', () => undefined).resume())
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    let child: ChildProcess | undefined
+    try {
+      silent.once('connection', () => child?.kill('SIGINT'))
+      const { port } = silent.address() as AddressInfo
+      const { exit, stderr } = await runCli('ashlar', ['migrate', 'up', '--files', tmpdir()], {
+        env: { ASHLAR_DATABASE_URL: `postgres://u@127.0.0.1:${port}/d` },
+        started: (started) => {
+          child = started
+          once('stderr', /SIGINT: cancelling/, () => started.kill('SIGTERM'))(started)
+        },
+      })
+      expect(exit).to.equal(null)
+      expect(child?.signalCode).to.equal('SIGTERM')
+      expect(stderr).to.not.include('no connection')
+    } finally {
+      silent.close()
+    }
+  })
+})
+
+/** Does something the first time that the child prints what matches. */
+const once =
+  (stream: 'stdout' | 'stderr', expected: RegExp, act: () => unknown) =>
+  (child: ChildProcess): void => {
+    let printed = ''
+    let isDone = false
+    child[stream]?.on('data', (chunk: Buffer | string) => {
+      printed += String(chunk)
+      if (isDone || !expected.test(printed)) return
+      isDone = true
+      act()
+    })
+  }
