@@ -9,8 +9,51 @@ export interface Principal {
   readonly scopes: readonly string[]
 }
 
+const frozen = new WeakSet<object>()
+
+/**
+ * The principal as it stays: a deep copy that nobody can change, plain objects and lists in it included. What is missing, or of
+ * a wrong type, is empty; what is no principal at all (undefined, a promise) is nobody.
+ */
+export const frozenPrincipal = (value: unknown): Principal => {
+  if (typeof value !== 'object' || value === null || 'then' in value) return ANONYMOUS
+  if (frozen.has(value)) return value as Principal
+  const { subject, tenant, groups, scopes, ...more } = value as Partial<Principal>
+  const copy: Principal = {
+    subject: text(subject),
+    tenant: text(tenant),
+    groups: texts(groups),
+    scopes: texts(scopes),
+  }
+  for (const [name, each] of Object.entries(more))
+    Object.defineProperty(copy, name, { value: frozenValue(each), enumerable: true })
+  // A class of the application keeps its methods.
+  if (!isPlain(value)) Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object)
+  frozen.add(Object.freeze(copy))
+  return copy
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const texts = (value: unknown): readonly string[] =>
+  Object.freeze(Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [])
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
+/** What is neither a list nor a plain object belongs to somebody else, and stays as it is. */
+const frozenValue = (value: unknown): unknown => {
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenValue))
+  if (typeof value !== 'object' || value === null || !isPlain(value)) return value
+  return Object.freeze(
+    Object.fromEntries(Object.entries(value).map(([name, each]) => [name, frozenValue(each)])),
+  )
+}
+
 /** Nobody: every non-public call is denied and no tenant's row is in reach. */
-export const ANONYMOUS: Principal = Object.freeze({ subject: '', tenant: '', groups: [], scopes: [] })
+export const ANONYMOUS: Principal = frozenPrincipal({})
 
 /** How a system context was entered: over all tenants, or narrowed to one. */
 export interface SystemScope {
@@ -34,10 +77,29 @@ interface ContextFields {
 /** As they are given: a signal may be a function, so that one nobody asks for is never made. */
 type GivenFields = Omit<ContextFields, 'signal'> & {
   readonly signal: AbortSignal | (() => AbortSignal) | undefined
+  /** Where uses of the system's rights are reported; default: what `RequestContext.onSystem` was told. */
+  readonly onSystem: SystemReport | undefined
 }
 
+/** A resource that was reached past its tenants, by `asSystem`. */
+export interface SystemUse {
+  readonly requestId: string
+  /** Whose call it was. */
+  readonly principal: Pick<Principal, 'subject' | 'tenant'>
+  readonly reason: string | undefined
+  /** The type of the resource. */
+  readonly resource: string
+  /** The tenant that the use was narrowed to; `*` for every tenant. */
+  readonly tenant: string
+}
+
+export type SystemReport = (use: SystemUse) => void
+
 const storage = new AsyncLocalStorage<RequestContext>()
-let reportSystem: (context: RequestContext, scope: SystemScope) => void = () => {}
+/** The latest one counts. */
+const reports: SystemReport[] = []
+/** Which resources each use of `asSystem` was reported for. */
+const reported = new WeakMap<SystemScope, Set<string>>()
 
 /**
  * What a call knows about itself. The chain hands it on explicitly; user code finds it with `RequestContext.current()`.
@@ -50,14 +112,18 @@ export class RequestContext implements ContextFields {
   readonly deadline: number | undefined
   readonly transaction: unknown
   readonly #signal: GivenFields['signal']
+  readonly #onSystem: GivenFields['onSystem']
 
   constructor(fields: Partial<GivenFields> = {}) {
     this.requestId = fields.requestId ?? ''
-    this.principal = fields.principal ?? ANONYMOUS
-    this.system = fields.system
+    this.principal = frozenPrincipal(fields.principal)
+    this.system = fields.system === undefined ? undefined : ownScope(fields.system)
     this.#signal = fields.signal
+    this.#onSystem = fields.onSystem
     this.deadline = fields.deadline
     this.transaction = fields.transaction
+    // Whoever holds the context of a call must not make another call of it.
+    if (new.target === RequestContext) Object.freeze(this)
   }
 
   get signal(): AbortSignal | undefined {
@@ -66,14 +132,28 @@ export class RequestContext implements ContextFields {
 
   /** The tenant whose rows are in reach: `''` for none, undefined for all of them (system only). */
   get tenant(): string | undefined {
-    if (this.system !== undefined) return this.system.tenant
-    // Whatever a principal without a tenant looks like at run time, it is none of the system's.
-    const { tenant } = this.principal as { readonly tenant?: unknown }
-    return typeof tenant === 'string' ? tenant : ''
+    return this.system === undefined ? this.principal.tenant : this.system.tenant
   }
 
   with(fields: Partial<GivenFields>): RequestContext {
-    return new RequestContext({ ...this, signal: this.#signal, ...fields })
+    return new RequestContext({ ...this, signal: this.#signal, onSystem: this.#onSystem, ...fields })
+  }
+
+  /** Reports that the system reaches a resource: once for each use of `asSystem` and each resource. Repositories call it. */
+  reportSystemUse(resource: string): void {
+    const { requestId, principal, system } = this
+    const known = system && reported.get(system)
+    if (known === undefined || known.has(resource)) return
+    known.add(resource)
+    const { subject, tenant } = principal
+    const report = this.#onSystem ?? reports.at(-1) ?? toStderr
+    report({
+      requestId,
+      principal: { subject, tenant },
+      reason: system?.reason,
+      resource,
+      tenant: system?.tenant ?? '*',
+    })
   }
 
   /** Runs `fn` with this context as the current one. */
@@ -89,12 +169,13 @@ export class RequestContext implements ContextFields {
   /** Runs `fn` as `principal`, keeping the rest of the current context. */
   static as<T>(principal: Partial<Principal>, fn: () => T): T {
     return RequestContext.current()
-      .with({ principal: { ...ANONYMOUS, ...principal }, system: undefined })
+      .with({ principal: frozenPrincipal(principal), system: undefined })
       .run(fn)
   }
 
   /**
-   * Runs `fn` outside of tenancy: the only bypass there is, and it is logged.
+   * Runs `fn` outside of tenancy: the only bypass there is. Each resource that is reached so is logged, at info, by the server
+   * whose call it is.
    * @param scope - `tenant` narrows the bypass to one tenant.
    */
   static asSystem<T>(fn: () => T): T
@@ -103,15 +184,42 @@ export class RequestContext implements ContextFields {
     const [scope, body] = typeof scopeOrFn === 'function' ? [{}, scopeOrFn] : [scopeOrFn, fn as () => T]
     if ('tenant' in scope && (typeof scope.tenant !== 'string' || scope.tenant === ''))
       throw new TypeError('asSystem: tenant is there and empty: leave it out to mean every tenant')
-    const context = RequestContext.current().with({ system: scope })
-    reportSystem(context, scope)
-    return context.run(body)
+    // A scope of its own for each use, so that each use is reported.
+    return RequestContext.current()
+      .with({ system: { ...scope } })
+      .run(body)
   }
 
-  /** Where uses of `asSystem` are reported; the server points it at its logger. */
-  static onSystem(report: (context: RequestContext, scope: SystemScope) => void): void {
-    reportSystem = report
+  /**
+   * Where uses of `asSystem` outside of a server's call are reported, instead of stderr. A server that serves does this with
+   * its own logger.
+   * @returns a function that ends it.
+   */
+  static onSystem(report: SystemReport): () => void {
+    const mine: SystemReport = (use) => report(use)
+    reports.push(mine)
+    return () => {
+      const index = reports.indexOf(mine)
+      if (index >= 0) reports.splice(index, 1)
+    }
   }
 }
+
+/** A copy that nobody changes later; one of a context is kept, so that what was reported for it is known. */
+function ownScope(scope: SystemScope): SystemScope {
+  if (reported.has(scope)) return scope
+  const own = Object.freeze({ ...scope })
+  reported.set(own, new Set())
+  return own
+}
+
+/** A line as the server's default logger writes it. */
+function toStderr(use: SystemUse): void {
+  const record = { time: new Date().toISOString(), level: 'info', msg: SYSTEM_USE, ...use }
+  process.stderr.write(`${JSON.stringify(record)}\n`)
+}
+
+/** What the record of a use of `asSystem` says. */
+export const SYSTEM_USE = 'asSystem'
 
 const outside = new RequestContext()

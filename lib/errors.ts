@@ -90,9 +90,10 @@ export class AshlarError extends Error {
 /** gRPC sends errors in trailers: longer than HTTP/2 takes them, they never arrive, and the connection is lost with them. */
 const LONGEST_TEXT = 1000
 
+/** Well-formed, too: grpc-js escapes the text by `encodeURI`, and half a surrogate pair in it would end the process. */
 const cut = (text: string): string =>
   text.length <= LONGEST_TEXT
-    ? text
+    ? text.toWellFormed()
     : `${text.slice(0, LONGEST_TEXT).toWellFormed()}… (${text.length} characters)`
 
 interface ErrorShape {
@@ -271,10 +272,13 @@ export class TransitError extends AshlarError {
 }
 
 /**
- * Why a migration run stopped: a file `failed`; an unfinished version does not fit the files (`dirty`); an applied file was
- * `edited`; the lock was not had or was lost (`locked`); a transaction `pooler` is in between; no `connection`.
+ * Why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit the files (`dirty`); an
+ * applied file was `edited`; the lock was not had or was lost (`locked`); a transaction `pooler` is in between; there is no
+ * `connection`, or it was lost; the user lacks a right (`denied`); the database takes no writes (`readOnly`); the caller gave
+ * up (`cancelled`).
  */
-export type MigrationStop = 'failed' | 'dirty' | 'edited' | 'locked' | 'pooler' | 'connection'
+export type MigrationStop =
+  'failed' | 'dirty' | 'edited' | 'locked' | 'pooler' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
 
 /** A migration run stopped. The text says which version, why and what to do; no connection string is ever in it. */
 export class MigrationError extends AshlarError {
@@ -285,7 +289,8 @@ export class MigrationError extends AshlarError {
     readonly version: string | undefined = undefined,
     readonly sqlState: string | undefined = undefined,
   ) {
-    super('FAILED_PRECONDITION', `migrations: ${message}`, { wireMessage: 'the schema is not ready' })
+    const code = stop === 'cancelled' ? 'CANCELLED' : 'FAILED_PRECONDITION'
+    super(code, `migrations: ${message}`, { wireMessage: 'the schema is not ready' })
   }
 }
 

@@ -28,7 +28,12 @@ export interface Patched {
   readonly key: string
   readonly patch: Values
   readonly index: number
+  readonly ifMatch: string | undefined
 }
+
+/** Whether no item says which etag its entity must have, so that one statement may write them all. */
+export const isUnconditional = (patches: readonly Patched[]): boolean =>
+  patches.every(({ ifMatch }) => ifMatch === undefined)
 
 /**
  * The order in which the items of a batch are written on every backend: two batches never wait for each other, and a

@@ -9,11 +9,16 @@ import {
   Unavailable,
 } from '../errors.js'
 import { withoutValues } from '../resource/driver-fault.js'
+import { isInstance } from '../resource/readable.js'
 import { cancellation } from './executors/cancellation.js'
 import { StaleStatement } from './executors/stale-statement.js'
 import { driverErrors, type DriverError } from './driver-errors.js'
 
+export { readOnlyError } from './read-only-error.js'
+
 type Kind = 'conflict' | 'precondition'
+
+/** What a trigger stands against a write with (P0001, P0004, SIGNAL's 45000, RAISE) is a precondition on every database. */
 
 /** PostgreSQL's SQLSTATEs. */
 const SQLSTATES: Readonly<Record<string, Kind>> = {
@@ -24,6 +29,8 @@ const SQLSTATES: Readonly<Record<string, Kind>> = {
   '23503': 'precondition',
   '23514': 'precondition',
   '23P01': 'precondition',
+  P0001: 'precondition',
+  P0004: 'precondition',
 }
 
 /** MySQL and MariaDB by number, because MariaDB's names are those of other errors (4025 is its CHECK). */
@@ -38,24 +45,24 @@ const ERRNOS: Readonly<Record<number, Kind>> = {
   1048: 'precondition',
   1216: 'precondition',
   1217: 'precondition',
+  1263: 'precondition',
   1364: 'precondition',
   1451: 'precondition',
   1452: 'precondition',
   1566: 'precondition',
+  1644: 'precondition',
   3819: 'precondition',
   4025: 'precondition',
 }
 
-/** SQLite's extended codes, as `better-sqlite3` reports them. */
+/** The class of unhandled exceptions that a user defines: what SIGNAL uses, and RAISE may. */
+const USER_DEFINED = /^45[0-9A-Z]{3}$/
+
+/** SQLite's extended codes, as `better-sqlite3` reports them; any other constraint is a precondition. */
 const SQLITE_CODES: Readonly<Record<string, Kind>> = {
   SQLITE_CONSTRAINT_UNIQUE: 'conflict',
   SQLITE_CONSTRAINT_PRIMARYKEY: 'conflict',
   SQLITE_CONSTRAINT_ROWID: 'conflict',
-  SQLITE_CONSTRAINT_FOREIGNKEY: 'precondition',
-  SQLITE_CONSTRAINT_NOTNULL: 'precondition',
-  SQLITE_CONSTRAINT_CHECK: 'precondition',
-  SQLITE_CONSTRAINT_DATATYPE: 'precondition',
-  SQLITE_CONSTRAINT_TRIGGER: 'precondition',
 }
 
 /** `sqlite3` has one number for every constraint. Its text begins with words of SQLite's own, never with a value. */
@@ -68,11 +75,12 @@ const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213])
 /**
  * What a violated constraint means to a caller: {@link ErrConflict} for a unique one, {@link ErrPreconditionFailed} for a
  * foreign key, NOT NULL, CHECK or exclusion, undefined for any other error. Goes by the driver's codes: by the text, a
- * client's value could pass for a conflict. The cause keeps the driver's codes, not its values.
+ * client's value could pass for a conflict. The cause keeps the driver's codes, not its values. Never throws, whatever it is
+ * given.
  */
 export function constraintError(error: unknown): ErrConflict | ErrPreconditionFailed | undefined {
-  if (error instanceof ErrConflict || error instanceof ErrPreconditionFailed) return error
-  if (error instanceof AshlarError) return undefined
+  if (isInstance(error, ErrConflict) || isInstance(error, ErrPreconditionFailed)) return error
+  if (isInstance(error, AshlarError)) return undefined
   for (const candidate of driverErrors(error)) {
     const kind = kindOf(candidate)
     if (kind === 'conflict') return new ErrConflict(withoutValues(error))
@@ -82,23 +90,28 @@ export function constraintError(error: unknown): ErrConflict | ErrPreconditionFa
 }
 
 function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefined {
-  if (typeof sqlState === 'string') return typeof errno === 'number' ? ERRNOS[errno] : undefined
-  if (typeof code !== 'string') return undefined
-  if (code === 'SQLITE_CONSTRAINT' && errno === SQLITE_CONSTRAINT) {
-    return typeof message === 'string' && SQLITE_UNIQUE.test(message) ? 'conflict' : 'precondition'
+  if (typeof sqlState === 'string') {
+    const kind = typeof errno === 'number' ? ERRNOS[errno] : undefined
+    return kind ?? (USER_DEFINED.test(sqlState) ? 'precondition' : undefined)
   }
-  return SQLSTATES[code] ?? SQLITE_CODES[code]
+  if (typeof code !== 'string' || code.length > LONGEST_CODE) return undefined
+  if (code === 'SQLITE_CONSTRAINT' && errno === SQLITE_CONSTRAINT)
+    return typeof message === 'string' && SQLITE_UNIQUE.test(message) ? 'conflict' : 'precondition'
+  if (code.startsWith('SQLITE_CONSTRAINT_')) return SQLITE_CODES[code] ?? 'precondition'
+  if (USER_DEFINED.test(code)) return 'precondition'
+  return Object.hasOwn(SQLSTATES, code) ? SQLSTATES[code] : undefined
 }
+
+const LONGEST_CODE = 64
 
 /**
  * Whether the same work may succeed when it is done again: a deadlock, a serialization failure, a lock timeout, a
  * statement whose plan is out of date, whatever was wrapped around it. Not when the commit may have gone through, or nobody waits any more.
  */
 export function retryable(error: unknown): boolean {
-  if (error instanceof Unavailable || error instanceof Cancelled || error instanceof DeadlineExceeded)
-    return false
+  if ([Unavailable, Cancelled, DeadlineExceeded].some((type) => isInstance(error, type))) return false
   const errors = driverErrors(error)
-  if (errors.some((one) => one instanceof StaleStatement)) return true
+  if (errors.some(({ thrown }) => isInstance(thrown, StaleStatement))) return true
   return errors.some(
     ({ code, errno, sqlState }) =>
       (typeof sqlState === 'string' && RETRYABLE_ERRNOS.has(errno)) ||

@@ -34,8 +34,9 @@ export interface RunOptions {
 
 /**
  * The one way a repository's SQL takes to a database: a pool, or the transaction of the context.
- * Values may be null, boolean, string, finite number, bigint, Buffer or Uint8Array, and arrays of these on PostgreSQL;
- * anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a DriverFault: the driver's codes, without values.
+ * Values may be null, boolean, string, finite number, bigint, Buffer or Uint8Array, arrays of these on PostgreSQL, infinities on
+ * SQLite; anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a DriverFault: the driver's codes, without
+ * values.
  */
 export interface Executor {
   readonly dialect: Dialect
@@ -55,6 +56,8 @@ export interface Database extends Executor {
   readonly dataSource: DataSource
   /** Waits in line for a connection. */
   lease(options?: RunOptions): Promise<Lease>
+  /** @throws Unavailable from when the database has refused a write because it takes none until it takes them again. */
+  checkWrites(): Promise<void>
 }
 
 export interface DatabaseOptions {

@@ -3,9 +3,11 @@ import type { MysqlDataSourceOptions } from 'typeorm/driver/mysql/MysqlDataSourc
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js'
 import { checkDsn, type DsnFile, parseHotDsn, redactDsn, resolveDsn } from './dsn.js'
 import { Unavailable } from '../errors.js'
+import { executorOf } from './executor.js'
 import { askingFor, type HotDriver, type PasswordCallback } from './hot-driver.js'
 import { hotMysql } from './hot-mysql.js'
 import { hotPostgres } from './hot-postgres.js'
+import { checkResources } from './resources-in.js'
 import { HotReload, type Rejection, type Reload } from './hot-reload.js'
 
 /** What the DSN says, and what we hand to TypeORM ourselves. */
@@ -119,6 +121,12 @@ export class HotDataSource extends DataSource {
     return this
   }
 
+  /** What is refused of a resource is told before TypeORM trips over it. */
+  protected override async buildMetadatas(): Promise<void> {
+    checkResources({ ...this.options.entities })
+    await super.buildMetadatas()
+  }
+
   override async destroy(): Promise<void> {
     await this.#reload?.close()
     this.#reload = undefined
@@ -132,8 +140,8 @@ export class HotDataSource extends DataSource {
   }
 
   /**
-   * A readiness check that fails while the file cannot be read, what it holds was rejected, or the server refuses the login;
-   * `/readyz` says 503 then.
+   * A readiness check that fails while the file cannot be read, what it holds was rejected, the server refuses the login, or
+   * the database takes no writes after it has refused one; `/readyz` says 503 then.
    */
   readinessCheck(name = 'dsn'): { readonly name: string; readonly check: () => Promise<void> } {
     return {
@@ -142,6 +150,7 @@ export class HotDataSource extends DataSource {
         await this.#reload?.check()
         if (this.#driver.pool()?.refusal !== undefined)
           throw new Unavailable('the database refuses the login of the DSN in use')
+        await executorOf(this).checkWrites()
       },
     }
   }

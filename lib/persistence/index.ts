@@ -19,6 +19,7 @@ export type {
   Page,
   Repository,
   TransactionOptions,
+  UpdateOptions,
   WriteOptions,
 } from './repository.js'
 export { createTables } from './create-tables.js'
@@ -28,6 +29,8 @@ export {
   memoryRepositoryOf,
   repositoryOf,
   type SecretLookups,
+  type BatchUpdateItemOf,
+  type TypedBatchUpdate,
   type TypedUpdate,
 } from './repository-of.js'
 export { type SchemaComparison, schemaComparison } from './schema-comparison.js'

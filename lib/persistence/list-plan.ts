@@ -1,20 +1,26 @@
 import { InvalidArgument } from '../errors.js'
+import { isLonger } from '../resource/check-values.js'
 import type { ResourceModel } from '../resource/resource-model.js'
 import { parseFilterPlan } from './query/filter.js'
 import { parseOrderTerms, type OrderTerm } from './query/order-by.js'
 import { decodePageToken, encodeKeyset, encodeOffset, type PageCursor } from './query/page-token.js'
-import { and, equals, type FilterNode } from './query/plan.js'
+import { and, equals, type FilterNode, or, type PlanColumn } from './query/plan.js'
 import type { ListOptions } from './repository.js'
-import type { Scope } from './scope.js'
+import { isStorable, type Scope } from './scope.js'
 
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 1000
+/** What counts of a text or of bytes that nothing bounds: more of it would make tokens that no HTTP client can send. */
+export const ORDERED_LENGTH = 512
 const MAX_SEARCH_LENGTH = 1024
 
 export interface PagingOptions {
   /** Turns the checksum of page tokens into an HMAC, so that clients cannot make tokens of their own. */
   readonly pageTokenKey?: string | Uint8Array
-  /** `offset` emits offset tokens; `keyset`, the default, neither repeats nor skips rows under writes. Both are accepted. */
+  /**
+   * `offset` emits offset tokens; `keyset`, the default, neither repeats nor skips rows under writes. Both are accepted, and a
+   * walk that began with one goes on with it.
+   */
   readonly paging?: 'keyset' | 'offset'
 }
 
@@ -46,8 +52,10 @@ export function planList(
   const filterText = list.filter ?? ''
   const orderBy = list.orderBy ?? ''
   const search = (list.search ?? '').trim()
-  if (search.length > MAX_SEARCH_LENGTH)
+  if (isLonger(search, MAX_SEARCH_LENGTH))
     throw new InvalidArgument('q', `is longer than ${MAX_SEARCH_LENGTH} characters`)
+  if (!isStorable(search))
+    throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
   const showDeleted = list.showDeleted === true
   const filter = parseFilterPlan(filterText, model.columns)
   const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns), scope)
@@ -64,14 +72,14 @@ export function planList(
   const size = sizeOf(list.pageSize)
   const skipped = cursor?.kind === 'offset' ? cursor.offset : 0
   return {
-    filter: under === undefined ? filter : and(filter, under),
+    filter: under === undefined ? filter : and(filter, reachable(under)),
     search,
     showDeleted,
     terms,
     cursor,
     size,
     nextPageToken: (lastValues) =>
-      paging.paging === 'offset' || cursor?.kind === 'offset'
+      (cursor?.kind ?? paging.paging) === 'offset'
         ? encodeOffset(skipped + size)
         : encodeKeyset(lastValues, terms, pageScope, paging.pageTokenKey),
   }
@@ -83,10 +91,18 @@ function sizeOf(asked: number | undefined): number {
   return Math.min(asked, MAX_PAGE_SIZE)
 }
 
-/** Adds the key, and the tenant where the list spans several, so that no two rows are equal. */
+/**
+ * Adds the key, and the tenant where the list spans several, so that no two rows are equal. Those two count whole; of any
+ * other unbounded value the beginning does.
+ */
 function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Scope): readonly OrderTerm[] {
   const last = terms.at(-1)?.direction ?? 'asc'
-  const total = [...terms]
+  const isWhole = (column: PlanColumn) =>
+    column.column === model.key.column || column.column === model.tenant?.column || isBounded(column)
+  const total = terms.map(({ column, direction }) => ({
+    column: isWhole(column) ? column : { ...column, first: ORDERED_LENGTH },
+    direction,
+  }))
   const tieBreakers =
     model.tenantInKey && scope.tenant === undefined ? [model.key, model.tenant] : [model.key]
   for (const field of tieBreakers)
@@ -95,9 +111,19 @@ function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Sc
   return total
 }
 
+const isBounded = ({ kind, maxLength }: PlanColumn): boolean =>
+  kind === 'string' ? maxLength !== undefined && maxLength <= ORDERED_LENGTH : kind !== 'bytes'
+
 /** The tenant as a plan node, for a backend that evaluates the whole condition as one. */
 export const tenantNode = (model: ResourceModel, scope: Scope): FilterNode | undefined =>
   model.tenant === undefined || scope.tenant === undefined ? undefined : equals(model.tenant, scope.tenant)
+
+/** No row holds what no column can: it need not be asked for, and PostgreSQL would refuse to. */
+function reachable(node: FilterNode): FilterNode {
+  if (node.kind === 'and') return and(...node.nodes.map(reachable))
+  const isHeld = node.kind !== 'compare' || typeof node.value !== 'string' || isStorable(node.value)
+  return isHeld ? node : or()
+}
 
 /** What a list is held to, so that a token of one parent is refused under another. */
 function valuesOf(node: FilterNode): unknown {

@@ -1,13 +1,17 @@
 import { InvalidArgument } from '../errors.js'
+import { zeroOf } from '../resource/conversions.js'
 import type { Field, Role } from '../resource/field.js'
+import { checkMaskPaths } from '../resource/mask-paths.js'
 import type { ResourceModel, SecretField } from '../resource/resource-model.js'
-import { TOUCH_ONLY, type WriteOptions } from './repository.js'
+import type { UpdateOptions } from './repository.js'
 
 /** What an update writes: plain fields, and secrets whose value is to be replaced. */
 export interface Writes {
   readonly fields: readonly Field[]
   readonly secrets: readonly SecretField[]
 }
+
+const NOTHING: Writes = { fields: [], secrets: [] }
 
 const WHY: Readonly<Partial<Record<Role, string>>> = {
   key: 'the key of a resource never changes',
@@ -24,20 +28,23 @@ const WHY: Readonly<Partial<Record<Role, string>>> = {
 /**
  * Resolves a mask of proto names. Empty or `*` is a full update (AIP-134): every writable field, zero values included,
  * and the secrets the entity carries a new value for.
- * @throws InvalidArgument for a name that is unknown or may not be written, saying why.
+ * @throws InvalidArgument for a name that is unknown or may not be written, saying why, and for a part of an entity without a mask.
  */
 export function resolveMask(
   model: ResourceModel,
   entity: Readonly<Record<string, unknown>>,
   mask: readonly string[] | undefined,
-  options: WriteOptions | undefined,
+  options: UpdateOptions | undefined,
 ): Writes {
-  if (mask === TOUCH_ONLY) return { fields: [], secrets: [] }
-  if (mask === undefined || mask.length === 0 || (mask.length === 1 && mask[0] === '*'))
+  if (options?.touchOnly === true) return NOTHING
+  const isEmpty = mask === undefined || mask.length === 0
+  if (isEmpty) checkWhole(model, entity)
+  if (isEmpty || (mask.length === 1 && mask[0] === '*'))
     return {
       fields: fullUpdate(model),
       secrets: model.secrets.filter(({ property }) => isNewSecret(entity[property])),
     }
+  checkMaskPaths('update_mask', mask)
   const fields = new Set<Field>()
   const secrets = new Set<SecretField>()
   for (const name of mask) {
@@ -57,9 +64,27 @@ function fullUpdate(model: ResourceModel): readonly Field[] {
   return fields
 }
 
+/**
+ * A part of an entity whose mask was forgotten would set the rest to zero. A plain object that lacks a field whose absence
+ * the message cannot tell is such a part. An instance of the class is whole by its type, as is what a client's message was
+ * turned into, and `*` says that the rest is to be zero.
+ */
+function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknown>>): void {
+  if (model.message === undefined || entity instanceof model.entity) return
+  const missing = fullUpdate(model).filter(
+    (field) => (entity[field.property] ?? undefined) === undefined && zeroOf(field) !== undefined,
+  )
+  if (missing.length === 0) return
+  const names = missing.map(({ proto }) => proto).join(', ')
+  throw new InvalidArgument(
+    'update_mask',
+    `names no field, which means all of them, and the entity lacks ${names}: name the fields to write, give the whole entity, or say * to set the rest to zero`,
+  )
+}
+
 const isNewSecret = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
-function writableField(model: ResourceModel, name: string, options: WriteOptions | undefined): Field {
+function writableField(model: ResourceModel, name: string, options: UpdateOptions | undefined): Field {
   const field = model.byProto.get(name)
   const internal = field !== undefined && !field.exposed
   const credential = model.credentials.some(({ proto }) => proto === name)

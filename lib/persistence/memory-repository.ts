@@ -2,7 +2,7 @@ import type { RequestContext } from '../context.js'
 import { ErrNotFound, ErrPreconditionFailed } from '../errors.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
 import { resourceModel } from '../resource/resource-model.js'
-import { checkBatch, inKeyOrder, type Patched } from './batch.js'
+import { checkBatch, inKeyOrder } from './batch.js'
 import { checkCredential, type CredentialRow, type Verification } from './credential-check.js'
 import { cutoff } from './cutoff.js'
 import { withFreshMint } from './fresh-mint.js'
@@ -10,9 +10,11 @@ import { planList, tenantNode, type PagingOptions } from './list-plan.js'
 import { MemoryDatabase } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
 import { newEntity, type Sources, type Values } from './new-entity.js'
-import { deletionOf, patchOf, restorationOf, stampsOf } from './patch.js'
+import { deletionOf, patchesOf, patchOf, restorationOf, stampsOf } from './patch.js'
+import { canMatch } from './preconditions.js'
 import { byCodePoint } from './query/code-point-order.js'
 import { compareBy } from './query/compare-by.js'
+import { checkCursor } from './query/cursor-fit.js'
 import { toTest } from './query/evaluate.js'
 import { keysetPredicate } from './query/keyset.js'
 import { and, isNull } from './query/plan.js'
@@ -24,6 +26,7 @@ import type {
   Page,
   Repository,
   TransactionOptions,
+  UpdateOptions,
   WriteOptions,
 } from './repository.js'
 import { ambiguousKey, scopeOf, type Scope } from './scope.js'
@@ -61,6 +64,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   async list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
     const scope = scopeOf(this.model, options)
     const plan = planList(this.model, list, scope, this.#options, options?.under)
+    checkCursor(plan.cursor, plan.terms)
     const live =
       this.model.deleteTime === undefined || plan.showDeleted ? undefined : isNull(this.model.deleteTime)
     const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
@@ -94,12 +98,12 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     key: string,
     entity: Partial<E>,
     fieldMask?: readonly string[],
-    options?: WriteOptions,
+    options?: UpdateOptions,
   ): Promise<E> {
     const scope = scopeOf(this.model, options)
     const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
     return this.#database.write(scope.context, (log) => {
-      const row = this.#matching(this.#liveRow(key, scope), options)
+      const row = this.#matching(this.#liveRow(key, scope), options?.ifMatch)
       return this.#table.entityOf(this.#table.replace(row, patch, log))
     })
   }
@@ -107,7 +111,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   async delete(key: string, options?: WriteOptions): Promise<void> {
     const scope = scopeOf(this.model, options)
     await this.#database.write(scope.context, (log) =>
-      this.#remove(this.#matching(this.#liveRow(key, scope), options), log),
+      this.#remove(this.#matching(this.#liveRow(key, scope), options?.ifMatch), log),
     )
   }
 
@@ -122,7 +126,11 @@ export class MemoryRepository<E extends object> implements Repository<E> {
           .filter((candidate) => candidate[deleteTime.property] !== undefined),
       )
       return this.#table.entityOf(
-        this.#table.replace(this.#matching(row, options), restorationOf(this.model, this.#options), log),
+        this.#table.replace(
+          this.#matching(row, options?.ifMatch),
+          restorationOf(this.model, this.#options),
+          log,
+        ),
       )
     })
   }
@@ -140,15 +148,13 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       { unique: true },
     )
     const scope = scopeOf(this.model, options)
-    const patches: Patched[] = []
-    for (const [index, { key, entity, fieldMask }] of items.entries()) {
-      const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
-      patches.push({ key, index, patch })
-    }
+    const patches = await patchesOf(this.model, items, this.#options, scope)
     return this.#database.write(scope.context, (log) => {
       const updated: E[] = []
-      for (const { key, index, patch } of inKeyOrder(patches))
-        updated[index] = this.#table.entityOf(this.#table.replace(this.#liveRow(key, scope), patch, log))
+      for (const { key, index, patch, ifMatch } of inKeyOrder(patches)) {
+        const row = this.#matching(this.#liveRow(key, scope), ifMatch)
+        updated[index] = this.#table.entityOf(this.#table.replace(row, patch, log))
+      }
       return updated
     })
   }
@@ -260,10 +266,11 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return row
   }
 
-  #matching(row: Values, options: WriteOptions | undefined): Values {
-    if (options?.ifMatch === undefined) return row
+  #matching(row: Values, ifMatch: string | undefined): Values {
+    if (ifMatch === undefined) return row
     const { etag } = this.model
-    if (etag === undefined || row[etag.property] !== options.ifMatch) throw ErrPreconditionFailed.etag()
+    const holds = etag !== undefined && canMatch(this.model, ifMatch) && row[etag.property] === ifMatch
+    if (!holds) throw ErrPreconditionFailed.etag()
     return row
   }
 }

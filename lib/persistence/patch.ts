@@ -1,10 +1,11 @@
 import { checkValue } from '../resource/check-values.js'
 import { zeroOf } from '../resource/conversions.js'
 import type { ResourceModel } from '../resource/resource-model.js'
+import type { Patched } from './batch.js'
 import { newEtag } from './identifiers.js'
 import { resolveMask } from './mask.js'
 import { nowOf, type Sources, type Values } from './new-entity.js'
-import type { WriteOptions } from './repository.js'
+import type { BatchUpdateItem, UpdateOptions } from './repository.js'
 import type { Scope } from './scope.js'
 import { sealSecrets, type SealingOptions } from './sealing.js'
 
@@ -16,7 +17,7 @@ export async function patchOf(
   model: ResourceModel,
   entity: object,
   mask: readonly string[] | undefined,
-  options: WriteOptions | undefined,
+  options: UpdateOptions | undefined,
   sources: Sources & SealingOptions,
   scope: Scope,
 ): Promise<Values> {
@@ -31,6 +32,27 @@ export async function patchOf(
   if (secrets.length > 0)
     Object.assign(patch, await sealSecrets(secrets, from, sources, scope.context.signal))
   return Object.assign(patch, stampsOf(model, sources))
+}
+
+/**
+ * What a batch update writes, item by item.
+ * @throws InvalidArgument for a mask or a value that cannot be.
+ */
+export async function patchesOf<E extends object>(
+  model: ResourceModel,
+  items: readonly BatchUpdateItem<string, E>[],
+  sources: Sources & SealingOptions,
+  scope: Scope,
+): Promise<Patched[]> {
+  const patches: Patched[] = []
+  for (const [index, { key, entity, fieldMask, touchOnly = false, ifMatch }] of items.entries())
+    patches.push({
+      key,
+      index,
+      ifMatch,
+      patch: await patchOf(model, entity, fieldMask, { touchOnly }, sources, scope),
+    })
+  return patches
 }
 
 /** What every write changes beside what it is asked to. */

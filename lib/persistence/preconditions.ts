@@ -5,9 +5,9 @@ import type { Values } from './new-entity.js'
 import type { RowStore, Target } from './row-store.js'
 import { isStorable } from './scope.js'
 
-/** Whether an If-Match can hold at all: not on a resource without etags, and not with what no column can hold. */
+/** Whether an If-Match can hold at all: not on a resource without etags, and not with what no entity of ours has for one. */
 export const canMatch = (model: ResourceModel, ifMatch: string | undefined): boolean =>
-  ifMatch === undefined || (model.etag !== undefined && isStorable(ifMatch))
+  ifMatch === undefined || (model.etag !== undefined && ifMatch !== '' && isStorable(ifMatch))
 
 /** Why a write reached no live row: its etag is another, or the row is not there. */
 export async function explainMiss<E extends object>(

@@ -9,7 +9,7 @@ import {
 } from '../resource/resource-model.js'
 import type { Verification } from './credential-check.js'
 import { MemoryRepository, type MemoryOptions } from './memory-repository.js'
-import type { OperationOptions, WriteOptions } from './repository.js'
+import type { BatchUpdateItem, OperationOptions, UpdateOptions, WriteOptions } from './repository.js'
 import { TypeormRepository, type RepositoryOptions } from './typeorm-repository.js'
 
 type SecretNames<E> = {
@@ -81,9 +81,36 @@ export interface TypedUpdate<E> {
     fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
     options?: WriteOptions,
   ): Promise<E>
+  (
+    key: string,
+    patch: Partial<E>,
+    fieldMask: readonly string[],
+    options: UpdateOptions & { readonly touchOnly: true },
+  ): Promise<E>
 }
 
-type Typed<R, E> = Omit<R, 'update'> & { readonly update: TypedUpdate<E> } & SecretLookups<E> &
+/** One entity of a batch update, held to the same: a whole entity, or part of one with a mask. */
+export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' | 'ifMatch'> &
+  (
+    | { readonly entity: E; readonly fieldMask: readonly [] | readonly ['*']; readonly touchOnly?: false }
+    | {
+        readonly entity: Partial<E>
+        readonly fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]]
+        readonly touchOnly?: false
+      }
+    | { readonly entity: Partial<E>; readonly fieldMask: readonly string[]; readonly touchOnly: true }
+  )
+
+/** In the order of the items, in one transaction; all or nothing. */
+export type TypedBatchUpdate<E> = (
+  items: readonly BatchUpdateItemOf<E>[],
+  options?: OperationOptions,
+) => Promise<E[]>
+
+type Typed<R, E> = Omit<R, 'update' | 'batchUpdate'> & {
+  readonly update: TypedUpdate<E>
+  readonly batchUpdate: TypedBatchUpdate<E>
+} & SecretLookups<E> &
   CredentialOps<E>
 
 /**

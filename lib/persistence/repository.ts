@@ -30,6 +30,10 @@ export interface BatchUpdateItem<K, T> {
   readonly entity: Partial<T>
   /** Proto field names; empty means a full update. */
   readonly fieldMask: readonly string[]
+  /** As in {@link UpdateOptions}. */
+  readonly touchOnly?: boolean
+  /** As in {@link WriteOptions}; one that does not match fails the whole batch. */
+  readonly ifMatch?: string
 }
 
 /** What an operation may be told beside its operands. */
@@ -44,10 +48,18 @@ export interface ListScope extends OperationOptions {
 }
 
 export interface WriteOptions extends OperationOptions {
-  /** The etag the entity must still have (RFC 9110 If-Match, AIP-154). */
+  /** The etag the entity must still have (RFC 9110 If-Match, AIP-154); an empty one matches nothing. */
   readonly ifMatch?: string
   /** Lets a mask name output-only fields: for server code, never for a mask that came from a client. */
   readonly outputOnly?: boolean
+}
+
+export interface UpdateOptions extends WriteOptions {
+  /**
+   * Writes `etag` and `update_time` and no field, whatever the mask says; false by default. For a mask whose names must all
+   * be ignored: hand it on as it is, because an empty one means a full update.
+   */
+  readonly touchOnly?: boolean
 }
 
 /**
@@ -59,14 +71,19 @@ export interface Repository<T extends object, K = string> {
   readonly model: ResourceModel<T>
   /** True where secrets are kept by an encryptor for development, which a production server refuses. */
   readonly isForDevelopment?: boolean
+  /** A server asks before it binds its addresses. */
+  startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
   /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
   get(key: K, options?: OperationOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
   list(list?: ListOptions, options?: ListScope): Promise<Page<T>>
   /** @throws {@link ErrConflict}, {@link ErrPreconditionFailed} */
   create(entity: Partial<T>, options?: OperationOptions): Promise<T>
-  /** Without a mask every writable field is written, zero values included; with one only the fields it names. */
-  update(key: K, entity: Partial<T>, fieldMask?: readonly string[], options?: WriteOptions): Promise<T>
+  /**
+   * Without a mask every writable field is written, zero values included; with one only the fields it names.
+   * @throws InvalidArgument for a plain object that is not the whole entity and comes without a mask.
+   */
+  update(key: K, entity: Partial<T>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<T>
   /** Soft or hard, depending on the resource. */
   delete(key: K, options?: WriteOptions): Promise<void>
   /** @throws {@link ErrNotFound} unless the entity is soft-deleted. */
@@ -84,18 +101,25 @@ export interface Repository<T extends object, K = string> {
    * throws rolls everything back.
    */
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
+  /**
+   * For a readiness check: rejects from when the database has refused a write because it takes none (a primary that was
+   * demoted) until it takes them again. Left out where there is no database.
+   */
+  checkWrites?(): Promise<void>
+}
+
+/** What a repository finds out about itself before anybody calls it, a sentence each. */
+export interface StartUpFindings {
+  /** What keeps a server from starting. */
+  readonly problems: readonly string[]
+  /** What is only logged. */
+  readonly warnings: readonly string[]
 }
 
 export interface TransactionOptions extends OperationOptions {
   /** How often `fn` is run again after a deadlock or a serialization failure; 0 when left out. */
   readonly retries?: number
 }
-
-/**
- * A mask that names nothing and is no full update either: such an update writes only `etag` and `update_time`. It is
- * recognised by identity, because an empty mask means a full update.
- */
-export const TOUCH_ONLY: readonly string[] = Object.freeze([])
 
 /** The most entities one batch or page holds. */
 export const MAX_BATCH = 1000

@@ -8,6 +8,7 @@ import type { ListPlan } from './list-plan.js'
 import { explainMissingVector } from './missing-vector.js'
 import type { Values } from './new-entity.js'
 import { byCodePoint } from './query/code-point-order.js'
+import { checkCursor } from './query/cursor-fit.js'
 import { keysetPredicate } from './query/keyset.js'
 import { toOrderBy } from './query/order-sql.js'
 import { equals, isNull, type FilterNode } from './query/plan.js'
@@ -15,7 +16,8 @@ import { toPredicate } from './query/predicate.js'
 import { searchPredicate } from './query/search.js'
 import type { Page } from './repository.js'
 import { Statements } from './statements.js'
-import { encoderOf, hydratorOf, microsecondsOf, type Encode, type Hydrate } from './stored-values.js'
+import { encoderOf, exactTime, hydratorOf, type Encode, type Hydrate } from './stored-values.js'
+import type { TableName } from './table-name.js'
 
 /** Which row a statement reaches. */
 export interface Target {
@@ -36,8 +38,9 @@ export class RowStore<E extends object> {
   constructor(
     readonly model: ResourceModel<E>,
     readonly dialect: Dialect,
+    table?: TableName,
   ) {
-    this.statements = new Statements(model, dialect)
+    this.statements = new Statements(model, dialect, table)
     this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(model, field, dialect)]))
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.#hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
@@ -76,6 +79,8 @@ export class RowStore<E extends object> {
   /** Undefined when no live row matches. */
   update(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<E | undefined> {
     const fields = this.#fieldsOf(patch)
+    // Touching only, where there is neither etag nor update_time to write.
+    if (fields.length === 0) return this.get(on, target, run)
     return this.#write(
       on,
       this.statements.update(fields, this.#narrowing(target)),
@@ -140,6 +145,11 @@ export class RowStore<E extends object> {
     run: RunOptions,
   ): Promise<(E | undefined)[]> {
     const fields = this.#fieldsOf(items[0]?.patch ?? {})
+    if (fields.length === 0) {
+      const keys = items.map(({ key }) => key)
+      const found = await this.batchGet(on, keys, tenant, run, true)
+      return keys.map((key) => found.find((one) => (one as Values)[this.model.key.property] === key))
+    }
     const columns = fields.map((field) =>
       items.map(({ patch }) => this.#encode(field, patch[field.property])),
     )
@@ -183,6 +193,7 @@ export class RowStore<E extends object> {
 
   async list(on: Executor, plan: ListPlan, tenant: string | undefined, run: RunOptions): Promise<Page<E>> {
     const { deleteTime, search, tenant: tenantField } = this.model
+    checkCursor(plan.cursor, plan.terms, this.dialect)
     const params: unknown[] = []
     const conditions: string[] = []
     const ask = (node: FilterNode | undefined) => {
@@ -196,7 +207,7 @@ export class RowStore<E extends object> {
     if (plan.cursor?.kind === 'keyset') ask(keysetPredicate(plan.terms, plan.cursor.values))
     const condition = conditions.join(' AND ')
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
-    const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect)} LIMIT ${this.#count(params, plan.size + 1)}${offset > 0 ? ` OFFSET ${this.#count(params, offset)}` : ''}`
+    const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect, this.statements.table.name)} LIMIT ${this.#count(params, plan.size + 1)}${offset > 0 ? ` OFFSET ${this.#count(params, offset)}` : ''}`
     const { rows } = await on.run(this.statements.list(condition, tail), params, run).catch((error) => {
       throw explainMissingVector(error, this.model.type)
     })
@@ -282,13 +293,12 @@ export class RowStore<E extends object> {
     return this.dialect === 'postgres' ? `$${params.length}` : '?'
   }
 
-  /** Another writer's time may be finer than a Date: a cursor cut to milliseconds would answer its row again. */
   #sortValues(plan: ListPlan, last: E, row: Row): unknown[] {
     return plan.terms.map(({ column }) => {
       const index = this.model.entityFields.findIndex((field) => field.column === column.column)
       const field = this.model.entityFields[index]
-      if (field?.kind === 'timestamp') return microsecondsOf(row[index]) ?? (last as Values)[field.property]
-      return field && (last as Values)[field.property]
+      const value = field && (last as Values)[field.property]
+      return field?.kind === 'timestamp' ? exactTime(row[index], value, this.dialect) : value
     })
   }
 

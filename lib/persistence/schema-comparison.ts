@@ -7,6 +7,7 @@ import type { LiveSchema } from './catalog/live-table.js'
 import { SEARCH_VECTOR } from './query/search.js'
 import { resourcesIn } from './resources-in.js'
 import { tableOf } from './schema.js'
+import { type Naming, tableNameOf } from './table-name.js'
 
 /** What of a live database is not as the resources say, one line each with what to do; empty when nothing is. */
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
@@ -18,24 +19,35 @@ export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
  * @throws DeclarationError for a resource whose declarations do not fit together.
  */
 export function schemaComparison(exports: Readonly<Record<string, unknown>>): SchemaComparison {
-  const models = resourcesIn(exports)
+  const { models, naming, schema } = resourcesIn(exports)
   return async (live) => {
     const differences: string[] = []
+    if (live.dialect === 'postgres' && schema !== undefined && schema !== live.schema)
+      differences.push(
+        `the DataSource has its tables in the schema ${schema}, and these migrations make them in ${live.schema}: say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
+      )
     const kind = live.dialect === 'mysql' ? await mysqlKind(live) : undefined
     for (const model of models)
       differences.push(
-        ...(kind === undefined ? await onPostgres(model, live) : await onMysql(model, live, kind)),
+        ...(kind === undefined
+          ? await onPostgres(model, live, naming)
+          : await onMysql(model, live, kind, naming)),
       )
     return differences
   }
 }
 
-async function onPostgres(model: ResourceModel, live: LiveSchema): Promise<readonly string[]> {
-  const { table, search } = model
+async function onPostgres(
+  model: ResourceModel,
+  live: LiveSchema,
+  naming: Naming,
+): Promise<readonly string[]> {
+  const { search } = model
+  const table = tableNameOf(model, 'postgres', naming)
   const there = await livePostgres(live, table)
   const isIndexed = search?.strategy === 'INDEXED'
   const differences = compareTable(
-    tableOf(model, 'postgres'),
+    tableOf(model, 'postgres', table),
     there,
     'postgres',
     isIndexed ? [SEARCH_VECTOR] : [],
@@ -48,6 +60,8 @@ async function onMysql(
   model: ResourceModel,
   live: LiveSchema,
   kind: 'mysql' | 'mariadb',
+  naming: Naming,
 ): Promise<readonly string[]> {
-  return compareTable(tableOf(model, kind), await liveMysql(live, model.table, kind), kind)
+  const table = tableNameOf(model, kind, naming)
+  return compareTable(tableOf(model, kind, table), await liveMysql(live, table, kind), kind)
 }

@@ -3,6 +3,7 @@ import type { Field, FieldKind } from '../resource/field.js'
 import type { ResourceModel } from '../resource/resource-model.js'
 import type { Dialect } from './executor.js'
 import { quoteIdentifier as quote } from './query/identifier.js'
+import { quoteTable, tableNameOf, type TableName } from './table-name.js'
 
 /** MySQL has no partial index: this column is `''` while a row lives and its key once it is deleted. */
 export const SOFT_DELETE_KEY = 'soft_delete_key'
@@ -27,8 +28,7 @@ export interface IndexDefinition {
 }
 
 /** A table as isolation, uniqueness and order need it. */
-export interface TableDefinition {
-  readonly name: string
+export interface TableDefinition extends TableName {
   readonly columns: readonly ColumnDefinition[]
   readonly primaryKey: readonly string[]
   readonly indexes: readonly IndexDefinition[]
@@ -92,7 +92,7 @@ const isText = (kind: FieldKind): kind is 'string' | 'enum' => kind === 'string'
 
 function typeOf(field: Field, dialect: Dialect): string {
   if (isText(field.kind)) {
-    const length = field.kind === 'enum' ? ENUM_LENGTH : field.maxLength
+    const length = field.maxLength ?? (field.kind === 'enum' ? ENUM_LENGTH : undefined)
     if (dialect === 'sqlite') return 'TEXT'
     if (length !== undefined) return `varchar(${length})`
     return dialect === 'postgres' ? 'text' : 'longtext'
@@ -104,7 +104,11 @@ function typeOf(field: Field, dialect: Dialect): string {
 export const arrayTypeOf = (field: Field): string => `${isText(field.kind) ? 'text' : POSTGRES[field.kind]}[]`
 
 /** The table of a resource in one dialect. */
-export function tableOf(model: ResourceModel, dialect: Dialect): TableDefinition {
+export function tableOf(
+  model: ResourceModel,
+  dialect: Dialect,
+  table: TableName = tableNameOf(model, dialect),
+): TableDefinition {
   const hasDiscriminator = isMysql(dialect) && model.deleteTime !== undefined && uniquesOf(model).length > 0
   const columns: ColumnDefinition[] = model.fields.map((field) => ({
     name: field.column,
@@ -123,10 +127,13 @@ export function tableOf(model: ResourceModel, dialect: Dialect): TableDefinition
     })
   const scope = model.tenant === undefined ? [] : [model.tenant.column]
   return {
-    name: model.table,
+    ...table,
     columns,
     primaryKey: model.tenantInKey ? [...scope, model.key.column] : [model.key.column],
-    indexes: [...uniqueIndexes(model, dialect, scope), ...lookupIndexes(model, scope)],
+    indexes: [
+      ...uniqueIndexes(model, dialect, scope, table.name),
+      ...lookupIndexes(model, scope, table.name),
+    ],
   }
 }
 
@@ -136,21 +143,26 @@ const isMysql = (dialect: Dialect): boolean => dialect === 'mysql' || dialect ==
 const uniquesOf = (model: ResourceModel): readonly (readonly Field[])[] =>
   model.uniques.filter((fields) => fields.length > 0)
 
-function uniqueIndexes(model: ResourceModel, dialect: Dialect, scope: readonly string[]): IndexDefinition[] {
+function uniqueIndexes(
+  model: ResourceModel,
+  dialect: Dialect,
+  scope: readonly string[],
+  table: string,
+): IndexDefinition[] {
   const live =
     model.deleteTime === undefined ? undefined : `${quote(model.deleteTime.column, dialect)} IS NULL`
   const declared = uniquesOf(model).map((fields) => {
     const own = fields.map((field) => field.column).filter((column) => !scope.includes(column))
     const columns = [...scope, ...own, ...(isMysql(dialect) && live !== undefined ? [SOFT_DELETE_KEY] : [])]
     return {
-      name: indexName(model.table, [...scope, ...own], 'key'),
+      name: indexName(table, [...scope, ...own], 'key'),
       columns,
       unique: true,
       where: isMysql(dialect) ? undefined : live,
     }
   })
   const publicIds = model.credentials.map(({ publicId }) => ({
-    name: indexName(model.table, [publicId.column], 'key'),
+    name: indexName(table, [publicId.column], 'key'),
     columns: [publicId.column],
     unique: true,
     where: undefined,
@@ -158,7 +170,7 @@ function uniqueIndexes(model: ResourceModel, dialect: Dialect, scope: readonly s
   return [...declared, ...publicIds]
 }
 
-function lookupIndexes(model: ResourceModel, scope: readonly string[]): IndexDefinition[] {
+function lookupIndexes(model: ResourceModel, scope: readonly string[], table: string): IndexDefinition[] {
   const lookups: string[][] = []
   if (!model.tenantInKey && scope.length > 0) lookups.push([...scope, model.key.column])
   for (const time of [model.createTime, model.updateTime])
@@ -173,21 +185,25 @@ function lookupIndexes(model: ResourceModel, scope: readonly string[]): IndexDef
         ...fields.map((field) => field.column).filter((column) => !scope.includes(column)),
       ])
   return lookups.map((columns) => ({
-    name: indexName(model.table, columns, 'idx'),
+    name: indexName(table, columns, 'idx'),
     columns,
     unique: false,
     where: undefined,
   }))
 }
 
+/** Bytes: PostgreSQL cuts a longer name. */
 const MAX_NAME = 63
 
 /** Readable while it fits, then cut and told apart by a digest. */
 function indexName(table: string, columns: readonly string[], suffix: string): string {
   const name = [table, ...columns, suffix].join('_')
-  if (name.length <= MAX_NAME) return name
+  if (Buffer.byteLength(name) <= MAX_NAME) return name
   const digest = createHash('sha256').update(name).digest('hex').slice(0, 8)
-  return `${name.slice(0, MAX_NAME - digest.length - suffix.length - 2)}_${digest}_${suffix}`
+  const characters = [...name]
+  const room = MAX_NAME - digest.length - suffix.length - 2
+  while (Buffer.byteLength(characters.join('')) > room) characters.pop()
+  return `${characters.join('')}_${digest}_${suffix}`
 }
 
 /** The statements that create a table, one DDL statement each; they answer nothing when it exists already. */
@@ -195,8 +211,8 @@ export function createTable(table: TableDefinition, dialect: Dialect): string[] 
   const ifMissing = dialect === 'mysql' ? '' : 'IF NOT EXISTS '
   const columns = table.columns.map((column) => columnText(column, dialect))
   return [
-    `CREATE TABLE IF NOT EXISTS ${quote(table.name, dialect)} ${body(table, columns, [], dialect)}${tableOptions(dialect)}`,
-    ...table.indexes.map((index) => createIndex(table.name, index, dialect, ifMissing)),
+    `CREATE TABLE IF NOT EXISTS ${quoteTable(table, dialect)} ${body(table, columns, [], dialect)}${tableOptions(dialect)}`,
+    ...table.indexes.map((index) => createIndex(table, index, dialect, ifMissing)),
   ]
 }
 
@@ -205,7 +221,7 @@ export function createTable(table: TableDefinition, dialect: Dialect): string[] 
  * commits by itself there, and it means the same to MySQL 8 and to MariaDB, whose collations have other names.
  */
 export function createNewTable(table: TableDefinition, dialect: 'postgres' | 'mysql'): string[] {
-  const create = `CREATE TABLE ${quote(table.name, dialect)} `
+  const create = `CREATE TABLE ${quoteTable(table, dialect)} `
   if (dialect === 'postgres')
     return [
       create +
@@ -215,7 +231,7 @@ export function createNewTable(table: TableDefinition, dialect: 'postgres' | 'my
           [],
           dialect,
         ),
-      ...table.indexes.map((index) => createIndex(table.name, index, dialect)),
+      ...table.indexes.map((index) => createIndex(table, index, dialect)),
     ]
   const columns = table.columns.map((column) => columnText(column, dialect, ''))
   const keys = table.indexes.map(
@@ -259,7 +275,7 @@ export function columnText(
 }
 
 /** @param how - what stands before the name: `IF NOT EXISTS `, or `CONCURRENTLY `. */
-export function createIndex(table: string, index: IndexDefinition, dialect: Dialect, how = ''): string {
+export function createIndex(table: TableName, index: IndexDefinition, dialect: Dialect, how = ''): string {
   const where = index.where === undefined ? '' : ` WHERE ${index.where}`
-  return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${how}${quote(index.name, dialect)} ON ${quote(table, dialect)} (${namesText(index.columns, dialect)})${where}`
+  return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${how}${quote(index.name, dialect)} ON ${quoteTable(table, dialect)} (${namesText(index.columns, dialect)})${where}`
 }

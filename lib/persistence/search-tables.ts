@@ -1,9 +1,12 @@
 import { vectorOf } from './query/search.js'
 import { resourcesIn } from './resources-in.js'
+import { tableNameOf } from './table-name.js'
 
 /** A table whose search vector is stored, and the expression of the vector. */
 export interface SearchTable {
   readonly table: string
+  /** Where the entity names one; else the schema of the module. */
+  readonly schema?: string | undefined
   readonly vector: string
 }
 
@@ -21,9 +24,12 @@ export interface SearchTables {
  * @throws DeclarationError for a resource whose declarations do not fit together.
  */
 export function searchTables(exports: Readonly<Record<string, unknown>>): SearchTables {
-  const models = resourcesIn(exports)
-  const tables = models.flatMap(({ table, search }) =>
-    search?.strategy === 'INDEXED' ? [{ table, vector: vectorOf(search) }] : [],
-  )
+  const { models, naming } = resourcesIn(exports)
+  const tables = models.flatMap((model): SearchTable[] => {
+    const { search } = model
+    if (search?.strategy !== 'INDEXED') return []
+    const { schema, name } = tableNameOf(model, 'postgres', naming)
+    return [{ table: name, ...(schema !== undefined && { schema }), vector: vectorOf(search) }]
+  })
   return { resources: models.length, tables }
 }

@@ -10,6 +10,7 @@ import { inheritedFacts } from '../../decorators/metadata.js'
 import { AshlarError } from '../errors.js'
 import type { EntityClass } from '../resource/resource-model.js'
 import { createTables } from './create-tables.js'
+import { checkResources } from './resources-in.js'
 import { openSqlite, type SqliteEngineOptions } from './sqlite-engine.js'
 import { SqliteLeases, type SqliteLease } from './sqlite-leases.js'
 
@@ -51,7 +52,8 @@ export class SqliteDataSource extends DataSource {
   }
 
   /**
-   * Creates the tables of resources that are missing, and columns that they lack; other entities are left to TypeORM.
+   * Creates the tables of resources that are missing, and columns that they lack; other entities are left to TypeORM, and
+   * those with `synchronize: false` to others.
    * `initialize()` calls it unless `synchronize` is false.
    */
   override async synchronize(dropBeforeSync = false): Promise<void> {
@@ -61,8 +63,16 @@ export class SqliteDataSource extends DataSource {
     for (const metadata of resources) metadata.synchronize = false
     const isMixed = resources.length < this.entityMetadatas.length
     if (isMixed || dropBeforeSync) await super.synchronize(dropBeforeSync)
-    const entities = resources.map(({ target }) => target as EntityClass<object>)
+    const entities = resources
+      .filter(({ tableMetadataArgs }) => tableMetadataArgs.synchronize !== false)
+      .map(({ target }) => target as EntityClass<object>)
     await createTables(this, entities, 'sqlite')
+  }
+
+  /** What is refused of a resource is told before TypeORM trips over it. */
+  protected override async buildMetadatas(): Promise<void> {
+    checkResources({ ...this.options.entities })
+    await super.buildMetadatas()
   }
 
   /** Who may use the connection; undefined until the DataSource is initialized. */

@@ -1,12 +1,13 @@
-import { createHash } from 'node:crypto'
 import type { Field } from '../resource/field.js'
 import type { ResourceModel } from '../resource/resource-model.js'
 import type { Dialect, Statement } from './executor.js'
+import { named } from './named.js'
 import { bindOf } from './query/bind.js'
 import { BoundedCache } from './query/bounded-cache.js'
 import { quoteIdentifier as quote } from './query/identifier.js'
 import { arrayTypeOf, SOFT_DELETE_KEY } from './schema.js'
 import { selected } from './stored-values.js'
+import { quoteTable, type TableName, tableNameOf } from './table-name.js'
 
 const CACHED_SHAPES = 1000
 
@@ -30,8 +31,9 @@ export class Statements {
   constructor(
     readonly model: ResourceModel,
     readonly dialect: Dialect,
+    readonly table: TableName = tableNameOf(model, dialect),
   ) {
-    this.#table = quote(model.table, dialect)
+    this.#table = quoteTable(table, dialect)
     this.#columns = this.#select(model.entityFields)
     this.#returning = this.canReturn ? ` RETURNING ${this.#columns}` : ''
     this.#discriminated =
@@ -133,10 +135,9 @@ export class Statements {
     const columns = fields.map((field) => field.column)
     return this.#shape(`batchUpdate ${tenant} ${columns.join('\0')}`, () => {
       const sets = fields.map((field, i) => `${this.#name(field)} = l.v${i}`)
-      const qualified = this.model.entityFields.map((field) => `t.${this.#name(field)}`)
       return (
         `${this.#locked(tenant, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
-        `WHERE ${this.#sameRow(tenant)} RETURNING l.o, ${qualified.join(', ')}`
+        `WHERE ${this.#sameRow(tenant)} RETURNING l.o, ${this.#select(this.model.entityFields, 't.')}`
       )
     })
   }
@@ -243,9 +244,10 @@ export class Statements {
     return quote(field.column, this.dialect)
   }
 
-  #select(fields: readonly Field[]): string {
+  /** @param of - what the columns are qualified with. */
+  #select(fields: readonly Field[], of = ''): string {
     return fields
-      .map((field) => selected(field, this.#name(field), this.dialect, this.#name(field)))
+      .map((field) => selected(field, of + this.#name(field), this.dialect, this.#name(field)))
       .join(', ')
   }
 
@@ -255,15 +257,6 @@ export class Statements {
     return statement
   }
 }
-
-/**
- * Named after its text: behind a pooler a session is shared with other processes, whose statement of the same name would
- * be run instead.
- */
-const named = (text: string): Statement => ({
-  name: `ashlar_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,
-  text,
-})
 
 /** Numbers the placeholders of one statement. */
 class Text {

@@ -21,11 +21,24 @@ const nullable =
   (value) =>
     value === undefined || value === null ? null : encode(value)
 
-/** How a field is selected, so that its decoder gets what it expects. */
+/**
+ * How a field is selected, so that its decoder gets what it expects. PostgreSQL writes bytes and floating-point numbers as
+ * its settings say (`bytea_output`, `extra_float_digits`), which behind a transaction pooler are those of whichever session
+ * comes; in hexadecimal they are always the same.
+ */
 export function selected(field: Field, quoted: string, dialect: Dialect, alias: string): string {
+  if (dialect === 'postgres') {
+    if (field.kind === 'bytes') return `encode(${quoted}, 'hex') AS ${HEX}`
+    return isFloating(field.kind) ? `encode(float8send(${quoted}), 'hex') AS ${HEX}` : quoted
+  }
   const wide = field.kind === 'int64' || field.kind === 'uint64' || field.kind === 'duration'
   return dialect === 'sqlite' && wide ? `CAST(${quoted} AS TEXT) AS ${alias}` : quoted
 }
+
+/** ORDER BY takes a name of the select list for that before it takes it for a column's, and no column is called this. */
+const HEX = '"(hex)"'
+
+const isFloating = (kind: FieldKind): boolean => kind === 'float' || kind === 'double'
 
 /** Row → entity, compiled once per resource and dialect: positional, without a loop or a lookup by name. */
 export type Hydrate<E> = (row: Row) => E
@@ -57,7 +70,8 @@ type Decode = (value: unknown) => unknown
 /** The cheap kinds are written inline; the rest goes through its decoder. */
 function expression(field: Field, dialect: Dialect, value: string, index: number): string {
   if (field.kind === 'string') return value
-  if (field.kind === 'int32' || field.kind === 'uint32' || field.kind === 'double') return `+${value}`
+  if (field.kind === 'int32' || field.kind === 'uint32') return `+${value}`
+  if (field.kind === 'double' && dialect !== 'postgres') return `+${value}`
   if (field.kind === 'bool') return dialect === 'postgres' ? `${value} === 't'` : `+${value} === 1`
   return `d[${index}](${value})`
 }
@@ -83,10 +97,14 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): Decode
     return dialect === 'postgres' ? (value) => value === 't' : (value) => Number(value) === 1
   if (kind === 'bytes')
     return dialect === 'postgres'
-      ? (value) => new Uint8Array(Buffer.from((value as string).slice(2), 'hex'))
+      ? (value) => new Uint8Array(Buffer.from(value as string, 'hex'))
       : (value) => new Uint8Array(value as Buffer)
+  if (dialect === 'postgres' && isFloating(kind)) return (value) => fromHex(value as string)
   return DECODERS[kind as keyof typeof DECODERS]
 }
+
+/** A column of single precision was widened, which is exact. */
+const fromHex = (text: string): number => Buffer.from(text, 'hex').readDoubleBE()
 
 const digits = (text: string, at: number): number =>
   (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48
@@ -116,10 +134,19 @@ export function toTime(text: string): Date {
   )
 }
 
-/** Microseconds since the epoch of a time that has more than milliseconds; undefined for any other. */
-export function microsecondsOf(text: unknown): bigint | undefined {
-  const fraction = typeof text === 'string' ? /\.(\d{4,6})/.exec(text)?.[1] : undefined
-  const rest = fraction?.padEnd(6, '0').slice(3) ?? '000'
-  if (rest === '000') return undefined
-  return BigInt(toTime(text as string).getTime()) * 1000n + BigInt(rest)
+/**
+ * A stored time exactly, as a cursor needs it: another writer's may be finer than a Date, or no time that we write, and a
+ * Date in its place would repeat its row or lose others.
+ */
+export function exactTime(stored: unknown, value: unknown, dialect: Dialect): unknown {
+  if (typeof stored !== 'string') return value
+  // SQLite compares the texts.
+  if (dialect === 'sqlite') return (value as Date).toJSON() === stored ? value : stored
+  const usual = USUAL.exec(stored)
+  if (usual === null) return stored
+  const rest = (usual[1] ?? '').padEnd(6, '0').slice(3)
+  return rest === '000' ? value : BigInt(toTime(stored).getTime()) * 1000n + BigInt(rest)
 }
+
+/** A time of the years 1000 to 9999 as PostgreSQL and MySQL answer it. */
+const USUAL = /^[1-9]\d{3}-(?!00)\d\d-(?!00)\d\d \d\d:\d\d:\d\d(?:\.(\d{1,6}))?(?:\+00)?$/

@@ -1,16 +1,19 @@
 import { DeclarationError } from '../errors.js'
-import { quoteIdentifier as quote } from './query/identifier.js'
 import { resourcesIn } from './resources-in.js'
 import { createNewTable, tableOf, type TableDefinition } from './schema.js'
+import { quoteTable, type TableName, tableNameOf, tableText } from './table-name.js'
 
 /** The SQL of one version, there and back. */
 export interface TableSql {
+  /** What it creates. Without a schema it is in the one that the migrations run in. */
+  readonly table: TableName
   readonly up: string
   readonly down: string
 }
 
 /** The migration that creates the table of one resource. */
 export interface TableMigration {
+  /** `widgets`, or `inventory.widgets` where the entity names a schema. */
   readonly table: string
   readonly postgres: TableSql
   /** For MySQL 8 and MariaDB alike. */
@@ -21,34 +24,54 @@ export interface TableMigration {
 
 /**
  * The migrations that create the tables of the resources that a module exports (hand it `await import(…)`), by the names of
- * the tables: with the primary key, every index and the collations that isolation, uniqueness and order need. Empty when it
- * exports no resource.
+ * the tables: with the primary key, every index and the collations that isolation, uniqueness and order need. A DataSource
+ * among the exports gives its `entityPrefix` and naming strategy. Empty when there is no resource.
  * @throws DeclarationError for a resource whose declarations do not fit together, and for two of one table.
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
-  const models = resourcesIn(exports)
-  const names = models.map(({ table }) => table)
-  const doubled = names.filter((name, index) => names.indexOf(name) !== index)
-  if (doubled.length > 0)
+  const { models, naming } = resourcesIn(exports)
+  const tables = models.map((model) => ({
+    model,
+    postgres: tableNameOf(model, 'postgres', naming),
+    mysql: tableNameOf(model, 'mysql', naming),
+  }))
+  const doubled = repeated(tables.map(({ postgres }) => tableText(postgres)))
+  if (doubled.size > 0)
     throw new DeclarationError(
       'entities',
-      [...new Set(doubled)].map((name) => `two resources have the table ${name}`),
+      [...doubled].map((name) => `two resources have the table ${name}`),
     )
-  return models.map((model) => {
-    const onMysql = tableOf(model, 'mysql')
+  const doubledOnMysql = repeated(tables.map(({ mysql }) => tableText(mysql)))
+  return tables.map(({ model, postgres, mysql }) => {
+    const onMysql = tableOf(model, 'mysql', mysql)
     const title = `-- The table of the resource ${model.type}, as its decorators describe it.\n`
+    const table = tableText(postgres)
     const search =
       model.search?.strategy === 'INDEXED'
-        ? [`${model.table} has INDEXED search: ashlar search generate writes its vector and index`]
+        ? [`${table} has INDEXED search: ashlar search generate writes its vector and index`]
         : []
+    const elsewhere =
+      postgres.schema === undefined
+        ? []
+        : [
+            `${table} is in a schema that its entity names, and these files do not make: run them in it (migrate up --schema ${postgres.schema}), or write CREATE SCHEMA in a file before`,
+          ]
+    const shared = doubledOnMysql.has(tableText(mysql))
+      ? [
+          `on MySQL several resources have the table ${tableText(mysql)}, because it ignores the schema of an entity: say @Entity({ database }), or another name`,
+        ]
+      : []
     return {
-      table: model.table,
-      postgres: sqlOf(tableOf(model, 'postgres'), 'postgres', title),
+      table,
+      postgres: sqlOf(tableOf(model, 'postgres', postgres), 'postgres', title),
       mysql: sqlOf(onMysql, 'mysql', title),
-      notes: [...search, ...keysTooLong(onMysql)],
+      notes: [...search, ...elsewhere, ...keysTooLong(onMysql), ...shared],
     }
   })
 }
+
+const repeated = (names: readonly string[]): ReadonlySet<string> =>
+  new Set(names.filter((name, index) => names.indexOf(name) !== index))
 
 function sqlOf(table: TableDefinition, dialect: 'postgres' | 'mysql', title: string): TableSql {
   // A proto int32 ends where the column does.
@@ -56,8 +79,9 @@ function sqlOf(table: TableDefinition, dialect: 'postgres' | 'mysql', title: str
   const allowed = isMeant ? '-- ashlar:allow prefer-bigint-over-int\n' : ''
   const statements = createNewTable(table, dialect).map((text) => `${text};\n`)
   return {
+    table: { schema: table.schema, name: table.name },
     up: `${title}${allowed}\n${statements.join('\n')}`,
-    down: `DROP TABLE ${quote(table.name, dialect)};\n`,
+    down: `DROP TABLE ${quoteTable(table, dialect)};\n`,
   }
 }
 

@@ -1,14 +1,15 @@
 import { Aborted, AshlarError, DeadlineExceeded, Internal } from '../errors.js'
 import { constraintError, retryable } from './constraint-error.js'
+import { isInstance, readable } from '../resource/readable.js'
 import { driverErrors } from './driver-errors.js'
 
 /** What a caller is told of a failure: never a driver's error as it is, which carries SQL and values. */
 export function toCaller(error: unknown): unknown {
-  if (error instanceof AshlarError || error instanceof TypeError) return error
+  if (isInstance(error, AshlarError) || isInstance(error, TypeError)) return readable(error)
   const violated = constraintError(error)
   if (violated !== undefined) return violated
   if (retryable(error)) return new Aborted(undefined, error)
-  return isTimedOut(error) ? new DeadlineExceeded(undefined, error) : new Internal(error)
+  return isTimedOut(error) ? new DeadlineExceeded(undefined, error) : new Internal(readable(error))
 }
 
 /** The server has ended the statement: PostgreSQL's statement_timeout, MariaDB's max_statement_time, MySQL's max_execution_time. */

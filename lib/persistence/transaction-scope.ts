@@ -2,7 +2,7 @@ import { RequestContext } from '../context.js'
 import { Aborted } from '../errors.js'
 import type { Database, Executor, Lease, Result, RunOptions, Statement } from './executor.js'
 import { cancellation } from './executors/cancellation.js'
-import { endedTransaction } from './executors/ended-transaction.js'
+import { endedTransaction, mayHaveRolledBack } from './executors/ended-transaction.js'
 import { StaleStatement } from './executors/stale-statement.js'
 
 /** Reads leave nothing behind that a later failure could take along: neither rows, nor locks, nor settings. */
@@ -69,9 +69,22 @@ export class TransactionScope implements Executor {
       return result
     } catch (error) {
       if (this.#isMarking) await this.#rollBackTo(MARK, error)
-      else if (endedTransaction(this.dialect, error)) this.wire.ended = error
+      else if (endedTransaction(this.dialect, error) || (await this.#wasRolledBack(error)))
+        this.wire.ended = error
       throw error
     }
+  }
+
+  /** A transaction can be begun where none is open, and nowhere else. */
+  async #wasRolledBack(error: unknown): Promise<boolean> {
+    if (!mayHaveRolledBack(this.dialect, error)) return false
+    const { lease } = this.wire
+    const isOpen = await lease.control('BEGIN').then(
+      () => false,
+      () => true,
+    )
+    if (!isOpen) await lease.control('ROLLBACK')
+    return !isOpen
   }
 
   get #isMarking(): boolean {

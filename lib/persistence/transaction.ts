@@ -3,11 +3,14 @@ import { RequestContext } from '../context.js'
 import { Unavailable } from '../errors.js'
 import { withRetries } from './constraint-error.js'
 import { executorOf, type Database, type Executor } from './executor.js'
+import { StaleStatement } from './executors/stale-statement.js'
+import { TAKES_NO_WRITES } from './read-only-error.js'
 import type { TransactionOptions } from './repository.js'
 import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, whose statements are no repository's. */
 export { executorOf, type Database, type Statement } from './executor.js'
+export { named } from './named.js'
 
 /**
  * Runs `fn` in a transaction, which every repository of this database joins through the current context (or the one
@@ -46,8 +49,20 @@ export async function atomically<T>(
   fn: (executor: Executor) => Promise<T>,
 ): Promise<T> {
   const parent = scopeOf(database, context)
-  if (parent !== undefined) return parent.nest(surrounding(context), false, fn)
-  return withRetries(() => begin(database, context, false, fn), { signal: context.signal })
+  if (parent !== undefined) return withFreshStatements(() => parent.nest(surrounding(context), false, fn))
+  const attempt = () => withFreshStatements(() => begin(database, context, false, fn))
+  return withRetries(attempt, { signal: context.signal })
+}
+
+/** Each time fewer statements are held to be prepared, so that this comes to an end. */
+async function withFreshStatements<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof StaleStatement)) throw error
+    }
+  }
 }
 
 async function begin<T>(
@@ -94,7 +109,7 @@ async function commit(send: () => Promise<void>): Promise<void> {
   try {
     await send()
   } catch (error) {
-    if (!(error instanceof Unavailable)) throw error
+    if (!(error instanceof Unavailable) || error.message === TAKES_NO_WRITES) throw error
     throw new Unavailable(
       'the connection was lost while committing: whether the changes are saved is not known',
       error,

@@ -3,17 +3,17 @@ import { RequestContext } from '../context.js'
 import { ErrNotFound } from '../errors.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from '../resource/resource-model.js'
 import { resourceModel } from '../resource/resource-model.js'
-import { checkBatch, inKeyOrder, type Patched } from './batch.js'
+import { checkBatch, inKeyOrder, isUnconditional, type Patched } from './batch.js'
 import { updateInGroups } from './batch-update.js'
 import { withRetries } from './constraint-error.js'
-import { CollationCheck } from './collation.js'
 import { checkCredential, type Verification } from './credential-check.js'
 import { cutoff } from './cutoff.js'
+import { DataSourceCheck } from './data-source-check.js'
 import { executorOf, type Database, type Executor, type RunOptions } from './executor.js'
 import { withFreshMint } from './fresh-mint.js'
 import { planList, type PagingOptions } from './list-plan.js'
 import { newEntity, type Sources, type Values } from './new-entity.js'
-import { deletionOf, patchOf, restorationOf, stampsOf } from './patch.js'
+import { deletionOf, patchesOf, patchOf, restorationOf, stampsOf } from './patch.js'
 import { canMatch, explainDeletedMiss, explainMiss } from './preconditions.js'
 import { byCodePoint } from './query/code-point-order.js'
 import type {
@@ -24,10 +24,11 @@ import type {
   Page,
   Repository,
   TransactionOptions,
+  UpdateOptions,
   WriteOptions,
 } from './repository.js'
 import { RowStore, type Target } from './row-store.js'
-import { ambiguousKey, isStorable, runOptions, scopeOf, type Scope } from './scope.js'
+import { ambiguousKey, byKey, isStorable, runOptions, scopeOf, type Scope } from './scope.js'
 import { checkSealing, mint, reveal, sealNew, type SealingOptions } from './sealing.js'
 import { toCaller } from './to-caller.js'
 import { atomically, current, transaction } from './transaction.js'
@@ -47,7 +48,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   readonly #options: RepositoryOptions
   readonly #database: Database
   readonly #rows: RowStore<E>
-  readonly #collations: CollationCheck
+  readonly #check: DataSourceCheck
 
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
     this.model = resourceModel(entity)
@@ -55,9 +56,11 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
     this.#database = executorOf(dataSource)
-    this.#collations = new CollationCheck(this.#database, this.model)
-    this.#rows = new RowStore(this.model, this.#database.dialect)
+    this.#check = new DataSourceCheck(this.#database, this.model)
+    this.#rows = new RowStore(this.model, this.#database.dialect, this.#check.table)
   }
+
+  readonly startUpCheck = () => this.#check.findings()
 
   get(key: string, options?: OperationOptions): Promise<E> {
     return this.#read(options, async (on, scope, run) => {
@@ -89,7 +92,12 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     )
   }
 
-  update(key: string, entity: Partial<E>, fieldMask?: readonly string[], options?: WriteOptions): Promise<E> {
+  update(
+    key: string,
+    entity: Partial<E>,
+    fieldMask?: readonly string[],
+    options?: UpdateOptions,
+  ): Promise<E> {
     return this.#write(options, async (scope) => {
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
       return (on, run) => this.#updateOne(on, key, patch, scope, run, options?.ifMatch)
@@ -126,7 +134,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     checkBatch(keys, 'ids', { unique: false })
     return this.#read(options, async (on, scope, run) => {
       if (!keys.every(isStorable)) return notFound()
-      const found = this.#byKey(await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run))
+      const found = byKey(this.model, await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run))
       return keys.map((key) => (found.get(key) ?? notFound()) as E)
     })
   }
@@ -140,11 +148,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#write(
       options,
       async (scope) => {
-        const patches: Patched[] = []
-        for (const [index, { key, entity, fieldMask }] of items.entries()) {
-          const patch = patchOf(this.model, entity, fieldMask, options, this.#options, scope)
-          patches.push({ key, index, patch: patch instanceof Promise ? await patch : patch })
-        }
+        const patches = await patchesOf(this.model, items, this.#options, scope)
         return (on, run) => this.#updateMany(on, patches, scope, run)
       },
       true,
@@ -192,6 +196,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return transaction(this.#database, fn, { context, retries: options?.retries ?? 0 })
   }
 
+  checkWrites(): Promise<void> {
+    return this.#database.checkWrites()
+  }
+
   /** @internal What `lookupBy<Field>Hash` calls. */
   lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
     return this.#read(options, async (on, scope, run) => {
@@ -228,7 +236,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const find = async (publicId: string) =>
       (await this.#rows.find(on, credential.publicId, publicId, undefined, run))[0]
     try {
-      if (this.#collations.isPending) await this.#collations.run()
+      if (this.#check.isPending) await this.#check.run(on, run)
       return await checkCredential(this.model, credential, token, this.#options, find, context.signal)
     } catch (error) {
       throw toCaller(error)
@@ -280,10 +288,11 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   /** In key order, so that two batches never wait for each other. */
   async #updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
-    if (this.#rows.canBatch(scope.tenant)) return updateInGroups(this.#rows, on, patches, scope.tenant, run)
+    if (isUnconditional(patches) && this.#rows.canBatch(scope.tenant))
+      return updateInGroups(this.#rows, on, patches, scope.tenant, run)
     const updated: E[] = []
-    for (const { key, patch, index } of inKeyOrder(patches))
-      updated[index] = await this.#updateOne(on, key, patch, scope, run)
+    for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
+      updated[index] = await this.#updateOne(on, key, patch, scope, run, ifMatch)
     return updated
   }
 
@@ -296,16 +305,6 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return { key, tenant: tenant ?? '', ifMatch }
   }
 
-  #byKey(entities: readonly E[]): Map<string, E> {
-    const byKey = new Map<string, E>()
-    for (const entity of entities) {
-      const key = (entity as Values)[this.model.key.property] as string
-      if (byKey.has(key)) throw ambiguousKey(this.model)
-      byKey.set(key, entity)
-    }
-    return byKey
-  }
-
   async #read<T>(
     options: OperationOptions | undefined,
     work: (on: Executor, scope: Scope, run: RunOptions) => Promise<T>,
@@ -313,8 +312,9 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const scope = scopeOf(this.model, options)
     const run = runOptions(scope)
     try {
-      if (this.#collations.isPending) await this.#collations.run()
-      return await work(current(this.#database, scope.context), scope, run)
+      const on = current(this.#database, scope.context)
+      if (this.#check.isPending) await this.#check.run(on, run)
+      return await work(on, scope, run)
     } catch (error) {
       throw toCaller(error)
     }
@@ -332,10 +332,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const scope = scopeOf(this.model, options)
     const run = runOptions(scope)
     try {
-      if (this.#collations.isPending) await this.#collations.run()
-      const work = await prepare(scope)
-      if (isAtomic) return await atomically(this.#database, scope.context, (on) => work(on, run))
       const on = current(this.#database, scope.context)
+      if (this.#check.isPending) await this.#check.run(on, run)
+      const work = await prepare(scope)
+      if (isAtomic) return await atomically(this.#database, scope.context, (inside) => work(inside, run))
       // In a transaction a deadlock is the transaction's to retry.
       if (on !== this.#database) return await work(on, run)
       return await withRetries(() => work(on, run), run)

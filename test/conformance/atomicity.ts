@@ -9,7 +9,7 @@ export const atomicity = (holder: Holder, dataSource: () => DataSource): void =>
     inAcme(async () => (await holder.subject.specimens.list({ showDeleted: true })).items)
 
   describe('every statement may fail', () => {
-    const item = (key: string) => ({ key, entity: { title: 'changed' }, fieldMask: ['title'] })
+    const item = (key: string) => ({ key, entity: { title: 'changed' }, fieldMask: ['title'] }) as const
     const operations: Record<string, () => Promise<unknown>> = {
       create: () => holder.subject.specimens.create(draft({ id: 'new' })),
       update: () => holder.subject.specimens.update('a', { title: 'changed' }, ['title']),

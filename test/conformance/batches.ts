@@ -31,7 +31,7 @@ export const batches = (holder: Holder): void => {
   const count = (key: string, to: number, fieldMask: readonly string[] = ['count']) => ({
     key,
     entity: { count: to },
-    fieldMask,
+    fieldMask: fieldMask as readonly ['count'],
   })
 
   describe('batches', () => {
@@ -62,13 +62,54 @@ export const batches = (holder: Holder): void => {
         expect(await counts()).to.deep.equal(['a:1', 'b:2'])
       }))
 
-    it('BatchUpdate with an empty mask is a full update', () =>
+    for (const fieldMask of [[], ['*']] as const)
+      it(`BatchUpdate with the mask ${JSON.stringify(fieldMask)} is a full update`, () =>
+        inAcme(async () => {
+          const before = await holder.subject.specimens.create(draft({ id: 'a', count: 1, note: 'n' }))
+          const { note: _, ...whole } = { ...before, title: 'T', code: 'c', count: 0 }
+          const [updated] = await holder.subject.specimens.batchUpdate([
+            { key: 'a', entity: whole, fieldMask },
+          ])
+          expect(updated).to.include({ title: 'T', code: 'c', count: 0, note: undefined })
+        }))
+
+    it('BatchUpdate of a part of an entity without a mask is refused as a whole', () =>
       inAcme(async () => {
-        await make('a')
-        const [updated] = await holder.subject.specimens.batchUpdate([
-          { key: 'a', entity: { title: 'T', code: 'c' }, fieldMask: [] },
+        await make('a', 'b')
+        const part = { key: 'a', entity: { title: 'T' }, fieldMask: [] } as never
+        await rejection(
+          holder.subject.specimens.batchUpdate([count('b', 2), part]),
+          InvalidArgument,
+          'lacks active, count,',
+        )
+        expect(await counts()).to.deep.equal(['a:1', 'b:1'])
+      }))
+
+    it('BatchUpdate with touchOnly writes etag and update_time of that item alone', () =>
+      inAcme(async () => {
+        await make('a', 'b', 'c')
+        const { specimens } = holder.subject
+        const etag = async (id: string) => (await specimens.get(id)).etag
+        const before = await etag('a')
+        const touch = { entity: { count: 9, title: '' }, touchOnly: true } as const
+        const updated = await specimens.batchUpdate([
+          { key: 'c', fieldMask: [], ...touch },
+          count('b', 2),
+          { key: 'a', fieldMask: ['count'], ...touch },
         ])
-        expect(updated).to.include({ title: 'T', code: 'c', count: 0 })
+        expect(updated.map(({ id, count: n }) => `${id} ${n}`)).to.deep.equal(['c 1', 'b 2', 'a 1'])
+        expect(await etag('a')).to.not.equal(before)
+      }))
+
+    it('BatchUpdate with touchOnly answers entities that have neither etag nor update_time', () =>
+      inAcme(async () => {
+        const { notes } = holder.subject
+        for (const name of ['m', 'n']) await notes.create({ name, text: name, stars: 1 })
+        const touch = (key: string) =>
+          ({ key, entity: { stars: 9 }, fieldMask: [], touchOnly: true }) as const
+        const touched = await notes.batchUpdate([touch('n'), touch('m')])
+        expect(touched.map(({ name, stars }) => `${name} ${stars}`)).to.deep.equal(['n 1', 'm 1'])
+        await rejection(notes.batchUpdate([touch('m'), touch('nobody')]), ErrNotFound)
       }))
 
     it('BatchUpdate writes every kind of value, absent ones included', () =>
@@ -78,7 +119,7 @@ export const batches = (holder: Holder): void => {
         const mask = Object.keys(EVERY_KIND).map((name) =>
           name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
         )
-        const fieldMask = [...mask, 'note', 'rank', 'webhook_secret']
+        const fieldMask = ['note', 'rank', 'webhook_secret', ...(mask as 'title'[])] as const
         const [a, b, c] = await holder.subject.specimens.batchUpdate([
           { key: 'c', entity: { ...full, webhookSecret: 'hush' }, fieldMask },
           { key: 'a', entity: {}, fieldMask },
@@ -104,7 +145,7 @@ export const batches = (holder: Holder): void => {
       ['a duplicate key', () => [count('a', 5), count('a', 6)], InvalidArgument],
       [
         'a unique value that is taken',
-        () => [count('a', 5), { key: 'b', entity: { code: 'taken' }, fieldMask: ['code'] }],
+        () => [count('a', 5), { key: 'b', entity: { code: 'taken' }, fieldMask: ['code'] as const }],
         ErrConflict,
       ],
     ] as const
@@ -124,7 +165,7 @@ export const batches = (holder: Holder): void => {
         const to = (key: string, code: string, more: object = {}) => ({
           key,
           entity: { code, ...more },
-          fieldMask: ['code', ...Object.keys(more)],
+          fieldMask: ['code', ...Object.keys(more)] as ['code'],
         })
         for (const more of [{}, { title: 'T' }]) {
           await rejection(specimens.batchUpdate([to('b', 'free'), to('a', 'code-b', more)]), ErrConflict)

@@ -1,11 +1,13 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../lib/context.js'
-import type {
-  Claim,
-  ClaimOutcome,
-  DeduplicationKey,
-  DeduplicationStore,
-  StoredReply,
+import {
+  type Claim,
+  type ClaimOutcome,
+  type DeduplicationKey,
+  type DeduplicationStore,
+  MAX_KEPT_BYTES,
+  type StoredReply,
+  withoutAnswer,
 } from '../../lib/server/stores/deduplication-store.js'
 import { drill } from '../support/drill.js'
 
@@ -47,6 +49,18 @@ export function conformsToDeduplicationStore(open: () => DeduplicationSubject): 
     return (outcome as ClaimOutcome & { state: 'claimed' }).claim
   }
 
+  it('keeps keys apart that no column can hold as they are', async () => {
+    const { store, other } = open()
+    const key = newKey()
+    const odd = ['\0', 'a\0', '\ud800', '\ud801', 'x'.repeat(5000), `${'x'.repeat(5000)}\0`]
+    for (const text of odd)
+      for (const part of ['tenant', 'subject', 'requestId'] as const) {
+        const one = { ...key, [part]: `${key[part]}${text}` }
+        claimed(await store.claim(one, 'print', LEASE_MS))
+        expect((await other.claim(one, 'print', LEASE_MS)).state).to.equal('running')
+      }
+  })
+
   it('gives a free key to whoever asks, and tells the others that it runs', async () => {
     const { store, other } = open()
     const key = newKey()
@@ -79,6 +93,41 @@ export function conformsToDeduplicationStore(open: () => DeduplicationSubject): 
     expect(outcome).to.include({ state: 'answered', fingerprint: 'print' })
     const kept = (outcome as ClaimOutcome & { state: 'answered' }).reply
     expect({ ...kept, message: [...kept.message] }).to.deep.equal({ ...reply, message: [...reply.message] })
+  })
+
+  it('keeps the largest answer, byte for byte', async () => {
+    const { store, other } = open()
+    const key = newKey()
+    const message = Buffer.alloc(MAX_KEPT_BYTES, 'stone')
+    await claimed(await store.claim(key, 'print', LEASE_MS)).complete({ ...reply, message }, context)
+    const { reply: kept } = (await other.claim(key, 'print', LEASE_MS)) as { reply: StoredReply }
+    expect(Buffer.compare(kept.message, message)).to.equal(0)
+  })
+
+  for (const omitted of ['size', 'room', 'failure'] as const)
+    it(`remembers that a call was answered whose answer is not kept for its ${omitted}`, async () => {
+      const { store, other } = open()
+      const key = newKey()
+      const claim = claimed(await store.claim(key, 'print', LEASE_MS))
+      expect(await claim.complete(withoutAnswer(omitted), context)).to.equal(true)
+      const outcome = await other.claim(key, 'print', LEASE_MS)
+      expect(outcome).to.include({ state: 'answered', fingerprint: 'print' })
+      const kept = (outcome as ClaimOutcome & { state: 'answered' }).reply
+      expect({ ...kept, message: [...kept.message] }).to.deep.equal({
+        ...withoutAnswer(omitted),
+        message: [],
+      })
+    })
+
+  it('takes the answer of a claim that has lapsed and that nobody has taken since', async () => {
+    const { store, other, pass } = open()
+    const key = newKey()
+    const claim = claimed(await store.claim(key, 'print', 100))
+    await pass(150)
+    // Somebody else's claim is what makes a store look for those that have lapsed.
+    claimed(await store.claim(newKey(), 'print', LEASE_MS))
+    expect(await claim.complete(reply, context)).to.equal(true)
+    expect(await other.claim(key, 'print', LEASE_MS)).to.include({ state: 'answered', fingerprint: 'print' })
   })
 
   it('forgets an answer when its time is over', async () => {

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../lib/errors.js'
+import { quote } from '../persistence/query/specimen-filters.js'
+import { KEYS } from '../persistence/query/specimen-rows.js'
 import { Specimen_Phase } from '../support/gen/specimens_pb.js'
 import { draft, type Holder, inAcme, rejection } from './subject.js'
 
@@ -13,6 +15,12 @@ const FOUND: readonly (readonly [string, string])[] = [
   ['count >= 2', 'b c'],
   ['count < 2', 'a'],
   ['count <= 2', 'a b'],
+  ['count = 2.0', 'b'],
+  ['count >= 0.2e1', 'b c'],
+  ['big = 9223372036854775807.0', 'a'],
+  ['big = 9.007199254740993e15', 'c'],
+  ['span = 1.5s', 'a'],
+  [Array.from({ length: 128 }, () => 'count=1').join(' OR '), 'a'],
   ['count = 1 OR count = 3', 'a c'],
   ['count = 1 or count = 3', 'a c'],
   ['count > 1 AND title = "Basalt"', 'b'],
@@ -73,6 +81,18 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['count = "x"', /position/],
   ['count = 1.5', /position/],
   ['count = 99999999999999999999', /position/],
+  ['count = 007', /takes an integer/],
+  ['count = 1e-1', /takes an integer/],
+  ['score = 007', /takes a number/],
+  ['count > null', /by = and != only/],
+  ['note <= null', /by = and != only/],
+  ['due_time < null', /by = and != only/],
+  ['tags.env >= null', /by = and != only/],
+  ['phase > null', /by = and != only/],
+  ['\u00a0', /unknown field/],
+  ['count\u00a0= 1', /unknown field/],
+  [Array.from({ length: 129 }, () => 'count=1').join(' '), /more than 128 comparisons/],
+  [' '.repeat(10_000_000), /4096/],
   ['title = 1', /position/],
   ['active = 1', /position/],
   ['phase = NOPE', /position/],
@@ -146,5 +166,27 @@ export const filters = (holder: Holder): void => {
           expect(error.field).to.equal('filter')
           expect(error.wireMessage.replace(/"[^"]*"/, '')).to.not.match(/specimens|deleted_at|SELECT|_hash/)
         }))
+
+    it('finds tags by keys of every shape, and only by the very same key', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        for (const [i, key] of KEYS.entries())
+          await specimens.create(draft({ id: `k${i}`, tags: { before: 'x', [key]: `v${i}`, after: 'y' } }))
+        for (const [i, key] of KEYS.entries()) {
+          const name = quote(key)
+          for (const filter of [
+            `tags:${name}`,
+            `has(tags.${name})`,
+            `tags.${name} = "v${i}"`,
+            `tags.${name}:"v${i}"`,
+          ])
+            expect(
+              (await specimens.list({ filter })).items.map(({ id }) => id),
+              filter,
+            ).to.deep.equal([`k${i}`])
+          const { items } = await specimens.list({ filter: `tags.${name} = null`, pageSize: 1000 })
+          expect(items, key).to.have.length(KEYS.length - 1)
+        }
+      })).timeout(60_000)
   })
 }

@@ -1,6 +1,10 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../lib/errors.js'
 import type { ListOptions } from '../../lib/persistence/repository.js'
+import type { FilterNode } from '../../lib/persistence/query/plan.js'
+import type { Field } from '../../lib/resource/field.js'
+import { resourceModel } from '../../lib/resource/resource-model.js'
+import { Specimen } from '../support/specimen.js'
 import { asTenant, draft, type Holder, inAcme, rejection } from './subject.js'
 
 /** Paging, order and the rest of ListOptions. */
@@ -159,19 +163,44 @@ export const lists = (holder: Holder): void => {
       ['title, title desc', 'named twice'],
       ['title sideways', 'asc or desc'],
       ['title; DROP TABLE specimens', 'asc or desc|unknown'],
+      ['title\u00a0desc', 'unknown field'],
+      ['title desc\u2003', 'asc or desc'],
+      [' '.repeat(5000), 'longer than 4096'],
     ] as const)
-      it(`refuses order_by ${JSON.stringify(orderBy)}: ${why}`, () =>
+      it(`refuses order_by ${JSON.stringify(orderBy.slice(0, 40))}: ${why}`, () =>
         inAcme(async () => {
           expect(
             await rejection(holder.subject.specimens.list({ orderBy }), InvalidArgument, why),
           ).to.include({ field: 'order_by' })
         }))
 
-    it('refuses a search term of more than 1024 characters', () =>
+    it('takes a search term of 1024 characters and no more', () =>
       inAcme(async () => {
-        expect(
-          await rejection(holder.subject.specimens.list({ search: 'x'.repeat(1025) }), InvalidArgument),
-        ).to.include({ field: 'q' })
+        for (const letter of ['x', '\u{1F600}']) {
+          await holder.subject.specimens.list({ search: ` ${letter.repeat(1024)} ` })
+          expect(
+            await rejection(holder.subject.specimens.list({ search: letter.repeat(1025) }), InvalidArgument),
+          ).to.include({ field: 'q' })
+        }
+      }))
+
+    for (const search of ['\0', 'a\0b', ' \0 ', '\ud800', 'a\udc00b'])
+      it(`refuses the search term ${JSON.stringify(search)}, which no column can hold`, () =>
+        inAcme(async () => {
+          expect(await rejection(holder.subject.specimens.list({ search }), InvalidArgument)).to.include({
+            field: 'q',
+          })
+        }))
+
+    it('finds nothing under a parent that no column can hold', () =>
+      inAcme(async () => {
+        await make('a')
+        const column = resourceModel(Specimen).byProto.get('title') as Field
+        for (const value of ['a\0', '\0', '\ud800']) {
+          const node: FilterNode = { kind: 'compare', column, key: undefined, op: '=', value }
+          for (const under of [node, { kind: 'and', nodes: [node] } as const])
+            expect((await holder.subject.specimens.list({}, { under })).items).to.deep.equal([])
+        }
       }))
 
     it('answers every row for a search term of nothing but spaces', () =>

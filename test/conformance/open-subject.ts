@@ -24,6 +24,7 @@ export async function openSubject(backend: Backend): Promise<OpenSubject> {
   return {
     ...repositoriesOn(dataSource),
     dataSource,
+    withOptions: (options) => repositoriesOn(dataSource, options),
     clear: async () => {
       for (const table of ['specimens', 'notes']) await dataSource.query(`DELETE FROM ${table}`)
     },
@@ -41,22 +42,22 @@ export const repositoriesOn = (
 })
 
 /** MariaDB 10.11 has no collation of MySQL 8's name; the one it has orders the same. */
-export function collated(dataSource: DataSource, { name }: Backend): Pick<DataSource, 'query'> {
+export function collated(dataSource: DataSource, { name }: Backend): DataSource {
   if (name !== 'mysql8') return dataSource
-  return {
-    query: (text: string, values?: unknown[]) =>
-      dataSource.query(text.replaceAll('utf8mb4_0900_bin', 'utf8mb4_nopad_bin'), values),
-  }
+  const query = (text: string, values?: unknown[]) =>
+    dataSource.query(text.replaceAll('utf8mb4_0900_bin', 'utf8mb4_nopad_bin'), values)
+  return Object.assign(Object.create(dataSource) as DataSource, { query })
 }
 
 function inMemory(): OpenSubject {
-  const fresh = () => ({
-    specimens: new SpecimenMemory(subjectOptions),
-    notes: new NoteMemory(subjectOptions),
+  const fresh = (options = subjectOptions) => ({
+    specimens: new SpecimenMemory(options),
+    notes: new NoteMemory(options),
   })
   const subject = {
     ...fresh(),
     dataSource: undefined,
+    withOptions: fresh,
     clear: () => Promise.resolve(void Object.assign(subject, fresh())),
     close: () => Promise.resolve(),
   }

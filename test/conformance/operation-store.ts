@@ -46,6 +46,21 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
     }
   })
 
+  it('knows nothing by a name or of a tenant that no column can hold', async () => {
+    const { store } = open()
+    const { name } = await made()
+    for (const [tenant, other] of [
+      ['acme', `${name}\0`],
+      ['acme\0', name],
+      ['acme', '\ud800'],
+    ] as const) {
+      expect(await store.find(tenant, other)).to.equal(undefined)
+      expect(await store.requestCancel(tenant, other)).to.equal(false)
+      expect(await store.remove(tenant, other)).to.equal(false)
+      expect((await store.list(tenant, '\0', 10)).every(({ tenant: of }) => of === tenant)).to.equal(true)
+    }
+  })
+
   const ends: readonly Pick<OperationRecord, 'status' | 'response' | 'failure'>[] = [
     { status: 'succeeded', response: { type: 'a.v1.D', value: Buffer.from([0, 7]) }, failure: undefined },
     {

@@ -97,7 +97,7 @@ export class Player {
         return (await on.batchGet(operation.ids)).map((entity) => this.#shown(entity))
       case 'batchUpdate':
         return on
-          .batchUpdate(operation.items)
+          .batchUpdate(operation.items as never)
           .then((entities) => entities.map((entity) => this.#shown(entity)), refused)
       case 'batchDelete':
         return on.batchDelete(operation.ids)

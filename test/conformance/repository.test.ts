@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm'
-import { backends, describeOn } from '../support/backends.js'
+import { backends, describeOn, pooled } from '../support/backends.js'
 import { atomicity } from './atomicity.js'
 import { type OpenSubject, openSubject } from './open-subject.js'
 import { repositoryConformance } from './repository.js'
 
-describeOn('repository', backends, (backend) => {
+describeOn('repository', [...backends, ...pooled], (backend) => {
   const holder = { subject: undefined as never as OpenSubject }
   before(async () => {
     holder.subject = await openSubject(backend)

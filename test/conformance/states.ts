@@ -36,6 +36,23 @@ export const states = (holder: Holder): void => {
         expect(await specimens.get(created.id)).to.deep.equal(restored)
       }))
 
+    it('Delete and Undelete: renew the etag each, so that what was read before no longer matches', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        const created = await specimens.create(draft())
+        await specimens.delete(created.id)
+        const deleted = (await specimens.list({ showDeleted: true })).items.find(
+          ({ id }) => id === created.id,
+        )
+        const restored = await specimens.undelete(created.id)
+        const etags = [created.etag, deleted?.etag, restored.etag]
+        expect(etags.every((etag) => typeof etag === 'string' && etag !== '')).to.equal(true)
+        expect(new Set(etags).size).to.equal(3)
+        expect(await specimens.undelete(created.id).catch((error: Error) => error)).to.be.instanceOf(
+          ErrNotFound,
+        )
+      }))
+
     it('live + Undelete: answers ErrNotFound and changes nothing', () =>
       inAcme(async () => {
         const { specimens } = holder.subject

@@ -17,6 +17,8 @@ type Notes =
 export interface Subject {
   readonly specimens: Specimens
   readonly notes: Notes
+  /** Repositories with other options: of the same rows on a database, of none in memory. */
+  withOptions(options: RepositoryOptions): Pick<Subject, 'specimens' | 'notes'>
   /** Removes every row. */
   clear(): Promise<void>
   close(): Promise<void>

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { RequestContext } from '../../lib/context.js'
+import { RequestContext, type SystemUse } from '../../lib/context.js'
 import { ErrConflict, ErrNotFound, InvalidArgument, PermissionDenied } from '../../lib/errors.js'
 import { asTenant, clock, draft, type Holder, inAcme, rejection } from './subject.js'
 
@@ -8,6 +8,23 @@ export const tenancy = (holder: Holder): void => {
   const specimens = () => holder.subject.specimens
   const make = (tenant: string, id: string, values = {}) =>
     asTenant(tenant, () => specimens().create(draft({ id, ...values })))
+
+  /** Each operation that needs a tenant. */
+  const attempts: Record<string, () => Promise<unknown>> = {
+    get: () => specimens().get('a'),
+    list: () => specimens().list(),
+    create: () => specimens().create(draft()),
+    update: () => specimens().update('a', { title: 'x' }, ['title']),
+    delete: () => specimens().delete('a'),
+    undelete: () => specimens().undelete('a'),
+    batchGet: () => specimens().batchGet(['a']),
+    batchUpdate: () => specimens().batchUpdate([{ key: 'a', entity: {}, fieldMask: ['title'] }]),
+    batchDelete: () => specimens().batchDelete(['a']),
+    purgeExpired: () => specimens().purgeExpired(clock.now),
+    lookup: () => specimens().lookupByWebhookSecretHash('h'),
+    reveal: () => specimens().revealWebhookSecret('a'),
+    remint: () => specimens().remintApiKey('a'),
+  }
 
   describe('tenancy', () => {
     it('assigns account_id from the principal, whatever the caller sent', async () => {
@@ -44,23 +61,41 @@ export const tenancy = (holder: Holder): void => {
       expect((await asTenant('globex', () => specimens().get('same'))).title).to.equal('theirs')
     })
 
+    it('reports each use of asSystem once for each resource, whatever it does there', async () => {
+      const uses: SystemUse[] = []
+      const end = RequestContext.onSystem((use) => uses.push(use))
+      try {
+        await inAcme(() =>
+          RequestContext.asSystem({ tenant: 'globex', reason: 'support' }, async () => {
+            await specimens().create(draft({ id: 'reported', accountId: 'globex' }))
+            await specimens().get('reported')
+            await specimens().transaction(() => specimens().update('reported', { title: 'x' }, ['title']))
+            await specimens().list()
+            await holder.subject.notes.list()
+          }),
+        )
+        await RequestContext.asSystem(() => specimens().purgeExpired(clock.now))
+        await asTenant('globex', () => specimens().get('reported'))
+      } finally {
+        end()
+      }
+      const ada = { subject: 'ada', tenant: 'acme' }
+      const support = { requestId: '', principal: ada, reason: 'support', tenant: 'globex' }
+      expect(uses).to.deep.equal([
+        { ...support, resource: 'specimen' },
+        { ...support, resource: 'note' },
+        {
+          requestId: '',
+          principal: { subject: '', tenant: '' },
+          reason: undefined,
+          tenant: '*',
+          resource: 'specimen',
+        },
+      ])
+    })
+
     it('without a tenant every operation is PermissionDenied', async () => {
       await make('acme', 'a')
-      const attempts: Record<string, () => Promise<unknown>> = {
-        get: () => specimens().get('a'),
-        list: () => specimens().list(),
-        create: () => specimens().create(draft()),
-        update: () => specimens().update('a', { title: 'x' }, ['title']),
-        delete: () => specimens().delete('a'),
-        undelete: () => specimens().undelete('a'),
-        batchGet: () => specimens().batchGet(['a']),
-        batchUpdate: () => specimens().batchUpdate([{ key: 'a', entity: {}, fieldMask: ['title'] }]),
-        batchDelete: () => specimens().batchDelete(['a']),
-        purgeExpired: () => specimens().purgeExpired(clock.now),
-        lookup: () => specimens().lookupByWebhookSecretHash('h'),
-        reveal: () => specimens().revealWebhookSecret('a'),
-        remint: () => specimens().remintApiKey('a'),
-      }
       for (const attempt of Object.values(attempts)) {
         await rejection(Promise.resolve().then(attempt), PermissionDenied)
         await rejection(
@@ -70,6 +105,22 @@ export const tenancy = (holder: Holder): void => {
       }
       expect((await inAcme(() => specimens().list())).items).to.have.length(1)
     })
+
+    for (const tenant of ['\0', 'acme\0', 'acme\0globex', '\ud800', 'acme\udc00'])
+      it(`with the tenant ${JSON.stringify(tenant)}, which no column can hold, it is too`, async () => {
+        await make('acme', 'a')
+        for (const attempt of Object.values(attempts)) {
+          await rejection(
+            RequestContext.as({ tenant, subject: 'ada' }, () => Promise.resolve().then(attempt)),
+            PermissionDenied,
+          )
+          await rejection(
+            RequestContext.asSystem({ tenant }, () => Promise.resolve().then(attempt)),
+            PermissionDenied,
+          )
+        }
+        expect((await inAcme(() => specimens().list())).items).to.have.length(1)
+      })
 
     it('a principal whose tenant is undefined or null has none', async () => {
       await make('acme', 'a')

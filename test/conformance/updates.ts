@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../lib/errors.js'
-import { TOUCH_ONLY } from '../../lib/persistence/repository.js'
 import { Specimen_Phase } from '../support/gen/specimens_pb.js'
-import type { Specimen } from '../support/specimen.js'
+import { Specimen } from '../support/specimen.js'
 import { clock, draft, encryptor, type Holder, inAcme, rejection } from './subject.js'
 
 const FULL: Partial<Specimen> = {
@@ -167,12 +166,69 @@ export const updates = (holder: Holder): void => {
         )
       }))
 
-    it('touching only writes etag and update_time', () =>
+    for (const mask of [[], ['*'], ['title'], ['webhook_secret'], ['title,note'], ['no_such_field']])
+      it(`with touchOnly and the mask ${JSON.stringify(mask)} writes etag and update_time alone`, () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const {
+            id,
+            etag,
+            apiKey: _,
+            webhookSecret: __,
+            ...rest
+          } = await one({ ...FULL, webhookSecret: 's' })
+          const patch = { ...ZERO, webhookSecret: 'other' }
+          const updated = await specimens.update(id, patch, mask, { touchOnly: true })
+          expect(updated).to.deep.include(rest)
+          expect(updated.etag).to.not.equal(etag)
+          expect(await specimens.revealWebhookSecret(id)).to.equal('s')
+        }))
+
+    it('with touchOnly holds to If-Match, and finds no entity that is gone', () =>
       inAcme(async () => {
-        const { id, etag, apiKey: _, ...rest } = await one(FULL)
-        const updated = await holder.subject.specimens.update(id, ZERO as Specimen, TOUCH_ONLY as [])
-        expect(updated).to.deep.include(rest)
-        expect(updated.etag).to.not.equal(etag)
+        const { id, etag } = await one()
+        const touch = (ifMatch: string) =>
+          holder.subject.specimens.update(id, {}, [], { touchOnly: true, ifMatch })
+        await rejection(touch('another'), ErrPreconditionFailed)
+        await touch(etag)
+        await rejection(touch(etag), ErrPreconditionFailed)
+        await holder.subject.specimens.delete(id)
+        await rejection(holder.subject.specimens.update(id, {}, [], { touchOnly: true }), ErrNotFound)
+      }))
+
+    it('with touchOnly answers the entity where there is neither etag nor update_time', () =>
+      inAcme(async () => {
+        const { notes } = holder.subject
+        const note = await notes.create({ name: 'n', text: 'as it was', stars: 3 })
+        const touched = await notes.update('n', { text: '' }, [], { touchOnly: true })
+        expect(touched).to.deep.equal(note)
+        await rejection(notes.update('nobody', {}, [], { touchOnly: true }), ErrNotFound)
+      }))
+
+    for (const mask of [undefined, []])
+      it(`of a part of an entity with the mask ${JSON.stringify(mask)} is refused, and writes nothing`, () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const created = await one(FULL)
+          const refused = specimens.update(created.id, { title: 'x' } as never, mask as never)
+          const { message } = await rejection(refused, InvalidArgument, 'lacks active, count,')
+          expect(message).to.include('name the fields to write').and.not.include('note')
+          expect(await specimens.get(created.id)).to.deep.include({ ...FULL, etag: created.etag })
+        }))
+
+    it('of a part of an entity with the mask * sets the rest to zero', () =>
+      inAcme(async () => {
+        const { id } = await one(FULL)
+        const updated = await holder.subject.specimens.update(id, { title: 'New', code: 'd' } as never, ['*'])
+        expect(updated).to.deep.include({ ...ZERO, title: 'New', code: 'd' })
+      }))
+
+    it('of an instance without a mask takes what it does not set for zero', () =>
+      inAcme(async () => {
+        const { id } = await one(FULL)
+        const entity = Object.assign(new Specimen(), { title: 'New', code: 'c' })
+        const updated = await holder.subject.specimens.update(id, entity)
+        expect(updated).to.deep.include({ ...ZERO, title: 'New', code: 'c' })
       }))
 
     it('rewrites a secret only when the entity carries a new value', () =>
@@ -231,7 +287,10 @@ export const updates = (holder: Holder): void => {
         })
         await specimens.delete(created.id, { ifMatch: updated.etag })
         const [deleted] = (await specimens.list({ showDeleted: true })).items
-        await specimens.undelete(created.id, { ifMatch: deleted?.etag ?? '' })
+        expect(deleted?.deleteTime).to.be.instanceOf(Date)
+        const restored = await specimens.undelete(created.id, { ifMatch: deleted?.etag ?? '' })
+        expect([restored.title, restored.deleteTime]).to.deep.equal(['x', undefined])
+        expect(new Set([created, updated, deleted, restored].map((one) => one?.etag)).size).to.equal(4)
       }))
 
     it('a stale If-Match is ErrPreconditionFailed with type ETAG, and nothing is written', () =>
@@ -267,6 +326,47 @@ export const updates = (holder: Holder): void => {
         await rejection(specimens.undelete('nobody', { ifMatch: etag }), ErrNotFound)
       }))
 
+    it('an empty If-Match matches nothing', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        const { id } = await one()
+        const update = (key: string) => specimens.update(key, { title: 'y' }, ['title'], { ifMatch: '' })
+        await rejection(update(id), ErrPreconditionFailed)
+        await rejection(specimens.delete(id, { ifMatch: '' }), ErrPreconditionFailed)
+        await rejection(update('nobody'), ErrNotFound)
+        expect((await specimens.get(id)).title).not.to.equal('y')
+        await specimens.delete(id)
+        await rejection(specimens.undelete(id, { ifMatch: '' }), ErrPreconditionFailed)
+      }))
+
+    it('an item of a batch is compared with its own If-Match, and one that differs fails them all', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        const [a, b, c] = [await one(), await one(), await one()]
+        const item = (key: string, ifMatch: string) => ({
+          key,
+          entity: { title: 'y' },
+          fieldMask: ['title'] as const,
+          ifMatch,
+        })
+        const plain = { key: c.id, entity: { note: 'n' }, fieldMask: ['note'] as const }
+        for (const [wrong, type] of [
+          [item(b.id, 'stale'), ErrPreconditionFailed],
+          [item(b.id, ''), ErrPreconditionFailed],
+          [item(b.id, `W/"${b.etag}"`), ErrPreconditionFailed],
+          [item('nobody', b.etag), ErrNotFound],
+        ] as const)
+          await rejection(specimens.batchUpdate([plain, wrong, item(a.id, a.etag)]), type)
+        const before = await specimens.batchGet([a.id, b.id, c.id])
+        expect(before.map(({ etag }) => etag)).to.deep.equal([a.etag, b.etag, c.etag])
+        const updated = await specimens.batchUpdate([item(b.id, b.etag), plain, item(a.id, a.etag)])
+        expect(updated.map(({ id, title, note }) => [id, title, note])).to.deep.equal([
+          [b.id, 'y', b.note],
+          [c.id, c.title, 'n'],
+          [a.id, 'y', a.note],
+        ])
+      }))
+
     it('If-Match on a resource without an etag is ErrPreconditionFailed', async () => {
       const { notes } = holder.subject
       await notes.create({ name: 'notes/1' })
@@ -275,6 +375,10 @@ export const updates = (holder: Holder): void => {
         ErrPreconditionFailed,
       )
       await rejection(notes.delete('notes/1', { ifMatch: 'e' }), ErrPreconditionFailed)
+      await rejection(
+        notes.batchUpdate([{ key: 'notes/1', entity: { text: 'x' }, fieldMask: ['text'], ifMatch: 'e' }]),
+        ErrPreconditionFailed,
+      )
       await rejection(notes.delete('notes/2', { ifMatch: 'e' }), ErrNotFound)
     })
   })

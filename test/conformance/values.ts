@@ -14,6 +14,9 @@ import {
   subjectOptions,
 } from './subject.js'
 
+const manyTags = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']))
+
 type Case = readonly [name: string, values: Partial<Specimen>]
 
 const ROUND_TRIPS: readonly Case[] = [
@@ -43,6 +46,7 @@ const ROUND_TRIPS: readonly Case[] = [
   ['a list', { labels: ['b', '', 'a', 'b'] }],
   ['an embedded message', { origin: { quarry: 'Q', depth: 2n ** 62n, crew: ['x', 'y'] } }],
   ['tags with hostile keys', { tags: { 'a"b': '1', 'a.b': '2', '\\': '3', '': '4', $: '5', ä: '6' } }],
+  ['256 tags', { tags: manyTags(256) }],
   ['nothing optional', { note: undefined as never, rank: undefined as never }],
   ['optional zero values', { note: '', rank: 0 }],
 ]
@@ -75,6 +79,7 @@ const UNSTORABLE: readonly (readonly [field: string, values: Partial<Specimen>, 
   ['labels', { labels: 'x' as never }, /array/],
   ['tags', { tags: { a: '\0' } }, /NUL/],
   ['tags', { tags: { a: 1 as never } }, /string/],
+  ['tags', { tags: manyTags(257) }, /at most 256/],
   ['origin', { origin: { quarry: '\0', depth: 0n, crew: [] } }, /NUL/],
 ]
 
@@ -105,6 +110,22 @@ export const values = (holder: Holder): void => {
             await rejection(specimens.update(id, fields, [field as never]), InvalidArgument, why),
           ).to.include({ field })
         }))
+
+    it('refuse a mask of more than 1000 paths, in an update and in an item of a batch', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        const { id } = await specimens.create(draft())
+        const mask = (length: number) =>
+          ['count', ...Array.from({ length: length - 1 }, () => 'count')] as never
+        const update = (length: number) => specimens.update(id, { count: 7 }, mask(length))
+        const batch = (length: number) =>
+          specimens.batchUpdate([{ key: id, entity: { count: 8 }, fieldMask: mask(length) }])
+        for (const attempt of [update, batch]) {
+          await attempt(1000)
+          const refusal = await rejection(attempt(1001), InvalidArgument, 'at most 1000')
+          expect(refusal.field).to.equal('update_mask')
+        }
+      }))
 
     for (const key of ['a\0', '\0', '\uD800'])
       it(`a key that no column can hold is in no row: ${JSON.stringify(key)}`, () =>

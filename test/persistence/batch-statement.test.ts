@@ -40,8 +40,8 @@ describeOn('a batch in one statement', databases, (backend) => {
         for (const id of ['a', 'b', 'c']) await repository.create(row(id, id))
         const items = ['c', 'a'].map((key) => ({
           key,
-          entity: { k: `k${key}`, t: `t${key}`, o: `o${key}`, quoted: `"${key}` },
-          fieldMask: [],
+          entity: { k: `k${key}`, t: `t${key}`, o: `o${key}`, quoted: `"${key}` } as Hostile,
+          fieldMask: [] as const,
         }))
         const updated = await repository.batchUpdate(items)
         expect(updated.map(({ id, k, t, o, quoted }) => [id, k, t, o, quoted])).to.deep.equal([
@@ -67,7 +67,7 @@ describeOn('a batch in one statement', databases, (backend) => {
           for (const id of ids.toReversed()) await repository.create(row(id, id))
           if (backend.name === 'postgres') await open.dataSource!.query('ANALYZE l')
           const shifted = (to: (i: number) => string) =>
-            ids.map((key, i) => ({ key, entity: { o: to(i) }, fieldMask: ['o'] }))
+            ids.map((key, i) => ({ key, entity: { o: to(i) }, fieldMask: ['o'] as const }))
           // Each takes what the one before it has left.
           const updated = await repository.batchUpdate(shifted((i) => ids[i - 1] ?? 'free'))
           expect(updated.map(({ o }) => o)).to.deep.equal(['free', ...ids.slice(0, -1)])

@@ -10,7 +10,7 @@ import { asTenant, inAcme, type Subject } from '../conformance/subject.js'
 import { type Backend, databases, describeOn, type OpenBackend } from '../support/backends.js'
 import { Aviary, CANARY, everythingSaidOf, outputOf, saidByServerOf } from '../support/canaries.js'
 import { rejection } from '../support/rejection.js'
-import { Specimen } from '../support/specimen.js'
+import { Note, Specimen } from '../support/specimen.js'
 import { statement } from '../support/statement.js'
 
 type Specimens = Subject['specimens']
@@ -68,7 +68,7 @@ const EVERYTHING: Failing = {
   delete: (on) => on.delete(bird('id'), { ifMatch: bird('etag') }),
   undelete: (on) => on.undelete(bird('id')),
   batchGet: (on) => on.batchGet([bird('id')]),
-  batchUpdate: (on) => on.batchUpdate([{ key: bird('id'), entity: full(), fieldMask: ['*'] }]),
+  batchUpdate: (on) => on.batchUpdate([{ key: bird('id'), entity: full() as Specimen, fieldMask: ['*'] }]),
   batchDelete: (on) => on.batchDelete([bird('id')]),
   purgeExpired: (on) => on.purgeExpired(new Date()),
   lookup: (on) => on.lookupByWebhookSecretHash(bird('hash')),
@@ -105,7 +105,7 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
   let specimens: Specimens
 
   before(async () => {
-    opened = await backend.open([Specimen])
+    opened = await backend.open([Specimen, Note])
     dataSource = opened.dataSource!
     dialect = opened.database!.dialect
   })
@@ -186,7 +186,7 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
         create: (on) => on.create(full({ id: bird('new'), code: bird('new'), count: 51 })),
         update: (on) => on.update(bird('id'), ...changed({ count: 51 })),
         batchUpdate: (on) =>
-          on.batchUpdate([{ key: bird('id'), entity: full({ count: 51 }), fieldMask: ['*'] }]),
+          on.batchUpdate([{ key: bird('id'), entity: full({ count: 51 }) as Specimen, fieldMask: ['*'] }]),
         transaction: (on) => on.transaction(() => on.update(bird('id'), ...changed({ count: 51 }))),
       }
       for (const operation of Object.values(deadlocked))

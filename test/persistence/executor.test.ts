@@ -3,6 +3,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm'
 import { Aborted, Cancelled, DeadlineExceeded, Unavailable } from '../../lib/errors.js'
 import { executorOf, type Database, type Dialect, type Lease } from '../../lib/persistence/executor.js'
 import { databases, describeOn, type OpenBackend } from '../support/backends.js'
+import { HOSTILE } from '../support/pooled-database.js'
 import { rejection } from '../support/rejection.js'
 import { serviceUrl } from '../support/services.js'
 import { column, run, statement } from '../support/statement.js'
@@ -60,9 +61,10 @@ describeOn('executorOf', databases, ({ name, open }) => {
     const values = [1, 'Gräfin 🏰', Buffer.from([0, 200]), '9007199254740993', 0.1 + 0.2, at, true]
     await run(database, 'INSERT INTO stone VALUES (?, ?, ?, ?, ?, ?, ?)', values)
     const big = database.dialect === 'sqlite' ? 'CAST(big AS TEXT) AS big' : 'big'
-    const { rows } = await run(database, `SELECT id, name, raw, ${big}, ratio, at, flag FROM stone`)
-    const numbers = name === 'postgres' ? ['1', '0.30000000000000004', 't'] : [1, 0.30000000000000004, 1]
-    const raw = name === 'postgres' ? '\\x00c8' : Buffer.from([0, 200])
+    const [asRaw, asRatio] = name === 'postgres' ? ["encode(raw, 'hex')", 'ratio::numeric'] : ['raw', 'ratio']
+    const { rows } = await run(database, `SELECT id, name, ${asRaw}, ${big}, ${asRatio}, at, flag FROM stone`)
+    const numbers = name === 'postgres' ? ['1', '0.3', 't'] : [1, 0.30000000000000004, 1]
+    const raw = name === 'postgres' ? '00c8' : Buffer.from([0, 200])
     const shown = name === 'postgres' ? `${at}+00` : at
     expect(rows).to.deep.equal([
       [numbers[0], 'Gräfin 🏰', raw, '9007199254740993', numbers[1], shown, numbers[2]],
@@ -139,7 +141,6 @@ describeOn('executorOf', databases, ({ name, open }) => {
     ['a Date', [new Date()], 'value 1 is a Date'],
     ['an object', [{ toString: () => 'x' }], 'value 1 is of type object'],
     ['NaN', [NaN], 'value 1 is NaN'],
-    ['Infinity', [-Infinity], 'value 1 is -Infinity'],
     ['a function', [() => 1], 'value 1 is of type function'],
     ['a symbol', [Symbol('x')], 'value 1 is of type symbol'],
     ['70,000 values', Array.from({ length: 70_000 }, () => 1), '70000 values'],
@@ -150,6 +151,12 @@ describeOn('executorOf', databases, ({ name, open }) => {
       expect(error).to.satisfy((one: Error) => one instanceof TypeError || one instanceof RangeError)
     })
   }
+
+  it('binds an infinity where a column can hold one, and refuses it elsewhere', async () => {
+    if (database.dialect === 'sqlite')
+      expect(await column(database, 'SELECT ? < -1e308', [-Infinity])).to.deep.equal(['1'])
+    else await rejection(run(database, 'SELECT ?', [-Infinity]), TypeError, 'value 1 is -Infinity')
+  })
 
   it('keeps a value that looks like SQL a value', async () => {
     const evil = `'; DROP TABLE stone; -- \\' OR 1=1 \u2019 \\`
@@ -328,29 +335,11 @@ describeOn('executorOf', databases, ({ name, open }) => {
   }
 
   if (name === 'postgres') {
-    it('fixes what text answers look like, whatever the database says', async () => {
-      const [called = ''] = await column(database, 'SELECT current_database()')
-      const settings = [
-        "TimeZone = 'Asia/Kathmandu'",
-        "DateStyle = 'German'",
-        "bytea_output = 'escape'",
-        "IntervalStyle = 'iso_8601'",
-        'extra_float_digits = -10',
-      ]
-      for (const setting of settings) await run(database, `ALTER DATABASE ${called} SET ${setting}`)
-      const { driver } = backend.dataSource!
-      const fresh = await new DataSource({ ...backend.dataSource!.options }).initialize()
-      try {
-        const text =
-          "SELECT timestamptz '2024-01-02 03:04:05+05:45', '\\x00ff'::bytea, interval '90 minutes', 0.1::float8 + 0.2"
-        const { rows } = await run(executorOf(fresh), text)
-        expect(rows).to.deep.equal([['2024-01-01 21:19:05+00', '\\x00ff', '01:30:00', '0.30000000000000004']])
-      } finally {
-        await fresh.destroy()
-        for (const setting of settings)
-          await run(database, `ALTER DATABASE ${called} RESET ${setting.split(' ')[0]}`)
-      }
-      expect(driver).to.equal(backend.dataSource!.driver)
+    it('reads times in one way, whatever the database says, and sets nothing else', async () => {
+      const others = ['bytea_output', 'extra_float_digits', 'IntervalStyle'] as const
+      const text = `SELECT timestamptz '2024-01-02 03:04:05+05:45', ${others.map((name) => `current_setting('${name}')`).join(', ')}`
+      const { rows } = await run(database, text)
+      expect(rows).to.deep.equal([['2024-01-01 21:19:05+00', ...others.map((name) => HOSTILE[name])]])
     })
 
     it('binds arrays, whatever their texts look like', async () => {
@@ -359,10 +348,10 @@ describeOn('executorOf', databases, ({ name, open }) => {
       expect(JSON.parse(rows[0]?.[0] as string)).to.deep.equal([...texts, null])
       const others = await run(
         database,
-        'SELECT array_to_json(?::int8[]), array_to_json(?::bool[]), array_to_json(?::float8[]), (?::bytea[])[2], array_length(?::text[], 1)',
+        `SELECT array_to_json(?::int8[]), array_to_json(?::bool[]), array_to_json(?::float8[]), encode((?::bytea[])[2], 'hex'), array_length(?::text[], 1)`,
         [[1n, 2 ** 40], [true, false, null], [0.1, -1e-7], [Buffer.of(1), Uint8Array.of(0, 92, 255)], []],
       )
-      const answered = ['[1,1099511627776]', '[true,false,null]', '[0.1,-1e-07]', '\\x005cff', null]
+      const answered = ['[1,1099511627776]', '[true,false,null]', '[0.1,-1e-07]', '005cff', null]
       expect(others.rows).to.deep.equal([answered])
     })
 

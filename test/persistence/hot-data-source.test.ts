@@ -290,7 +290,7 @@ for (const engine of ['postgres', 'mysql'] as const)
       await rejection(dataSource.initialize(), TypeError, new RegExp(`^DSN: one for ${engine} begins with`))
     })
 
-    it('takes a DSN itself, and does not watch', async () => {
+    it('takes a DSN itself, and is ready', async () => {
       secret = new HotSecret(a)
       dataSource = await new HotDataSource({ dsn: a }).initialize()
       expect(await who()).to.equal('a')

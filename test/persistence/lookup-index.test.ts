@@ -22,7 +22,7 @@ describeOn(
     let database: Database
     let close: () => Promise<void>
     before(async () => {
-      const backend = await open([])
+      const backend = await open([Specimen])
       dataSource = backend.dataSource as DataSource
       database = backend.database as Database
       close = backend.close

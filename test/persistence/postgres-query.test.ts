@@ -105,6 +105,34 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
       }
     })
 
+    it('fails no batch of a transaction, however many of its statements are out of date', async () => {
+      const many = Array.from({ length: 6 }, (_, n) => statement(`SELECT name, ${n} FROM stone`, 'postgres'))
+      const only = await new DataSource({
+        ...open.dataSource!.options,
+        poolSize: 1,
+      } as DataSourceOptions).initialize()
+      try {
+        const pool = executorOf(only)
+        const batch = (context = RequestContext.current()) =>
+          atomically(pool, context, async (on) => {
+            for (const made of many) expect((await on.run(made, [])).rows).to.have.length(2)
+          })
+        const outOfDate = async (type: string) => {
+          for (let round = 0; round < 3; round++) await batch()
+          await run(pool, `ALTER TABLE stone ALTER COLUMN name TYPE ${type}`)
+        }
+        await outOfDate('text')
+        await batch()
+        await outOfDate('varchar(20)')
+        await transaction(pool, (context) => batch(context))
+        await outOfDate('text')
+        await run(pool, 'DISCARD ALL')
+        await transaction(pool, (context) => batch(context))
+      } finally {
+        await only.destroy()
+      }
+    })
+
     it('is sent again after it could not be parsed', async () => {
       const made = statement('SELECT colour FROM stone', 'postgres')
       for (let round = 0; round < 3; round++) await rejection(lease.run(made, []), Error)

@@ -23,6 +23,7 @@ const STATE = `{'ON': 'switched on', 'OFF': "switched off"}[msg.state]`
 @Searchable({
   sources: [
     { sql: { postgres: `tags ->> 'site'` }, cel: `msg.tags['site']` },
+    { cel: `msg.tags['-"shelf']` },
     { cel: `${STATE} + ' ' + (msg.title == '' ? 'untitled' : msg.title.replace('-', ' ').lowerAscii())` },
   ],
 })
@@ -34,7 +35,7 @@ class Device {
   @Tags() tags!: Record<string, string>
 }
 
-@Resource()
+@Resource({ shared: true })
 @Entity('reports')
 @Searchable({ sources: [{ sql: { postgres: 'title' } }] })
 class Report {
@@ -46,7 +47,7 @@ const context = new RequestContext({ principal: { tenant: 'acme', subject: 'ada'
 
 const DEVICES: readonly Partial<Device>[] = [
   { id: 'a', title: 'Pump-Station', owner: 'pia.lund@example.com', state: 'ON', tags: { site: 'Oslo' } },
-  { id: 'b', title: 'Valve', state: 'OFF', tags: {} },
+  { id: 'b', title: 'Valve', state: 'OFF', tags: { '-"shelf': 'upstairs' } },
   { id: 'c', title: '', owner: 'build.example.org', state: 'ON', tags: { site: `O'Hare \\ "North"` } },
 ]
 
@@ -56,7 +57,7 @@ describeOn('search', databases, ({ name, open }) => {
   let close: () => Promise<void>
 
   before(async () => {
-    const backend = await open([])
+    const backend = await open([Device, Report])
     dataSource = backend.dataSource as DataSource
     close = backend.close
     const query = (text: string, values?: unknown[]) =>
@@ -77,6 +78,7 @@ describeOn('search', databases, ({ name, open }) => {
     ['oslo', 'a'],
     ['switched off', 'b'],
     ['untitled', 'c'],
+    ['upstairs', 'b'],
     ['nothing like it', ''],
     [`x' OR 1=1 --`, ''],
     ['%', ''],
@@ -87,6 +89,15 @@ describeOn('search', databases, ({ name, open }) => {
       const { items } = await devices.list({ search: term }, { context })
       expect(items.map(({ id }) => id).join(' ')).to.equal(ids)
     })
+
+  it('finds letters outside of ASCII in any case, but for SQLite', async () => {
+    await devices.create({ id: 'd', title: 'Éclair', state: 'OFF', tags: {} }, { context })
+    const found = await Promise.all(
+      ['Éclair', 'éclair'].map(async (search) => (await devices.list({ search }, { context })).items.length),
+    )
+    await devices.delete('d', { context })
+    expect(found).to.deep.equal(name === 'sqlite' || name === 'better-sqlite3' ? [1, 0] : [1, 1])
+  })
 
   it('is ANDed with the filter, and pages', async () => {
     const first = await devices.list({ search: 'switched on', filter: 'id != "b"', pageSize: 1 }, { context })
@@ -129,7 +140,7 @@ describe('search in memory', () => {
 
 describe('@Searchable', () => {
   const problemsOf = (options: SearchableOptions, property?: 'count' | 'token') => {
-    @Resource()
+    @Resource({ shared: true })
     @Entity()
     @Searchable(options)
     class Thing {

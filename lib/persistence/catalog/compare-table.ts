@@ -7,6 +7,7 @@ import {
   type IndexDefinition,
   type TableDefinition,
 } from '../schema.js'
+import { quoteTable, type TableName, tableText } from '../table-name.js'
 import { type LiveColumn, type LiveTable, shapeOf } from './live-table.js'
 
 type Engine = Exclude<Dialect, 'sqlite'>
@@ -21,7 +22,7 @@ export function compareTable(
   dialect: Engine,
   others: readonly string[] = [],
 ): readonly string[] {
-  const { name } = wanted
+  const name = tableText(wanted)
   if (live === undefined)
     return [
       `${name} is missing: ashlar migrate new … --entities writes the file that creates it, up applies it`,
@@ -35,14 +36,16 @@ export function compareTable(
 }
 
 function columnDifferences(
-  { name: table, columns }: TableDefinition,
+  definition: TableDefinition,
   live: LiveTable,
   dialect: Engine,
   others: readonly string[],
 ): readonly string[] {
+  const { columns } = definition
+  const table = tableText(definition)
   const found = new Map(live.columns.map((column) => [column.name, column]))
   const known = new Set([...columns.map(({ name }) => name), ...others])
-  const alter = alterOf(table, dialect)
+  const alter = `ALTER TABLE ${quoteTable(definition, dialect)} `
   return [
     ...columns.flatMap((column) => {
       const there = found.get(column.name)
@@ -109,20 +112,17 @@ const catalogType = (type: string, dialect: Engine): string =>
         .replace(/^numeric\((\d+)\)$/, 'numeric($1,0)')
     : type
 
-function keyDifferences({ name, primaryKey }: TableDefinition, live: LiveTable): readonly string[] {
-  const [is, wanted] = [live.primaryKey.join(', '), primaryKey.join(', ')]
+function keyDifferences(table: TableDefinition, live: LiveTable): readonly string[] {
+  const [is, wanted] = [live.primaryKey.join(', '), table.primaryKey.join(', ')]
   if (is === wanted) return []
   return [
-    `${name} has ${is === '' ? 'no primary key' : `the primary key (${is})`} and has to have (${wanted}): make it in a quiet hour, because it locks the table`,
+    `${tableText(table)} has ${is === '' ? 'no primary key' : `the primary key (${is})`} and has to have (${wanted}): make it in a quiet hour, because it locks the table`,
   ]
 }
 
-function indexDifferences(
-  { name: table, indexes }: TableDefinition,
-  live: LiveTable,
-  dialect: Engine,
-): readonly string[] {
-  const wanted = indexes.map((index) => ({ index, shape: shapeOf(index) }))
+function indexDifferences(definition: TableDefinition, live: LiveTable, dialect: Engine): readonly string[] {
+  const table = tableText(definition)
+  const wanted = definition.indexes.map((index) => ({ index, shape: shapeOf(index) }))
   const missing = wanted.filter(({ shape }) => !live.indexes.some((one) => one.shape === shape))
   const replaced = new Set(missing.map(({ index }) => index.name))
   const extra = live.indexes.filter(
@@ -132,8 +132,8 @@ function indexDifferences(
     ...missing.map(({ index, shape }) => {
       const there = live.indexes.find(({ name }) => name === index.name)
       return there === undefined
-        ? `${table} lacks the index ${index.name} ${shape}: ${makeText(table, index, dialect)}`
-        : `the index ${index.name} of ${table} is ${there.shape} and has to be ${shape}: drop it, then ${makeText(table, index, dialect)}`
+        ? `${table} lacks the index ${index.name} ${shape}: ${makeText(definition, index, dialect)}`
+        : `the index ${index.name} of ${table} is ${there.shape} and has to be ${shape}: drop it, then ${makeText(definition, index, dialect)}`
     }),
     ...extra.map(
       ({ name, shape }) =>
@@ -142,7 +142,5 @@ function indexDifferences(
   ]
 }
 
-const makeText = (table: string, index: IndexDefinition, dialect: Engine): string =>
+const makeText = (table: TableName, index: IndexDefinition, dialect: Engine): string =>
   createIndex(table, index, dialect, dialect === 'postgres' ? 'CONCURRENTLY ' : '')
-
-const alterOf = (table: string, dialect: Engine): string => `ALTER TABLE ${quoteIdentifier(table, dialect)} `

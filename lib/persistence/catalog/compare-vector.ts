@@ -1,26 +1,28 @@
 import type { SearchModel } from '../../resource/search-model.js'
 import { quoteIdentifier } from '../query/identifier.js'
 import { SEARCH_VECTOR, vectorOf } from '../query/search.js'
+import { quoteTable, type TableName, tableText } from '../table-name.js'
 import { type LiveSchema, type LiveTable, shapeOf } from './live-table.js'
 
 /** What of the stored vector of an INDEXED resource is not as the model has it. PostgreSQL only. */
 export async function compareVector(
-  table: string,
+  table: TableName,
   search: SearchModel,
   live: LiveSchema,
   { columns, indexes }: LiveTable,
 ): Promise<readonly string[]> {
-  const column = columns.find(({ name }) => name === SEARCH_VECTOR)
+  const column = columns.find(({ name: one }) => one === SEARCH_VECTOR)
   const hasIndex = indexes.some(
     ({ shape }) => shape === shapeOf({ unique: false, method: 'gin', columns: [SEARCH_VECTOR] }),
   )
-  const index = hasIndex ? [] : [`${table} lacks the gin index on ${SEARCH_VECTOR}: ${GENERATE}`]
-  if (column === undefined) return [`${table}.${SEARCH_VECTOR} is missing: ${GENERATE}`]
+  const name = tableText(table)
+  const index = hasIndex ? [] : [`${name} lacks the gin index on ${SEARCH_VECTOR}: ${GENERATE}`]
+  if (column === undefined) return [`${name}.${SEARCH_VECTOR} is missing: ${GENERATE}`]
   if (column.type !== 'tsvector' || !column.isComputed)
-    return [`${table}.${SEARCH_VECTOR} is no generated tsvector: drop it; ${GENERATE}`, ...index]
+    return [`${name}.${SEARCH_VECTOR} is no generated tsvector: drop it; ${GENERATE}`, ...index]
   const wanted = await asStored(table, vectorOf(search), live)
   const isEqual = wanted === undefined || wanted === column.fallback
-  return [...(isEqual ? [] : [`${table}.${SEARCH_VECTOR} is made of other sources: ${GENERATE}`]), ...index]
+  return [...(isEqual ? [] : [`${name}.${SEARCH_VECTOR} is made of other sources: ${GENERATE}`]), ...index]
 }
 
 const GENERATE = 'ashlar search generate writes the files, up applies them'
@@ -29,8 +31,8 @@ const GENERATE = 'ashlar search generate writes the files, up applies them'
  * The expression as PostgreSQL keeps it, which only PostgreSQL knows: it reads it in a temporary table that is gone at the
  * end of the transaction. Undefined where that may not be, as on a replica; the files and their checksums speak for it then.
  */
-async function asStored(table: string, vector: string, live: LiveSchema): Promise<string | undefined> {
-  const source = `${quoted(live.schema)}.${quoted(table)}`
+async function asStored(table: TableName, vector: string, live: LiveSchema): Promise<string | undefined> {
+  const source = quoteTable({ name: table.name, schema: table.schema ?? live.schema }, 'postgres')
   const column = quoted(SEARCH_VECTOR)
   await live.rows('BEGIN')
   try {

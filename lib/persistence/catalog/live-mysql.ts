@@ -1,4 +1,5 @@
 import { type CatalogRow, type LiveColumn, type LiveSchema, type LiveTable, shapeOf } from './live-table.js'
+import type { TableName } from '../table-name.js'
 
 /** Which of the two servers of the MySQL protocol answers. */
 export async function mysqlKind(live: LiveSchema): Promise<'mysql' | 'mariadb'> {
@@ -9,26 +10,27 @@ export async function mysqlKind(live: LiveSchema): Promise<'mysql' | 'mariadb'> 
 /** A table of MySQL or MariaDB; undefined when there is none of that name. */
 export async function liveMysql(
   live: LiveSchema,
-  table: string,
+  table: TableName,
   kind: 'mysql' | 'mariadb',
 ): Promise<LiveTable | undefined> {
+  const place = [table.schema ?? null, table.name]
   const [found] = await live.rows(
     `SELECT TABLE_TYPE AS kind, ENGINE AS engine FROM information_schema.TABLES WHERE ${OF_TABLE}`,
-    [table],
+    place,
   )
   if (found === undefined) return undefined
   const columns = await live.rows(
     `SELECT COLUMN_NAME AS name, COLUMN_TYPE AS type, IS_NULLABLE AS nullable, COLLATION_NAME AS collated,
             COLUMN_DEFAULT AS fallback, GENERATION_EXPRESSION AS made
      FROM information_schema.COLUMNS WHERE ${OF_TABLE} ORDER BY ORDINAL_POSITION`,
-    [table],
+    place,
   )
   // Their columns for indexes that no plan uses have different names.
   const parts = await live.rows(
     `SELECT * FROM information_schema.STATISTICS WHERE ${OF_TABLE} ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
-    [table],
+    place,
   )
-  const json = kind === 'mariadb' ? await jsonColumns(live, table) : new Set<string>()
+  const json = kind === 'mariadb' ? await jsonColumns(live, place) : new Set<string>()
   const indexes = grouped(parts)
   return {
     columns: columns.map((row) => columnOf(row, json)),
@@ -38,15 +40,15 @@ export async function liveMysql(
   }
 }
 
-const OF_TABLE = 'TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?'
+const OF_TABLE = 'TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?'
 const PRIMARY = 'PRIMARY'
 
 /** MariaDB's JSON is text with a check of its own. */
-async function jsonColumns(live: LiveSchema, table: string): Promise<ReadonlySet<string>> {
+async function jsonColumns(live: LiveSchema, place: readonly unknown[]): Promise<ReadonlySet<string>> {
   const checks = await live.rows(
     `SELECT CONSTRAINT_NAME AS name, CHECK_CLAUSE AS clause FROM information_schema.CHECK_CONSTRAINTS
-     WHERE CONSTRAINT_SCHEMA = DATABASE() AND TABLE_NAME = ?`,
-    [table],
+     WHERE CONSTRAINT_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`,
+    place,
   )
   return new Set(
     checks

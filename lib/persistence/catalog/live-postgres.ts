@@ -1,11 +1,12 @@
 import { type CatalogRow, type LiveColumn, type LiveSchema, type LiveTable, shapeOf } from './live-table.js'
+import type { TableName } from '../table-name.js'
 
 /** A table of PostgreSQL; undefined when there is none of that name. */
-export async function livePostgres(live: LiveSchema, table: string): Promise<LiveTable | undefined> {
+export async function livePostgres(live: LiveSchema, table: TableName): Promise<LiveTable | undefined> {
   const [found] = await live.rows(
     `SELECT c.oid::text AS oid, relkind::text AS kind, relpersistence::text AS persistence
      FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = ? AND relname = ?`,
-    [live.schema, table],
+    [table.schema ?? live.schema, table.name],
   )
   if (found === undefined) return undefined
   const [columns, indexes] = [await live.rows(COLUMNS, [found.oid]), await live.rows(INDEXES, [found.oid])]

@@ -16,3 +16,11 @@ export function endedTransaction(dialect: Dialect, error: unknown): boolean {
     return fatal === true || MYSQL.has(errno)
   })
 }
+
+/**
+ * Whether only a question can tell: SQLite rolls everything back where a trigger raises ROLLBACK or a constraint declares it,
+ * and the error is that of any other constraint.
+ */
+export const mayHaveRolledBack = (dialect: Dialect, error: unknown): boolean =>
+  dialect === 'sqlite' &&
+  driverErrors(error).some(({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'))

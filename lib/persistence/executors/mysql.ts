@@ -3,10 +3,13 @@ import { Unavailable } from '../../errors.js'
 import { DriverFault } from '../../resource/driver-fault.js'
 import { bufferOf } from '../buffer-of.js'
 import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor.js'
+import { named } from '../named.js'
+import { readOnlyError } from '../read-only-error.js'
 import { cancellable, unlessSilent } from './cancellable.js'
 import { checkout } from './checkout.js'
 import { NamedStatements } from './named-statements.js'
 import { checkValues } from './values.js'
+import { Writability } from './writability.js'
 
 /** What is used of `mysql2`. */
 interface Module {
@@ -47,11 +50,12 @@ interface MysqlDriver {
 /**
  * READ COMMITTED as on PostgreSQL: a row that is read after a write found nothing must be the row that the write saw, and
  * MySQL's own REPEATABLE READ answers an older one; it also locks gaps, so that plain inserts deadlock. The mode is
- * strict, so that nothing is cut or rounded in silence, and leaves NO_BACKSLASH_ESCAPES out, on which escaping relies.
+ * strict, so that nothing is cut or rounded in silence, and leaves NO_BACKSLASH_ESCAPES out, on which escaping relies. Of
+ * text, 1024 bytes would be sorted by: an order needs 512 characters, and the longest key that InnoDB has is 3072 bytes.
  */
 const SESSION = [
   `SET NAMES utf8mb4, time_zone = '+00:00'`,
-  `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'`,
+  `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', max_sort_length = 4096`,
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ]
 
@@ -61,11 +65,16 @@ const UTF8MB4 = 224
 /** Sends statements to the pool that TypeORM opened, for MySQL and MariaDB. */
 export class MysqlDatabase implements Database {
   readonly #connections = new WeakMap<Connection, MysqlConnection>()
+  readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
 
   constructor(
     readonly dataSource: DataSource,
     private readonly forced: 'mysql' | 'mariadb' | undefined,
   ) {}
+
+  checkWrites(): Promise<void> {
+    return this.#writes.check()
+  }
 
   /** Told apart by VERSION(), which TypeORM asked for: MariaDB counts from 10, MySQL has not come that far. */
   get dialect(): 'mysql' | 'mariadb' {
@@ -110,7 +119,7 @@ export class MysqlDatabase implements Database {
       connection.destroy()
       throw translated(error)
     }
-    const fresh = new MysqlConnection(this.dialect, connection, mysql, initialized(pool))
+    const fresh = new MysqlConnection(this.dialect, connection, mysql, initialized(pool), this.#writes)
     this.#connections.set(connection, fresh)
     return fresh
   }
@@ -121,12 +130,14 @@ class MysqlConnection implements Lease {
   signal: AbortSignal | undefined
   readonly #named = new NamedStatements()
   #isCut = false
+  #isGivenUp = false
 
   constructor(
     readonly dialect: 'mysql' | 'mariadb',
     private readonly connection: Connection,
     private readonly mysql: Module,
     private readonly pool: Pool,
+    private readonly writes: Writability,
   ) {}
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
@@ -147,7 +158,7 @@ class MysqlConnection implements Lease {
         destroy: () => this.connection.stream.destroy(),
       })
     } catch (error) {
-      throw translated(error)
+      throw this.#failed(error)
     } finally {
       if (!isKept) this.connection.unprepare({ ...TEXT, sql: statement.text })
     }
@@ -158,14 +169,22 @@ class MysqlConnection implements Lease {
     // Not by `destroy()`, which says goodbye and lets the statement wait for the answer.
     const destroy = () => this.connection.stream.destroy()
     await unlessSilent(running, this.signal, destroy).catch((error: unknown) => {
-      throw translated(error)
+      throw this.#failed(error)
     })
   }
 
   release({ broken = false } = {}): void {
     this.signal = undefined
-    if (broken || this.#named.isFull) this.#cut()
+    if (broken || this.#isGivenUp || this.#named.isFull) this.#cut()
     else if (!this.#isCut) this.connection.release()
+  }
+
+  #failed(error: unknown): unknown {
+    const refused = readOnlyError(error)
+    if (refused === undefined) return translated(error)
+    this.#isGivenUp = true
+    this.writes.refused()
+    return refused
   }
 
   #cut(): void {
@@ -195,6 +214,14 @@ const TEXT = {
   typeCast: true,
   namedPlaceholders: false,
 }
+
+/** Some are of one engine or the other. */
+const READ_ONLY = named(
+  `SHOW VARIABLES WHERE variable_name IN ('read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only')`,
+)
+
+const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
+  (await on.run(READ_ONLY, [], options)).rows.some(([, value]) => value !== 'OFF')
 
 function toResult(answer: unknown): Result {
   if (Array.isArray(answer)) return { rows: answer as Row[], affected: answer.length }

@@ -1,14 +1,18 @@
-import { connect } from 'node:net'
 import type { DataSource } from 'typeorm'
 import { Aborted, Unavailable } from '../../errors.js'
 import { DriverFault } from '../../resource/driver-fault.js'
 import type { Database, Lease, Result, RunOptions, Statement } from '../executor.js'
+import { named } from '../named.js'
+import { readOnlyError } from '../read-only-error.js'
 import { cancellable, unlessSilent } from './cancellable.js'
+import { cancellation } from './cancellation.js'
 import { checkout } from './checkout.js'
 import { NamedStatements } from './named-statements.js'
+import { requestCancel } from './postgres-cancel.js'
 import { type Connection, PostgresQuery } from './postgres-query.js'
 import { maybeStale, StaleStatement } from './stale-statement.js'
 import { checkValues } from './values.js'
+import { Writability } from './writability.js'
 
 /** What is used of `pg`. */
 interface Pool {
@@ -32,25 +36,26 @@ interface Client {
 
 interface Answer {
   readonly command: string
+  readonly rows: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** What that text looks like, whatever the server's configuration or the role says. */
-const SESSION = `SELECT ${Object.entries({
-  TimeZone: 'UTC',
-  DateStyle: 'ISO, MDY',
-  IntervalStyle: 'postgres',
-  bytea_output: 'hex',
-  extra_float_digits: '1',
-})
-  .map(([name, value]) => `set_config('${name}', '${value}', false)`)
-  .join(', ')}`
+/**
+ * Times as the rows are read, whatever the server's configuration or the role says. Nothing else may be set: a transaction
+ * pooler hands each transaction another session, and takes along only what the server reports, such as these two.
+ */
+const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid`
 
 /** Sends statements to the pool that TypeORM opened. */
 export class PostgresDatabase implements Database {
   readonly dialect = 'postgres'
   readonly #connections = new WeakMap<Client, PostgresConnection>()
+  readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
 
   constructor(readonly dataSource: DataSource) {}
+
+  checkWrites(): Promise<void> {
+    return this.#writes.check()
+  }
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const connection = await this.#connect(options?.signal)
@@ -74,14 +79,15 @@ export class PostgresDatabase implements Database {
     client.on('error', () => {}) // The statement that runs is told, or the next one; unheard, it would end the process.
     try {
       checkClient(client)
-      await client.query({ text: SESSION })
+      const cut = () => client.connection?.stream.destroy()
+      const answer = await unlessSilent(client.query({ text: SESSION }), signal, cut)
+      const connection = new PostgresConnection(client, isPooled(client, answer), this.#writes)
+      this.#connections.set(client, connection)
+      return connection
     } catch (error) {
       client.release(true)
-      throw translated(error)
+      throw signal?.aborted === true ? cancellation(signal, translated(error)) : translated(error)
     }
-    const connection = new PostgresConnection(client)
-    this.#connections.set(client, connection)
-    return connection
   }
 }
 
@@ -91,8 +97,14 @@ class PostgresConnection implements Lease {
   signal: AbortSignal | undefined
   readonly #named = new NamedStatements()
   #isGivenUp = false
+  /** Of a statement that goes on though nobody waits for it. */
+  #cancelling: Promise<unknown> | undefined
 
-  constructor(private readonly client: Client) {}
+  constructor(
+    private readonly client: Client,
+    private readonly isPooled: boolean,
+    private readonly writes: Writability,
+  ) {}
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     checkValues(values, 'postgres')
@@ -106,7 +118,7 @@ class PostgresConnection implements Lease {
   }
 
   #send(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const isKept = this.#named.isWorthwhile(statement)
+    const isKept = !this.isPooled && this.#named.isWorthwhile(statement)
     const running = new Promise<Result>((resolve, reject) => {
       const query = new PostgresQuery(statement, values, isKept, (error, result) =>
         result === undefined ? reject(this.#failed(error, query) as Error) : resolve(result),
@@ -114,7 +126,7 @@ class PostgresConnection implements Lease {
       this.client.query(query)
     })
     return cancellable(running, options?.signal, {
-      cancel: () => cancel(this.client),
+      cancel: () => this.#cancel(),
       destroy: () => this.#cut(),
     })
   }
@@ -132,7 +144,17 @@ class PostgresConnection implements Lease {
 
   release({ broken = false } = {}): void {
     this.signal = undefined
-    this.client.release(broken || this.#isGivenUp || this.#named.isFull)
+    if (this.#cancelling === undefined)
+      return this.client.release(broken || this.#isGivenUp || this.#named.isFull)
+    // A pooler that loses the connection first does not know any more whose statement to cancel.
+    void this.#cancelling.then(() => this.client.release(true))
+  }
+
+  /** A request that is still on its way could stop the statement of whoever had the connection next. */
+  async #cancel(): Promise<void> {
+    if (await requestCancel(this.client)) return
+    this.#isGivenUp = true
+    this.#cut()
   }
 
   #cut(): void {
@@ -144,13 +166,24 @@ class PostgresConnection implements Lease {
       delete this.client.connection?.parsedStatements[query.name]
       return new StaleStatement(error)
     }
+    const refused = readOnlyError(error)
+    if (refused !== undefined) {
+      this.#isGivenUp = true
+      this.writes.refused()
+      return refused
+    }
     if (!isUnanswered(error)) return translated(error)
     // The statement goes on, and whoever had the connection next would wait for it.
-    this.#isGivenUp = true
-    void cancel(this.client).catch(() => {})
+    this.#cancelling = requestCancel(this.client)
     return new Unavailable('the database did not answer within query_timeout', new DriverFault(error))
   }
 }
+
+/** On a standby, and where the role or the database says so. */
+const READ_ONLY = named(`SELECT current_setting('transaction_read_only')`)
+
+const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
+  (await on.run(READ_ONLY, [], options)).rows[0]?.[0] === 'on'
 
 /** `pg` has waited for as long as its option `query_timeout` says. */
 const isUnanswered = (error: unknown): boolean =>
@@ -161,6 +194,13 @@ function poolOf(dataSource: DataSource): Pool {
   if ('master' in driver && driver.master !== undefined) return driver.master as Pool
   throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
 }
+
+/**
+ * Whether another session answers than the one that the connection began with: a pooler makes up the number of its own. A
+ * statement prepared there would be missing on the next session, and stay on the last one for as long as that lives.
+ */
+const isPooled = ({ processID }: Client, answer: Answer | readonly Answer[]): boolean =>
+  !('rows' in answer) || Number(answer.rows[0]?.['pid']) !== processID
 
 function checkClient({ connection, pipeline }: Client): void {
   if (connection === undefined)
@@ -180,20 +220,4 @@ function translated(error: unknown): unknown {
   return /^08|^57P0[1235]|^25P0[34]/.test(code)
     ? new Unavailable('the connection to the database was lost', fault)
     : fault
-}
-
-/** PostgreSQL's CancelRequest: a connection of its own that says who is meant, and is closed by the server. */
-function cancel({ host, port, processID, secretKey }: Client): Promise<void> {
-  const request = Buffer.alloc(16)
-  request.writeInt32BE(16, 0)
-  request.writeInt32BE(80877102, 4)
-  request.writeInt32BE(processID | 0, 8)
-  request.writeInt32BE(secretKey | 0, 12)
-  return new Promise((resolve, reject) => {
-    const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
-    socket.setTimeout(1000, () => socket.destroy())
-    socket.on('error', reject)
-    socket.on('close', () => resolve())
-    socket.on('connect', () => socket.end(request))
-  })
 }

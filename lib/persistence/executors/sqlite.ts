@@ -1,20 +1,36 @@
 import { withoutValues } from '../../resource/driver-fault.js'
 import type { Database, Executor, Lease, Result, RunOptions, Statement } from '../executor.js'
+import { named } from '../named.js'
+import { quoteIdentifier } from '../query/identifier.js'
+import { readOnlyError } from '../read-only-error.js'
 import type { SqliteDataSource } from '../sqlite.js'
 import type { SqliteLease, SqliteLeases } from '../sqlite-leases.js'
+import { Writability } from './writability.js'
 
 /** Sends statements to the one connection of a SqliteDataSource. */
 export class SqliteDatabase implements Database {
   readonly dialect = 'sqlite'
+  readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
 
   constructor(readonly dataSource: SqliteDataSource) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    return send(this.#leases, statement, values, options)
+    return send(this.#leases, statement, values, options).catch(this.#rethrow)
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
-    return new SqliteExecutorLease(await this.#leases.lease(options?.signal))
+    return new SqliteExecutorLease(await this.#leases.lease(options?.signal), this.#rethrow)
+  }
+
+  checkWrites(): Promise<void> {
+    return this.#writes.check()
+  }
+
+  readonly #rethrow = (error: unknown): never => {
+    const refused = readOnlyError(error)
+    if (refused === undefined) throw withoutValues(error)
+    this.#writes.refused()
+    throw refused
   }
 
   get #leases(): SqliteLeases {
@@ -28,14 +44,17 @@ export class SqliteDatabase implements Database {
 class SqliteExecutorLease implements Lease {
   readonly dialect: Executor['dialect'] = 'sqlite'
 
-  constructor(private readonly lease: SqliteLease) {}
+  constructor(
+    private readonly lease: SqliteLease,
+    private readonly rethrow: (error: unknown) => never,
+  ) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    return send(this.lease, statement, values, options)
+    return send(this.lease, statement, values, options).catch(this.rethrow)
   }
 
   async control(text: string): Promise<void> {
-    await this.lease.run(text, [], 'array').catch(rethrow)
+    await this.lease.run(text, [], 'array').catch(this.rethrow)
   }
 
   /** There is only one connection, so a broken one is rolled back rather than closed. */
@@ -44,15 +63,24 @@ class SqliteExecutorLease implements Lease {
   }
 }
 
-function send(
+const send = (
   on: SqliteLeases | SqliteLease,
   { text }: Statement,
   values: readonly unknown[],
   options: RunOptions | undefined,
-): Promise<Result> {
-  return on.run(text, values, 'array', options?.signal).catch(rethrow) as Promise<Result>
-}
+): Promise<Result> => on.run(text, values, 'array', options?.signal) as Promise<Result>
 
-function rethrow(error: unknown): never {
-  throw withoutValues(error)
+const TABLE = named(
+  `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' LIMIT 1`,
+)
+
+/** It does not say, other than by refusing a write. */
+async function isReadOnly(on: Lease, options: RunOptions): Promise<boolean> {
+  const [table] = (await on.run(TABLE, [], options)).rows
+  if (table === undefined) return false
+  const nothing = named(`DELETE FROM ${quoteIdentifier(String(table[0]), 'sqlite')} WHERE 1 = 0`)
+  return on.run(nothing, [], options).then(
+    () => false,
+    () => true,
+  )
 }

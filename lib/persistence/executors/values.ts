@@ -24,7 +24,9 @@ export function checkValues(values: readonly unknown[], dialect: Dialect): void 
 
 function isBindable(value: unknown, dialect: Dialect): boolean {
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') return true
-  if (typeof value === 'number') return Number.isFinite(value)
+  // Both engines of SQLite bind an infinity as what it is, and NaN as NULL.
+  if (typeof value === 'number')
+    return Number.isFinite(value) || (dialect === 'sqlite' && !Number.isNaN(value))
   if (value instanceof Uint8Array) return true
   return (
     dialect === 'postgres' &&

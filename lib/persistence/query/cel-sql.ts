@@ -1,6 +1,7 @@
 import type { CelNode } from '../../resource/cel.js'
 import type { Dialect } from '../executor.js'
 import { quoteIdentifier } from './identifier.js'
+import { tagValue } from './tag-sql.js'
 
 const isMysql = (dialect: Dialect): boolean => dialect === 'mysql' || dialect === 'mariadb'
 
@@ -30,7 +31,7 @@ export function celToSql(node: CelNode, dialect: Dialect): string {
     case 'field':
       return `COALESCE(${quoteIdentifier(node.field.column, dialect)}, '')`
     case 'entry':
-      return entry(quoteIdentifier(node.field.column, dialect), node.key, dialect)
+      return `COALESCE(${tagValue(quoteIdentifier(node.field.column, dialect), node.key, dialect, text)}, '')`
     case 'join':
       return joined(node.parts.map(sql), dialect)
     case 'lookup': {
@@ -52,12 +53,4 @@ export function celToSql(node: CelNode, dialect: Dialect): string {
     case 'replace':
       return `REPLACE(${sql(node.node)}, ${text(node.search)}, ${text(node.replacement)})`
   }
-}
-
-function entry(column: string, key: string, dialect: Dialect): string {
-  if (dialect === 'postgres') return `COALESCE(${column} ->> ${literal(key, dialect)}, '')`
-  const path = literal(`$.${JSON.stringify(key)}`, dialect)
-  return dialect === 'sqlite'
-    ? `COALESCE(json_extract(${column}, ${path}), '')`
-    : `COALESCE(JSON_UNQUOTE(JSON_EXTRACT(${column}, ${path})), '')`
 }

@@ -2,15 +2,25 @@ import { byCodePoint } from './code-point-order.js'
 import type { PlanColumn, PlanValue } from './plan.js'
 
 /**
- * What an entity holds for a column, as plans compare it: the name of an enum, what 32 bits keep of a float; undefined
- * for NULL.
+ * What an entity holds for a column, as plans compare it: the name of an enum, what 32 bits keep of a float, the beginning
+ * where no more counts; undefined for NULL.
  */
 export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | undefined => {
   if (value === undefined || value === null) return undefined
   if (column.kind === 'enum' && typeof value === 'number')
     return column.enumNames?.nameOf.get(value) ?? String(value)
   if (column.kind === 'float' && typeof value === 'number') return Math.fround(value)
-  return value as PlanValue
+  return column.first === undefined ? (value as PlanValue) : beginning(value as PlanValue, column.first)
+}
+
+/** So many characters of a text, or bytes. Characters are code points, as databases count them. */
+const beginning = (value: PlanValue, first: number): PlanValue => {
+  if (value instanceof Uint8Array) return value.length <= first ? value : value.subarray(0, first)
+  if (typeof value !== 'string' || value.length <= first) return value
+  let end = 0
+  for (let count = 0; count < first && end < value.length; count++)
+    end += (value.codePointAt(end) ?? 0) > 0xffff ? 2 : 1
+  return value.slice(0, end)
 }
 
 /** Negative, zero or positive, as databases order the two; undefined when they cannot be compared. */

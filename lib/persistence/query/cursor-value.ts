@@ -10,7 +10,7 @@ export type JsonValue = null | string | number | boolean | Readonly<Record<strin
 export const cursorValueOf = (column: PlanColumn, value: unknown): PlanValue | null =>
   planValueOf(column, value) ?? null
 
-/** Every value exactly: 64-bit integers, -0, infinities, bytes and instants too. */
+/** Every value exactly: 64-bit integers, -0, infinities, NaN, bytes and instants too. */
 export const toJson = (value: PlanValue | null): JsonValue => {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'bigint') return { i: value.toString() }
@@ -22,11 +22,20 @@ export const toJson = (value: PlanValue | null): JsonValue => {
   return value instanceof Date ? { t: value.getTime() } : { b: Buffer.from(value).toString('base64url') }
 }
 
-/** The value in an array of one, or undefined when the column cannot hold it. */
+export const isJsonValue = (json: unknown): json is JsonValue => {
+  if (typeof json !== 'object' || json === null) return json !== undefined
+  const contents: unknown[] = Array.isArray(json) ? [] : Object.values(json)
+  const [content] = contents
+  return contents.length === 1 && (typeof content === 'string' || typeof content === 'number')
+}
+
+/** The value in an array of one, or undefined when the column cannot hold it, or no cursor would spell it so. */
 export const fromJson = (column: PlanColumn, json: JsonValue): readonly [PlanValue | null] | undefined => {
   if (json === null) return column.nullable ? [null] : undefined
   const value = typeof json === 'object' ? typed(json) : json
-  return value !== undefined && canHold(column, value) ? [value] : undefined
+  if (value === undefined || !canHold(column, value)) return undefined
+  const canonical = toJson(cursorValueOf(column, value))
+  return JSON.stringify(canonical) === JSON.stringify(json) ? [value] : undefined
 }
 
 const typed = (json: Readonly<Record<string, unknown>>): PlanValue | undefined => {
@@ -37,9 +46,7 @@ const typed = (json: Readonly<Record<string, unknown>>): PlanValue | undefined =
     case 'i':
       return typeof content === 'string' && /^-?\d{1,20}$/.test(content) ? BigInt(content) : undefined
     case 'n':
-      return content === '-0' || content === 'Infinity' || content === '-Infinity'
-        ? Number(content)
-        : undefined
+      return ['-0', 'Infinity', '-Infinity', 'NaN'].includes(String(content)) ? Number(content) : undefined
     case 't':
       return typeof content === 'number' ? new Date(content) : undefined
     case 'b':
@@ -72,7 +79,7 @@ const canHold = (column: PlanColumn, value: PlanValue): boolean => {
     case 'double':
       return typeof value === 'number'
     case 'timestamp':
-      return isInstant(value)
+      return isInstant(value) || isStoredTime(value)
     case 'bytes':
       return value instanceof Uint8Array
     case 'any':
@@ -82,6 +89,13 @@ const canHold = (column: PlanColumn, value: PlanValue): boolean => {
       return false
   }
 }
+
+/** Longest text of a stored time that no instant of ours is. */
+const MAX_STORED_TIME = 64
+
+/** Which of these a database can compare with is known where its dialect is. */
+const isStoredTime = (value: PlanValue): boolean =>
+  typeof value === 'string' && value.length <= MAX_STORED_TIME && isText(value)
 
 const isText = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
 

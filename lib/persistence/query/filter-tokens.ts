@@ -16,9 +16,10 @@ export class FilterTokens {
   #end = 0
 
   constructor(readonly source: string) {
-    if (source.length > MAX_FILTER_LENGTH && characters(source) > MAX_FILTER_LENGTH) {
+    // A character is two units at most, so that nobody has to read a text of millions to know that it is too long.
+    const isSure = source.length > MAX_FILTER_LENGTH * 2
+    if (isSure || (source.length > MAX_FILTER_LENGTH && characters(source) > MAX_FILTER_LENGTH))
       this.fail(`longer than ${MAX_FILTER_LENGTH} characters`, indexOfCharacter(source, MAX_FILTER_LENGTH))
-    }
     this.next()
   }
 

@@ -1,20 +1,22 @@
 import type { Columns } from '../../resource/field.js'
 import { FilterTokens, quoted } from './filter-tokens.js'
 import { typedLiteral } from './literal.js'
-import { didYouMean } from './nearest-names.js'
+import { didYouMean } from '../../resource/nearest-names.js'
 import { planColumn } from './plan-column.js'
 import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNull, not } from './plan.js'
 
 /** How deep parentheses may nest. */
 export const MAX_FILTER_NESTING = 64
+/** How many comparisons a filter may make, `has()` among them: each costs the database work for every row. */
+export const MAX_FILTER_COMPARISONS = 128
 
 /**
  * The plan of an AIP-160 filter, undefined when it is blank. OR binds tighter than AND, terms side by side are ANDed.
  * @throws InvalidArgument with the position: a field that is not in `columns`, a value its column cannot hold, text
- * that does not parse, more than 4096 characters, more than 64 levels.
+ * that does not parse, more than 4096 characters, 64 levels or 128 comparisons.
  */
 export const parseFilterPlan = (expression: string, columns: Columns): FilterNode | undefined =>
-  expression.trim() === '' ? undefined : new FilterParser(expression, columns).filter()
+  expression === '' ? undefined : new FilterParser(expression, columns).filter()
 
 /** A field as a filter names it: a column, or one key of a tags column. */
 interface Member {
@@ -28,14 +30,16 @@ class FilterParser {
   readonly #tokens: FilterTokens
   readonly #columns: Columns
   #depth = 0
+  #comparisons = 0
 
   constructor(expression: string, columns: Columns) {
     this.#tokens = new FilterTokens(expression)
     this.#columns = columns
   }
 
-  /** `filter: expression` */
-  filter(): FilterNode {
+  /** `filter: [expression]` */
+  filter(): FilterNode | undefined {
+    if (this.#tokens.is('end')) return undefined
     const node = this.#expression()
     const { kind, text } = this.#tokens
     if (kind !== 'end') this.#tokens.fail(`unexpected ${quoted(text)}`)
@@ -100,6 +104,8 @@ class FilterParser {
     if (!tokens.is('word') || tokens.isKeyword('AND') || tokens.isKeyword('OR')) {
       return tokens.fail(`expected a field, found ${tokens.found}`)
     }
+    if (++this.#comparisons > MAX_FILTER_COMPARISONS)
+      tokens.fail(`more than ${MAX_FILTER_COMPARISONS} comparisons`)
     const { text, start } = tokens
     tokens.next()
     if (text === 'has' && tokens.is('(')) return this.#has()

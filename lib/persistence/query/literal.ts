@@ -1,6 +1,6 @@
 import type { PlanColumn, PlanValue } from './plan.js'
 import { type FilterTokens, quoted } from './filter-tokens.js'
-import { didYouMean } from './nearest-names.js'
+import { didYouMean } from '../../resource/nearest-names.js'
 import { parseTimestamp } from './rfc3339.js'
 
 /**
@@ -48,8 +48,8 @@ export const typedLiteral = (tokens: FilterTokens, field: string, column: PlanCo
   }
 }
 
-const INTEGER = /^-?\d+$/
-const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const INTEGER = /^-?(?:0|[1-9]\d*)$/
+const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 const DURATION = /^(-?)(\d{1,10})(?:\.(\d{1,9}))?s$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
@@ -64,8 +64,8 @@ export const INTEGER_BOUNDS = {
 const NUMBER_BOUNDS = {
   int32: [-(2 ** 31), 2 ** 31 - 1],
   uint32: [0, 2 ** 32 - 1],
-  int64: [-Infinity, Infinity],
-  uint64: [0, Infinity],
+  int64: [-Number.MAX_VALUE, Number.MAX_VALUE],
+  uint64: [0, Number.MAX_VALUE],
 } as const
 
 /** A fraction of a second beside at most 292 years keeps nanoseconds within 64 bits. */
@@ -93,15 +93,35 @@ const enumName = (tokens: FilterTokens, field: string, column: PlanColumn): stri
 
 const integer = (tokens: FilterTokens, field: string, kind: keyof typeof INTEGER_BOUNDS): number | bigint => {
   const { text } = tokens
-  if (tokens.kind !== 'number' || !INTEGER.test(text)) return mismatch(tokens, field, 'an integer')
+  if (tokens.kind !== 'number') return mismatch(tokens, field, 'an integer')
+  const value = exactInteger(text)
+  if (value === undefined) return mismatch(tokens, field, 'an integer')
   const isWide = kind === 'int64' || kind === 'uint64'
-  // Numbers with so few digits are exact, and much cheaper to compare.
-  const value = text.length < 16 ? Number(text) : BigInt(text)
   const [min, max] = NUMBER_BOUNDS[kind]
   const isWithin = typeof value === 'number' ? value >= min && value <= max : isWithinBounds(kind, value)
   if (!isWithin) return tokens.fail(`${quoted(field)} takes ${kind}, ${text.slice(0, 64)} is out of range`)
   return isWide ? BigInt(value) : Number(value)
 }
+
+/**
+ * The integer that a number is exactly (`10.0`, `1e3`), infinite when it has more digits than any column holds; undefined
+ * when it is none. Few digits are a number, which is exact then and much cheaper to compare; -0 is 0.
+ */
+const exactInteger = (text: string): number | bigint | undefined => {
+  if (INTEGER.test(text)) return text.length < 16 ? Number(text) + 0 : BigInt(text)
+  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
+  if (sign === undefined) return undefined
+  const digits = (whole + fraction).replace(/^0+/, '')
+  if (digits === '') return 0
+  const significant = digits.replace(/0+$/, '')
+  const zeros = digits.length - significant.length - fraction.length + Number(exponent)
+  if (zeros < 0) return undefined
+  if (significant.length + zeros > MAX_DIGITS) return sign === '-' ? -Infinity : Infinity
+  return BigInt(sign + significant + '0'.repeat(zeros))
+}
+
+/** No integer column has more. */
+const MAX_DIGITS = 20
 
 const float = (tokens: FilterTokens, field: string, kind: 'float' | 'double'): number => {
   const { text } = tokens

@@ -1,7 +1,7 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Columns } from '../../resource/field.js'
 import { quoted } from './filter-tokens.js'
-import { didYouMean } from './nearest-names.js'
+import { didYouMean } from '../../resource/nearest-names.js'
 import { planColumn } from './plan-column.js'
 import type { PlanColumn } from './plan.js'
 
@@ -22,16 +22,16 @@ export const MAX_ORDER_BY_LENGTH = 4096
  * neither `asc` nor `desc`, a field that has no order (tags, JSON).
  */
 export const parseOrderTerms = (expression: string, columns: Columns): readonly OrderTerm[] => {
-  if (expression.trim() === '') return []
-  if (expression.length > MAX_ORDER_BY_LENGTH) {
+  if (expression.length > MAX_ORDER_BY_LENGTH)
     fail(`longer than ${MAX_ORDER_BY_LENGTH} characters`, expression, MAX_ORDER_BY_LENGTH)
-  }
+  if (!WORD.test(expression)) return []
   const named = new Set<string>()
   let start = 0
   return expression.split(',').map((text) => {
-    const at = start + (text.length - text.trimStart().length)
+    const words = text.match(WORDS) ?? []
+    const [name = '', direction = 'asc', ...rest] = words
+    const at = start + (words.length === 0 ? text.length : text.search(WORD))
     start += text.length + 1
-    const [name = '', direction = 'asc', ...rest] = text.trim().split(/\s+/)
     if (name === '') fail('empty term', expression, at)
 
     const column = Object.hasOwn(columns, name) ? columns[name] : undefined
@@ -54,6 +54,10 @@ export const parseOrderTerms = (expression: string, columns: Columns): readonly 
 
 /** Whether rows can be ordered by the column: not by tags or JSON. */
 export const isSortable = (column: PlanColumn): boolean => column.kind !== 'tags' && column.kind !== 'json'
+
+/** Spaces are those of ASCII alone: any other is part of a name, which then is unknown. */
+const WORD = /[^ \t\n\v\f\r]/
+const WORDS = new RegExp(`${WORD.source}+`, 'g')
 
 const fail = (what: string, expression: string, at: number, hint = ''): never => {
   const position = [...expression.slice(0, at)].length + 1

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { InvalidArgument } from '../../errors.js'
-import { type JsonValue, cursorValueOf, fromJson, toJson } from './cursor-value.js'
+import { type JsonValue, cursorValueOf, fromJson, isJsonValue, toJson } from './cursor-value.js'
 import type { OrderTerm } from './order-by.js'
 import type { PlanValue } from './plan.js'
 
@@ -40,8 +40,7 @@ export const encodeKeyset = (
   key?: string | Uint8Array,
 ): string => {
   const json = terms.map(({ column }, i) => toJson(cursorValueOf(column, values[i])))
-  const text = JSON.stringify([json, checksum(json, terms, scope, key).toString('base64url')])
-  const token = Buffer.from(text).toString('base64url')
+  const token = toToken(json, checksum(json, terms, scope, key))
   if (token.length <= MAX_PAGE_TOKEN_LENGTH) return token
   throw new InvalidArgument('order_by', 'the values of this order are too long to page by')
 }
@@ -64,12 +63,14 @@ export const decodePageToken = (
   const text = Buffer.from(token, 'base64').toString('utf8')
   if (DECIMAL.test(text)) {
     const offset = Number(text)
-    return offset <= MAX_OFFSET ? { kind: 'offset', offset } : malformed()
+    const isCanonical = token === encodeOffset(offset) || token === encodeOffset(offset).replace(/=+$/, '')
+    return isCanonical && offset <= MAX_OFFSET ? { kind: 'offset', offset } : malformed()
   }
 
   const [json, sum] = keysetParts(text)
-  const expected = checksum(json, terms, scope, key)
-  const given = Buffer.from(sum, 'base64url')
+  if (toToken(json, sum) !== token) return malformed()
+  const given = Buffer.from(sum)
+  const expected = Buffer.from(checksum(json, terms, scope, key))
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     throw new InvalidArgument(
       'page_token',
@@ -81,34 +82,38 @@ export const decodePageToken = (
   return { kind: 'keyset', values: values.map(([value]) => value) }
 }
 
-/** Both alphabets, with or without padding: offsets come from many hands. */
-const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+/** Offsets come from many hands, and may be padded or not. */
+const BASE64 = /^[A-Za-z0-9_-]+={0,2}$/
 const DECIMAL = /^(?:0|[1-9]\d{0,9})$/
 const CHECKSUM_BYTES = 16
 const VERSION = 1
 
-const malformed = (): never => {
+export const malformed = (): never => {
   throw new InvalidArgument('page_token', 'is malformed: pass next_page_token of the previous page as it was')
 }
+
+/** The one spelling of a token: any other of the same bytes was altered on its way. */
+const toToken = (values: readonly JsonValue[], sum: string): string =>
+  Buffer.from(JSON.stringify([values, sum])).toString('base64url')
 
 const checksum = (
   values: readonly JsonValue[],
   terms: readonly OrderTerm[],
   scope: PageScope,
   key: string | Uint8Array | undefined,
-): Buffer => {
+): string => {
   const { resource, tenant, filter, orderBy, search, showDeleted } = scope
   const order = terms.map(({ column, direction }) => [column.column, column.kind, direction])
   const list = [VERSION, resource, tenant ?? null, filter, orderBy, search, showDeleted, order, values]
   const hash = key === undefined ? createHash('sha256') : createHmac('sha256', key)
-  return hash.update(JSON.stringify(list)).digest().subarray(0, CHECKSUM_BYTES)
+  return hash.update(JSON.stringify(list)).digest().subarray(0, CHECKSUM_BYTES).toString('base64url')
 }
 
 const keysetParts = (text: string): readonly [json: readonly JsonValue[], sum: string] => {
   const parts = parsed(text)
   if (!Array.isArray(parts) || parts.length !== 2) return malformed()
   const [json, sum] = parts as readonly unknown[]
-  return Array.isArray(json) && typeof sum === 'string' ? [json as JsonValue[], sum] : malformed()
+  return Array.isArray(json) && json.every(isJsonValue) && typeof sum === 'string' ? [json, sum] : malformed()
 }
 
 const parsed = (text: string): unknown => {

@@ -3,11 +3,14 @@ import type { Column } from '../../resource/field.js'
 /** A column of a plan. `any` is a column whose type is unknown: literals are bound as they are written. */
 export interface PlanColumn extends Omit<Column, 'kind'> {
   readonly kind: Column['kind'] | 'any'
+  /** Only so many characters or bytes from its start count. All of it when left out. */
+  readonly first?: number
 }
 
 /**
  * A value as entities hold it: bigint for 64-bit integers and durations (nanoseconds), but the name for an enum. A
- * timestamp is a Date, or a bigint of microseconds where a cursor has to be finer than a Date.
+ * timestamp is a Date; in a cursor also a bigint of microseconds, which a Date would cut, or the text of the database, where
+ * its time is none that we write (`infinity`, years before 1000).
  */
 export type PlanValue = string | number | bigint | boolean | Date | Uint8Array
 

@@ -1,7 +1,8 @@
 import type { Dialect } from '../executor.js'
 import { type Bind, TEXT, bindOf } from './bind.js'
-import { quoteIdentifier } from './identifier.js'
+import { columnSql } from './column-sql.js'
 import { expandedRow } from './keyset.js'
+import { hasTag, tagValue } from './tag-sql.js'
 import type {
   CompareNode,
   CompareOp,
@@ -101,49 +102,22 @@ const containment = ({ column, key, value }: ContainsNode, writer: Writer): stri
   return `${writer.dialect === 'postgres' ? 'strpos' : 'instr'}(${text}, ${bound(TEXT, value, writer)}) > 0`
 }
 
-const presence = ({ column, key }: HasNode, writer: Writer): string => {
-  const text = columnText(column, writer)
-  switch (writer.dialect) {
-    case 'postgres':
-      return coalesced(`jsonb_exists(${text}, ${bound(TEXT, key, writer)})`, 'FALSE', column)
-    case 'mysql':
-    case 'mariadb':
-      return coalesced(
-        `JSON_CONTAINS_PATH(${text}, 'one', ${bound(TEXT, jsonPath(key), writer)})`,
-        '0',
-        column,
-      )
-    case 'sqlite':
-      return `EXISTS (SELECT 1 ${tagRow(text, key, writer)})`
-  }
-}
-
-const coalesced = (text: string, otherwise: string, column: PlanColumn): string =>
-  column.nullable ? `COALESCE(${text}, ${otherwise})` : text
+const presence = ({ column, key }: HasNode, writer: Writer): string =>
+  hasTag(
+    columnText(column, writer),
+    key,
+    writer.dialect,
+    (value) => bound(TEXT, value, writer),
+    column.nullable,
+  )
 
 /** The value of one tag, as text; NULL where there is none. */
 const tagText = (column: PlanColumn, key: string, writer: Writer): string => {
-  const text = columnText(column, writer)
-  switch (writer.dialect) {
-    case 'postgres':
-      return `(${text} ->> ${bound(TEXT, key, writer)}::text) COLLATE "C"`
-    case 'mysql':
-    case 'mariadb':
-      return `JSON_UNQUOTE(JSON_EXTRACT(${text}, ${bound(TEXT, jsonPath(key), writer)}))`
-    case 'sqlite':
-      return `(SELECT tag.value ${tagRow(text, key, writer)})`
-  }
+  const text = tagValue(columnText(column, writer), key, writer.dialect, (value) =>
+    bound(TEXT, value, writer),
+  )
+  return writer.dialect === 'postgres' ? `${text} COLLATE "C"` : text
 }
-
-/**
- * The one row of the tag. SQLite's JSON paths cannot spell every key, json_each compares them as text. The column is
- * renamed first, because a column called `key` or `json` would mean one of json_each's own.
- */
-const tagRow = (text: string, key: string, writer: Writer): string =>
-  `FROM (SELECT ${text} AS held) AS tags, json_each(tags.held) AS tag WHERE tag.key = ${bound(TEXT, key, writer)}`
-
-/** A path to one key: the quoted part of a path is a JSON string. */
-const jsonPath = (key: string): string => `$.${JSON.stringify(key)}`
 
 const row = (node: RowNode, writer: Writer): string => {
   if (isMysql(writer.dialect)) return write(expandedRow(node), writer)
@@ -152,8 +126,7 @@ const row = (node: RowNode, writer: Writer): string => {
   return `(${columns.join(', ')}) ${node.op} (${values.join(', ')})`
 }
 
-const columnText = (column: PlanColumn, writer: Writer): string =>
-  quoteIdentifier(column.column, writer.dialect)
+const columnText = (column: PlanColumn, writer: Writer): string => columnSql(column, writer.dialect)
 
 const bound = (column: PlanColumn, value: PlanValue, { bind, params }: Writer): string => {
   const index = params.push(bind.value(column, value))

@@ -102,9 +102,22 @@ describe('parseFilterPlan', () => {
       ['bool', 'true', true],
       ['bool', 'false', false],
       ['int32', '-2147483648', -2147483648],
-      ['int32', '0000000000000000000042', 42],
+      ['int32', '-0', 0],
+      ['int32', '10.0', 10],
+      ['int32', '1e3', 1000],
+      ['int32', '-2.147483648E9', -2147483648],
+      ['int32', '150e-1', 15],
+      ['int32', '0.000e999999999', 0],
+      ['int32', '0e-9', 0],
+      ['int32', '214748364700000000000000000000000000000000000e-35', 2147483647],
       ['uint32', '4294967295', 4294967295],
+      ['uint32', '-0.0', 0],
       ['int64', '7', 7n],
+      ['int64', '-0', 0n],
+      ['int64', '9007199254740993.000', 9007199254740993n],
+      ['int64', '922337203685477580.7e1', 9223372036854775807n],
+      ['int64', '1e18', 1000000000000000000n],
+      ['uint64', '1.8446744073709551615e19', 18446744073709551615n],
       ['int64', '9007199254740993', 9007199254740993n],
       ['int64', '-9223372036854775808', -9223372036854775808n],
       ['uint64', '18446744073709551615', 18446744073709551615n],
@@ -193,8 +206,7 @@ describe('parseFilterPlan', () => {
       ['1 = a', 'expected a field, found "1" at position 1'],
       ['a = b', '"a" takes an integer, not "b" at position 5'],
       ['a = "1"', '"a" takes an integer, not "1" at position 5'],
-      ['a = 1.0', '"a" takes an integer, not "1.0" at position 5'],
-      ['a = 1e3', '"a" takes an integer, not "1e3" at position 5'],
+      ['a = 1.5', '"a" takes an integer, not "1.5" at position 5'],
       ['a = 0x10', '"a" takes an integer, not "0x10" at position 5'],
       ['a = 2147483648', '"a" takes int32, 2147483648 is out of range at position 5'],
       ['a = true', '"a" takes an integer, not "true" at position 5'],
@@ -236,8 +248,12 @@ describe('parseFilterPlan', () => {
       ['has("tags")', 'expected tags.key, found "tags" at position 5'],
       ['has = 1', 'unknown field "has" at position 1; valid: a, b, c, d, s, done, tags, owner.name, loose'],
       ['loose = x', '"loose" takes a number, or text in double quotes, not "x" at position 9'],
+      ['loose = 007', '"loose" takes a number, or text in double quotes, not "007" at position 9'],
       ['loose = 1e999', '"1e999" is out of range at position 9'],
       ['loose = 18446744073709551616', '"18446744073709551616" is out of range at position 9'],
+      ['\u00a0', 'unknown field "\u00a0" at position 1; did you mean a or b or c?'],
+      ['a\u00a0= 1', 'unknown field "a\u00a0" at position 1; did you mean a?'],
+      ['a = 1\u2003', '"a" takes an integer, not "1\u2003" at position 5'],
       ['a = 1, b = 2', 'expected a field, found "," at position 6'],
     ]
     for (const [filter, message] of cases) {
@@ -245,11 +261,35 @@ describe('parseFilterPlan', () => {
     }
 
     const values: readonly (readonly [kind: Column['kind'], ...literals: string[]])[] = [
-      ['uint32', '-1', '4294967296'],
-      ['int64', '9223372036854775808', '-9223372036854775809'],
-      ['uint64', '-1', '18446744073709551616'],
-      ['float', '3.5e38', '"1"', '.5', '1.', 'Infinity', 'NaN'],
-      ['double', '1e309', '--1', '1_000'],
+      [
+        'int32',
+        '007',
+        '-007',
+        '00',
+        '0000000000000000000042',
+        '01.0',
+        '00e1',
+        '1.',
+        '.0',
+        '1e',
+        '1e+',
+        '1e1.0',
+      ],
+      ['int32', '1.5', '1e-1', '10e-2', '0.5', '1.0000000000000000000000001', '1e-999999999', '2147483647.5'],
+      ['int32', '2147483648.0', '1e10', '1e999999999', '-1e999999999', `1e${'9'.repeat(100)}`, '"1"', '1e3s'],
+      ['uint32', '-1', '4294967296', '-1.0', '-1e0', '007'],
+      [
+        'int64',
+        '9223372036854775808',
+        '-9223372036854775809',
+        '1e19',
+        '9223372036854775807.5',
+        '007',
+        '1e400',
+      ],
+      ['uint64', '-1', '18446744073709551616', '2e19', '1e20', '1e21', '-1e400'],
+      ['float', '3.5e38', '"1"', '.5', '1.', 'Infinity', 'NaN', '007', '00.5'],
+      ['double', '1e309', '--1', '1_000', '007', '-00.5', '01e1'],
       ['bytes', '"A"', '"AA"', '"AB=="', '"-_8="', 'AAAA'],
       ['duration', '"1.5"', '"1.0000000000s"', '"9223372036.854775808s"', '5', '1m'],
       [
@@ -287,6 +327,32 @@ describe('parseFilterPlan', () => {
       expect(refusal(long(4097))).to.equal('longer than 4096 characters at position 4097')
       expect(parseFilterPlan(`s = "${'😀'.repeat(4090)}"`, columns)).to.have.property('kind', 'compare')
       expect(refusal(`s = "${'😀'.repeat(4091)}"`)).to.equal('longer than 4096 characters at position 4097')
+    })
+
+    it('is too long before it is read', () => {
+      const start = 'x'.repeat(9000)
+      /** Only its start can be read. */
+      const huge = {
+        length: 2 ** 29,
+        codePointAt: (at: number) => start.codePointAt(at),
+        slice: (from: number, to: number) => start.slice(from, to),
+      } as string
+      expect(refusal(huge)).to.equal('longer than 4096 characters at position 4097')
+      expect(refusal(' '.repeat(9000))).to.equal('longer than 4096 characters at position 4097')
+    })
+
+    it('takes 128 comparisons and no more, has() and null among them', () => {
+      const many = (count: number, separator: string) =>
+        Array.from({ length: count }, (_, i) => ['a=1', 'has(tags.a)', 's=null', 'tags:b'][i % 4]).join(
+          separator,
+        )
+      for (const separator of [' ', ' OR ', ' AND ', ' NOT ']) {
+        expect(parseFilterPlan(many(128, separator), columns)).to.be.an('object')
+        expect(refusal(many(129, separator))).to.match(/^more than 128 comparisons at position \d+$/)
+      }
+      expect(refusal(`${'('.repeat(60)}${many(64, ' ')}${')'.repeat(60)} OR (${many(65, ' ')})`)).to.match(
+        /^more than/,
+      )
     })
 
     it('takes 64 levels and no more', () => {

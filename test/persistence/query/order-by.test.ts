@@ -36,6 +36,7 @@ describe('parseOrderBy', () => {
     ['size DESC', 'c_size desc'],
     ['size dEsC,note Asc', 'c_size desc', 'c_note asc'],
     ['  note \t desc ,\n size ', 'c_note desc', 'c_size asc'],
+    ['\v\fsize\r', 'c_size asc'],
     ['loose', 'anything asc'],
   ]
   for (const [expression, ...terms] of cases) {
@@ -59,6 +60,12 @@ describe('parseOrderBy', () => {
     ['size; DROP TABLE x', 'unknown field "size;" at position 1; did you mean size?'],
     ['note, tags', '"tags" has no order at position 7'],
     ['parts', '"parts" has no order at position 1'],
+    ['\u00a0', 'unknown field "\u00a0" at position 1; valid: size, note, tags, parts, loose'],
+    ['size\u00a0desc', 'unknown field "size\u00a0desc" at position 1; valid: size, note, tags, parts, loose'],
+    ['size \u2003desc', '"size" is followed by asc or desc, not by "\u2003desc" at position 1'],
+    ['size desc\ufeff', '"size" is followed by asc or desc, not by "desc\ufeff" at position 1'],
+    ['size\u0085', 'unknown field "size\u0085" at position 1; did you mean size?'],
+    [' '.repeat(5000), 'longer than 4096 characters at position 4097'],
     [`size${' '.repeat(5000)}`, 'longer than 4096 characters at position 4097'],
   ]
   for (const [expression, message] of refused) {

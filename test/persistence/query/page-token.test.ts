@@ -49,12 +49,13 @@ describe('page tokens', () => {
     ['int64', 0n, -(2n ** 63n), 2n ** 63n - 1n],
     ['uint64', 2n ** 64n - 1n],
     ['float', 0.5, Math.fround(0.1), -0, Infinity],
-    ['double', 0.1, -0, 0, 5e-324, 1.7976931348623157e308, Infinity, -Infinity],
+    ['double', 0.1, -0, 0, 5e-324, 1.7976931348623157e308, Infinity, -Infinity, NaN],
     [
       'timestamp',
       new Date('1000-01-01T00:00:00Z'),
       new Date('9999-12-31T23:59:59.999Z'),
       1_700_000_000_123_456n,
+      'infinity',
     ],
     ['duration', -1n],
     ['bytes', Buffer.from([]), Buffer.from([0, 255, 128])],
@@ -133,7 +134,6 @@ describe('page tokens', () => {
       for (let i = 0; i < token.length; i++) {
         const other = token[i] === 'A' ? 'B' : 'A'
         const forged = token.slice(0, i) + other + token.slice(i + 1)
-        if (Buffer.from(forged, 'base64url').equals(Buffer.from(token, 'base64url'))) continue
         expect(
           refusal(() => decodePageToken(forged, terms, scope)),
           forged,
@@ -180,7 +180,7 @@ describe('page tokens', () => {
       ['double', 1n],
       ['bool', 1],
       ['bytes', 'x'],
-      ['timestamp', new Date(NaN), new Date('0999-12-31T23:59:59Z'), 'x', 1, 2n ** 63n],
+      ['timestamp', new Date(NaN), new Date('0999-12-31T23:59:59Z'), 'a\0', 'x'.repeat(65), 1, 2n ** 63n],
       ['tags', 'x'],
       ['json', 'x'],
       ['any', '\0', new Date(NaN)],

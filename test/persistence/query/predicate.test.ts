@@ -1,7 +1,11 @@
 import { expect } from 'chai'
 import type { Dialect } from '../../../lib/persistence/executor.js'
 import { keysetPredicate } from '../../../lib/persistence/query/keyset.js'
-import { parseFilterPlan } from '../../../lib/persistence/query/filter.js'
+import {
+  MAX_FILTER_COMPARISONS,
+  MAX_FILTER_NESTING,
+  parseFilterPlan,
+} from '../../../lib/persistence/query/filter.js'
 import {
   type FilterNode,
   type PlanColumn,
@@ -195,20 +199,27 @@ describe('toPredicate', () => {
   describe('stays within what a database can parse', () => {
     const term = 'small=1'
     const filled = (separator: string) =>
-      Array.from({ length: Math.floor(4090 / (term.length + separator.length)) }, () => term).join(separator)
+      Array.from({ length: MAX_FILTER_COMPARISONS }, () => term).join(separator)
+    /** As deep as may be, with as many comparisons as may be. */
     const steps = (open: string, close: string) => {
-      let filter = term
-      for (let depth = 0; depth < 64 && filter.length + open.length + close.length <= 4096; depth++)
-        filter = open + filter + close
-      return filter
+      const each = (open + close).split(term).length - 1
+      const levels = Math.min(MAX_FILTER_NESTING, Math.floor((MAX_FILTER_COMPARISONS - 1) / each))
+      return open.repeat(levels) + term + close.repeat(levels)
     }
     const filters = {
       'as many ANDs as fit': filled(' '),
       'as many ORs as fit': filled(' OR '),
       'every level': steps('NOT (', ')'),
-      'every level beside others': steps(`-(${term} OR ${term} `, ` ${term} OR ${term})`),
+      'every level beside others': steps(`-(${term} OR `, ` ${term})`),
+      'more beside others': steps(`-(${term} OR ${term} `, ` ${term} OR ${term})`),
       'long runs at every level': steps(`(${Array.from({ length: 7 }, () => term).join(' ')} `, ')'),
-      'every tag asked for': Array.from({ length: 300 }, (_, i) => `tags:k${i}`).join(' OR '),
+      'every tag asked for': Array.from({ length: MAX_FILTER_COMPARISONS }, (_, i) => `tags:k${i}`).join(
+        ' OR ',
+      ),
+      'tags that begin with a dash': Array.from(
+        { length: MAX_FILTER_COMPARISONS },
+        (_, i) => `tags."-${i}" = ""`,
+      ).join(' OR '),
     }
     for (const [name, open] of DATABASES) {
       for (const [what, filter] of Object.entries(filters)) {

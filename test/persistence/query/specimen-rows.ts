@@ -91,6 +91,26 @@ export const KEYS = [
     '"."',
   ],
   ...['\\u0041', '\n', 'a/b', 'last', '%', 'é', '😀', '\uffff', '\u0001', '__proto__', 'constructor', 'null'],
+  ...[
+    '-',
+    '--',
+    '-a',
+    '-A',
+    '-a ',
+    '-1',
+    '-"',
+    '-\\',
+    '-é',
+    '-😀',
+    'a-',
+    '\t-',
+    '.',
+    '..',
+    '@',
+    '`',
+    'to',
+    'x'.repeat(300),
+  ],
 ]
 
 export const NUMERIC = {
@@ -174,7 +194,14 @@ export const everyValue: readonly Row[] = TEXTS.map((text, i) => ({
   ),
   span: nth(SPANS, i),
   data: nth(BYTES, i),
-  tags: i === 0 ? undefined : { a: text, [KEYS[i % KEYS.length] ?? '']: text },
+  tags:
+    i === 0
+      ? undefined
+      : {
+          a: text,
+          [KEYS[i % KEYS.length] ?? '']: text,
+          [KEYS[(i + TEXTS.length) % KEYS.length] ?? '']: text,
+        },
 }))
 
 /** Random rows with ids of their own. */

@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { InvalidArgument } from '../../../lib/errors.js'
+import type { Dialect } from '../../../lib/persistence/executor.js'
+import { checkCursor } from '../../../lib/persistence/query/cursor-fit.js'
+import type { PlanColumn } from '../../../lib/persistence/query/plan.js'
+
+const of = (kind: PlanColumn['kind']): PlanColumn => ({ column: 'c', kind, nullable: true })
+const DIALECTS = [undefined, 'postgres', 'mysql', 'mariadb', 'sqlite'] as const
+
+/** Whose rows can hold the value. */
+const fit = (kind: PlanColumn['kind'], value: never): string =>
+  DIALECTS.filter((dialect: Dialect | undefined) => {
+    try {
+      checkCursor({ kind: 'keyset', values: [value] }, [{ column: of(kind), direction: 'asc' }], dialect)
+      return true
+    } catch (error) {
+      expect(error).to.be.instanceOf(InvalidArgument).with.property('field', 'page_token')
+      return false
+    }
+  })
+    .map((dialect) => dialect ?? 'memory')
+    .join(' ')
+
+describe('checkCursor', () => {
+  const everywhere = 'memory postgres mysql mariadb sqlite'
+  const cases: readonly (readonly [kind: PlanColumn['kind'], value: unknown, on: string])[] = [
+    ['double', 1e300, everywhere],
+    ['double', null, everywhere],
+    ['double', NaN, 'postgres'],
+    ['double', Infinity, 'postgres sqlite'],
+    ['float', -Infinity, 'postgres sqlite'],
+    ['float', NaN, 'postgres'],
+    ['string', 'infinity', everywhere],
+    ['timestamp', new Date(0), everywhere],
+    ['timestamp', 5n, everywhere],
+    ['timestamp', null, everywhere],
+    ['timestamp', 'infinity', 'postgres sqlite'],
+    ['timestamp', '-infinity', 'postgres sqlite'],
+    ['timestamp', '+infinity', 'sqlite'],
+    ['timestamp', 'now', 'sqlite'],
+    ['timestamp', '0044-03-15 01:02:03.000004+00 BC', 'postgres sqlite'],
+    ['timestamp', '4001-02-29 00:00:00+00 BC', 'postgres sqlite'],
+    ['timestamp', '4000-02-29 00:00:00+00 BC', 'sqlite'],
+    ['timestamp', '0001-02-29 00:00:00+00 BC', 'postgres sqlite'],
+    ['timestamp', '4713-12-31 00:00:00+00 BC', 'sqlite'],
+    ['timestamp', '12024-02-29 00:00:00+00', 'postgres sqlite'],
+    ['timestamp', '12023-02-29 00:00:00+00', 'sqlite'],
+    ['timestamp', '12000-02-29 00:00:00+00', 'postgres sqlite'],
+    ['timestamp', '11900-02-29 00:00:00+00', 'sqlite'],
+    ['timestamp', '294275-12-31 23:59:59.999999+00', 'postgres sqlite'],
+    ['timestamp', '294276-01-01 00:00:00+00', 'sqlite'],
+    ['timestamp', '0999-12-31 23:59:59+00', 'postgres sqlite'],
+    ['timestamp', '0999-12-31 23:59:59', 'postgres mysql mariadb sqlite'],
+    ['timestamp', '0000-00-00 00:00:00', 'mysql mariadb sqlite'],
+    ['timestamp', '2024-02-30 00:00:00', 'sqlite'],
+    ['timestamp', '2024-02-00 00:00:00', 'mysql mariadb sqlite'],
+    ['timestamp', '0000-13-00 00:00:00', 'sqlite'],
+    ['timestamp', '2024-00-32 00:00:00', 'sqlite'],
+    ['timestamp', '2024-02-30 24:00:00', 'sqlite'],
+    ['timestamp', '2024-02-29T01:02:03Z', 'sqlite'],
+  ]
+  for (const [kind, value, on] of cases)
+    it(`takes ${String(value)} in a ${kind} for a value of ${on}`, () =>
+      expect(fit(kind, value as never)).to.equal(on))
+
+  it('has nothing to say to an offset', () => {
+    expect(() => checkCursor({ kind: 'offset', offset: 1 }, [])).to.not.throw()
+  })
+})
