@@ -1,11 +1,17 @@
+import { Unavailable } from '../errors.js'
 import { abortError } from './abort-error.js'
 
-/** Runs tasks in order of arrival, `limit` at a time. A task whose signal aborts while it waits never starts. */
-export function atMost(limit: number): <T>(task: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
+/**
+ * Runs tasks in order of arrival, `limit` at a time. A task whose signal aborts while it waits never starts, and neither does
+ * one that finds `longest` others waiting: it rejects with Unavailable.
+ */
+export function atMost(
+  limit: number,
+): <T>(task: () => Promise<T>, signal?: AbortSignal, longest?: number) => Promise<T> {
   const waiting = new Set<() => void>()
   let running = 0
 
-  const turn = (signal: AbortSignal | undefined) =>
+  const turn = (signal: AbortSignal | undefined, longest: number) =>
     new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         waiting.delete(enter)
@@ -19,12 +25,14 @@ export function atMost(limit: number): <T>(task: () => Promise<T>, signal?: Abor
       }
       if (signal?.aborted) return leave()
       if (running < limit) return enter()
+      if (waiting.size >= longest)
+        return reject(new Unavailable('too many secrets are being checked: retry later'))
       waiting.add(enter)
       signal?.addEventListener('abort', leave, { once: true })
     })
 
-  return async (task, signal) => {
-    await turn(signal)
+  return async (task, signal, longest = Number.POSITIVE_INFINITY) => {
+    await turn(signal, longest)
     try {
       return await task()
     } finally {

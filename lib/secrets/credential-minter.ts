@@ -22,6 +22,11 @@ const MIN_SECRET_BITS = 128
 const MAX_SECRET_BITS = 2048
 /** Far above any token we mint; what is longer is not even searched for separators. */
 const MAX_TOKEN_LENGTH = 1024
+/**
+ * Derivations that may wait where a secret is to be checked. Whoever presents an id that nobody has is turned away long before
+ * those who present one that exists, so that made-up tokens do not keep real ones out.
+ */
+const LONGEST_QUEUE = { known: 1000, unknown: 8 } as const
 const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
 const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
 
@@ -111,22 +116,35 @@ export class CredentialMinter {
 
   /**
    * Whether `secret` is the one that was minted with `stored`; compared in constant time.
-   * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere mismatch.
+   * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere mismatch; Unavailable
+   * where 1,000 PBKDF2 derivations wait already.
    */
-  async verify(secret: string, stored: StoredCredential, options: CredentialOptions = {}): Promise<boolean> {
+  verify(secret: string, stored: StoredCredential, options: CredentialOptions = {}): Promise<boolean> {
+    return this.#check(secret, stored, options, LONGEST_QUEUE.known)
+  }
+
+  async #check(
+    secret: string,
+    stored: StoredCredential,
+    { signal }: CredentialOptions,
+    longest: number,
+  ): Promise<boolean> {
     const algorithm = parseHashSpec(stored.spec)
     if (algorithm === undefined) throw unsupported(stored.spec)
     const salt = bytesOf(stored.salt, 'salt')
     const expected = bytesOf(stored.hash, 'hash')
     if (expected.length !== algorithm.length)
       throw new SecretUnreadable('the stored hash has the wrong length')
-    const hash = hashBy(algorithm, salt, secret, options.signal)
+    const hash = hashBy(algorithm, salt, secret, signal, longest)
     return timingSafeEqual(hash instanceof Promise ? await hash : hash, expected)
   }
 
-  /** For a public id that nobody has: false, after the work of verifying, so that time does not tell the two apart. */
+  /**
+   * For a public id that nobody has: false, after the work of verifying, so that time does not tell the two apart.
+   * @throws Unavailable where 8 PBKDF2 derivations wait already.
+   */
   verifyUnknown(secret: string, options: CredentialOptions = {}): Promise<boolean> {
-    return this.verify(secret, this.#decoy, options)
+    return this.#check(secret, this.#decoy, options, LONGEST_QUEUE.unknown)
   }
 }
 

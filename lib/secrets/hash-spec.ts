@@ -53,19 +53,23 @@ export function hashWith(
   return hashBy(algorithm, salt, secret, signal)
 }
 
-/** As {@link hashWith}, with an algorithm that was parsed already. */
+/**
+ * As {@link hashWith}, with an algorithm that was parsed already.
+ * @param longest - derivations that may wait already; with more it rejects with Unavailable. Default: any number.
+ */
 export function hashBy(
   algorithm: Algorithm,
   salt: Uint8Array,
   secret: string,
   signal?: AbortSignal,
+  longest?: number,
 ): Buffer | Promise<Buffer> {
   if (algorithm.digest !== 'pbkdf2') {
     // Out as text and back into bytes: a buffer made by the native side costs as much as the hash.
     return Buffer.from(hash(algorithm.digest, concat(salt, secret), 'binary'), 'latin1')
   }
   const { iterations, length } = algorithm
-  return derivations(() => derive(secret, salt, iterations, length, 'sha256'), signal)
+  return derivations(() => derive(secret, salt, iterations, length, 'sha256'), signal, longest)
 }
 
 /** The algorithm is quoted: it is no secret, and an operator must find the row. */

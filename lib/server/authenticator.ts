@@ -1,5 +1,6 @@
 import type { Principal } from '../context.js'
 import type { Metadata } from './call.js'
+import type { Logger } from './logger.js'
 
 /** What an authenticator may look at beside the token. */
 export interface Credentials {
@@ -7,6 +8,8 @@ export interface Credentials {
   readonly peer: string
   /** Aborts when the caller went away or the deadline passed. */
   readonly signal: AbortSignal
+  /** That of the server which asks. */
+  readonly logger?: Logger
 }
 
 /** Verifies a bearer: signature, issuer, audience, expiry. */

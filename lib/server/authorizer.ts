@@ -39,10 +39,11 @@ export class DevAuthorizer implements Authorizer {
   constructor(readonly grants: readonly Grant[] = []) {}
 
   authorize(request: AuthorizationRequest): boolean {
+    const groups = new Set(request.principal.groups)
     return this.grants.some(
       (grant) =>
         matches(grant.tenant, request.principal.tenant) &&
-        grant.subjects.some((subject) => isSubject(subject, request.principal)) &&
+        grant.subjects.some((subject) => isSubject(subject, request.principal, groups)) &&
         grant.verbs.some((verb) => matches(verb, request.verb)) &&
         (matches(grant.resource, request.type) || grant.resource === request.resource),
     )
@@ -56,8 +57,8 @@ const GROUP = 'group:'
 const matches = (granted: string, actual: string): boolean => granted === '*' || granted === actual
 
 /** A subject that calls itself `group:admins` is not of that group. */
-const isSubject = (granted: string, { subject, groups }: Principal): boolean => {
+const isSubject = (granted: string, { subject }: Principal, groups: ReadonlySet<string>): boolean => {
   if (granted === '*') return true
-  if (granted.startsWith(GROUP)) return groups.includes(granted.slice(GROUP.length))
+  if (granted.startsWith(GROUP)) return groups.has(granted.slice(GROUP.length))
   return granted !== '' && granted === subject
 }

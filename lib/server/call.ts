@@ -1,5 +1,6 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from '../context.js'
+import { type AshlarError, Cancelled } from '../errors.js'
 import type { CallOperations } from './operation-runner.js'
 
 /** Names are lower-case; a name may have several values. Names ending in `-bin` hold base64 text. */
@@ -49,40 +50,38 @@ export class Metadata {
 
 /** Whoever made a call: still there, or gone. A signal that says so is made only when somebody asks for it. */
 export class Caller {
-  readonly #given: AbortSignal | undefined
   #controller: AbortController | undefined
-  #hasLeft = false
+  #reason: AshlarError | undefined
   #onGone: (() => void) | undefined
 
-  /** @param given - aborts when the caller goes; without it, `leave` says so. */
-  constructor(given?: AbortSignal) {
-    this.#given = given
+  get isGone(): boolean {
+    return this.#reason !== undefined
   }
 
-  get isGone(): boolean {
-    return this.#hasLeft || this.#given?.aborted === true
+  /** What the caller was told, if anything: Cancelled unless the listener has ended the call itself. */
+  get reason(): AshlarError | undefined {
+    return this.#reason
   }
 
   get signal(): AbortSignal {
-    if (this.#given !== undefined) return this.#given
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.#hasLeft) this.#controller.abort()
+      if (this.isGone) this.#controller.abort()
     }
     return this.#controller.signal
   }
 
-  leave(): void {
-    this.#hasLeft = true
+  /** Nothing that the call still says is heard. The first reason counts. */
+  leave(reason: AshlarError = new Cancelled()): void {
+    if (this.#reason !== undefined) return
+    this.#reason = reason
     this.#controller?.abort()
     this.#onGone?.()
   }
 
   /** Calls back when the caller goes; there is room for one, and undefined leaves it empty. */
   onGone(callback: (() => void) | undefined): void {
-    if (this.#onGone !== undefined) this.#given?.removeEventListener('abort', this.#onGone)
     this.#onGone = callback
-    if (callback !== undefined) this.#given?.addEventListener('abort', callback, { once: true })
   }
 }
 
@@ -102,6 +101,15 @@ export interface Incoming {
   readonly trailers: Metadata
   /** Mask paths the gateway found in a spelling it must not apply; they write nothing. */
   readonly ignoredMask?: readonly string[]
+  /** Where the caller waits with its body: the request so far is what path and query say. */
+  readonly rest?: RestOfRequest
+}
+
+/** A body that is read once the call is let in. */
+export interface RestOfRequest {
+  /** Whether a field, by its path, has its last value already. */
+  knows(field: string): boolean
+  read(): Promise<{ readonly request: Message; readonly ignoredMask: readonly string[] }>
 }
 
 /** The composed chain with the handlers behind it: the one way in, whatever the door. Throws or rejects with an `AshlarError`. */
@@ -115,7 +123,7 @@ export interface Dispatcher {
 export interface IfMatch {
   /** `*`: whatever the etag is, as long as the entity exists. */
   readonly any: boolean
-  /** Strong etags without their quotes; a weak one never matches and is kept as it was written. */
+  /** Strong etags without their quotes; none of them matches nothing. */
   readonly etags: readonly string[]
 }
 

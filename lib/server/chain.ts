@@ -7,6 +7,7 @@ import { etag } from './interceptors/etag.js'
 import { fieldMask } from './interceptors/field-mask.js'
 import { idempotency } from './interceptors/idempotency.js'
 import { logging } from './interceptors/logging.js'
+import { payloads } from './interceptors/payloads.js'
 import { rateLimit } from './interceptors/rate-limit.js'
 import { readMask } from './interceptors/read-mask.js'
 import { requestId } from './interceptors/request-id.js'
@@ -15,6 +16,7 @@ import { tracing } from './interceptors/tracing.js'
 import { timeout } from './interceptors/timeout.js'
 import { userInterceptors } from './interceptors/user-interceptors.js'
 import { validateOnly } from './interceptors/validate-only.js'
+import { systemReport } from './system-report.js'
 import type { ChainParts } from './chain-parts.js'
 
 type AnyLink = (call: Call, next: Next<Call>) => Answer
@@ -47,18 +49,19 @@ export class Chain<Has extends object = object> {
 export const frameworkChain = (parts: ChainParts) =>
   new Chain()
     .link(tracing(parts.telemetryOf))
-    .link(logging(parts.logger, parts.isSecret))
-    .link(requestId(parts.timeoutMsOf))
+    .link(logging(parts.logger))
+    .link(requestId(parts.timeoutMsOf, parts.openCalls))
+    .link(payloads(parts.logger, parts.redaction))
     .link(errorMapper(parts.logger))
-    .link(tenantId())
-    .link(rateLimit(parts.rateLimiter, parts.logger))
-    .link(authentication(parts.authenticator))
-    .link(authorization(parts.rules, parts.principalFunc, parts.authorizer))
+    .link(tenantId(parts.authenticator !== undefined))
+    .link(rateLimit(parts.rateLimiter, parts.logger, parts.identity))
+    .link(authentication(parts.authenticator, parts.logger))
+    .link(authorization(parts.rules, parts.principalFunc, parts.authorizer, systemReport(parts.logger)))
     .link(fieldMask())
-    .link(etag())
+    .link(etag(parts.handlerOf))
     .link(readMask())
     .link(validateOnly(parts.handlerOf))
-    .link(idempotency(parts.deduplicationStore, parts.isSecret))
+    .link(idempotency(parts.deduplicationStore, parts.redaction, parts.logger))
     .link(userInterceptors(parts.interceptors))
     .link(circuitBreaker(parts.circuitBreaker))
     .link(timeout())

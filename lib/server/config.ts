@@ -1,4 +1,5 @@
 import type { Authenticator } from './authenticator.js'
+import { devPrincipal } from './authn/dev-principal.js'
 import { type Authorizer, devAuthorizer } from './authorizer.js'
 import type { CircuitBreaker } from './circuit-breaker.js'
 import { ANONYMOUS } from '../context.js'
@@ -6,6 +7,7 @@ import { DeclarationError } from '../errors.js'
 import type { GatewayOptions } from '../gateway/gateway.js'
 import type { HTTPHandler } from './http-handler.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
+import type { Identity } from './interceptors/rate-limit.js'
 import { type LimitsConfig, limitProblems, type ResolvedLimits, resolveLimits } from './limits.js'
 import { jsonLogger, type Logger } from './logger.js'
 import type { RateLimiter } from './rate-limiter.js'
@@ -26,13 +28,16 @@ export const NoTimeout = Number.POSITIVE_INFINITY
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 30_000
 
+/** A platform kills what takes longer to end than it allows for, an hour at the very most. */
+const LONGEST_DELAY_MS = 3_600_000
+
 /** How the server withstands load and failing handlers. */
 export interface ResilienceConfig {
-  /** Bounds every unary handler, in milliseconds. Default 30 s, also for 0; `NoTimeout` disables it. */
+  /** Bounds every unary call, and each stage before the handler of a stream, in milliseconds. Default 30 s, also for 0; `NoTimeout` disables it. */
   readonly requestTimeoutMs?: number
   /** gRPC full method name → milliseconds, instead of `requestTimeoutMs`; `NoTimeout` disables it for the method. */
   readonly perMethodTimeoutMs?: Readonly<Record<string, number>>
-  /** Sheds excess load behind the tenant-ID stage. Default: none. */
+  /** Sheds excess load: by the caller's tenant, once it is known, else by address. Default: none. */
   readonly rateLimiter?: RateLimiter
   /** Wraps handlers just inside the framework's chain. Default: none. */
   readonly circuitBreaker?: CircuitBreaker
@@ -68,7 +73,10 @@ export interface Config {
   readonly lroStore?: OperationStore
   /** Default: JSON lines on stderr. */
   readonly logger?: Logger
-  /** Asked on every `/readyz` probe and for gRPC health. Default: none, always ready. */
+  /**
+   * Asked on every `/readyz` probe and for gRPC health. Default: none, ready as long as no database has refused a write
+   * because it takes none.
+   */
   readonly readinessChecks?: readonly ReadinessCheck[]
   readonly resilience?: ResilienceConfig
   /** Default: `updateMask: 'spec'`, bodies of at most 1 MiB, compression, no CORS. */
@@ -79,6 +87,8 @@ export interface Config {
   readonly httpTls?: TlsConfig | 'none'
   /** Bounds on what one client may take. */
   readonly limits?: LimitsConfig
+  /** How long the server goes on answering, in milliseconds, when `serve` is told to end and health says NOT_SERVING: time for load balancers to notice. The 5 seconds of the shutdown begin behind it. Default: 0. */
+  readonly shutdownDelayMs?: number
   /** Tells any client what is served (gRPC reflection v1 and v1alpha), which is public. Default: false. */
   readonly reflection?: boolean
   /** Lets `serve` accept what is meant for development although NODE_ENV is neither `development` nor `test`. Default: false. */
@@ -105,6 +115,7 @@ export interface ResolvedConfig {
   readonly tls: TlsConfig | undefined
   readonly httpTls: TlsConfig | undefined
   readonly limits: ResolvedLimits
+  readonly shutdownDelayMs: number
   readonly reflection: boolean
   readonly allowDevelopment: boolean
 }
@@ -129,7 +140,7 @@ export const resolveConfig = (config: Config): ResolvedConfig => {
     httpAddr: config.httpAddr ?? '',
     rules: config.rules ?? [],
     authorizer: config.authorizer ?? devAuthorizer(),
-    principalFunc: config.principalFunc ?? (authenticator === undefined ? nobody : verifiedPrincipal),
+    principalFunc: config.principalFunc ?? verifiedPrincipal,
     authenticator,
     interceptors: config.interceptors ?? [],
     httpHandlers: config.httpHandlers ?? [],
@@ -149,6 +160,7 @@ export const resolveConfig = (config: Config): ResolvedConfig => {
     tls: config.tls,
     httpTls: config.httpTls === 'none' ? undefined : (config.httpTls ?? config.tls),
     limits: resolveLimits(config.limits ?? {}),
+    shutdownDelayMs: config.shutdownDelayMs ?? 0,
     reflection: config.reflection ?? false,
     allowDevelopment: config.allowDevelopment ?? false,
   }
@@ -157,7 +169,11 @@ export const resolveConfig = (config: Config): ResolvedConfig => {
 /** The verified-principal reader: whoever the authenticator verified, else nobody. */
 export const verifiedPrincipal: PrincipalFunc = ({ verified }) => verified ?? ANONYMOUS
 
-const nobody: PrincipalFunc = () => ANONYMOUS
+/** By what callers can be known. */
+export const identityOf = ({ principalFunc, authenticator }: ResolvedConfig): Identity => {
+  if (principalFunc === verifiedPrincipal) return authenticator === undefined ? 'nothing' : 'bearer'
+  return principalFunc === devPrincipal && authenticator === undefined ? 'headers' : 'function'
+}
 
 const orDefault = (ms: number | undefined): number =>
   ms === undefined || ms === 0 ? DEFAULT_REQUEST_TIMEOUT_MS : ms
@@ -171,6 +187,7 @@ const problemsOf = ({
   tls,
   httpTls,
   limits = {},
+  shutdownDelayMs = 0,
   ...rest
 }: Config): string[] => {
   const { requestTimeoutMs, perMethodTimeoutMs = {} } = resilience
@@ -196,6 +213,9 @@ const problemsOf = ({
     ...Object.entries(timeouts)
       .filter(([, ms]) => ms !== undefined && !(ms >= 0))
       .map(([name, ms]) => `resilience: ${name} is ${ms}: give milliseconds, or NoTimeout`),
+    ...(shutdownDelayMs >= 0 && shutdownDelayMs <= LONGEST_DELAY_MS
+      ? []
+      : [`shutdownDelayMs is ${shutdownDelayMs}: give milliseconds, at most ${LONGEST_DELAY_MS}`]),
     ...duplicates((rest.readinessChecks ?? []).map(({ name }) => name)).map(
       (name) => `readinessChecks: "${name}" is there twice`,
     ),

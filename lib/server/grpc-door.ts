@@ -1,9 +1,12 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
-import type { ServerCredentials, ServerOptions } from '@grpc/grpc-js'
+import type { ServerCredentials, ServerInterceptor, ServerOptions } from '@grpc/grpc-js'
 import { createServer, type Server as NiceServer, type ServiceDefinition } from 'nice-grpc'
 import type { Dispatcher } from './call.js'
+import { Admission } from './grpc-admission.js'
+import { keepRepeatedHeaders } from './grpc-repeated-headers.js'
 import { streamHandler } from './grpc-stream.js'
-import { unaryInterceptor } from './grpc-unary.js'
+import { StreamCall } from './grpc-stream-call.js'
+import { UnaryCall } from './grpc-unary.js'
 import type { ResolvedLimits } from './limits.js'
 import { pathOf } from './method.js'
 
@@ -22,8 +25,14 @@ export class GrpcDoor {
     const methods = new Map(
       services.flatMap(({ methods: all }) => all.map((method) => [pathOf(method), method])),
     )
+    const enter: ServerInterceptor = ({ path }, call) => {
+      const arrival = admission.take()
+      const method = methods.get(path) as DescMethod
+      if (method.methodKind === 'unary') return new UnaryCall(call, method, dispatcher, arrival)
+      return new StreamCall(call, arrival, method.methodKind === 'server_streaming')
+    }
     const options: ServerOptions = {
-      interceptors: [unaryInterceptor(methods, dispatcher)],
+      interceptors: [enter],
       'grpc.max_receive_message_length': limits.maxMessageBytes,
       'grpc.max_concurrent_streams': limits.maxConcurrentStreams,
       'grpc.keepalive_timeout_ms': limits.grpcKeepaliveTimeoutMs,
@@ -31,6 +40,8 @@ export class GrpcDoor {
       ...bound('grpc.max_connection_idle_ms', limits.grpcMaxIdleMs),
       ...bound('grpc.max_connection_age_ms', limits.grpcMaxAgeMs),
     }
+    const admission = new Admission(options)
+    keepRepeatedHeaders(options)
     this.#server = createServer(options)
     for (const service of services) this.#add(service, dispatcher)
   }

@@ -24,16 +24,6 @@ export const toGrpc = (metadata: Metadata): GrpcMetadata => {
   return result
 }
 
-/** Metadata of a streaming call, which nice-grpc has read already. */
-export const fromNice = (metadata: NiceMetadata): Metadata => {
-  const result = new Metadata()
-  for (const [name, values] of metadata) {
-    for (const value of values)
-      result.append(name, typeof value === 'string' ? value : Buffer.from(value).toString('base64'))
-  }
-  return result
-}
-
 /** Adds what the chain left to what nice-grpc will send. */
 export const intoNice = (metadata: Metadata, target: NiceMetadata): void => {
   for (const [name, value] of metadata.entries()) {

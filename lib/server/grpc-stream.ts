@@ -1,8 +1,11 @@
 import { type DescMethod, type Message, toBinary } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata } from '@grpc/grpc-js'
 import { type CallContext, ServerError } from 'nice-grpc'
-import { Caller, type Dispatcher, type Incoming, Metadata } from './call.js'
-import { fromNice, intoNice } from './grpc-metadata.js'
+import { AshlarError, Cancelled, Internal } from '../errors.js'
+import type { Dispatcher } from './call.js'
+import { GrpcIncoming } from './grpc-incoming.js'
+import { intoNice } from './grpc-metadata.js'
+import { type Streamed, takeStreamed } from './grpc-stream-call.js'
 import { decode, statusOf } from './grpc-unary.js'
 
 type Bytes = Uint8Array
@@ -26,16 +29,26 @@ async function* answered(
   requests: AsyncIterable<Bytes>,
   context: CallContext,
 ): AsyncGenerator<Bytes, void> {
-  const incoming = incomingOf(method, context)
+  const streamed = takeStreamed(context.metadata)
+  const incoming = new GrpcIncoming(method, streamed.metadata, streamed.arrival, context.peer)
   let headersSent = false
   const sendHeaders = () => {
     if (!headersSent) intoNice(incoming.headers, context.header)
     headersSent = true
   }
+  const toBytes = (message: Message): Bytes => {
+    try {
+      return toBinary(method.output, message)
+    } catch (error) {
+      // The call learns here what its caller is told, for its log.
+      incoming.caller.leave(new Internal(error))
+      throw error
+    }
+  }
   try {
-    for await (const message of dispatcher.stream(incoming, decoded(method, requests))) {
+    for await (const message of dispatcher.stream(incoming, decoded(method, requests, streamed))) {
       sendHeaders()
-      yield toBinary(method.output, message)
+      yield toBytes(message)
     }
   } catch (error) {
     const { code, details, metadata } = statusOf(error, new GrpcMetadata())
@@ -49,22 +62,25 @@ async function* answered(
 
 const DETAILS = 'grpc-status-details-bin'
 
-const incomingOf = (method: DescMethod, { metadata, signal, peer }: CallContext): Incoming => ({
-  method,
-  door: 'grpc',
-  metadata: fromNice(metadata),
-  caller: new Caller(signal),
-  // grpc-js ends the call itself at the caller's deadline, which aborts the signal.
-  deadline: undefined,
-  peer,
-  headers: new Metadata(),
-  trailers: new Metadata(),
-})
-
 async function* only(bytes: Bytes): AsyncIterable<Bytes> {
   yield bytes
 }
 
-async function* decoded(method: DescMethod, requests: AsyncIterable<Bytes>): AsyncIterable<Message> {
-  for await (const bytes of requests) yield decode(method, bytes)
+/** The messages, and an error instead of an end that the caller has not sent. */
+async function* decoded(
+  method: DescMethod,
+  requests: AsyncIterable<Bytes>,
+  streamed: Streamed,
+): AsyncIterable<Message> {
+  let read = 0
+  try {
+    for await (const bytes of requests) {
+      read++
+      yield decode(method, bytes)
+    }
+  } catch (error) {
+    throw error instanceof AshlarError ? error : new Cancelled(error)
+  }
+  const problem = streamed.problemAfter(read)
+  if (problem !== undefined) throw problem
 }

@@ -1,30 +1,14 @@
 import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
-import {
-  Metadata as GrpcMetadata,
-  ServerInterceptingCall,
-  type ServerInterceptor,
-  status,
-} from '@grpc/grpc-js'
-import { AshlarError, CODES, Internal, InvalidArgument } from '../errors.js'
+import { Metadata as GrpcMetadata, ServerInterceptingCall, status } from '@grpc/grpc-js'
+import { AshlarError, CODES, Internal, InvalidArgument, Unimplemented } from '../errors.js'
 import { toStatusBytes } from '../gateway/error-details.js'
 import type { Dispatcher } from './call.js'
+import { type Arrival, cutRequest } from './grpc-arrival.js'
 import { GrpcIncoming } from './grpc-incoming.js'
 import { fromGrpc, toGrpc } from './grpc-metadata.js'
 
-type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
-type Listener = Parameters<NextCall['start']>[0]
-
-/**
- * Answers unary calls straight from grpc-js's own event callbacks, before a server framework builds its streams, iterators
- * and contexts for them. Streaming calls go on as they are.
- */
-export const unaryInterceptor =
-  (methods: ReadonlyMap<string, DescMethod>, dispatcher: Dispatcher): ServerInterceptor =>
-  ({ path, requestStream, responseStream }, call) => {
-    const method = methods.get(path)
-    if (method === undefined || requestStream || responseStream) return new ServerInterceptingCall(call)
-    return new UnaryCall(call, method, dispatcher)
-  }
+export type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
+export type Listener = Parameters<NextCall['start']>[0]
 
 /** What a client reads of an error: code, generic text, details. */
 export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
@@ -42,20 +26,25 @@ export const decode = (method: DescMethod, bytes: Uint8Array) => {
   }
 }
 
-class UnaryCall extends ServerInterceptingCall implements Listener {
+/**
+ * A unary call, answered straight from grpc-js's own event callbacks, before a server framework builds its streams, iterators
+ * and contexts for it.
+ */
+export class UnaryCall extends ServerInterceptingCall implements Listener {
   readonly #call: NextCall
   readonly #method: DescMethod
   readonly #dispatcher: Dispatcher
+  readonly #arrival: Arrival
   #metadata: GrpcMetadata | undefined
   #request: Uint8Array | undefined
-  #incoming: GrpcIncoming | undefined
   #ended = false
 
-  constructor(call: NextCall, method: DescMethod, dispatcher: Dispatcher) {
+  constructor(call: NextCall, method: DescMethod, dispatcher: Dispatcher, arrival: Arrival) {
     super(call)
     this.#call = call
     this.#method = method
     this.#dispatcher = dispatcher
+    this.#arrival = arrival
   }
 
   override start(): void {
@@ -68,29 +57,25 @@ class UnaryCall extends ServerInterceptingCall implements Listener {
   }
 
   onReceiveMessage(message: Uint8Array): void {
-    if (this.#request !== undefined) return this.#refuse('a second request message')
+    if (this.#request !== undefined) return this.#refuse(unfit('a second request message', this.#method))
     this.#request = message
     this.#call.startRead()
   }
 
   onReceiveHalfClose(): void {
-    if (this.#request === undefined) return this.#refuse('no request message')
+    if (this.#arrival.isReset) return
+    if (this.#arrival.isCut) return this.#refuse(cutRequest())
+    if (this.#request === undefined) return this.#refuse(unfit('no request message', this.#method))
     this.#answer(this.#request)
   }
 
   onCancel(): void {
-    if (!this.#ended) this.#incoming?.caller.leave()
+    if (!this.#ended) this.#arrival.leave()
   }
 
   #answer(bytes: Uint8Array): void {
-    const deadline = Number(this.#call.getDeadline())
-    const incoming = new GrpcIncoming(
-      this.#method,
-      fromGrpc(this.#metadata ?? new GrpcMetadata()),
-      Number.isFinite(deadline) ? deadline : undefined,
-      this.#call.getPeer(),
-    )
-    this.#incoming = incoming
+    const metadata = fromGrpc(this.#metadata ?? new GrpcMetadata())
+    const incoming = new GrpcIncoming(this.#method, metadata, this.#arrival, this.#call.getPeer())
     const fail = (error: unknown): void => this.#fail(incoming, error)
     const send = (reply: Message): void => {
       try {
@@ -128,9 +113,11 @@ class UnaryCall extends ServerInterceptingCall implements Listener {
     this.#call.sendStatus(statusOf(error, toGrpc(trailers)))
   }
 
-  #refuse(what: string): void {
+  #refuse(error: AshlarError): void {
     this.#ended = true
-    const details = `received ${what} for unary method ${this.#method.name}`
-    this.#call.sendStatus({ code: status.UNIMPLEMENTED, details, metadata: null })
+    this.#call.sendStatus(statusOf(error, new GrpcMetadata()))
   }
 }
+
+const unfit = (what: string, { name }: DescMethod): AshlarError =>
+  new Unimplemented(`received ${what} for unary method ${name}`)

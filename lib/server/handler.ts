@@ -15,6 +15,8 @@ import type { Answer, Call } from './interceptor.js'
 export interface Handler {
   /** Takes care of `validate_only` itself; any other handler is not run for such a call. */
   readonly supportsValidateOnly: boolean
+  /** Compares the etags of `If-Match`; any other handler is not run for a call that has one. */
+  readonly supportsIfMatch: boolean
   /** Written by a user, who may ask for the current context. */
   readonly isUserCode: boolean
   run(call: ServerCall & Call): Answer
@@ -56,6 +58,7 @@ type MaybePromise<T> = T | Promise<T>
 export type AnyFunction = (request: never, call: ServerCall) => unknown
 
 const marked = new WeakSet<object>()
+const comparing = new WeakSet<object>()
 
 /** Marks a function as one that reads `call.validateOnly` and then writes nothing, so that it runs for such calls too. */
 export const supportsValidateOnly = <F extends object>(handler: F): F => {
@@ -63,9 +66,16 @@ export const supportsValidateOnly = <F extends object>(handler: F): F => {
   return handler
 }
 
+/** Marks a function as one that reads `call.ifMatch` and does nothing when it does not hold, so that it runs for such calls too. */
+export const supportsIfMatch = <F extends object>(handler: F): F => {
+  comparing.add(handler)
+  return handler
+}
+
 /** A user's function as a handler; what it returns may be a plain object in the shape of the message. */
 export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): Handler => ({
   supportsValidateOnly: marked.has(fn),
+  supportsIfMatch: comparing.has(fn),
   isUserCode: true,
   run: (call) => {
     const answer = call.context.run(() => fn.call(self, (call.request ?? call.requests) as never, call))

@@ -12,16 +12,21 @@ import type { Rule } from './rules.js'
 
 const INTERVAL_MS = 5_000
 
+/** What fails while a server shuts down, whatever its checks say. */
+const SHUTDOWN: CheckResult = { name: 'shutdown', ok: false }
+
 /** Whether the server can do its work: driven by the readiness checks, read by `grpc.health.v1` and `/readyz`. */
 export class HealthState {
-  readonly #checks: readonly ReadinessCheck[]
+  readonly #checks: () => readonly ReadinessCheck[]
   readonly #log: ReadinessLog
   readonly #watchers = new Set<() => void>()
   #serving = false
   #stopped = false
+  #ended = false
   #timer: NodeJS.Timeout | undefined
+  #running: Promise<CheckResult[]> | undefined
 
-  constructor(checks: readonly ReadinessCheck[], logger: Logger) {
+  constructor(checks: () => readonly ReadinessCheck[], logger: Logger) {
     this.#checks = checks
     this.#log = new ReadinessLog(logger)
   }
@@ -30,8 +35,8 @@ export class HealthState {
     return this.#serving
   }
 
-  get stopped(): boolean {
-    return this.#stopped
+  get ended(): boolean {
+    return this.#ended
   }
 
   /** Runs the checks now and every 5 seconds from here on. */
@@ -48,10 +53,23 @@ export class HealthState {
     this.#set(false)
   }
 
-  /** Runs every check, which also decides what gRPC health says from here on. */
-  async check(): Promise<CheckResult[]> {
-    const results = await runChecks(this.#checks)
-    if (!this.#stopped) for (const result of results) this.#log.tell(result)
+  /** Nobody watches any more: a drain would wait for them. */
+  end(): void {
+    this.#ended = true
+    for (const changed of this.#watchers) changed()
+  }
+
+  /** Runs every check, which also decides what gRPC health says from here on. Who asks while they run waits for the same run. */
+  check(): Promise<CheckResult[]> {
+    if (this.#stopped) return Promise.resolve([SHUTDOWN])
+    this.#running ??= this.#run().finally(() => (this.#running = undefined))
+    return this.#running
+  }
+
+  async #run(): Promise<CheckResult[]> {
+    const results = await runChecks(this.#checks())
+    if (this.#stopped) return [SHUTDOWN]
+    for (const result of results) this.#log.tell(result)
     this.#set(results.every(({ ok }) => ok))
     return results
   }
@@ -109,7 +127,7 @@ async function* changes(
       yield { status }
       continue
     }
-    if (state.stopped) return
+    if (state.ended) return
     await nextChange(state, signal)
   }
 }

@@ -24,7 +24,7 @@ export {
   verifiedPrincipal,
 } from './config.js'
 export { type Definition, definitionOf } from './definition.js'
-export { type Implementation, type MethodHandler, supportsValidateOnly } from './handler.js'
+export { type Implementation, type MethodHandler, supportsIfMatch, supportsValidateOnly } from './handler.js'
 export type { HTTPHandler } from './http-handler.js'
 export type { PrincipalFunc, PrincipalSource } from './interceptors/authorization.js'
 export { jsonLogger, type Logger, type LogLevel } from './logger.js'

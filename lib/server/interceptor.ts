@@ -1,7 +1,8 @@
 import type { Message } from '@bufbuild/protobuf'
-import type { Incoming, Metadata } from './call.js'
+import type { Incoming, Metadata, RestOfRequest } from './call.js'
 import type { Deadline } from './deadline.js'
 import type { RequestContext } from '../context.js'
+import type { AshlarError } from '../errors.js'
 import type { CallOperations, OperationRunner } from './operation-runner.js'
 import type { Method } from './method.js'
 
@@ -28,7 +29,9 @@ export type Interceptor<Adds extends object = object, Needs extends object = obj
 /** A call on its way through the chain: one object, on which each link leaves what it found out. */
 export class Call {
   /** The mask paths that must write nothing. */
-  readonly ignoredMask: readonly string[]
+  ignoredMask: readonly string[]
+  /** What of the request is still to be read, until authorization has read it. */
+  rest: RestOfRequest | undefined
   /** The handler's own work, which may go on when the call was answered already; undefined until it starts. */
   handling: Handling | undefined
 
@@ -45,6 +48,7 @@ export class Call {
     readonly runner: OperationRunner,
   ) {
     this.ignoredMask = incoming.ignoredMask ?? []
+    this.rest = incoming.rest
   }
 
   get path(): string {
@@ -73,6 +77,11 @@ export class Call {
 
   get deadline(): number | undefined {
     return (this as Partial<Timed>).time?.at
+  }
+
+  /** Why the call was over before it was answered; undefined while it is not. */
+  get ended(): AshlarError | undefined {
+    return (this as Partial<Timed>).time?.ended ?? this.incoming.caller.reason
   }
 
   /** Starts long-running operations on behalf of this call. */

@@ -1,4 +1,4 @@
-import { withoutValues } from '../resource/driver-fault.js'
+import { errorForLog } from '../resource/driver-fault.js'
 
 /** Where the server reports to. A pino logger is one. */
 export interface Logger {
@@ -39,9 +39,7 @@ const lineOf = (level: LogLevel, fields: object, message: string): string =>
 /** Errors say what they are and where, never what a driver hung on them (statements, parameters, rows). */
 const plain = (_key: string, value: unknown): unknown => {
   if (typeof value === 'bigint') return value.toString()
-  if (!(value instanceof Error)) return value
-  const { name, message, stack } = withoutValues(value) as Error
-  return { name, message, stack }
+  return value instanceof Error ? errorForLog(value) : value
 }
 
 /** Lines of one turn of the event loop go out together; what is left goes out with the process. */

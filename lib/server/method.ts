@@ -5,9 +5,8 @@ import {
   type Message,
   ScalarType,
 } from '@bufbuild/protobuf'
-
-/** Reads one value out of a message. */
-export type Reader<T> = (message: Message) => T
+import { boolReader, type Reader, stringReader } from './field-readers.js'
+import { nestedValidateOnly } from './nested-validate-only.js'
 
 /** One rpc with what the stages must know about its messages, worked out once. A reader is undefined when the field is. */
 export interface Method {
@@ -20,6 +19,8 @@ export interface Method {
   readonly updateMask: Reader<readonly string[]> | undefined
   readonly readMask: Reader<readonly string[]> | undefined
   readonly validateOnly: Reader<boolean> | undefined
+  /** The path of a `validate_only` that is set in a request inside of the request, such as an item of a batch. */
+  readonly nestedValidateOnly: Reader<string | undefined> | undefined
   /** The AIP-155 `request_id`. */
   readonly requestId: Reader<string> | undefined
   /** The request's `etag`, or that of the resource in an update request. */
@@ -68,6 +69,7 @@ const describeMethod = (desc: DescMethod): Method => {
     updateMask: maskReader(desc.input, 'update_mask'),
     readMask: maskReader(desc.input, 'read_mask'),
     validateOnly: boolReader(desc.input, 'validate_only'),
+    nestedValidateOnly: nestedValidateOnly(desc),
     requestId: stringReader(desc.input, 'request_id'),
     requestEtag: stringReader(desc.input, 'etag') ?? resourceEtag(desc),
     responseEtag: desc.methodKind === 'unary' ? stringReader(desc.output, 'etag') : undefined,
@@ -87,20 +89,6 @@ export const maskReader = (message: DescMessage, name: string): Reader<readonly 
 
 const isStrings = (field: DescField): boolean =>
   field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING
-
-const stringReader = (message: DescMessage, name: string): Reader<string> | undefined => {
-  const field = fieldNamed(message, name)
-  if (field?.fieldKind !== 'scalar' || field.scalar !== ScalarType.STRING || field.oneof !== undefined)
-    return undefined
-  return (value) => (valueOf(value, field) as string | undefined) ?? ''
-}
-
-const boolReader = (message: DescMessage, name: string): Reader<boolean> | undefined => {
-  const field = fieldNamed(message, name)
-  if (field?.fieldKind !== 'scalar' || field.scalar !== ScalarType.BOOL || field.oneof !== undefined)
-    return undefined
-  return (value) => valueOf(value, field) === true
-}
 
 /** An update carries the etag inside of the resource (AIP-154). */
 const resourceEtag = ({ input, output }: DescMethod): Reader<string> | undefined => {

@@ -3,12 +3,13 @@ import { create, type Message } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import type { RequestContext } from '../context.js'
 import { Cancelled, CODES, PermissionDenied, Unavailable } from '../errors.js'
+import { errorForLog } from '../resource/driver-fault.js'
 import type { Operation } from '../gen/google/longrunning/operations_pb.js'
+import { type Redaction, withoutSecrets } from '../resource/redaction.js'
 import type { Logger } from './logger.js'
 import { pack, typeNamed } from './message-types.js'
 import type { Method } from './method.js'
 import { toOperation } from './operation-message.js'
-import { type IsSecret, redacted } from './redaction.js'
 import type { OperationChange, OperationRecord, OperationStore, Packed } from './stores/operation-store.js'
 import { causeOf, toAshlarError } from './to-ashlar-error.js'
 
@@ -45,14 +46,14 @@ interface Running {
 export class OperationRunner {
   readonly #store: OperationStore
   readonly #logger: Logger
-  readonly #isSecret: IsSecret
+  readonly #redaction: Redaction
   readonly #owner = randomUUID()
   readonly #running = new Map<string, Running>()
 
-  constructor(store: OperationStore, logger: Logger, isSecret: IsSecret) {
+  constructor(store: OperationStore, logger: Logger, redaction: Redaction) {
     this.#store = store
     this.#logger = logger
-    this.#isSecret = isSecret
+    this.#redaction = redaction
   }
 
   /** @throws PermissionDenied for a call without a tenant, which could never see its operation again. */
@@ -143,7 +144,10 @@ export class OperationRunner {
       const { isHeld, isCancelRequested } = await this.#store.write(name, this.#owner, {}, LEASE_MS)
       if (isCancelRequested || !isHeld) controller.abort(new Cancelled())
     } catch (error) {
-      this.#logger.warn({ operation: name, err: error }, 'the lease of an operation was not renewed')
+      this.#logger.warn(
+        { operation: name, err: errorForLog(error) },
+        'the lease of an operation was not renewed',
+      )
     }
   }
 
@@ -154,7 +158,10 @@ export class OperationRunner {
         await this.#store.write(name, this.#owner, { end }, LEASE_MS)
         return
       } catch (error) {
-        this.#logger.warn({ operation: name, err: error }, 'the end of an operation was not written')
+        this.#logger.warn(
+          { operation: name, err: errorForLog(error) },
+          'the end of an operation was not written',
+        )
         if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }
     }
@@ -163,6 +170,6 @@ export class OperationRunner {
   #packed({ desc }: Method, message: Message): Packed {
     const { file } = desc.parent
     const type = typeNamed(message.$typeName, file)
-    return pack(type === undefined ? message : redacted(message, type, this.#isSecret), file)
+    return pack(type === undefined ? message : withoutSecrets(this.#redaction, type, message).message, file)
   }
 }

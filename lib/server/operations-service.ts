@@ -87,7 +87,7 @@ export const operationsService = (
 }
 
 const tenantOf = ({ principal }: ServerCall): string => {
-  if (principal.tenant === '')
+  if (principal.tenant === '' || principal.tenant.includes('\0'))
     throw new PermissionDenied('the call has no tenant, and operations belong to one')
   return principal.tenant
 }
@@ -99,7 +99,7 @@ const toToken = (name: string): string => Buffer.from(name).toString('base64url'
 
 const fromToken = (token: string): string => {
   const name = Buffer.from(token, 'base64url').toString()
-  if (token !== '' && (!name.startsWith('operations/') || toToken(name) !== token)) {
+  if (token !== '' && (!/^operations\/[^\0]*$/.test(name) || toToken(name) !== token)) {
     throw new InvalidArgument('page_token', 'is not one that a list answered')
   }
   return name

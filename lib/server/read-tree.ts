@@ -1,23 +1,25 @@
 import { create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../errors.js'
+import { checkMaskPaths } from '../resource/mask-paths.js'
 import { fieldNamed, valueOf } from './method.js'
 
 /** The fields a read mask asks for; undefined below a field means all of it. */
 export type ReadTree = ReadonlyMap<DescField, Branch | undefined>
 
-interface Branch {
-  readonly message: DescMessage | undefined
-  readonly tree: ReadTree | undefined
-  /** Keys of a map field. */
-  readonly keys: ReadonlySet<string> | undefined
-}
+type Branch =
+  { readonly message: DescMessage; readonly tree: ReadTree } | { readonly keys: ReadonlySet<string> }
 
 /**
  * Compiles the paths of a read mask (AIP-157). `*` asks for everything: undefined.
- * @throws InvalidArgument for a path that is not in the message.
+ * @throws InvalidArgument for a path that is not in the message, and for more paths than a mask may have.
  */
-export const readTree = (paths: readonly string[], message: DescMessage): ReadTree | undefined =>
-  paths.includes('*') ? undefined : branchesOf(paths, message, '')
+export const readTree = (paths: readonly string[], message: DescMessage): ReadTree | undefined => {
+  checkMaskPaths('read_mask', paths)
+  if (paths.includes('*')) return undefined
+  const tree: Growing = new Map()
+  for (const path of paths) add(path, tree, message)
+  return tree
+}
 
 /** A copy of the message that has the fields of the tree and no others; output is never changed in place. */
 export const pick = (message: Message, tree: ReadTree, desc: DescMessage): Message => {
@@ -38,36 +40,47 @@ export const pick = (message: Message, tree: ReadTree, desc: DescMessage): Messa
   return copy as unknown as Message
 }
 
-const pickInside = (value: unknown, { message, tree, keys }: Branch): unknown => {
+const pickInside = (value: unknown, branch: Branch): unknown => {
   if (value === undefined) return undefined
-  if (keys !== undefined) {
-    return Object.fromEntries(Object.entries(value as object).filter(([key]) => keys.has(key)))
-  }
-  return message === undefined || tree === undefined ? value : pick(value as Message, tree, message)
+  if ('tree' in branch) return pick(value as Message, branch.tree, branch.message)
+  return Object.fromEntries(Object.entries(value as object).filter(([key]) => branch.keys.has(key)))
 }
 
-const branchesOf = (paths: readonly string[], message: DescMessage, prefix: string): ReadTree => {
-  const below = new Map<DescField, string[] | undefined>()
-  for (const path of paths) {
-    const [name = '', ...rest] = path.split('.')
-    const field = fieldNamed(message, name)
-    if (field === undefined) throw unknownPath(`${prefix}${path}`)
-    const known = below.get(field)
-    if (rest.length === 0 || (below.has(field) && known === undefined)) below.set(field, undefined)
-    else below.set(field, [...(known ?? []), rest.join('.')])
-  }
-  return new Map([...below].map(([field, rest]) => [field, branchOf(field, rest, `${prefix}${field.name}.`)]))
-}
+type Growing = Map<DescField, GrowingBranch | undefined>
 
-const branchOf = (
-  field: DescField,
-  rest: readonly string[] | undefined,
-  prefix: string,
-): Branch | undefined => {
-  if (rest === undefined) return undefined
-  if (field.fieldKind === 'map') return { message: undefined, tree: undefined, keys: new Set(rest) }
-  if (field.fieldKind !== 'message') throw unknownPath(`${prefix}${rest[0] ?? ''}`)
-  return { message: field.message, tree: branchesOf(rest, field.message, prefix), keys: undefined }
+type GrowingBranch =
+  { readonly message: DescMessage; readonly tree: Growing } | { readonly keys: Set<string> }
+
+/** Walks one path, once. What is asked for as a whole stays whole; the rest of the path is checked all the same. */
+const add = (path: string, root: Growing, message: DescMessage): void => {
+  let tree: Growing | undefined = root
+  let inside = message
+  let behind = 0
+  const names = path.split('.')
+  for (const [index, name] of names.entries()) {
+    const field = fieldNamed(inside, name)
+    if (field === undefined) throw unknownPath(path)
+    behind += name.length + 1
+    if (index === names.length - 1) return void tree?.set(field, undefined)
+    const known: GrowingBranch | undefined = tree?.get(field)
+    const isWhole = known === undefined && (tree?.has(field) ?? true)
+    if (field.fieldKind === 'map') {
+      // A key may hold dots of its own.
+      const key = path.slice(behind)
+      if (known !== undefined && 'keys' in known) known.keys.add(key)
+      else if (!isWhole) tree?.set(field, { keys: new Set([key]) })
+      return
+    }
+    if (field.fieldKind !== 'message') throw unknownPath(path)
+    inside = field.message
+    if (isWhole) tree = undefined
+    else if (known !== undefined && 'tree' in known) tree = known.tree
+    else {
+      const below: Growing = new Map()
+      tree?.set(field, { message: inside, tree: below })
+      tree = below
+    }
+  }
 }
 
 const unknownPath = (path: string): InvalidArgument =>

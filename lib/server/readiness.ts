@@ -16,6 +16,21 @@ export interface CheckResult {
   readonly error?: unknown
 }
 
+/** A repository or a store, as far as it has a database: see `Repository.checkWrites`. */
+interface Keeper {
+  checkWrites?(): Promise<void>
+}
+
+/** Fails while a database that has refused a write takes none. No check where nothing is kept in a database. */
+export const writesCheck = (keepers: readonly Keeper[]): readonly ReadinessCheck[] => {
+  const asked = keepers.filter((keeper) => typeof keeper.checkWrites === 'function')
+  if (asked.length === 0) return []
+  const check = async () => {
+    await Promise.all(asked.map(async (keeper) => keeper.checkWrites?.()))
+  }
+  return [{ name: 'database-writes', check }]
+}
+
 /** Runs all checks at the same time. */
 export const runChecks = (checks: readonly ReadinessCheck[]): Promise<CheckResult[]> =>
   Promise.all(checks.map(runCheck))

@@ -30,16 +30,24 @@ export class References {
     return [...this.#references]
   }
 
-  externalTargets(): ReadonlyMap<string, string | undefined> {
-    return this.#external
-  }
-
-  /** References that lead nowhere, each said in words. */
-  dangling(): string[] {
-    return this.#references
-      .filter(({ target }) => !this.#batchTargets.has(target) && !this.#external.has(target))
-      .map(
+  /** References that lead nowhere and addresses that cannot be reached, each said in words. */
+  problems(): string[] {
+    const dangling = this.#references.filter(
+      ({ target }) => !this.#batchTargets.has(target) && !this.#external.has(target),
+    )
+    const unreachable = [...this.#external].filter(
+      ([, address]) => address !== undefined && !ADDRESS.test(address),
+    )
+    return [
+      ...dangling.map(
         ({ field, target }) => `${field} refers to ${target}, which no registered service answers in batches`,
-      )
+      ),
+      ...unreachable.map(
+        ([type, address]) =>
+          `the address "${address}" of the external reference target ${type} is not host:port, such as stock.internal:9090`,
+      ),
+    ]
   }
 }
+
+const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}$/

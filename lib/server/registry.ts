@@ -1,8 +1,9 @@
-import type { DescField, DescMethod, DescService } from '@bufbuild/protobuf'
+import type { DescField, DescMethod, DescService, Registry as TypeRegistry } from '@bufbuild/protobuf'
+import { registryOf } from '../gateway/type-registry.js'
 import type { Repository } from '../persistence/repository.js'
+import { isMarkedSecret, type Redaction } from '../resource/redaction.js'
 import { type AnyFunction, type Handler, userHandler } from './handler.js'
 import { type Method, methodOf } from './method.js'
-import { isMarkedSecret } from './redaction.js'
 import { repositoryHandler } from './resource-service.js'
 import { standardMethod } from './standard-method.js'
 
@@ -19,19 +20,21 @@ export interface Registered {
 }
 
 /** Every service that is served, and what answers each of its methods. */
-export class Registry {
+export class Registry implements Redaction {
   readonly #services = new Map<string, DescService>()
   readonly #parts = new Map<DescService, ServiceParts>()
   readonly #methods = new Map<DescMethod, Registered>()
   readonly #repositories = new Map<string, Repository<object>>()
   readonly #secretFields = new Set<string>()
   readonly #problems: string[] = []
+  #types: TypeRegistry | undefined
 
   add(service: DescService, parts: ServiceParts): void {
     if (this.#services.has(service.typeName)) {
       this.#problems.push(`${service.typeName} is registered twice`)
       return
     }
+    this.#types = undefined
     this.#services.set(service.typeName, service)
     this.#parts.set(service, parts)
     if (parts.repository !== undefined) this.#addRepository(service, parts.repository)
@@ -60,6 +63,11 @@ export class Registry {
   /** Whether a message field holds a secret or a credential: by its option, or because a registered resource says so. */
   isSecret(field: DescField): boolean {
     return this.#secretFields.has(`${field.parent.typeName}.${field.name}`) || isMarkedSecret(field)
+  }
+
+  /** Every type that a message of the services may hold in a google.protobuf.Any. */
+  get types(): TypeRegistry {
+    return (this.#types ??= registryOf(this.services().flatMap(({ methods }) => methods)))
   }
 
   /** What keeps the services from being served, each said in words. */

@@ -1,5 +1,7 @@
 import type { Message } from '@bufbuild/protobuf'
-import type { Answer, Reply } from './interceptor.js'
+import { Cancelled } from '../errors.js'
+import type { Deadline } from './deadline.js'
+import type { Answer, Call, Reply } from './interceptor.js'
 
 /** Whether the reply is a stream. */
 export const isStream = (reply: Reply): reply is AsyncIterable<Message> => Symbol.asyncIterator in reply
@@ -25,26 +27,52 @@ export const whenAnswered = (answer: Answer, onReply: (reply: Reply) => Reply): 
 
 /**
  * Tells when the whole reply is through: for a single message at once, for a stream when it ended, failed (with the
- * error) or was given up by its reader.
+ * error) or was given up by its reader (with what the caller was told).
  */
-export const whenSettled = (reply: Reply, settled: (error?: unknown) => void): Reply => {
+export const whenSettled = (call: Call, reply: Reply, settled: (error?: unknown) => void): Reply => {
   if (!isStream(reply)) {
     settled()
     return reply
   }
-  return watched(reply, settled)
+  return watched(call, reply, settled)
 }
 
-async function* watched(stream: AsyncIterable<Message>, settled: (error?: unknown) => void) {
-  let failure: unknown
+async function* watched(call: Call, stream: AsyncIterable<Message>, settled: (error?: unknown) => void) {
+  let outcome: { readonly error?: unknown } | undefined
   try {
     yield* stream
+    outcome = {}
   } catch (error) {
-    failure = error
+    outcome = { error }
     throw error
   } finally {
-    settled(failure)
+    settled(outcome === undefined ? (call.ended ?? new Cancelled()) : outcome.error)
   }
+}
+
+/** The stream, until the time of its call is over: what it is waiting for then is left behind, and told to end. */
+export async function* untilEnd(stream: AsyncIterable<Message>, time: Deadline): AsyncIterable<Message> {
+  const iterator = stream[Symbol.asyncIterator]()
+  const leave = () => void endOf(iterator).catch(() => {})
+  // At once, and not when somebody asks for the next message: a reader that has stopped reading asks for none.
+  const stop = time.onEnd(leave)
+  let isDone = false
+  try {
+    for (;;) {
+      const item = await time.bound(Promise.resolve(iterator.next()))
+      isDone = item.done === true
+      if (item.done === true) return
+      yield item.value
+    }
+  } finally {
+    stop()
+    if (!isDone && time.ended === undefined) await endOf(iterator)
+    else if (!isDone) leave()
+  }
+}
+
+const endOf = async (iterator: AsyncIterator<Message>): Promise<void> => {
+  await iterator.return?.()
 }
 
 /** The stream, with each error on its way out replaced. */

@@ -1,6 +1,6 @@
 import type { DescField, Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../errors.js'
-import { type ListOptions, TOUCH_ONLY } from '../persistence/repository.js'
+import type { ListOptions } from '../persistence/repository.js'
 import type { ResourceModel } from '../resource/resource-model.js'
 import { valueOf } from './method.js'
 import type { ScopeField } from './path-scope.js'
@@ -61,11 +61,18 @@ export const listOptions = (request: Message, has: ListFields): ListOptions => {
   }
 }
 
-/** The paths to write. Ignored ones are never what turns a mask into an empty one, which would be a full update. */
-export const writablePaths = (paths: readonly string[], ignored: readonly string[]): readonly string[] => {
-  if (ignored.length === 0) return paths
-  const rest = paths.filter((path) => !ignored.includes(path))
-  return rest.length === 0 ? TOUCH_ONLY : rest
+/**
+ * What an update writes. Ignored paths are left out, but never so that the mask becomes empty, which would be a full update:
+ * a mask of nothing else stays as it is, and writes nothing.
+ */
+export const maskToWrite = (
+  paths: readonly string[],
+  ignored: readonly string[],
+): { readonly paths: readonly string[]; readonly touchOnly: boolean } => {
+  const set = new Set(ignored)
+  const rest = paths.filter((path) => !set.has(path))
+  const touchOnly = rest.length === 0 && ignored.length > 0
+  return { paths: touchOnly ? ignored : rest, touchOnly }
 }
 
 const required = (value: unknown, field: string): unknown => {

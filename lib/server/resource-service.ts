@@ -1,15 +1,17 @@
-import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
+import { create, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../context.js'
+import { InvalidArgument } from '../errors.js'
 import type { BatchUpdateItem, OperationOptions, Repository } from '../persistence/repository.js'
 import type { ServerCall } from './call.js'
 import type { Handler } from './handler.js'
-import { conditional } from './if-match.js'
+import { checkEtag, conditional, etagOfResource, firstThatHolds } from './if-match.js'
 import type { Call } from './interceptor.js'
+import { stringReader } from './field-readers.js'
 import { maskReader, methodOf, valueOf } from './method.js'
 import { checkScope, type ScopeField, under } from './path-scope.js'
 import type { ResourceModel } from '../resource/resource-model.js'
 import { rehearse } from './rehearsal.js'
-import { keyIn, keyOf, listOptions, putKey, putScope, resourceIn, writablePaths } from './resource-request.js'
+import { keyIn, keyOf, listOptions, putKey, putScope, resourceIn, maskToWrite } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 
 /** What an answer depends on beside the request. */
@@ -26,6 +28,7 @@ export const repositoryHandler = (
   const answer = (ANSWERS[method.kind] as AnyAnswers)(method, desc, repository)
   return {
     supportsValidateOnly: true,
+    supportsIfMatch: COMPARES_ETAGS.has(method.kind),
     isUserCode: false,
     run: (call: ServerCall & Call) => {
       const request = call.request as Message
@@ -37,6 +40,9 @@ export const repositoryHandler = (
     },
   }
 }
+
+/** The others have no entity to compare, or several. */
+const COMPARES_ETAGS: ReadonlySet<StandardMethod['kind']> = new Set(['get', 'update', 'delete', 'undelete'])
 
 type Answers = {
   readonly [K in StandardMethod['kind']]: (
@@ -54,6 +60,7 @@ const ANSWERS: Answers = {
     async (request, facts) => {
       const entity = await repository.get(keyIn(request, key), of(facts))
       checkScope(repository.model, scope, request, entity)
+      checkEtag(repository.model, entity, facts.ifMatch)
       return repository.model.toMessage(entity)
     },
 
@@ -86,8 +93,8 @@ const ANSWERS: Answers = {
       const message = resourceIn(request, resource)
       const key = keyOf(message, model, resource)
       await checkStored(repository, scope, request, [key], facts)
-      const paths = writablePaths(mask?.(request) ?? [], facts.ignoredMask)
-      const options = await conditional(repository, key, facts)
+      const { paths, touchOnly } = maskToWrite(mask?.(request) ?? [], facts.ignoredMask)
+      const options = { ...(await conditional(repository, key, facts)), ...(touchOnly && { touchOnly }) }
       return model.toMessage(await repository.update(key, model.fromMessage(message), paths, options))
     }
   },
@@ -106,7 +113,8 @@ const ANSWERS: Answers = {
     return async (request, facts) => {
       const id = keyIn(request, key)
       const restore = async (context: RequestContext) => {
-        const entity = await repository.undelete(id, await conditional(repository, id, { ...facts, context }))
+        const conditions = { ...facts, context }
+        const entity = await firstThatHolds(conditions, (options) => repository.undelete(id, options))
         checkScope(model, scope, request, entity)
         return model.toMessage(entity)
       }
@@ -127,14 +135,24 @@ const ANSWERS: Answers = {
   batchUpdate: ({ requests, resource, items, scope }, desc, repository) => {
     const { model } = repository
     const mask = maskReader(requests.message, 'update_mask')
+    const requestId = stringReader(requests.message, 'request_id')
+    const etag = stringReader(resource.message as DescMessage, 'etag')
     return async (request, facts) => {
       const updates = (valueOf(request, requests) as Message[]).map(
-        (item): BatchUpdateItem<string, object> => {
+        (item, index): BatchUpdateItem<string, object> => {
+          const at = `${requests.name}[${index}]`
+          if ((requestId?.(item) ?? '') !== '')
+            throw new InvalidArgument(
+              `${at}.request_id`,
+              'a batch is run once as a whole: send it beside the items',
+            )
           const message = resourceIn(item, resource)
+          const ifMatch = etagOfResource(etag?.(message) ?? '', `${at}.${resource.name}.etag`)
           return {
             key: keyOf(message, model, resource),
             entity: model.fromMessage(message),
             fieldMask: mask?.(item) ?? [],
+            ...(ifMatch === undefined ? {} : { ifMatch }),
           }
         },
       )

@@ -1,32 +1,44 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
-import { fieldNamed, type Reader, valueOf } from './method.js'
+import type { Reader } from './field-readers.js'
+import { fieldNamed, valueOf } from './method.js'
 
 /** A rule's resource: its type, and the text it has for a request. */
 export interface ResourceTemplate {
   /** What stands before the first colon: `zone` of `zone:{zone_id}`. */
   readonly type: string
-  /** Whether the text depends on the request. */
-  readonly needsRequest: boolean
+  /** Paths of the request's fields that the text is made of, such as `book.id`. */
+  readonly fields: readonly string[]
   fill(request: Message | undefined): string
 }
 
 /**
  * Compiles `zone:{zone_id}` or `book:{book.id}` against the request's message.
- * @throws TypeError when a field is not in the message or is no single value.
+ * @throws TypeError for a brace without its counterpart, and when a field is not in the message or is no single value.
  */
 export const resourceTemplate = (template: string, request: DescMessage): ResourceTemplate => {
   const type = template.split(':', 1)[0] ?? ''
   const parts = template.split(/\{([^{}]*)\}/)
-  if (parts.length === 1) return { type, needsRequest: false, fill: () => template }
+  checkBraces(template)
+  if (parts.length === 1) return { type, fields: [], fill: () => template }
   const readers = parts.map((part, index) => (index % 2 === 0 ? () => part : pathReader(part, request)))
   return {
     type,
-    needsRequest: true,
+    fields: parts.filter((_part, index) => index % 2 === 1),
     fill: (message) => (message === undefined ? '' : readers.map((read) => read(message)).join('')),
   }
 }
 
+const checkBraces = (template: string): void => {
+  // Of the same length, so that positions stay what they are.
+  const rest = template.replace(/\{[^{}]*\}/g, (field) => ' '.repeat(field.length))
+  const at = rest.search(/[{}]/)
+  if (at < 0) return
+  const cause = rest[at] === '{' ? '"{" is never closed: write {field}' : '"}" closes nothing: write {field}'
+  throw new TypeError(`character ${at + 1}: ${cause}`)
+}
+
 const pathReader = (path: string, message: DescMessage): Reader<string> => {
+  if (path === '') throw new TypeError('{} names no field: write {field}')
   const [name = '', ...rest] = path.split('.')
   const field = fieldNamed(message, name)
   if (field === undefined || field.oneof !== undefined) {

@@ -109,6 +109,11 @@ export class ServerBuilder {
     return this.#set({ reflection })
   }
 
+  /** See `Config.shutdownDelayMs`. */
+  shutdownDelayMs(delayMs: number): this {
+    return this.#set({ shutdownDelayMs: delayMs })
+  }
+
   /** See `Config.allowDevelopment`. */
   allowDevelopment(allow = true): this {
     return this.#set({ allowDevelopment: allow })

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import { RequestContext } from '../context.js'
 import { DeclarationError } from '../errors.js'
 import { Gateway } from '../gateway/gateway.js'
 import type { GatewayMux } from '../gateway/mux.js'
@@ -7,7 +9,8 @@ import { Health } from '../gen/grpc/health/v1/health_pb.js'
 import type { Repository } from '../persistence/repository.js'
 import type { Dispatcher } from './call.js'
 import { frameworkChain } from './chain.js'
-import type { ResolvedConfig } from './config.js'
+import { identityOf, type ResolvedConfig } from './config.js'
+import type { Deadline } from './deadline.js'
 import { developmentGuard } from './development-guard.js'
 import { dispatcher } from './dispatch.js'
 import { authorizationGate } from './gate.js'
@@ -19,15 +22,17 @@ import { OperationRunner } from './operation-runner.js'
 import { answersOperation, operationRules, operationsService } from './operations-service.js'
 import { type Method, pathOf } from './method.js'
 import { type HttpListener, MountedGateway } from './mounted-gateway.js'
-import type { CheckResult } from './readiness.js'
+import { type CheckResult, writesCheck } from './readiness.js'
 import { type Reference, References } from './references.js'
 import { reflectionRules, reflectionService, reflectionServices } from './reflection-service.js'
 import { Registry, type ServiceParts } from './registry.js'
+import { repositoryProblems } from './repository-checks.js'
 import { traced } from './http-tracing.js'
 import { type Rule, RuleSet, rulesOf } from './rules.js'
 import { loadTelemetry, type Telemetry } from './telemetry.js'
 import { identified } from './http-request-id.js'
 import { shutdown } from './shutdown.js'
+import { systemReport } from './system-report.js'
 import { grpcCredentials, httpsOptions } from './tls.js'
 
 /** Registers generated services with what implements them. */
@@ -53,6 +58,7 @@ export class Server {
   readonly #recorded: string[] = []
   readonly #health: HealthState
   readonly #runner: OperationRunner
+  readonly #openCalls = new Set<Deadline>()
   readonly #dispatcher: Dispatcher
   #gateway: Gateway | undefined
   #mounted: MountedGateway | undefined
@@ -70,10 +76,11 @@ export class Server {
   constructor(config: ResolvedConfig) {
     this.#config = config
     this.#rules = new RuleSet(config.rules)
-    this.#health = new HealthState(config.readinessChecks, config.logger)
-    this.#runner = new OperationRunner(config.lroStore, config.logger, (field) =>
-      this.#registry.isSecret(field),
-    )
+    const { deduplicationStore, lroStore } = config
+    const keepers = () => [...this.#registry.repositories(), deduplicationStore, lroStore]
+    const checks = () => [...config.readinessChecks, ...writesCheck(keepers())]
+    this.#health = new HealthState(checks, config.logger)
+    this.#runner = new OperationRunner(config.lroStore, config.logger, this.#registry)
     this.#dispatcher = this.#newDispatcher()
     this.#gateway = config.httpAddr === '' ? undefined : this.#newGateway()
     this.#ready.catch(() => {}) // whoever serves is told by serve()
@@ -101,16 +108,20 @@ export class Server {
 
   /**
    * Checks that every method is declared, starts gRPC and the gateway, and runs until the signal aborts; then shuts both
-   * down within 5 seconds.
+   * down within 5 seconds after `shutdownDelayMs`.
    * @returns a promise that resolves on a clean shutdown and rejects with the first fatal error.
    */
   async serve(signal: AbortSignal): Promise<void> {
+    // What runs in this process outside of a call, such as a job, is logged by the server, too.
+    const endReports = RequestContext.onSystem(systemReport(this.#config.logger))
     try {
       await this.#prepare()
       if (!signal.aborted) await this.#run(signal)
     } catch (error) {
       this.#failed(error)
       throw error
+    } finally {
+      endReports()
     }
   }
 
@@ -208,7 +219,7 @@ export class Server {
     this.#addOperations()
     for (const register of this.#gatewayRegistrations)
       if (this.#gateway !== undefined) await register(this.#gateway.mux)
-    this.#check()
+    await this.#check()
     this.#gateway?.prepare()
   }
 
@@ -228,18 +239,32 @@ export class Server {
       await Promise.race([aborted(signal), ...(http === undefined ? [] : [http.broken])])
     } finally {
       this.#health.stop()
-      await shutdown([...doors, { drain: () => this.#runner.stop(), close: () => {} }])
+      http?.retire()
+      if (signal.aborted) await pause(this.#config.shutdownDelayMs)
+      this.#health.end()
+      await shutdown([...doors, { drain: () => this.#runner.stop(), close: () => {} }], this.#openCalls)
     }
   }
 
-  #check(): void {
+  async #check(): Promise<void> {
     const methods = new Map<string, DescMethod>(
       this.#registry
         .services()
         .flatMap((service) => service.methods.map((desc) => [pathOf(desc), desc] as const)),
     )
-    authorizationGate(methods, this.#recorded, this.#rules)
-    const problems = [...this.#registry.problems(), ...this.#references.dangling()]
+    const parts = this.services()
+    authorizationGate(
+      methods,
+      this.#recorded,
+      this.#rules,
+      (service) => parts.get(service)?.repository?.model.type,
+    )
+    const repositories = [...parts.values()].flatMap(({ repository }) => repository ?? [])
+    const problems = [
+      ...this.#registry.problems(),
+      ...this.#references.problems(),
+      ...(await repositoryProblems(repositories, this.#config.logger)),
+    ]
     if (problems.length > 0) throw new DeclarationError('server', problems)
     developmentGuard(this.#config, this.#registry, process.env['NODE_ENV'])
   }
@@ -272,7 +297,7 @@ export class Server {
   }
 
   #newGateway(): Gateway {
-    const { gateway, logger, httpHandlers, authenticator } = this.#config
+    const { gateway, logger, httpHandlers } = this.#config
     const result = new Gateway({
       ...gateway,
       logger,
@@ -283,7 +308,6 @@ export class Server {
       dispatcher: this.#dispatcher,
       methods: () => this.#registry.services().flatMap(({ methods }) => methods),
       readiness: () => this.#health.check(),
-      dropIdentityHeaders: authenticator !== undefined,
     })
     for (const { pattern, handler } of httpHandlers) result.mux.handle(pattern, handler)
     return result
@@ -295,11 +319,13 @@ export class Server {
     const chain = frameworkChain({
       ...config,
       ...resilience,
+      identity: identityOf(this.#config),
       rules: this.#rules,
+      openCalls: this.#openCalls,
       timeoutMsOf: ({ path }) => resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs,
       handlerOf,
       telemetryOf: () => this.#telemetry,
-      isSecret: (field) => this.#registry.isSecret(field),
+      redaction: this.#registry,
     }).around((call) => handle(handlerOf(call.method), call))
     return dispatcher((desc) => this.#registry.of(desc), chain, this.#runner)
   }

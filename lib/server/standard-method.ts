@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from '@bufbuild/protobuf'
+import { boolReader, stringReader } from './field-readers.js'
 import { fieldNamed } from './method.js'
 import { type ScopeField, scopeFields } from './path-scope.js'
 
@@ -205,6 +206,20 @@ const expectOutput = (output: DescMessage, typeName: string): void => {
 const nothingBut = (message: DescMessage, known: readonly string[]): void => {
   const stray = message.fields.filter((field) => !known.includes(field.name)).map((field) => field.name)
   if (stray.length > 0) throw new Mismatch(`a repository would ignore ${stray.join(', ')} of ${message.name}`)
+  for (const { name } of message.fields) {
+    const [type, reader] = TYPED_EXTRAS[name] ?? []
+    if (reader !== undefined && known.includes(name) && reader(message, name) === undefined)
+      throw new Mismatch(`${name} of ${message.name} is no ${type}`)
+  }
+}
+
+/** What a repository would ignore if it were of another type. */
+const TYPED_EXTRAS: Readonly<
+  Record<string, readonly [string, (message: DescMessage, name: string) => unknown]>
+> = {
+  validate_only: ['bool', boolReader],
+  request_id: ['string', stringReader],
+  etag: ['string', stringReader],
 }
 
 const isPlural = (plural: string, singular: string): boolean =>

@@ -1,12 +1,15 @@
 import { ServerError } from 'nice-grpc-common'
 import { AshlarError, Cancelled, CODES, type Code, DeadlineExceeded, Internal } from '../errors.js'
-import { constraintError } from '../persistence/constraint-error.js'
-import { withoutValues } from '../resource/driver-fault.js'
+import { constraintError, readOnlyError } from '../persistence/constraint-error.js'
+import { errorForLog, withoutValues } from '../resource/driver-fault.js'
+import { isInstance, propertyOf } from '../resource/readable.js'
 
 /** What is known about the time of the work that failed. */
 export interface Fate {
   readonly expired: boolean
   readonly cancelled: boolean
+  /** What its caller was told, where the work was ended from outside. */
+  readonly ended?: AshlarError | undefined
 }
 
 /**
@@ -14,20 +17,19 @@ export interface Fate {
  * statements and rows that a database driver hung on it.
  */
 export const toAshlarError = (error: unknown, fate: Fate): AshlarError => {
-  if (error instanceof AshlarError) return error
-  if (error instanceof ServerError) return fromNiceGrpc(error)
+  if (isInstance(error, AshlarError)) return error
+  if (isInstance(error, ServerError)) return fromNiceGrpc(error)
   if (isAbort(error)) {
     if (fate.expired) return new DeadlineExceeded(undefined, error)
     if (fate.cancelled) return new Cancelled(error)
+    if (fate.ended !== undefined) return fate.ended
   }
-  return constraintError(error) ?? new Internal(withoutValues(error))
+  return constraintError(error) ?? readOnlyError(error) ?? new Internal(withoutValues(error))
 }
 
 /** What there is to know for the log: name, message and stack, never the row or statement a driver attached. */
-export const causeOf = (error: AshlarError): object => {
-  const cause = withoutValues(error.cause instanceof Error ? error.cause : error) as Error
-  return { name: cause.name, message: cause.message, stack: cause.stack }
-}
+export const causeOf = (error: AshlarError): object =>
+  errorForLog(isInstance(error.cause, Error) ? error.cause : error)
 
 /** nice-grpc's error is its user's explicit word to the caller. */
 const fromNiceGrpc = (error: ServerError): AshlarError => {
@@ -38,4 +40,4 @@ const fromNiceGrpc = (error: ServerError): AshlarError => {
 }
 
 const isAbort = (error: unknown): boolean =>
-  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
+  isInstance(error, Error) && ['AbortError', 'TimeoutError'].includes(String(propertyOf(error, 'name')))

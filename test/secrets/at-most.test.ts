@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { Cancelled, DeadlineExceeded } from '../../lib/errors.js'
+import { Cancelled, DeadlineExceeded, Unavailable } from '../../lib/errors.js'
 import { atMost } from '../../lib/secrets/at-most.js'
+import { rejection } from '../support/rejection.js'
 
 describe('atMost', () => {
   it('runs no more than its limit at a time, in order of arrival', async () => {
@@ -51,6 +52,22 @@ describe('atMost', () => {
     const reason = new DeadlineExceeded()
     const given = atMost(1)(() => Promise.resolve(), AbortSignal.abort(reason))
     expect(await given.catch((error: unknown) => error)).to.equal(reason)
+  })
+
+  it('turns away a task that finds too many waiting, and lets in the one that may wait behind more', async () => {
+    const run = atMost(1)
+    const { promise, finish } = pending()
+    const running = run(() => promise)
+    const waiting = [1, 2].map((n) => run(() => Promise.resolve(n), undefined, 2))
+    let isStarted = false
+    const refused = run(async () => void (isStarted = true), undefined, 2)
+    const error = await rejection(refused, Unavailable)
+    expect(error.wireMessage).to.equal('too many secrets are being checked: retry later')
+    const patient = run(() => Promise.resolve(3), undefined, 3)
+    finish()
+    await running
+    expect(await Promise.all([...waiting, patient])).to.deep.equal([1, 2, 3])
+    expect(isStarted).to.equal(false)
   })
 
   it('leaves no listener on a signal that outlives the task', async () => {

@@ -51,30 +51,12 @@ describe('the order of the chain', () => {
       return getAll.call(this, name)
     }
     undo.push(() => Object.assign(Metadata.prototype, { get, getAll }))
-    // The timeout stage asks whether the time is up; so does whoever makes a signal, which is no stage.
-    const { expired, signal } = Object.getOwnPropertyDescriptors(Deadline.prototype)
-    let inSignal = false
-    Object.defineProperties(Deadline.prototype, {
-      expired: {
-        ...expired,
-        get(this: Deadline) {
-          if (!inSignal) note('timeout')
-          return expired.get?.call(this) as boolean
-        },
-      },
-      signal: {
-        ...signal,
-        get(this: Deadline) {
-          inSignal = true
-          try {
-            return signal.get?.call(this) as AbortSignal
-          } finally {
-            inSignal = false
-          }
-        },
-      },
-    })
-    undo.push(() => void Object.defineProperties(Deadline.prototype, { expired, signal }))
+    const { mustGoOn } = Deadline.prototype
+    Deadline.prototype.mustGoOn = function () {
+      note('timeout')
+      mustGoOn.call(this)
+    }
+    undo.push(() => Object.assign(Deadline.prototype, { mustGoOn }))
     // Spans of HTTP and of calls alike; one that is heard of needs an id.
     const startSpan = (name: string): Span => {
       note(name.startsWith('HTTP') ? 'tracing of HTTP' : 'tracing')

@@ -10,15 +10,15 @@ import { recordingLogger } from '../support/server.js'
 
 describe('Chain', () => {
   it('does not compile in a wrong order', () => {
-    const logged = new Chain().link(tracing(() => undefined)).link(logging(recordingLogger(), () => false))
-    const identified = logged.link(requestId(() => 1))
+    const logged = new Chain().link(tracing(() => undefined)).link(logging(recordingLogger()))
+    const identified = logged.link(requestId(() => 1, new Set()))
     // @ts-expect-error the tenant stage needs a request id and mapped errors
-    expect(logged.link(tenantId())).to.be.instanceOf(Chain)
+    expect(logged.link(tenantId(false))).to.be.instanceOf(Chain)
     // @ts-expect-error authentication stands behind the rate limiter
     expect(identified.link(authentication(undefined))).to.be.instanceOf(Chain)
     // @ts-expect-error the field mask stage reads the rule that authorization found
     expect(identified.link(fieldMask())).to.be.instanceOf(Chain)
     // @ts-expect-error nothing stands outside of logging
-    expect(new Chain().link(requestId(() => 1))).to.be.instanceOf(Chain)
+    expect(new Chain().link(requestId(() => 1, new Set()))).to.be.instanceOf(Chain)
   })
 })

@@ -31,6 +31,7 @@ describe('resolveConfig', () => {
     ['gateway', defaults.gateway, {}],
     ['tls', defaults.tls, undefined],
     ['httpTls', defaults.httpTls, undefined],
+    ['shutdownDelayMs', defaults.shutdownDelayMs, 0],
     ['reflection', defaults.reflection, false],
     ['maxMessageBytes', defaults.limits.maxMessageBytes, 4 * 1024 * 1024],
     ['maxConcurrentStreams', defaults.limits.maxConcurrentStreams, 1_000],
@@ -61,6 +62,8 @@ describe('resolveConfig', () => {
   })
 
   it('requires grpcAddr, which is what it was given', () => {
+    for (const none of [{}, { grpcAddr: '' }])
+      expect(() => resolveConfig(none)).to.throw('grpcAddr is empty: give an address such as')
     expect(resolveConfig({ grpcAddr: ':1' }).grpcAddr).to.equal(':1')
   })
 

@@ -3,6 +3,8 @@ import { ServerError, Status } from 'nice-grpc'
 import {
   Aborted,
   AshlarError,
+  type Code,
+  CODES,
   Cancelled,
   DeadlineExceeded,
   ErrConflict,
@@ -20,6 +22,7 @@ import {
 } from '../../lib/errors.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
 import { ForeignClient } from '../support/clients.js'
+import { textOf } from '../support/documents.js'
 import { ALICE, post, type RunningServer, startServer } from '../support/server.js'
 import { echoService } from './echo.js'
 
@@ -146,6 +149,38 @@ describe('errors on their way out', () => {
       expect([response.status, body.code, body.message]).to.deep.equal([http, code, text])
     })
   }
+
+  describe('in the table of README.md', () => {
+    const table = textOf('README.md').split('\n## Errors\n')[1]?.split('\n## ')[0] ?? ''
+    const cells = table
+      .split('\n')
+      .filter((line) => line.startsWith('| ') && !/^\| (thrown|-)/.test(line))
+      .map((line) => line.split('|').map((cell) => cell.trim()))
+    const documented = cells.map(([, said = '', code = '', status = '']) => ({
+      name: /^`([^`]+)`: /.exec(said)?.[1] ?? said,
+      code: CODES[code as Code],
+      status: Number(status),
+    }))
+    const known = new Map<string, unknown>(rows.map(([name, error]) => [name, error]))
+    known.set('ErrPreconditionFailed.etag()', ErrPreconditionFailed.etag())
+    known.set('anything else', new Error('at /srv/app.js: password=hunter2'))
+
+    for (const { name, code, status } of documented)
+      it(`says what comes of ${name}`, async () => {
+        expect([...known.keys()]).to.include(name)
+        thrown = known.get(name)
+        expect((await client.unary('Echo', {}, ALICE)).code).to.equal(code)
+        expect((await fetch(`${running.http}/v1/echo`, post(ALICE))).status).to.equal(status)
+      })
+
+    it('has every class that is not an internal error', () => {
+      const classes = rows.flatMap(([, error]) =>
+        error instanceof AshlarError && error.code !== 'INTERNAL' ? [error.constructor.name] : [],
+      )
+      expect(classes).to.include.members(['ErrNotFound', 'Aborted', 'Cancelled'])
+      expect(documented.map(({ name }) => name)).to.include.members(classes)
+    })
+  })
 
   it('packs what a machine can read into grpc-status-details-bin', async () => {
     thrown = new InvalidArgument('widget.size', 'must be positive')

@@ -6,6 +6,7 @@ import { ErrNotFound } from '../../lib/errors.js'
 import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
 import type { ServerCall } from '../../lib/server/call.js'
 import type { Config } from '../../lib/server/config.js'
+import { supportsIfMatch } from '../../lib/server/handler.js'
 import { MemoryDeduplicationStore } from '../../lib/server/stores/memory-deduplication-store.js'
 import { EchoService, type EchoRequest } from '../support/gen/specimens_pb.js'
 import { ForeignClient, type Outcome } from '../support/clients.js'
@@ -27,10 +28,10 @@ describe('idempotency', () => {
       (builder) =>
         builder.register(EchoService, {
           ...echoService,
-          echo: (request, call) => {
+          echo: supportsIfMatch((request: EchoRequest, call: ServerCall) => {
             runs++
             return handle(request, call)
-          },
+          }),
         }),
       config,
     )
@@ -247,5 +248,47 @@ describe('a replayed create', () => {
     expect(((await list.json()) as { widgets: unknown[] }).widgets).to.have.length(1)
     expect(list.headers.get('x-idempotent-replay')).to.equal(null)
     await running.stop()
+  })
+})
+
+describe('a reading method with an idempotency key', () => {
+  it('runs each time, over both listeners', async () => {
+    const widgets = new MemoryRepository(Widget)
+    const running = await startServer((builder) =>
+      builder.register(WidgetService, widgets, { retireWidget: () => ({}) }),
+    )
+    const client = new ForeignClient(WidgetService, running.grpc)
+    const headers = { ...ALICE, 'idempotency-key': 'same' }
+    try {
+      await client.unary('CreateWidget', { widget: { display_name: 'first' }, widget_id: 'cog' }, ALICE)
+      const rename = (name: string) =>
+        client.unary(
+          'UpdateWidget',
+          { widget: { id: 'cog', display_name: name }, update_mask: ['display_name'] },
+          ALICE,
+        )
+      const seen: unknown[] = []
+      for (const name of ['second', 'third']) {
+        const { details } = await rename(name)
+        expect(details).to.equal('OK')
+        const got = await client.unary('GetWidget', { id: 'cog' }, headers)
+        expect(got.headers.get('x-idempotent-replay')).to.deep.equal([])
+        const listed = await client.unary('ListWidgets', {}, headers)
+        const response = await fetch(`${running.http}/v1/widgets/cog`, { headers })
+        expect(response.headers.get('x-idempotent-replay')).to.equal(null)
+        const { widgets: items } = listed.answer as {
+          readonly widgets: readonly { readonly display_name: string }[]
+        }
+        seen.push(
+          got.answer?.['display_name'],
+          items[0]?.display_name,
+          ((await response.json()) as { readonly displayName: string }).displayName,
+        )
+      }
+      expect(seen).to.deep.equal(['second', 'second', 'second', 'third', 'third', 'third'])
+    } finally {
+      client.close()
+      await running.stop()
+    }
   })
 })

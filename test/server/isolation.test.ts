@@ -14,7 +14,7 @@ import { ALICE, recordingLogger, type RunningServer, startServer } from '../supp
 import { Note, Specimen } from '../support/specimen.js'
 import { echoService } from './echo.js'
 
-@Resource({ message: NoteSchema })
+@Resource({ message: NoteSchema, shared: true })
 @Entity('other_notes')
 class NoteTwin {
   @PrimaryColumn() name!: string

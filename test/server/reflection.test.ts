@@ -188,7 +188,9 @@ describe('reflection', () => {
       })
 
       it('describes every service so that it can be loaded, with every import found by its name', async () => {
-        for (const service of await explorer.services())
+        const services = await explorer.services()
+        expect(services).to.have.length(5)
+        for (const service of services)
           expect(Object.keys(await explorer.definitionOf(service))).to.include(service)
       })
 

@@ -2,7 +2,17 @@ import { expect } from 'chai'
 import { circuitBreaker, ConsecutiveBreaker, handleAll } from 'cockatiel'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import { createClient } from 'redis'
-import { ErrNotFound, InvalidArgument, PermissionDenied, Unavailable } from '../../lib/errors.js'
+import { ANONYMOUS } from '../../lib/context.js'
+import {
+  ErrNotFound,
+  InvalidArgument,
+  PermissionDenied,
+  Unauthenticated,
+  Unavailable,
+} from '../../lib/errors.js'
+import type { Authenticator } from '../../lib/server/authenticator.js'
+import type { Config } from '../../lib/server/config.js'
+import type { PrincipalFunc } from '../../lib/server/interceptors/authorization.js'
 import type { RateLimiter } from '../../lib/server/rate-limiter.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
 import { ForeignClient } from '../support/clients.js'
@@ -74,6 +84,103 @@ describe('the rate limiter', () => {
     await another.unary('Ping', {})
     another.close()
     expect(keys).to.deep.equal(['peer:127.0.0.1', 'tenant:acme', 'peer:127.0.0.1'])
+  })
+
+  describe('with an authenticator', () => {
+    const keys: string[] = []
+    const BEARER = { authorization: 'Bearer acme' }
+    const WRONG = { authorization: 'Bearer wrong' }
+    const CLAIM = { 'account-id': 'acme', subject: 'alice', groups: 'makers' }
+    /** A token is the name of a tenant; `wrong` is none, and `homeless` is of no tenant. */
+    const authenticator: Authenticator = {
+      authenticate: async (token) => {
+        if (token === 'wrong') throw new Unauthenticated()
+        return { subject: 'alice', tenant: token === 'homeless' ? '' : token, groups: [], scopes: [] }
+      },
+    }
+    const startWith = async (config: Config = {}, points = Number.POSITIVE_INFINITY) => {
+      keys.length = 0
+      const used = new Map<string, number>()
+      const consume = async (key: string) => {
+        keys.push(key)
+        used.set(key, (used.get(key) ?? 0) + 1)
+        if ((used.get(key) ?? 0) > points) throw { msBeforeNext: 1000 } as unknown as Error
+      }
+      running = await startServer((builder) => builder.register(EchoService, echoService), {
+        authenticator,
+        principalFunc: undefined as never,
+        resilience: { rateLimiter: { consume } },
+        ...config,
+      })
+      client = new ForeignClient(EchoService, running.grpc)
+    }
+
+    const callers: readonly (readonly [string, Record<string, string>, string, number])[] = [
+      ['somebody of a tenant', BEARER, 'tenant:acme', 0],
+      ['somebody who claims another tenant', { ...BEARER, 'account-id': 'other' }, 'tenant:acme', 0],
+      ['somebody without a tenant', { authorization: 'Bearer homeless' }, 'peer:127.0.0.1', 0],
+      ['nobody', {}, 'peer:127.0.0.1', 7],
+      ['nobody who claims a tenant', CLAIM, 'peer:127.0.0.1', 7],
+      ['whoever has a wrong token', { ...WRONG, ...CLAIM }, 'peer:127.0.0.1', 16],
+      ['whoever has a bearer that is no token', { authorization: 'Bearer', ...CLAIM }, 'peer:127.0.0.1', 16],
+      ['whoever uses another scheme', { authorization: 'Basic YTpi', ...CLAIM }, 'peer:127.0.0.1', 7],
+    ]
+    for (const [name, headers, key, code] of callers)
+      it(`charges the call of ${name} to ${key}, once`, async () => {
+        await startWith()
+        expect((await client.unary('Echo', {}, headers)).code).to.equal(code)
+        expect((await client.stream('Chat', [{}], headers)).code).to.equal(code)
+        const { status } = await fetch(`${running.http}/v1/echo`, post(headers))
+        expect(status).to.equal({ 0: 200, 7: 403, 16: 401 }[code])
+        expect(keys).to.deep.equal([key, key, key])
+      })
+
+    it('charges a public method to the tenant of whoever calls it, else to the address', async () => {
+      await startWith()
+      for (const headers of [BEARER, {}, CLAIM, WRONG]) await client.unary('Ping', {}, headers)
+      expect(keys).to.deep.equal(['tenant:acme', 'peer:127.0.0.1', 'peer:127.0.0.1', 'peer:127.0.0.1'])
+    })
+
+    it('serves a tenant while others, at the same address, use up the share of nobody in its name', async () => {
+      await startWith({}, 3)
+      for (const headers of [CLAIM, { ...WRONG, ...CLAIM }]) {
+        for (let n = 0; n < 5; n++) await client.unary('Echo', {}, headers)
+        expect((await client.unary('Echo', {}, headers)).code).to.equal(8)
+        expect((await fetch(`${running.http}/v1/echo`, post(headers))).status).to.equal(429)
+      }
+      expect((await client.unary('Echo', {}, BEARER)).code).to.equal(0)
+    })
+
+    it('sheds what is beyond the share of a tenant, and not the next tenant at the same address', async () => {
+      await startWith({}, 1)
+      expect((await client.unary('Echo', {}, BEARER)).code).to.equal(0)
+      expect((await client.unary('Echo', {}, BEARER)).code).to.equal(8)
+      expect((await client.unary('Echo', {}, { authorization: 'Bearer other' })).code).to.equal(0)
+      expect((await client.unary('Ping', {})).code).to.equal(0)
+    })
+
+    it('charges calls that are denied', async () => {
+      await startWith({ authorizer: { authorize: () => false } })
+      expect((await client.unary('Echo', {}, BEARER)).code).to.equal(7)
+      expect(keys).to.deep.equal(['tenant:acme'])
+    })
+
+    it('charges the tenant that a principal function decides on, and the address where it fails', async () => {
+      const principalFunc: PrincipalFunc = ({ verified, metadata }) => {
+        if (metadata.get('x-fail') !== undefined) throw new PermissionDenied()
+        return { ...(verified ?? ANONYMOUS), tenant: 'decided' }
+      }
+      await startWith({ principalFunc })
+      await client.unary('Echo', {}, BEARER)
+      await client.unary('Echo', {}, { ...BEARER, 'x-fail': '1' })
+      expect(keys).to.deep.equal(['tenant:decided', 'peer:127.0.0.1'])
+    })
+
+    it('believes no header where callers cannot be anybody', async () => {
+      await startWith({ authenticator: undefined as never })
+      for (const headers of [CLAIM, { ...CLAIM, ...BEARER }]) await client.unary('Ping', {}, headers)
+      expect(keys).to.deep.equal(['peer:127.0.0.1', 'peer:127.0.0.1'])
+    })
   })
 
   it('lets calls through, and says so in the log, when it is out of order itself', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { credentials } from '@grpc/grpc-js'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { Metadata as NiceMetadata } from 'nice-grpc'
 import { Health } from '../../lib/gen/grpc/health/v1/health_pb.js'
@@ -343,8 +344,9 @@ describe('shutdown', () => {
     const hung = fetch(`${running.http}/v1/echo`, post(ALICE)).catch((error: unknown) => error)
     while (signals.length < 2) await new Promise(setImmediate)
     await running.stop()
-    expect((await stuck).code).not.to.equal(0)
-    expect(await hung).to.be.instanceOf(Error)
+    const { code, details } = await stuck
+    expect([code, details]).to.deep.equal([14, 'the server is shutting down: try again'])
+    expect(await hung).to.include({ status: 503 })
     client.close()
   }).timeout(15_000)
 })
@@ -391,6 +393,47 @@ describe('health', () => {
     await statuses.return?.()
     await stopped
     close()
+  })
+
+  it('runs each check once for all probes that come while it runs, and again for the next', async () => {
+    let runs = 0
+    let open = () => {}
+    let gate = Promise.resolve()
+    const checks = ['database', 'schema'].map((name) => ({ name, check: () => (runs++, gate) }))
+    const builder = new ServerBuilder({
+      grpcAddr: '127.0.0.1:0',
+      readinessChecks: checks,
+      logger: recordingLogger(),
+    })
+    const server = withEcho(builder).build()
+    const listen = server.httpListener()
+    const controller = new AbortController()
+    const served = server.serve(controller.signal)
+    await server.ready()
+    let arrived = 0
+    let allArrived = () => {}
+    const all = new Promise<void>((resolve) => (allArrived = resolve))
+    const http = createHttpServer((request, response) => {
+      listen(request, response)
+      if (++arrived === 50) allArrived()
+    })
+    await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve))
+    const { port } = http.address() as { port: number }
+    const probe = () => fetch(`http://127.0.0.1:${port}/readyz`)
+
+    runs = 0
+    gate = new Promise((resolve) => (open = resolve))
+    const probes = Array.from({ length: 50 }, probe)
+    await all
+    open()
+    expect((await Promise.all(probes)).map(({ status }) => status)).to.deep.equal(probes.map(() => 200))
+    expect(runs).to.equal(2)
+    await probe()
+    expect(runs).to.equal(4)
+    http.close()
+    http.closeAllConnections()
+    controller.abort()
+    await served
   })
 
   it('gives a check 2 seconds', async () => {

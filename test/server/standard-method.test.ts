@@ -46,6 +46,18 @@ describe('standardMethod', () => {
       'a repository would ignore view of GetWidgetRequest',
     ],
     [
+      'a validate_only that is no bool',
+      'DeleteWidget',
+      (proto) => proto.addField('DeleteWidgetRequest', 'validate_only', Type.INT32),
+      'validate_only of DeleteWidgetRequest is no bool',
+    ],
+    [
+      'a request_id of an item that is no string',
+      'BatchUpdateWidgets',
+      (proto) => proto.addField('UpdateWidgetRequest', 'request_id', Type.BYTES),
+      'request_id of UpdateWidgetRequest is no string',
+    ],
+    [
       'no key',
       'GetWidget',
       (proto) => proto.removeField('GetWidgetRequest', 'id'),

@@ -14,6 +14,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import { expect } from 'chai'
+import { setTimeout as pause } from 'node:timers/promises'
 import { EchoService } from '../support/gen/specimens_pb.js'
 import { ForeignClient } from '../support/clients.js'
 import { ALICE, post, type RunningServer, startServer } from '../support/server.js'
@@ -48,6 +49,12 @@ describe('telemetry', () => {
             note()
             if (text === 'fail') throw new RangeError('password=hunter2')
             return { text }
+          },
+          count: async function* ({ upto, pauseMs }, { signal }) {
+            for (let n = 1; n <= upto; n++) {
+              yield { text: String(n) }
+              if (pauseMs > 0) await pause(pauseMs, undefined, { signal })
+            }
           },
         })
         .httpHandler('/hello', async () => {
@@ -97,6 +104,21 @@ describe('telemetry', () => {
     const [span] = await finished(1)
     expect(span?.attributes).to.include({ 'rpc.method': 'Count', 'rpc.grpc.status_code': 0 })
   })
+
+  for (const [name, headers, code] of [
+    ['cancelled', {}, 1],
+    ['expired', { 'grpc-timeout': '30m' }, 4],
+  ] as const)
+    it(`says so of a stream that was ${name}`, async () => {
+      const gone = new AbortController()
+      const url = `${running.http}/v1/count?upto=2&pause_ms=60000`
+      const response = await fetch(url, { headers: { ...ALICE, ...headers }, signal: gone.signal })
+      const read = response.text().catch(() => {})
+      if (name === 'cancelled') gone.abort()
+      await read
+      const rpc = (await finished(2)).find((span) => span.attributes['rpc.method'] === 'Count')
+      expect(rpc?.attributes).to.include({ 'rpc.grpc.status_code': code })
+    })
 
   it('marks what is our fault, without its text, and leaves the mistakes of callers alone', async () => {
     await client.unary('Echo', { text: 'fail' }, ALICE)

@@ -17,10 +17,13 @@ export interface ClaimMapping {
   readonly scopes?: ClaimReader<readonly string[]>
 }
 
+/** Groups of a principal, and scopes. */
+export const MAX_GROUPS = 1000
+
 /**
  * The principal of verified claims. A claim that is absent leaves its part empty, and one of a wrong type counts as absent:
  * it can never grant anything.
- * @throws Unauthenticated without a subject.
+ * @throws Unauthenticated without a subject, and with more than {@link MAX_GROUPS} groups or scopes.
  */
 export const toPrincipal = (claims: JWTPayload, mapping: ClaimMapping): Principal => {
   const subject = text(read(claims, mapping.subject ?? 'sub'))
@@ -28,8 +31,8 @@ export const toPrincipal = (claims: JWTPayload, mapping: ClaimMapping): Principa
   return {
     subject,
     tenant: text(read(claims, mapping.tenant ?? 'tenant')),
-    groups: words(read(claims, mapping.groups ?? 'groups'), ','),
-    scopes: words(read(claims, mapping.scopes ?? (claims['scopes'] === undefined ? 'scope' : 'scopes')), ' '),
+    groups: words('groups', read(claims, mapping.groups ?? 'groups'), ','),
+    scopes: words('scopes', read(claims, mapping.scopes ?? defaultScopes(claims)), ' '),
   }
 }
 
@@ -38,11 +41,17 @@ const read = (claims: JWTPayload, reader: ClaimReader<unknown>): unknown =>
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const words = (value: unknown, separator: string): string[] => {
+const defaultScopes = (claims: JWTPayload): string => (claims['scopes'] === undefined ? 'scope' : 'scopes')
+
+const words = (name: string, value: unknown, separator: string): string[] => {
   const list: readonly unknown[] =
     typeof value === 'string' ? value.split(separator) : Array.isArray(value) ? value : []
-  return list
+  const all = list
     .filter((one) => typeof one === 'string')
     .map((one) => one.trim())
     .filter((one) => one !== '')
+  if (all.length <= MAX_GROUPS) return all
+  throw new Unauthenticated(
+    `the bearer token has ${all.length} ${name}: at most ${MAX_GROUPS} are taken, map the claim to fewer`,
+  )
 }

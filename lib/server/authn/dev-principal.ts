@@ -1,5 +1,7 @@
 import { ANONYMOUS, type Principal } from '../../context.js'
+import { InvalidArgument } from '../../errors.js'
 import type { Metadata } from '../call.js'
+import { MAX_GROUPS } from './claims.js'
 
 /**
  * Believes the headers `account-id`, `subject` and `groups` (repeated, comma-separated, or both). For development only:
@@ -11,6 +13,8 @@ export const devPrincipal = ({ metadata }: { readonly metadata: Metadata }): Pri
   const groups: string[] = []
   for (const value of metadata.getAll('groups'))
     for (const group of value.split(',')) if (group.trim() !== '') groups.push(group.trim())
+  if (groups.length > MAX_GROUPS)
+    throw new InvalidArgument('groups', `has ${groups.length} entries: name at most ${MAX_GROUPS}`)
   if (tenant === '' && subject === '' && groups.length === 0) return ANONYMOUS
   return { subject, tenant, groups, scopes: [] }
 }

@@ -1,7 +1,8 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { Unavailable } from '../../errors.js'
+import type { KeyFetchLog } from './key-fetch-log.js'
 
-/** Where keys come from. */
+/** Where keys come from. Rejects rather than answer a set without a key that can verify. */
 export type KeySource = (signal: AbortSignal) => Promise<JSONWebKeySet>
 
 /** How long keys are taken as they are before they are asked for again. */
@@ -20,15 +21,17 @@ type LocalKeys = ReturnType<typeof createLocalJWKSet>
 export class KeySet {
   readonly #source: KeySource
   readonly #now: () => number
+  readonly #log: KeyFetchLog
   #keys: LocalKeys | undefined
   #fetchedAt = Number.NEGATIVE_INFINITY
   #triedAt = Number.NEGATIVE_INFINITY
   #pending: Promise<void> | undefined
 
   /** @param now - milliseconds since the epoch. */
-  constructor(source: KeySource, now: () => number) {
+  constructor(source: KeySource, now: () => number, log: KeyFetchLog) {
     this.#source = source
     this.#now = now
+    this.#log = log
   }
 
   /** @throws Unavailable while no key was ever to be had. */
@@ -69,8 +72,10 @@ export class KeySet {
     try {
       this.#keys = createLocalJWKSet(await this.#source(AbortSignal.timeout(FETCH_TIMEOUT_MS)))
       this.#fetchedAt = this.#now()
-    } catch {
+      this.#log.fetched()
+    } catch (error) {
       // The keys there are stay in use; without any, find() says so.
+      this.#log.failed(error, this.#keys !== undefined)
     }
   }
 }

@@ -1,25 +1,40 @@
 import type { JSONWebKeySet } from 'jose'
 import type { KeySource } from './key-set.js'
+import { isUsableKey } from './usable-key.js'
 
 const MAX_BYTES = 1024 * 1024
 
 /** The keys at a fixed address. */
 export const keysAt =
-  (jwksUri: string, fetchIt: typeof fetch): KeySource =>
-  async (signal) =>
-    (await json(jwksUri, fetchIt, signal)) as unknown as JSONWebKeySet
+  (jwksUri: string, algorithms: readonly string[], fetchIt: typeof fetch): KeySource =>
+  (signal) =>
+    keySet(jwksUri, algorithms, fetchIt, signal)
 
 /** The keys of an issuer, found through its OpenID configuration (OpenID Connect Discovery 1.0 section 4). */
 export const keysOfIssuer =
-  (issuer: string, fetchIt: typeof fetch): KeySource =>
+  (issuer: string, algorithms: readonly string[], fetchIt: typeof fetch): KeySource =>
   async (signal) => {
     const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
     const { issuer: named, jwks_uri: jwksUri } = await json(url, fetchIt, signal)
     if (named !== issuer) throw new TypeError(`the configuration at ${url} is that of another issuer`)
     if (typeof jwksUri !== 'string') throw new TypeError(`the configuration at ${url} names no jwks_uri`)
     assertSafe('jwks_uri', jwksUri)
-    return (await json(jwksUri, fetchIt, signal)) as unknown as JSONWebKeySet
+    return keySet(jwksUri, algorithms, fetchIt, signal)
   }
+
+/** An issuer that answers no usable key is out of order: its answer must not replace keys that work. */
+const keySet = async (
+  url: string,
+  algorithms: readonly string[],
+  fetchIt: typeof fetch,
+  signal: AbortSignal,
+): Promise<JSONWebKeySet> => {
+  const set = await json(url, fetchIt, signal)
+  const { keys } = set
+  if (!Array.isArray(keys) || !keys.some((key) => isUsableKey(key, algorithms)))
+    throw new TypeError(`${url} answered no key that can verify a token`)
+  return set as unknown as JSONWebKeySet
+}
 
 /** @throws TypeError for an address over which anybody could hand us keys: https, or http on this very host. */
 export const assertSafe = (name: string, address: string): void => {

@@ -2,7 +2,9 @@ import type { JSONWebKeySet, JWTVerifyOptions } from 'jose'
 import type { Principal } from '../../context.js'
 import { Unauthenticated } from '../../errors.js'
 import type { Authenticator } from '../authenticator.js'
+import { jsonLogger, type Logger } from '../logger.js'
 import { type ClaimMapping, toPrincipal } from './claims.js'
+import { KeyFetchLog } from './key-fetch-log.js'
 import type { KeySource } from './key-set.js'
 import { assertSafe, keysAt, keysOfIssuer } from './key-source.js'
 
@@ -11,6 +13,8 @@ const ASYMMETRIC = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
+
+const ACCESS_TOKENS = ['', 'JWT', 'at+jwt']
 
 const LEEWAY_SECONDS = 30
 
@@ -25,7 +29,14 @@ export interface OidcOptions {
   readonly jwks?: JSONWebKeySet
   /** Default: every asymmetric algorithm that is registered. */
   readonly algorithms?: readonly string[]
+  /**
+   * What the token's `typ` may say, in any case; `''` is a token without one. Default: none, `JWT` and `at+jwt` (RFC 9068).
+   * A token of another kind (`logout+jwt`, `secevent+jwt`, `dpop+jwt`) is refused.
+   */
+  readonly types?: readonly string[]
   readonly claims?: ClaimMapping
+  /** Hears when the keys cannot be fetched. Default: that of the server. */
+  readonly logger?: Logger
   /** Default: the global one. */
   readonly fetch?: typeof fetch
   /** Default: the system's clock. */
@@ -38,22 +49,28 @@ export interface OidcOptions {
  * @throws TypeError when the options leave a hole.
  */
 export const oidc = (options: OidcOptions): Authenticator => {
-  const { issuer, audience, claims = {}, now = () => new Date() } = options
-  const source = sourceOf(options)
+  const { issuer, audience, types = ACCESS_TOKENS, claims = {}, now = () => new Date() } = options
+  if (types.length === 0) throw new TypeError('oidc: types is empty: no token would do')
+  const algorithms = algorithmsOf(options)
+  const source = sourceOf(options, algorithms)
   const verification: JWTVerifyOptions = {
     issuer,
     audience: audiencesOf(audience),
-    algorithms: algorithmsOf(options),
+    algorithms,
     clockTolerance: LEEWAY_SECONDS,
     requiredClaims: ['exp', 'iss', 'aud'],
   }
   // Loaded for those who verify tokens; a server that does not starts without it.
+  const clock = () => now().getTime()
+  let logger = options.logger
+  const log = new KeyFetchLog(issuer, () => (logger ??= jsonLogger()), clock)
   const verifier = import('./token-verifier.js').then(
-    ({ TokenVerifier }) => new TokenVerifier(source, () => now().getTime(), verification),
+    ({ TokenVerifier }) => new TokenVerifier(source, clock, verification, types, log),
   )
   verifier.catch(() => {}) // whoever authenticates is told
   return {
-    async authenticate(token): Promise<Principal> {
+    async authenticate(token, credentials): Promise<Principal> {
+      logger ??= credentials.logger
       // Stricter than the base64 that lenient decoders accept, so that a token has one spelling.
       if (!COMPACT_JWS.test(token)) throw new Unauthenticated()
       return (await verifier).verify(token, now(), (payload) => toPrincipal(payload, claims))
@@ -63,13 +80,16 @@ export const oidc = (options: OidcOptions): Authenticator => {
 
 const COMPACT_JWS = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 
-const sourceOf = ({ issuer, jwks, jwksUri, ...options }: OidcOptions): KeySource => {
+const sourceOf = (
+  { issuer, jwks, jwksUri, ...options }: OidcOptions,
+  algorithms: readonly string[],
+): KeySource => {
   assertSafe('issuer', issuer)
   const fetchIt = options.fetch ?? fetch
   if (jwks !== undefined) return () => Promise.resolve(jwks)
-  if (jwksUri === undefined) return keysOfIssuer(issuer, fetchIt)
+  if (jwksUri === undefined) return keysOfIssuer(issuer, algorithms, fetchIt)
   assertSafe('jwksUri', jwksUri)
-  return keysAt(jwksUri, fetchIt)
+  return keysAt(jwksUri, algorithms, fetchIt)
 }
 
 const audiencesOf = (audience: string | readonly string[]): string[] => {

@@ -1,16 +1,28 @@
-import { errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose'
+import { errors, type JWTPayload, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose'
 import { AshlarError, Unauthenticated } from '../../errors.js'
+import type { KeyFetchLog } from './key-fetch-log.js'
 import { KeySet, type KeySource } from './key-set.js'
 
 /** Verifies JSON Web Tokens with the keys of one source. */
 export class TokenVerifier {
   readonly #keys: KeySet
   readonly #verification: JWTVerifyOptions
+  readonly #types: ReadonlySet<string | undefined>
 
-  /** @param now - milliseconds since the epoch. */
-  constructor(source: KeySource, now: () => number, verification: JWTVerifyOptions) {
-    this.#keys = new KeySet(source, now)
+  /**
+   * @param now - milliseconds since the epoch.
+   * @param types - what `typ` may say; `''` is a token without one.
+   */
+  constructor(
+    source: KeySource,
+    now: () => number,
+    verification: JWTVerifyOptions,
+    types: readonly string[],
+    log: KeyFetchLog,
+  ) {
+    this.#keys = new KeySet(source, now, log)
     this.#verification = verification
+    this.#types = new Set(types.map((type) => (type === '' ? undefined : mediaType(type))))
   }
 
   /**
@@ -19,7 +31,14 @@ export class TokenVerifier {
    */
   async verify<T>(token: string, currentDate: Date, read: (payload: JWTPayload) => T): Promise<T> {
     try {
-      return read(await verified(token, this.#keys, { ...this.#verification, currentDate }))
+      const { payload, protectedHeader } = await verified(token, this.#keys, {
+        ...this.#verification,
+        currentDate,
+      })
+      // Another kind of token, such as one that tells of a logout, is signed with the same keys.
+      if (!this.#types.has(typeOf(protectedHeader.typ))) throw new TypeError('the token is of another type')
+      checkTimes(payload)
+      return read(payload)
     } catch (error) {
       if (error instanceof AshlarError) throw error
       throw new Unauthenticated(messageOf(error), error)
@@ -27,9 +46,24 @@ export class TokenVerifier {
   }
 }
 
-const verified = async (token: string, keys: KeySet, options: JWTVerifyOptions): Promise<JWTPayload> => {
+const typeOf = (typ: unknown): string | undefined =>
+  typ === undefined ? undefined : typeof typ === 'string' ? mediaType(typ) : ''
+
+/** `JWT` is short for `application/jwt` (RFC 7515 section 4.1.9). */
+const mediaType = (type: string): string => (type.includes('/') ? type : `application/${type}`).toLowerCase()
+
+/** JSON reads `1e999` as infinity: a token that never expires is none. */
+const checkTimes = ({ exp, nbf, iat }: JWTPayload): void => {
+  for (const time of [exp, nbf, iat] as readonly unknown[]) {
+    if (time === undefined) continue
+    if (typeof time !== 'number' || !(Math.abs(time) <= Number.MAX_SAFE_INTEGER))
+      throw new TypeError('a time of the token is no number of seconds')
+  }
+}
+
+const verified = async (token: string, keys: KeySet, options: JWTVerifyOptions): Promise<JWTVerifyResult> => {
   try {
-    return (await jwtVerify(token, keys.find, options)).payload
+    return await jwtVerify(token, keys.find, options)
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
     return verifyWithAny(token, error, options)
@@ -41,10 +75,10 @@ const verifyWithAny = async (
   token: string,
   candidates: errors.JWKSMultipleMatchingKeys,
   options: JWTVerifyOptions,
-): Promise<JWTPayload> => {
+): Promise<JWTVerifyResult> => {
   for await (const key of candidates) {
     try {
-      return (await jwtVerify(token, key, options)).payload
+      return await jwtVerify(token, key, options)
     } catch (error) {
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
     }

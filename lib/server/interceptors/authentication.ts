@@ -1,7 +1,9 @@
-import type { Principal } from '../../context.js'
+import { frozenPrincipal, type Principal } from '../../context.js'
 import { bearerOf } from '../authn/bearer.js'
 import type { Authenticator } from '../authenticator.js'
-import type { Interceptor, Passed } from '../interceptor.js'
+import type { Interceptor } from '../interceptor.js'
+import type { Logger } from '../logger.js'
+import type { Limited } from './rate-limit.js'
 import type { RequestId } from './request-id.js'
 
 export interface Verified {
@@ -11,12 +13,12 @@ export interface Verified {
 
 /** Verifies the bearer where one is presented, on public methods too. */
 export const authentication =
-  (authenticator: Authenticator | undefined): Interceptor<Verified, RequestId & Passed<'rateLimit'>> =>
+  (authenticator: Authenticator | undefined, logger: Logger): Interceptor<Verified, RequestId & Limited> =>
   (call, next) => {
     const token = authenticator === undefined ? undefined : bearerOf(call.metadata.get('authorization'))
     if (authenticator === undefined || token === undefined) return next(call.with({ verified: undefined }))
-    const { metadata, peer } = call
-    return authenticator
-      .authenticate(token, { metadata, peer, signal: call.time.signal })
-      .then((verified) => next(call.with({ verified })))
+    const { metadata, peer, time } = call
+    return time
+      .stage(authenticator.authenticate(token, { metadata, peer, signal: time.signal, logger }))
+      .then((verified) => next(call.with({ verified: frozenPrincipal(verified) })))
   }

@@ -1,14 +1,21 @@
 import type { Message } from '@bufbuild/protobuf'
-import { ANONYMOUS, type Principal, RequestContext } from '../../context.js'
+import {
+  ANONYMOUS,
+  frozenPrincipal,
+  type Principal,
+  RequestContext,
+  type SystemReport,
+} from '../../context.js'
 import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authorizer.js'
-import type { Metadata } from '../call.js'
+import type { Metadata, RestOfRequest } from '../call.js'
 import type { Deadline } from '../deadline.js'
 import type { Answer, Call, Interceptor } from '../interceptor.js'
 import type { Method } from '../method.js'
 import { type ResourceTemplate, resourceTemplate } from '../resource-template.js'
 import { isDeclared, type Rule, type RuleSet } from '../rules.js'
 import type { Verified } from './authentication.js'
+import type { Limited } from './rate-limit.js'
 import type { RequestId } from './request-id.js'
 
 /** What a principal may be derived from. */
@@ -23,33 +30,71 @@ export interface PrincipalSource {
 /** Derives the principal from a request. */
 export type PrincipalFunc = (source: PrincipalSource) => Principal | Promise<Principal>
 
-export interface Authorized {
+/** Who was found to be calling, whether or not the call is let through. */
+export interface Derived {
   readonly principal: Principal
+}
+
+export interface Authorized extends Derived {
   readonly rule: Rule
   readonly context: RequestContext
 }
 
-type Needs = RequestId & Verified
+type Needs = RequestId & Partial<Limited> & Verified
 
 /** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no answer is a denial. */
 export const authorization =
-  (rules: RuleSet, principalFunc: PrincipalFunc, authorizer: Authorizer): Interceptor<Authorized, Needs> =>
+  (
+    rules: RuleSet,
+    principalFunc: PrincipalFunc,
+    authorizer: Authorizer,
+    onSystem: SystemReport,
+  ): Interceptor<Authorized, Needs> =>
   (call, next) => {
     const rule = rules.of(call.path)
     if (rule === undefined || !isDeclared(rule)) throw new PermissionDenied()
     const goOn = (principal: Principal): Answer => {
       const { requestId, time } = call
+      // A stage that was left behind goes no further when it settles late.
+      if (time.ended !== undefined) throw time.ended
       const signal = () => time.signal
-      const context = new RequestContext({ requestId, principal, signal, deadline: time.at })
+      const context = new RequestContext({ requestId, principal, signal, deadline: time.at, onSystem })
       return next(call.with({ principal, rule, context }))
     }
-    const decide = (principal: Principal): Answer => {
-      const checked = rule.public === true ? undefined : allow(call, rule, principal, authorizer)
+    const decide = (derived: unknown): Answer => {
+      const principal = frozenPrincipal(derived)
+      call.with({ principal })
+      const charged = call.charge?.(principal)
+      return charged === undefined ? ask(principal) : charged.then(() => ask(principal))
+    }
+    const ask = (principal: Principal): Answer => {
+      if (rule.public !== true && isNobody(principal)) throw new PermissionDenied()
+      const check = () => (rule.public === true ? undefined : allow(call, rule, principal, authorizer))
+      const { rest } = call
+      if (rest !== undefined) return afterRest(call, rest, rule, check).then(() => goOn(principal))
+      const checked = check()
       return checked === undefined ? goOn(principal) : checked.then(() => goOn(principal))
     }
-    const derived = principalFunc(new Source(call))
-    return derived instanceof Promise ? derived.then(decide) : decide(derived)
+    const derived: unknown = principalFunc(new Source(call))
+    return derived instanceof Promise ? call.time.stage(derived).then(decide) : decide(derived)
   }
+
+/** Asks before the body is read where the rule needs nothing of it, so that nobody is made to send what is refused. */
+const afterRest = async (
+  call: Call & Needs,
+  rest: RestOfRequest,
+  rule: Rule,
+  check: () => Promise<void> | undefined,
+): Promise<void> => {
+  const isKnown =
+    rule.public !== true && templateOf(call.method, rule).fields.every((field) => rest.knows(field))
+  if (isKnown) await check()
+  const { request, ignoredMask } = await call.time.stage(rest.read())
+  call.rest = undefined
+  call.request = request
+  call.ignoredMask = ignoredMask
+  if (!isKnown) await check()
+}
 
 /** A class, because an object literal with a getter has a hidden class of its own each time, which is garbage of the slow kind. */
 class Source implements PrincipalSource {
@@ -103,12 +148,12 @@ const allow = (
     const decision = authorizer.authorize(
       new Asked(principal, call.path, rule.verb ?? '', resource, template.type, call.time),
     )
-    if (decision instanceof Promise) return decision.then(mustBeTrue)
+    if (decision instanceof Promise) return call.time.stage(decision).then(mustBeTrue)
     mustBeTrue(decision)
     return undefined
   }
   const { requests } = call
-  if (requests === undefined || !template.needsRequest) return check(call.request)
+  if (requests === undefined || template.fields.length === 0) return check(call.request)
   // Each message of a client's stream may name another resource, so each is asked about before the handler sees it.
   return checkedFromFirst(requests, check).then((checked) => void (call.requests = checked))
 }
@@ -141,7 +186,7 @@ const checkedFromFirst = async (
   })()
 }
 
-/** Whether there is no identity at all. */
+/** Whether there is no identity at all; a principal of the chain has all of its parts. */
 export const isNobody = (principal: Principal): boolean =>
   principal === ANONYMOUS ||
   (principal.subject === '' && principal.tenant === '' && principal.groups.length === 0)

@@ -10,7 +10,9 @@ export const errorMapper =
   (logger: Logger): Interceptor<Passed<'errorMapper'>, RequestId> =>
   (call, next) => {
     const map = (error: unknown): AshlarError => {
-      const mapped = toAshlarError(error, call.time)
+      const known = toAshlarError(error, call.time)
+      // What was told to stop says that it was cancelled, whatever it was told.
+      const mapped = known.code === 'CANCELLED' ? (call.time.ended ?? known) : known
       if (mapped.code === 'INTERNAL') {
         logger.error({ requestId: call.requestId, method: call.path, err: causeOf(mapped) }, 'call failed')
       }

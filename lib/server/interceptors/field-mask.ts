@@ -1,14 +1,17 @@
 import { AshlarError } from '../../errors.js'
+import { checkMaskPaths } from '../../resource/mask-paths.js'
 import type { Interceptor, Passed } from '../interceptor.js'
 import type { Authorized } from './authorization.js'
 
 const REQUIRED = 'update_mask is required for update operations'
 
-/** Refuses an update whose request has an `update_mask` that names nothing (AIP-134). Batches carry theirs per item. */
+/** Refuses an update whose `update_mask` is too long, or names nothing (AIP-134). Batches carry theirs per item. */
 export const fieldMask = (): Interceptor<Passed<'fieldMask'>, Authorized> => (call, next) => {
   const read = call.method.updateMask
   if (read !== undefined && call.rule.verb === 'update' && call.request !== undefined) {
-    if (read(call.request).length === 0) throw maskRequired()
+    const paths = read(call.request)
+    checkMaskPaths('update_mask', paths)
+    if (paths.length === 0) throw maskRequired()
   }
   return next(call.passed('fieldMask'))
 }

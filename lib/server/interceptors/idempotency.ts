@@ -3,22 +3,22 @@ import type { RequestContext } from '../../context.js'
 import { Aborted, InvalidArgument } from '../../errors.js'
 import { fingerprintOf } from '../fingerprint.js'
 import type { Call, Interceptor, Next, Passed, Reply } from '../interceptor.js'
-import type { IsSecret } from '../redaction.js'
-import { fromStored, toStored } from '../stored-reply.js'
+import type { Logger } from '../logger.js'
+import type { Redaction } from '../../resource/redaction.js'
+import { type Keeping, LEASE_MS, runClaimed } from '../run-claimed.js'
+import { fromStored } from '../stored-reply.js'
 import {
-  type Claim,
+  type ClaimOutcome,
   type DeduplicationStore,
   keyText,
   type StoredReply,
 } from '../stores/deduplication-store.js'
+import { UnrecordedCalls } from '../unrecorded-calls.js'
 import { type Authorized, isNobody } from './authorization.js'
 import type { Precondition } from './etag.js'
 import type { RequestId } from './request-id.js'
 import type { Validated } from './validate-only.js'
 
-/** How long a claim outlives its process. */
-const LEASE_MS = 10_000
-const RENEW_MS = LEASE_MS / 3
 const LONGEST_PAUSE_MS = 250
 
 const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 'watch'])
@@ -34,9 +34,12 @@ type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | u
  */
 export const idempotency = (
   store: DeduplicationStore,
-  isSecret: IsSecret,
+  redaction: Redaction,
+  logger: Logger,
 ): Interceptor<Passed<'idempotency'>, Needs> => {
   const leaders = new Map<string, Promise<Outcome>>()
+  const unrecorded = new UnrecordedCalls()
+  const keeping: Keeping = { store, redaction, logger, unrecorded }
   return (call, next) => {
     const requestId = requestIdOf(call)
     return requestId === undefined ? next(call.passed('idempotency')) : once(requestId, call, next)
@@ -60,10 +63,11 @@ export const idempotency = (
     const lead = async (settle: (outcome: Outcome) => void): Promise<Reply> => {
       let pauseMs = 5
       for (;;) {
-        const claimed = await store.claim(key, fingerprint, LEASE_MS)
+        const claimed = await inTime(store.claim(key, fingerprint, LEASE_MS), call)
         if (claimed.state === 'claimed') {
           const run = async (context: RequestContext) => next(call.with({ context }).passed('idempotency'))
-          return execute(store, claimed.claim, call, run, isSecret, (reply) =>
+          const { claim } = claimed
+          return runClaimed(keeping, { claim, key: text, call, run }, (reply) =>
             settle(reply && { fingerprint, reply }),
           )
         }
@@ -78,6 +82,7 @@ export const idempotency = (
     }
 
     for (;;) {
+      if (unrecorded.has(text)) throw new Aborted(UNRECORDED)
       const leader = leaders.get(text)
       if (leader === undefined) {
         let settle: (outcome: Outcome) => void = () => {}
@@ -98,47 +103,19 @@ export const idempotency = (
   }
 }
 
-/**
- * Runs the call and keeps its answer. A caller whose time is up is told so at once, but the key is held until the handler has
- * settled: what it did is then known, and kept for the retry.
- */
-const execute = (
-  store: DeduplicationStore,
-  claim: Claim,
-  call: Call & Needs,
-  run: (context: RequestContext) => Promise<Reply>,
-  isSecret: IsSecret,
-  settle: (reply: StoredReply | undefined) => void,
-): Promise<Reply> =>
-  new Promise((resolve, reject) => {
-    const renewal = setInterval(() => void claim.renew(LEASE_MS).catch(() => {}), RENEW_MS)
-    renewal.unref()
-    let kept: StoredReply | undefined
-    const effect = async (context: RequestContext): Promise<Reply> => {
-      const reply = await run(context).catch((error: unknown) => {
-        if (call.handling === undefined || call.handling.settled) throw error
-        reject(error as Error)
-        return call.handling.reply
-      })
-      kept = toStored(reply as Message, call, isSecret)
-      if (!(await claim.complete(kept, context)))
-        throw new Aborted('the call lost its request_id to another one: retry')
-      return reply
-    }
-    const attempt =
-      store.transaction === undefined ? effect(call.context) : store.transaction(call.context, effect)
-    attempt.then(resolve, async (error: unknown) => {
-      kept = undefined
-      await claim.release().catch(() => {})
-      reject(error as Error)
-    })
-    void attempt
-      .catch(() => {})
-      .finally(() => {
-        clearInterval(renewal)
-        settle(kept)
-      })
-  })
+const UNRECORDED =
+  'a call with this request_id has run and its answer could not be kept: read the resource before you try again'
+
+/** What becomes of the key, unless the time of the call is up before; a claim that comes late is given back. */
+const inTime = async (claiming: Promise<ClaimOutcome>, { time }: RequestId): Promise<ClaimOutcome> => {
+  try {
+    return await time.bound(claiming)
+  } catch (error) {
+    const giveBack = (late: ClaimOutcome) => (late.state === 'claimed' ? late.claim.release() : undefined)
+    claiming.then(giveBack).catch(() => {})
+    throw error
+  }
+}
 
 const replay = (outcome: NonNullable<Outcome>, fingerprint: string, call: Call): Reply => {
   assertSame(outcome.fingerprint, fingerprint)

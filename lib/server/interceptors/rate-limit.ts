@@ -1,32 +1,88 @@
-import { ResourceExhausted } from '../../errors.js'
-import type { Interceptor, Passed } from '../interceptor.js'
+import type { Principal } from '../../context.js'
+import { DeadlineExceeded, ResourceExhausted } from '../../errors.js'
+import { errorForLog } from '../../resource/driver-fault.js'
+import { BucketNames, networkOf } from '../bucket-names.js'
+import type { Answer, Interceptor, Reply } from '../interceptor.js'
 import type { Logger } from '../logger.js'
 import type { RateLimiter } from '../rate-limiter.js'
+import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
 
-/** Refuses calls beyond the limiter's share. A limiter that is out of order is logged and lets calls through. */
-export const rateLimit =
-  (limiter: RateLimiter | undefined, logger: Logger): Interceptor<Passed<'rateLimit'>, TenantHint> =>
-  (call, next) => {
-    const limited = call.passed('rateLimit')
-    if (limiter === undefined) return next(limited)
-    const key = call.tenantHint === '' ? `peer:${hostOf(call.peer)}` : `tenant:${call.tenantHint}`
-    return limiter.consume(key).then(
-      () => next(limited),
-      (reason: unknown) => {
+/**
+ * By what callers are known: by nothing, by the development headers, by a bearer that is verified, or by a principal function
+ * of the user's own.
+ */
+export type Identity = 'nothing' | 'headers' | 'bearer' | 'function'
+
+export interface Limited {
+  /** Takes the call out of the share of the principal's tenant. Undefined when it is out of a share already, or nothing limits. */
+  readonly charge: ((principal: Principal) => Promise<void>) | undefined
+}
+
+/**
+ * Takes each call out of one share: that of its tenant, or of its address where nobody vouches for a tenant. Who cannot be
+ * anybody is refused here; who may be somebody as soon as it is known who, and a caller who turns out to be nobody then. A
+ * limiter that is out of order is logged and lets calls through.
+ */
+export const rateLimit = (
+  limiter: RateLimiter | undefined,
+  logger: Logger,
+  identity: Identity,
+): Interceptor<Limited, RequestId & TenantHint> => {
+  const tenants = new BucketNames('tenant')
+  const peers = new BucketNames('peer')
+  return (call, next) => {
+    if (limiter === undefined) return next(call.with(NOT_LIMITED))
+
+    const bucketOf = (tenant: string): string =>
+      tenant === '' ? peers.of(networkOf(call.peer)) : tenants.of(tenant)
+    const consume = async (bucket: string): Promise<void> => {
+      try {
+        await call.time.stage(Promise.resolve(limiter.consume(bucket)))
+      } catch (reason) {
         const retryAfterMs = msBeforeNext(reason)
         if (retryAfterMs !== undefined)
           throw new ResourceExhausted('too many requests: retry later', retryAfterMs)
-        logger.warn({ err: reason }, 'rate limiter failed, letting the call through')
-        return next(limited)
+        if (reason instanceof DeadlineExceeded) throw reason
+        logger.warn({ err: errorForLog(reason) }, 'rate limiter failed, letting the call through')
+      }
+    }
+
+    const mayBeSomebody =
+      identity === 'function' || (identity === 'bearer' && call.metadata.get('authorization') !== undefined)
+    if (!mayBeSomebody) {
+      const bucket = bucketOf(identity === 'headers' ? call.tenantHint : '')
+      return consume(bucket).then(() => next(call.with(NOT_LIMITED)))
+    }
+
+    let isCharged = false
+    const charge = (principal: Principal): Promise<void> => {
+      isCharged = true
+      return consume(bucketOf(principal.tenant))
+    }
+    return orElse(
+      () => next(call.with({ charge })),
+      async (error) => {
+        if (!isCharged) await consume(bucketOf(''))
+        throw error
       },
     )
   }
+}
+
+const NOT_LIMITED: Limited = { charge: undefined }
+
+const orElse = (work: () => Answer, onError: (error: unknown) => Promise<Reply>): Answer => {
+  try {
+    const answer = work()
+    return answer instanceof Promise ? answer.catch(onError) : answer
+  } catch (error) {
+    return onError(error)
+  }
+}
 
 const msBeforeNext = (reason: unknown): number | undefined => {
   if (typeof reason !== 'object' || reason === null || reason instanceof Error) return undefined
   const { msBeforeNext: delay } = reason as { msBeforeNext?: unknown }
   return typeof delay === 'number' ? delay : undefined
 }
-
-const hostOf = (peer: string): string => peer.replace(/:\d+$/, '')

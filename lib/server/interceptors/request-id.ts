@@ -3,7 +3,7 @@ import { acceptableRequestId } from '../acceptable-request-id.js'
 import { Deadline } from '../deadline.js'
 import type { Interceptor, Passed } from '../interceptor.js'
 import type { Method } from '../method.js'
-import { answered, whenSettled } from '../reply.js'
+import { answered, isStream, untilEnd, whenSettled } from '../reply.js'
 
 export interface RequestId {
   readonly requestId: string
@@ -11,20 +11,42 @@ export interface RequestId {
   readonly time: Deadline
 }
 
-/** Gives every call an id, the caller's own when it is fit to be logged, and its deadline: the sooner of the caller's and the method's. */
+/**
+ * Gives every call an id, the caller's own when it is fit to be logged, and its deadline: the sooner of the caller's and the
+ * method's. A stage that does not settle by then is left behind. A stream has the caller's deadline alone; each of its stages
+ * before the handler has the method's time.
+ */
 export const requestId =
-  (timeoutMsOf: (method: Method) => number): Interceptor<RequestId, Passed<'logging'>> =>
+  (
+    timeoutMsOf: (method: Method) => number,
+    openCalls: Set<Deadline>,
+  ): Interceptor<RequestId, Passed<'logging'>> =>
   (call, next) => {
     const id = acceptableRequestId(call.metadata.get('x-request-id')) ?? randomUUID()
     call.headers.set('x-request-id', id)
-    const timeoutMs = call.method.isStreaming ? Number.POSITIVE_INFINITY : timeoutMsOf(call.method)
-    const at = Math.min(call.incoming.deadline ?? Number.POSITIVE_INFINITY, Date.now() + timeoutMs)
-    const time = new Deadline(Number.isFinite(at) ? at : undefined, call.incoming.caller)
+    const { isStreaming } = call.method
+    const timeoutMs = timeoutMsOf(call.method)
+    const own = isStreaming ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs
+    const at = Math.min(call.incoming.deadline ?? Number.POSITIVE_INFINITY, own)
+    const { caller } = call.incoming
+    const time = new Deadline(
+      Number.isFinite(at) ? at : undefined,
+      caller,
+      isStreaming ? timeoutMs : undefined,
+    )
+    openCalls.add(time)
+    const done = () => {
+      openCalls.delete(time)
+      time.clear()
+    }
     return answered(
-      () => next(call.with({ requestId: id, time })),
-      (reply) => whenSettled(reply, () => time.clear()),
+      () => {
+        const answer = next(call.with({ requestId: id, time }))
+        return answer instanceof Promise ? time.bound(answer, true) : answer
+      },
+      (reply) => whenSettled(call, isStream(reply) ? untilEnd(reply, time) : reply, done),
       (error) => {
-        time.clear()
+        done()
         throw error
       },
     )

@@ -1,17 +1,11 @@
-import { DeadlineExceeded } from '../../errors.js'
-import type { Interceptor, Passed, Reply } from '../interceptor.js'
+import type { Interceptor, Passed } from '../interceptor.js'
 import type { RequestId } from './request-id.js'
 
-/** Answers DeadlineExceeded for a handler that goes on although its signal says that the time is up. */
+/** Starts no handler when the time is up, and answers for one that goes on although its signal says so. */
 export const timeout =
   (): Interceptor<Passed<'timeout'>, RequestId & Passed<'circuitBreaker'>> => (call, next) => {
-    const passed = call.passed('timeout')
-    if (call.time.at === undefined || call.method.isStreaming) return next(passed)
-    if (call.time.expired) throw new DeadlineExceeded()
-    const answer = next(passed)
-    if (!(answer instanceof Promise)) return answer
-    return new Promise<Reply>((resolve, reject) => {
-      call.time.onExpire(() => reject(new DeadlineExceeded()))
-      answer.then(resolve, reject)
-    })
+    const { time, method } = call
+    time.mustGoOn()
+    const answer = next(call.passed('timeout'))
+    return answer instanceof Promise && !method.isStreaming ? time.bound(answer) : answer
   }

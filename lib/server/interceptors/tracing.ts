@@ -25,7 +25,7 @@ export const tracing =
       }
       return answered(
         () => next(call.with({ trace })),
-        (reply) => whenSettled(reply, settled),
+        (reply) => whenSettled(call, reply, settled),
         (error) => {
           settled(error)
           throw error

@@ -1,4 +1,4 @@
-import type { Message } from '@bufbuild/protobuf'
+import { isMessage, type Message } from '@bufbuild/protobuf'
 import type { ServerCall } from '../call.js'
 import type { Answer, Call, Interceptor, Passed, Reply } from '../interceptor.js'
 import type { InterceptedCall, UserInterceptor } from '../user-interceptor.js'
@@ -11,16 +11,42 @@ export const userInterceptors =
   (call, next) => {
     const last = call.passed('userInterceptors')
     if (interceptors.length === 0 || call.method.isStreaming) return next(last)
+    const { context, principal } = call
+    fix(call, { context, principal })
     const from = (index: number): Promise<Message> => {
       const interceptor = interceptors[index]
-      if (interceptor === undefined) return promised(() => next(last)) as Promise<Message>
+      if (interceptor === undefined) {
+        fix(call, { context, principal })
+        return promised(() => next(last)) as Promise<Message>
+      }
       return interceptor(call as Call & Needs & InterceptedCall, (request) => {
-        if (request !== undefined) call.request = request
+        if (request !== undefined) call.request = requestFrom(call, request)
         return from(index + 1)
       })
     }
     return call.context.run(() => from(0))
   }
+
+/** Whose call it is stays as authorization left it: assigning another changes nothing, now or while the handler runs. */
+const fix = (call: Call, facts: Pick<ServerCall, 'context' | 'principal'>): void => {
+  for (const [name, value] of Object.entries(facts))
+    Object.defineProperty(call, name, {
+      get: () => value as unknown,
+      set: () => {},
+      enumerable: true,
+      configurable: true,
+    })
+}
+
+/** @throws TypeError for anything but a request of the method, such as the call that other frameworks hand on. */
+const requestFrom = (call: Call, given: unknown): Message => {
+  const { input } = call.method.desc
+  if (isMessage(given, input)) return given
+  const what = given === call ? 'next(call)' : 'next() with something else'
+  throw new TypeError(
+    `an interceptor of ${call.path} called ${what}: call next(), or next(request) with a ${input.typeName}`,
+  )
+}
 
 /** Users write `next().then(...)` and `await next()` alike, and catch with either. */
 const promised = async (work: () => Answer): Promise<Reply> => work()

@@ -1,4 +1,5 @@
-import { create } from '@bufbuild/protobuf'
+import { create, type Message } from '@bufbuild/protobuf'
+import { InvalidArgument } from '../../errors.js'
 import type { Handler } from '../handler.js'
 import type { Interceptor, Passed } from '../interceptor.js'
 import type { Method } from '../method.js'
@@ -7,12 +8,39 @@ export interface Validated {
   readonly validateOnly: boolean
 }
 
-/** Answers a `validate_only` call (AIP-163) without running a handler that would write all the same. */
+/**
+ * Answers a `validate_only` call (AIP-163) without running a handler that would write all the same. A `validate_only` that stands
+ * where nobody would heed it, in an item of a batch or in a message of a stream, is refused.
+ */
 export const validateOnly =
   (handlerOf: (method: Method) => Handler): Interceptor<Validated, Passed<'readMask'>> =>
   (call, next) => {
-    const { method, request } = call
+    const { method, request, requests } = call
+    const { supportsValidateOnly, isUserCode } = handlerOf(method)
     const asked = request !== undefined && method.validateOnly?.(request) === true
-    if (asked && !handlerOf(method).supportsValidateOnly) return create(method.desc.output)
+    if (asked && !supportsValidateOnly) return create(method.desc.output)
+    if (!asked && !(isUserCode && supportsValidateOnly)) {
+      if (request !== undefined) refuseNested(method, request)
+      if (requests !== undefined && (method.validateOnly ?? method.nestedValidateOnly) !== undefined)
+        call.requests = eachWithout(requests, method)
+    }
     return next(call.with({ validateOnly: asked }))
   }
+
+const refuseNested = ({ nestedValidateOnly }: Method, request: Message): void => {
+  const path = nestedValidateOnly?.(request)
+  if (path !== undefined)
+    throw new InvalidArgument(
+      path,
+      'is not heeded here, and all would be written: send it for the whole call',
+    )
+}
+
+async function* eachWithout(requests: AsyncIterable<Message>, method: Method): AsyncIterable<Message> {
+  for await (const request of requests) {
+    if (method.validateOnly?.(request) === true)
+      throw new InvalidArgument('validate_only', `is not heeded by ${method.desc.name}: leave it out`)
+    refuseNested(method, request)
+    yield request
+  }
+}

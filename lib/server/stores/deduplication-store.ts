@@ -13,17 +13,39 @@ export interface DeduplicationKey {
 export interface StoredReply {
   /** Full name of the message. */
   readonly type: string
+  /** At most {@link MAX_KEPT_BYTES}. */
   readonly message: Uint8Array
   readonly headers: readonly (readonly [string, string])[]
   readonly trailers: readonly (readonly [string, string])[]
+  /** Set where the call was answered and the answer is not kept; then all else is empty. */
+  readonly omitted?: Omission
 }
+
+/**
+ * Why an answer is not kept: it is larger than {@link MAX_KEPT_BYTES}, there was no room for it, the store failed, or it has a
+ * content that may hold secrets and that cannot be read.
+ */
+export type Omission = 'size' | 'room' | 'failure' | 'content'
+
+/** The largest message that is kept for a replay. Duplicates of a call with a larger one are FailedPrecondition. */
+export const MAX_KEPT_BYTES = 256 * 1024
+
+/** What is kept in place of an answer that is not: a duplicate must not run the call again. */
+export const withoutAnswer = (omitted: Omission): StoredReply => ({
+  type: '',
+  message: new Uint8Array(),
+  headers: [],
+  trailers: [],
+  omitted,
+})
 
 /** A key that is ours for as long as its lease is renewed. */
 export interface Claim {
   /** Holds on for another `leaseMs`. */
   renew(leaseMs: number): Promise<void>
   /**
-   * Keeps the answer for later calls; in the transaction of `context` where the store has transactions.
+   * Keeps the answer for later calls, with `omitted` as well; in the transaction of `context` where the store has
+   * transactions.
    * @returns false when the claim had lapsed and somebody else has the key: then nothing is kept.
    */
   complete(reply: StoredReply, context: RequestContext): Promise<boolean>
@@ -46,6 +68,8 @@ export interface DeduplicationStore {
   claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome>
   /** Runs `effect` so that what it writes and what `Claim.complete` keeps become durable together, where the store can. */
   transaction?<R>(context: RequestContext, effect: (context: RequestContext) => Promise<R>): Promise<R>
+  /** As `Repository.checkWrites`. */
+  checkWrites?(): Promise<void>
 }
 
 /** One text per key: no part can pass for a piece of another. */

@@ -1,3 +1,4 @@
+import { ResourceExhausted } from '../../errors.js'
 import {
   type Claim,
   type ClaimOutcome,
@@ -5,92 +6,108 @@ import {
   type DeduplicationStore,
   keyText,
   type StoredReply,
+  withoutAnswer,
 } from './deduplication-store.js'
+import { ENTRY_BYTES, type Held, TenantShares } from './tenant-shares.js'
 
 export interface MemoryDeduplicationOptions {
   /** How long an answer is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
-  /** The most answers that are kept; beyond it the oldest go. Default 100,000. */
+  /** The most keys that are remembered of one tenant; beyond it its oldest answers go. Default 100,000. */
   readonly maxEntries?: number
+  /** Bytes of all keys and answers, with 1 KiB for each on top. Default 64 MiB. */
+  readonly maxBytes?: number
+  /** The same of one tenant; beyond it its oldest answers go. Default a quarter of `maxBytes`. */
+  readonly maxTenantBytes?: number
   /** Default: the system's clock. */
   readonly now?: () => Date
 }
 
-interface Entry {
+interface Entry extends Held {
   readonly fingerprint: string
   reply: StoredReply | undefined
-  /** End of the lease, or of the answer. */
-  until: number
 }
 
 const TEN_MINUTES_MS = 10 * 60_000
+const DEFAULT_BYTES = 64 * 1024 * 1024
 
-/** Keeps answers in this process: the default. A duplicate that reaches another process runs again. */
+/**
+ * Keeps answers in this process: the default. A duplicate that reaches another process runs again. Each tenant has a share of
+ * the memory, and makes room out of its own answers.
+ */
 export class MemoryDeduplicationStore implements DeduplicationStore {
   readonly #ttlMs: number
-  readonly #maxEntries: number
   readonly #now: () => number
-  /** In the order of their last change, so that what ends first is found first. */
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries: TenantShares<Entry>
 
   constructor({
     ttlMs = TEN_MINUTES_MS,
     maxEntries = 100_000,
+    maxBytes = DEFAULT_BYTES,
+    maxTenantBytes = maxBytes / 4,
     now = () => new Date(),
   }: MemoryDeduplicationOptions = {}) {
     this.#ttlMs = ttlMs
-    this.#maxEntries = maxEntries
     this.#now = () => now().getTime()
+    this.#entries = new TenantShares({ maxBytes, maxTenantBytes, maxTenantEntries: maxEntries })
   }
 
-  claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
+  /** @throws ResourceExhausted where the tenant's share is full of calls that still run. */
+  async claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
     const text = keyText(key)
+    const now = this.#now()
     const known = this.#entries.get(text)
-    if (known !== undefined && known.until > this.#now()) {
+    if (known !== undefined && known.until > now) {
       const { reply } = known
-      return Promise.resolve(
-        reply === undefined
-          ? { state: 'running', fingerprint: known.fingerprint }
-          : { state: 'answered', fingerprint: known.fingerprint, reply },
-      )
+      return reply === undefined
+        ? { state: 'running', fingerprint: known.fingerprint }
+        : { state: 'answered', fingerprint: known.fingerprint, reply }
     }
-    const entry: Entry = { fingerprint, reply: undefined, until: this.#now() + leaseMs }
-    this.#put(text, entry)
-    this.#evict()
-    return Promise.resolve({ state: 'claimed', claim: this.#claimOf(text, entry) })
+    if (known !== undefined) this.#entries.delete(known)
+    this.#entries.sweep(now, (lapsed) => this.#entries.delete(lapsed))
+    const entry: Entry = {
+      key: text,
+      tenant: key.tenant,
+      fingerprint,
+      reply: undefined,
+      bytes: ENTRY_BYTES + 2 * text.length,
+      until: now + leaseMs,
+      isSettled: false,
+    }
+    if (!this.#entries.add(entry))
+      throw new ResourceExhausted('too many calls with a request_id are running: retry later')
+    return { state: 'claimed', claim: this.#claimOf(entry) }
   }
 
-  #claimOf(text: string, entry: Entry): Claim {
-    const isOurs = () => this.#entries.get(text) === entry
+  #claimOf(entry: Entry): Claim {
+    const isOurs = () => this.#entries.get(entry.key) === entry
     return {
       renew: async (leaseMs) => {
-        if (isOurs()) entry.until = this.#now() + leaseMs
+        if (isOurs() && !entry.isSettled) this.#entries.extend(entry, this.#now() + leaseMs)
       },
       complete: async (reply) => {
-        if (!isOurs()) return false
-        entry.reply = reply
-        entry.until = this.#now() + this.#ttlMs
-        this.#put(text, entry)
+        // A claim that has lapsed, and that nobody has taken since, is still good for its answer.
+        if (!isOurs() && (this.#entries.get(entry.key) !== undefined || !this.#entries.add(entry)))
+          return false
+        this.#keep(entry, reply)
         return true
       },
       release: async () => {
-        if (isOurs() && entry.reply === undefined) this.#entries.delete(text)
+        if (isOurs() && !entry.isSettled) this.#entries.delete(entry)
       },
     }
   }
 
-  #put(text: string, entry: Entry): void {
-    this.#entries.delete(text)
-    this.#entries.set(text, entry)
-  }
-
-  /** Drops what has ended from the old end on, and the oldest answers beyond the limit; never a claim that holds. */
-  #evict(): void {
-    const now = this.#now()
-    for (const [text, { until, reply }] of this.#entries) {
-      const isOver = until <= now
-      if (!isOver && this.#entries.size <= this.#maxEntries) return
-      if (isOver || reply !== undefined) this.#entries.delete(text)
-    }
+  /** Where there is no room for the answer, that there was one is remembered, so that the call does not run again. */
+  #keep(entry: Entry, reply: StoredReply): void {
+    const hasRoom = this.#entries.resize(entry, entry.bytes + bytesOf(reply))
+    entry.reply = hasRoom ? reply : withoutAnswer('room')
+    this.#entries.settle(entry, this.#now() + this.#ttlMs)
   }
 }
+
+const bytesOf = ({ message, headers, trailers }: StoredReply): number =>
+  [...headers, ...trailers].reduce(
+    (sum, [name, value]) => sum + 2 * (name.length + value.length),
+    message.byteLength,
+  )

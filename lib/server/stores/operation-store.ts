@@ -55,6 +55,8 @@ export interface OperationStore {
   requestCancel(tenant: string, name: string): Promise<boolean>
   /** Forgets an operation, without stopping it; false when the tenant has no such operation. */
   remove(tenant: string, name: string): Promise<boolean>
+  /** As `Repository.checkWrites`. */
+  checkWrites?(): Promise<void>
 }
 
 /** How an operation ends whose worker died. */

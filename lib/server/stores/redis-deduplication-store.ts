@@ -45,18 +45,18 @@ export class RedisDeduplicationStore implements DeduplicationStore {
     const token = randomUUID()
     const answer = (await this.#run(CLAIM, name, token, fingerprint, String(leaseMs))) as string[]
     const [state, known = '', reply = ''] = answer
-    if (state === 'claimed') return { state: 'claimed', claim: this.#claimOf(name, token) }
+    if (state === 'claimed') return { state: 'claimed', claim: this.#claimOf(name, token, fingerprint) }
     if (state === 'running') return { state: 'running', fingerprint: known }
     return { state: 'answered', fingerprint: known, reply: parsed(reply) }
   }
 
-  #claimOf(name: string, token: string): Claim {
+  #claimOf(name: string, token: string, fingerprint: string): Claim {
     return {
       renew: async (leaseMs) => {
         await this.#run(RENEW, name, token, String(leaseMs))
       },
       complete: async (reply) =>
-        (await this.#run(COMPLETE, name, token, text(reply), String(this.#ttlMs))) === 1,
+        (await this.#run(COMPLETE, name, token, text(reply), String(this.#ttlMs), fingerprint)) === 1,
       release: async () => {
         await this.#run(RELEASE, name, token)
       },
@@ -83,10 +83,11 @@ const RENEW = `
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`
 
+// A claim that has lapsed, and that nobody has taken since, is still good for its answer.
 const COMPLETE = `
-if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
 redis.call('HDEL', KEYS[1], 'token')
-redis.call('HSET', KEYS[1], 'reply', ARGV[2])
+redis.call('HSET', KEYS[1], 'reply', ARGV[2], 'fingerprint', ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`
 

@@ -4,6 +4,7 @@ import {
   current,
   type Database,
   executorOf,
+  named,
   type Statement,
   transaction,
 } from '../../persistence/transaction.js'
@@ -12,6 +13,7 @@ import type {
   ClaimOutcome,
   DeduplicationKey,
   DeduplicationStore,
+  Omission,
   StoredReply,
 } from './deduplication-store.js'
 import { bytesOf, keyPart, sqlText } from './sql-text.js'
@@ -39,11 +41,15 @@ export class SqlDeduplicationStore implements DeduplicationStore {
   constructor(dataSource: Database['dataSource'], { ttlMs = TEN_MINUTES_MS }: SqlDeduplicationOptions = {}) {
     this.#database = executorOf(dataSource)
     this.#ttlMs = ttlMs
-    this.#statements = statementsFor(this.#database.dialect)
+    this.#statements = statementsFor(this.#database)
   }
 
   transaction<R>(context: RequestContext, effect: (context: RequestContext) => Promise<R>): Promise<R> {
     return transaction(this.#database, effect, { context })
+  }
+
+  checkWrites(): Promise<void> {
+    return this.#database.checkWrites()
   }
 
   async claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
@@ -86,7 +92,7 @@ export class SqlDeduplicationStore implements DeduplicationStore {
   /** SQLite has no migrations: its table is made here. */
   async #prepared(): Promise<void> {
     if (this.#database.dialect !== 'sqlite') return
-    this.#table ??= this.#database.run({ name: 'ashlar_dedup_table_sqlite', text: SQLITE_TABLE }, [])
+    this.#table ??= this.#database.run(named(SQLITE_TABLE), [])
     await this.#table
   }
 
@@ -108,36 +114,30 @@ const IS_KEY = KEY.map((column) => `${column} = ?`).join(' AND ')
 const IS_OURS = `${IS_KEY} AND status = 'pending' AND response_type = ?`
 const LEASE = ['fingerprint', 'lease_until', 'expires_at']
 
-const statementsFor = (dialect: Database['dialect']): Statements => {
-  const { now, later, insertNew, statement } = sqlText(dialect)
+const statementsFor = (database: Database): Statements => {
+  const { now, later, bytesIn, insertNew, statement, table } = sqlText(database)
+  const keys = table('idempotency_keys')
   const isOver = `(CASE WHEN status = 'pending' THEN lease_until ELSE expires_at END) < ${now}`
   return {
     find: statement(
-      'dedup_find',
-      `SELECT status, response_type, response, fingerprint, CASE WHEN ${isOver} THEN 1 ELSE 0 END AS is_over FROM idempotency_keys WHERE ${IS_KEY}`,
+      `SELECT status, response_type, ${bytesIn('response')}, fingerprint, CASE WHEN ${isOver} THEN 1 ELSE 0 END AS is_over FROM ${keys} WHERE ${IS_KEY}`,
     ),
     insert: statement(
-      'dedup_insert',
       insertNew(
-        'idempotency_keys',
+        keys,
         [...KEY, 'status', 'response_type', ...LEASE, 'created_at'],
         ['?', '?', '?', '?', `'pending'`, '?', '?', later, later, now],
       ),
     ),
     take: statement(
-      'dedup_take',
-      `UPDATE idempotency_keys SET status = 'pending', response_type = ?, response = NULL, fingerprint = ?, lease_until = ${later}, expires_at = ${later}, created_at = ${now} WHERE ${IS_KEY} AND response_type = ? AND ${isOver}`,
+      `UPDATE ${keys} SET status = 'pending', response_type = ?, response = NULL, fingerprint = ?, lease_until = ${later}, expires_at = ${later}, created_at = ${now} WHERE ${IS_KEY} AND response_type = ? AND ${isOver}`,
     ),
-    renew: statement(
-      'dedup_renew',
-      `UPDATE idempotency_keys SET lease_until = ${later}, expires_at = ${later} WHERE ${IS_OURS}`,
-    ),
+    renew: statement(`UPDATE ${keys} SET lease_until = ${later}, expires_at = ${later} WHERE ${IS_OURS}`),
     complete: statement(
-      'dedup_complete',
-      `UPDATE idempotency_keys SET status = 'done', response_type = ?, response = ?, lease_until = NULL, expires_at = ${later} WHERE ${IS_OURS}`,
+      `UPDATE ${keys} SET status = 'done', response_type = ?, response = ?, lease_until = NULL, expires_at = ${later} WHERE ${IS_OURS}`,
     ),
-    release: statement('dedup_release', `DELETE FROM idempotency_keys WHERE ${IS_OURS}`),
-    sweep: statement('dedup_sweep', `DELETE FROM idempotency_keys WHERE expires_at < ${now}`),
+    release: statement(`DELETE FROM ${keys} WHERE ${IS_OURS}`),
+    sweep: statement(`DELETE FROM ${keys} WHERE expires_at < ${now}`),
   }
 }
 
@@ -167,15 +167,17 @@ const outcomeOf = ([status, type, response, fingerprint]: readonly unknown[]): C
 
 const isTrue = (value: unknown): boolean => Number(value) === 1
 
-/** Headers and trailers as one line of JSON, then the message. */
-const enveloped = ({ headers, trailers, message }: StoredReply): Buffer =>
-  Buffer.concat([Buffer.from(`${JSON.stringify([headers, trailers])}\n`), message])
+/** What is beside the message as one line of JSON, then the message. */
+const enveloped = ({ headers, trailers, omitted, message }: StoredReply): Buffer =>
+  Buffer.concat([Buffer.from(`${JSON.stringify([headers, trailers, omitted])}\n`), message])
 
 const opened = (type: string, bytes: Buffer): StoredReply => {
   const end = bytes.indexOf('\n')
-  const [headers, trailers] = JSON.parse(bytes.toString('utf8', 0, end)) as [
+  const [headers, trailers, omitted] = JSON.parse(bytes.toString('utf8', 0, end)) as [
     StoredReply['headers'],
     StoredReply['trailers'],
+    (Omission | null)?,
   ]
-  return { type, headers, trailers, message: bytes.subarray(end + 1) }
+  const reply = { type, headers, trailers, message: bytes.subarray(end + 1) }
+  return omitted ? { ...reply, omitted } : reply
 }

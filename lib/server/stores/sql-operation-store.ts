@@ -1,4 +1,4 @@
-import { type Database, executorOf, type Statement } from '../../persistence/transaction.js'
+import { type Database, executorOf, named, type Statement } from '../../persistence/transaction.js'
 import {
   type OperationChange,
   type OperationRecord,
@@ -27,7 +27,11 @@ export class SqlOperationStore implements OperationStore {
   constructor(dataSource: Database['dataSource'], { ttlMs = HOUR_MS }: SqlOperationOptions = {}) {
     this.#database = executorOf(dataSource)
     this.#ttlMs = ttlMs
-    this.#statements = statementsFor(this.#database.dialect)
+    this.#statements = statementsFor(this.#database)
+  }
+
+  checkWrites(): Promise<void> {
+    return this.#database.checkWrites()
   }
 
   async create(record: OperationRecord, owner: string, leaseMs: number): Promise<void> {
@@ -62,22 +66,22 @@ export class SqlOperationStore implements OperationStore {
 
   async find(tenant: string, name: string): Promise<OperationRecord | undefined> {
     await this.#bury(tenant)
-    const { rows } = await this.#run('find', [keyPart(tenant), name])
+    const { rows } = await this.#run('find', [keyPart(tenant), keyPart(name)])
     return rows[0] === undefined ? undefined : recordOf(tenant, rows[0])
   }
 
   async list(tenant: string, after: string, limit: number): Promise<OperationRecord[]> {
     await this.#bury(tenant)
-    const { rows } = await this.#run('list', [keyPart(tenant), after, limit])
+    const { rows } = await this.#run('list', [keyPart(tenant), keyPart(after), limit])
     return rows.map((row) => recordOf(tenant, row))
   }
 
   async requestCancel(tenant: string, name: string): Promise<boolean> {
-    return (await this.#run('cancel', [keyPart(tenant), name])).affected === 1
+    return (await this.#run('cancel', [keyPart(tenant), keyPart(name)])).affected === 1
   }
 
   async remove(tenant: string, name: string): Promise<boolean> {
-    return (await this.#run('remove', [keyPart(tenant), name])).affected === 1
+    return (await this.#run('remove', [keyPart(tenant), keyPart(name)])).affected === 1
   }
 
   /** Operations whose worker died have failed. */
@@ -88,10 +92,16 @@ export class SqlOperationStore implements OperationStore {
 
   async #run(statement: keyof Statements, values: readonly unknown[]) {
     if (this.#database.dialect === 'sqlite') {
-      this.#table ??= this.#database.run({ name: 'ashlar_operations_table_sqlite', text: SQLITE_TABLE }, [])
+      this.#table ??= this.#prepare()
       await this.#table
     }
     return this.#database.run(this.#statements[statement], values)
+  }
+
+  /** SQLite has no migrations: its table is made here, with the index that keeps a sweep from walking it. */
+  async #prepare(): Promise<void> {
+    await this.#database.run(named(SQLITE_TABLE), [])
+    await this.#database.run(named(SQLITE_INDEX), [])
   }
 }
 
@@ -111,44 +121,36 @@ type Statements = Readonly<
   >
 >
 
-const COLUMNS =
-  'name, method, status, metadata_type, metadata, response_type, response, error_code, error_message'
 const IS_HELD = `name = ? AND lease_owner = ? AND status = 'pending'`
 
-const statementsFor = (dialect: Database['dialect']): Statements => {
-  const { now, later, bound, statement } = sqlText(dialect)
+const statementsFor = (database: Database): Statements => {
+  const { now, later, bound, bytesIn, statement, table } = sqlText(database)
+  const operations = table('operations')
   const { text, bytes, integer } = bound
+  const columns = `name, method, status, metadata_type, ${bytesIn('metadata')}, response_type, ${bytesIn('response')}, error_code, error_message`
   const isTheirs = `account_id = ? AND name = ?`
   const isAlive = `lease_until >= ${now}`
   return {
     create: statement(
-      'operation_create',
-      `INSERT INTO operations (name, account_id, method, status, metadata_type, metadata, lease_owner, lease_until, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ${later}, ${now}, ${now})`,
+      `INSERT INTO ${operations} (name, account_id, method, status, metadata_type, metadata, lease_owner, lease_until, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ${later}, ${now}, ${now})`,
     ),
     renew: statement(
-      'operation_renew',
-      `UPDATE operations SET metadata_type = COALESCE(${text}, metadata_type), metadata = COALESCE(${bytes}, metadata), lease_until = ${later}, updated_at = ${now} WHERE ${IS_HELD} AND ${isAlive}`,
+      `UPDATE ${operations} SET metadata_type = COALESCE(${text}, metadata_type), metadata = COALESCE(${bytes}, metadata), lease_until = ${later}, updated_at = ${now} WHERE ${IS_HELD} AND ${isAlive}`,
     ),
     finish: statement(
-      'operation_finish',
-      `UPDATE operations SET status = ?, metadata_type = COALESCE(${text}, metadata_type), metadata = COALESCE(${bytes}, metadata), response_type = ${text}, response = ${bytes}, error_code = ${integer}, error_message = ${text}, expires_at = ${later}, updated_at = ${now} WHERE ${IS_HELD} AND ${isAlive}`,
+      `UPDATE ${operations} SET status = ?, metadata_type = COALESCE(${text}, metadata_type), metadata = COALESCE(${bytes}, metadata), response_type = ${text}, response = ${bytes}, error_code = ${integer}, error_message = ${text}, expires_at = ${later}, updated_at = ${now} WHERE ${IS_HELD} AND ${isAlive}`,
     ),
-    isCancelRequested: statement(
-      'operation_is_cancelled',
-      'SELECT cancel_requested FROM operations WHERE name = ?',
-    ),
-    find: statement('operation_find', `SELECT ${COLUMNS} FROM operations WHERE ${isTheirs}`),
+    isCancelRequested: statement(`SELECT cancel_requested FROM ${operations} WHERE name = ?`),
+    find: statement(`SELECT ${columns} FROM ${operations} WHERE ${isTheirs}`),
     list: statement(
-      'operation_list',
-      `SELECT ${COLUMNS} FROM operations WHERE account_id = ? AND name > ? ORDER BY name LIMIT ?`,
+      `SELECT ${columns} FROM ${operations} WHERE account_id = ? AND name > ? ORDER BY name LIMIT ?`,
     ),
-    cancel: statement('operation_cancel', `UPDATE operations SET cancel_requested = TRUE WHERE ${isTheirs}`),
-    remove: statement('operation_remove', `DELETE FROM operations WHERE ${isTheirs}`),
+    cancel: statement(`UPDATE ${operations} SET cancel_requested = TRUE WHERE ${isTheirs}`),
+    remove: statement(`DELETE FROM ${operations} WHERE ${isTheirs}`),
     bury: statement(
-      'operation_bury',
-      `UPDATE operations SET status = 'failed', error_code = ?, error_message = ?, expires_at = ${later}, updated_at = ${now} WHERE account_id = ? AND status = 'pending' AND NOT (${isAlive})`,
+      `UPDATE ${operations} SET status = 'failed', error_code = ?, error_message = ?, expires_at = ${later}, updated_at = ${now} WHERE account_id = ? AND status = 'pending' AND NOT (${isAlive})`,
     ),
-    sweep: statement('operation_sweep', `DELETE FROM operations WHERE expires_at < ${now}`),
+    sweep: statement(`DELETE FROM ${operations} WHERE expires_at < ${now}`),
   }
 }
 
@@ -170,6 +172,8 @@ const SQLITE_TABLE = `CREATE TABLE IF NOT EXISTS operations (
   updated_at INTEGER NOT NULL,
   expires_at INTEGER
 )`
+
+const SQLITE_INDEX = 'CREATE INDEX IF NOT EXISTS operations_expires_at ON operations (expires_at)'
 
 const packed = (value: Packed | undefined): [string | null, Buffer | null] =>
   value === undefined ? [null, null] : [value.type, Buffer.from(value.value)]

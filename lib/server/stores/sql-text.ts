@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Database, Statement } from '../../persistence/transaction.js'
-
-type Dialect = Database['dialect']
+import { type Database, named, type Statement } from '../../persistence/transaction.js'
 
 /** How a dialect says what the stores need to say. Time is always the database's own: the clocks of processes differ. */
 export interface SqlText {
@@ -11,37 +9,45 @@ export interface SqlText {
   readonly later: string
   /** A `?` that may be NULL where the place does not say its type. */
   readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>
+  /** Selects a column of bytes in the form that `bytesOf` reads. */
+  readonly bytesIn: (column: string) => string
+  /** A table of the baseline migration, in the schema of the DataSource where it has one. */
+  readonly table: (name: string) => string
   /** Inserts nothing, without an error, when the key is there already. */
   readonly insertNew: (table: string, columns: readonly string[], values: readonly string[]) => string
   /** A statement from a text whose values are `?`. */
-  readonly statement: (name: string, text: string) => Statement
+  readonly statement: (text: string) => Statement
 }
 
-export const sqlText = (dialect: Dialect): SqlText => {
+export const sqlText = ({ dialect, dataSource: { options } }: Database): SqlText => {
   const isMysql = dialect === 'mysql' || dialect === 'mariadb'
+  const schema = (options.type === 'postgres' && options.schema) || undefined
   return {
     ...(isMysql ? MYSQL_TIME : TIME[dialect as 'postgres' | 'sqlite']),
     bound: dialect === 'postgres' ? TYPED : UNTYPED,
+    bytesIn: (column) => (dialect === 'postgres' ? `encode(${column}, 'hex')` : column),
+    table: (name) => (schema === undefined ? name : `"${schema.replaceAll('"', '""')}".${name}`),
     insertNew: (table, columns, values) => {
       const head = `INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`
       return isMysql ? `INSERT IGNORE ${head}` : `INSERT ${head} ON CONFLICT DO NOTHING`
     },
-    statement: (name, text) => ({
-      name: `ashlar_${name}_${dialect}`,
-      text: dialect === 'postgres' ? numbered(text) : text,
-    }),
+    statement: (text) => named(dialect === 'postgres' ? numbered(text) : text),
   }
 }
 
-/** Bytes as a driver answers them: a Buffer, or PostgreSQL's hexadecimal text. */
+/** Bytes as a driver answers what `bytesIn` selects: a Buffer, or hexadecimal text. */
 export const bytesOf = (value: unknown): Buffer => {
-  if (typeof value === 'string') return Buffer.from(value.slice(2), 'hex')
+  if (typeof value === 'string') return Buffer.from(value, 'hex')
   return value instanceof Uint8Array ? Buffer.from(value) : Buffer.alloc(0)
 }
 
-/** A text as it fits a key column on every database: itself, or its digest when it is too long. */
-export const keyPart = (text: string): string =>
-  Buffer.byteLength(text) <= KEY_BYTES ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`
+/** A text as it fits a key column on every database: itself, or its digest when it is too long, or no text of theirs. */
+export const keyPart = (text: string): string => {
+  const isStorable = !text.includes('\0') && text.isWellFormed()
+  if (isStorable && Buffer.byteLength(text) <= KEY_BYTES) return text
+  const bytes = Buffer.from(text, text.isWellFormed() ? 'utf8' : 'utf16le')
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}
 
 const KEY_BYTES = 255
 
@@ -64,7 +70,8 @@ const MYSQL_TIME = {
 const TYPED = { text: '?::text', bytes: '?::bytea', integer: '?::integer' } as const
 const UNTYPED = { text: '?', bytes: '?', integer: '?' } as const
 
+/** A `?` of a quoted name is part of it. */
 const numbered = (text: string): string => {
   let n = 0
-  return text.replace(/\?/g, () => `$${++n}`)
+  return text.replace(/"[^"]*"|\?/g, (found) => (found === '?' ? `$${++n}` : found))
 }

@@ -1,13 +1,23 @@
 import { expect } from 'chai'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
+import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Principal } from '../../../lib/context.js'
 import { AshlarError } from '../../../lib/errors.js'
 import { oidc, type OidcOptions } from '../../../lib/server/authn/oidc.js'
 import { Metadata } from '../../../lib/server/call.js'
+import { EchoService } from '../../support/gen/specimens_pb.js'
+import { post, recordingLogger, startServer } from '../../support/server.js'
+import { echoService } from '../echo.js'
 
-const credentials = { metadata: new Metadata(), peer: '', signal: new AbortController().signal }
+/** As an attacker on the way could make them in an afternoon. */
+const shortKey = () => generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' })
+
+const credentials = {
+  ...{ metadata: new Metadata(), peer: '', signal: new AbortController().signal },
+  logger: recordingLogger(),
+}
 const NOW = new Date('2030-01-01T00:00:00Z')
 const at = (seconds: number) => Math.floor(NOW.getTime() / 1000) + seconds
 
@@ -20,6 +30,8 @@ describe('oidc', () => {
   let served: readonly string[] = []
   let requests = 0
   let isDown = false
+  /** Served instead of keys. */
+  let document: unknown
 
   before(async () => {
     for (const kid of ['one', 'two', 'three'])
@@ -31,6 +43,7 @@ describe('oidc', () => {
       if (request.url === '/.well-known/openid-configuration') {
         return void response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }))
       }
+      if (document !== undefined) return void response.end(JSON.stringify(document))
       void Promise.all(served.map(publicJwk)).then((keys) => response.end(JSON.stringify({ keys })))
     })
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
@@ -41,6 +54,7 @@ describe('oidc', () => {
     served = ['one', 'curve']
     requests = 0
     isDown = false
+    document = undefined
     clock = NOW.getTime()
   })
 
@@ -121,6 +135,17 @@ describe('oidc', () => {
     return [Buffer.from(JSON.stringify(header)).toString('base64url'), payload, signature].join('.')
   }
 
+  /** A good signature over claims whose JSON is written as it is given. */
+  const spelled = async (texts: Readonly<Record<string, string>>) => {
+    const { CompactSign } = await import('jose')
+    const known = Object.entries(claims()).map(([name, value]) => [name, JSON.stringify(value)] as const)
+    const all = [...new Map([...known, ...Object.entries(texts)])]
+    const json = `{${all.map(([name, text]) => `"${name}":${text}`).join(',')}}`
+    return new CompactSign(Buffer.from(json))
+      .setProtectedHeader({ alg: 'RS256', kid: 'one' })
+      .sign(pair('one').privateKey)
+  }
+
   const attacks: readonly (readonly [string, () => Promise<string> | string, string?])[] = [
     ['alg none', () => new UnsecuredJWT(claims()).encode()],
     ['alg none with a signature', forged({ alg: 'none' })],
@@ -155,6 +180,16 @@ describe('oidc', () => {
       'UNAUTHENTICATED: the bearer token has expired',
     ],
     ['not yet valid beyond the leeway', () => signed({ ...claims(), nbf: at(31) })],
+    ['an expiry without end', () => spelled({ exp: '1e999' })],
+    ['an expiry beyond what a number keeps exactly', () => spelled({ exp: '9007199254740993' })],
+    ['an expiry of a large power', () => spelled({ exp: '1e300' })],
+    ['an expiry that is true', () => spelled({ exp: 'true' })],
+    ['an expiry that is null', () => spelled({ exp: 'null' })],
+    ['an expiry in a list', () => spelled({ exp: '[9999999999]' })],
+    ['a beginning before all time', () => spelled({ nbf: '-1e999' })],
+    ['a beginning that is text', () => spelled({ nbf: '"0"' })],
+    ['an issuing time without end', () => spelled({ iat: '-1e999' })],
+    ['an issuing time that is null', () => spelled({ iat: 'null' })],
     ['an unknown kid', () => signed(claims(), 'three')],
     ['the kid of another key', async () => signed(claims(), 'three', { kid: 'one' })],
     [
@@ -211,6 +246,65 @@ describe('oidc', () => {
     it(`accepts ${name}`, async () => {
       expect(await verdict(await token())).to.have.property('subject', 'alice')
     })
+
+  it('accepts an expiry with a fraction, and the latest there is', async () => {
+    expect(await verdict(await spelled({ exp: `${at(60)}.5` }))).to.have.property('subject', 'alice')
+    expect(await verdict(await spelled({ exp: '9007199254740991' }))).to.have.property('subject', 'alice')
+  })
+
+  const typed = (typ: unknown) => signed(claims(), 'one', typ === undefined ? {} : { typ })
+  for (const typ of [undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt'])
+    it(`accepts a token of type ${String(typ)}`, async () => {
+      expect(await verdict(await typed(typ))).to.have.property('subject', 'alice')
+    })
+
+  for (const typ of [
+    ...[
+      'logout+jwt',
+      'secevent+jwt',
+      'dpop+jwt',
+      'application/logout+jwt',
+      'Logout+JWT',
+      'token-introspection+jwt',
+    ],
+    ...[
+      '',
+      ' ',
+      'JWT ',
+      'JWT;x',
+      'JOSE',
+      'JWS',
+      'text/jwt',
+      'application/',
+      'at+jwt,JWT',
+      7,
+      true,
+      null,
+      ['JWT'],
+      {},
+    ],
+  ])
+    it(`refuses a token of type ${JSON.stringify(typ)}, though its signature is good`, async () => {
+      expect(await verdict(await typed(typ))).to.equal(INVALID)
+    })
+
+  it('accepts the types that it is told, and no others', async () => {
+    const access = verifier({ types: ['at+jwt'] })
+    expect(await verdict(await typed('application/at+JWT'), access)).to.have.property('subject', 'alice')
+    for (const typ of [undefined, 'JWT', ''])
+      expect(await verdict(await typed(typ), access)).to.equal(INVALID)
+    const own = verifier({ types: ['', 'application/vnd.acme+jwt'] })
+    for (const typ of [undefined, 'vnd.acme+jwt'])
+      expect(await verdict(await typed(typ), own)).to.have.property('subject', 'alice')
+    expect(await verdict(await typed('JWT'), own)).to.equal(INVALID)
+  })
+
+  it('refuses another type also where several keys fit', async () => {
+    served = ['two', 'one']
+    expect(await verdict(await signed(claims(), 'one', { kid: undefined, typ: 'logout+jwt' }))).to.equal(
+      INVALID,
+    )
+  })
 
   it('tries every key that fits a token without kid', async () => {
     served = ['two', 'one', 'three']
@@ -277,6 +371,123 @@ describe('oidc', () => {
       ).to.have.property('subject')
     })
 
+    const unusable: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['no key', async () => ({ keys: [] })],
+      ['no list of keys', async () => ({})],
+      ['null', async () => null],
+      ['text instead of keys', async () => ({ keys: 'one' })],
+      ['members that are no keys', async () => ({ keys: [{}, { kty: 'RSA' }, { kty: 7 }] })],
+      ['a key for encryption', async () => ({ keys: [{ ...(await publicJwk('one')), use: 'enc' }] })],
+      [
+        'a key that may only sign',
+        async () => ({ keys: [{ ...(await publicJwk('one')), key_ops: ['sign'] }] }),
+      ],
+      [
+        'a key for another algorithm',
+        async () => ({ keys: [{ ...(await publicJwk('one')), alg: 'RSA-OAEP' }] }),
+      ],
+      ['a shared secret', async () => ({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'one' }] })],
+      [
+        'a private key',
+        async () => ({ keys: [{ ...(await exportJWK(pair('one').privateKey)), kid: 'one' }] }),
+      ],
+      ['a short RSA key', async () => ({ keys: [{ ...shortKey(), kid: 'one' }] })],
+      [
+        'a point that is on no curve',
+        async () => ({ keys: [{ kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA', kid: 'curve' }] }),
+      ],
+    ]
+    for (const [name, answer] of unusable)
+      it(`that work are not replaced by ${name}`, async () => {
+        const authenticator = verifier({ logger: recordingLogger() })
+        const token = await signed({ ...claims(), exp: at(3600) })
+        await verdict(token, authenticator)
+        document = await answer()
+        for (let n = 0; n < 3; n++) {
+          clock += 11 * 60_000
+          expect(await verdict(await signed(claims(), 'three'), authenticator)).to.equal(INVALID)
+          expect(await verdict(token, authenticator)).to.have.property('subject', 'alice')
+        }
+        document = undefined
+        served = ['two']
+        clock += 60_000
+        expect(
+          await verdict(await signed({ ...claims(), exp: at(3600) }, 'two'), authenticator),
+        ).to.have.property('subject', 'alice')
+      })
+
+    it('are waited for while the issuer has none', async () => {
+      const authenticator = verifier({ logger: recordingLogger() })
+      document = { keys: [] }
+      expect(await verdict(await signed(), authenticator)).to.match(/^UNAVAILABLE/)
+      document = undefined
+      clock += 1000
+      expect(await verdict(await signed(), authenticator)).to.have.property('subject', 'alice')
+    })
+
+    it('that are usable among others that are not are taken', async () => {
+      document = { keys: [{ kty: 'oct', k: 'c2VjcmV0' }, await publicJwk('one')] }
+      expect(await verdict(await signed())).to.have.property('subject', 'alice')
+    })
+
+    it('that cannot be fetched are logged at once, then less and less often, and when they are there again', async () => {
+      const logger = recordingLogger()
+      const authenticator = verifier({ logger })
+      isDown = true
+      const minutes: number[] = []
+      for (let second = 0; second < 3 * 3600; second += 10) {
+        const before = logger.records.length
+        await verdict(await signed({ ...claims(), exp: at(24 * 3600) }), authenticator)
+        if (logger.records.length > before) minutes.push(Math.round(second / 60))
+        clock += 10_000
+      }
+      expect(minutes).to.deep.equal([0, 1, 3, 7, 15, 31, 63, 123])
+      expect(logger.records[1]).to.deep.equal({
+        level: 'warn',
+        fields: {
+          issuer,
+          failures: 7,
+          err: { name: 'TypeError', message: `${issuer}/.well-known/openid-configuration answered 503` },
+        },
+        message: 'the keys of the issuer could not be fetched: no token can be verified',
+      })
+      isDown = false
+      const late = await signed({ ...claims(), exp: at(24 * 3600) })
+      expect(await verdict(late, authenticator)).to.have.property('subject', 'alice')
+      expect(logger.records.at(-1)).to.deep.include({
+        level: 'info',
+        message: 'the keys of the issuer were fetched',
+      })
+      isDown = true
+      clock += 11 * 60_000
+      await verdict(await signed({ ...claims(), exp: at(24 * 3600) }, 'three'), authenticator)
+      expect(logger.records.at(-1)).to.deep.include({
+        level: 'warn',
+        message: 'the keys of the issuer could not be fetched: those that are there stay in use',
+      })
+    })
+
+    it('that cannot be reached are logged with the reason', async () => {
+      const logger = recordingLogger()
+      await verdict(await signed(), verifier({ logger, jwksUri: 'http://127.0.0.1:1/jwks' }))
+      const { err } = logger.records[0]?.fields as { err: { message: string } }
+      expect(err.message).to.match(/^fetch failed: ./)
+    })
+
+    it('that cannot be fetched are told to the logger of the server', async () => {
+      isDown = true
+      const running = await startServer((builder) => builder.register(EchoService, echoService), {
+        authenticator: verifier(),
+        principalFunc: undefined as never,
+      })
+      const headers = { authorization: `Bearer ${await signed()}` }
+      expect((await fetch(`${running.http}/v1/echo`, post(headers))).status).to.equal(503)
+      expect(running.records.map(({ message }) => message)).to.include(
+        'the keys of the issuer could not be fetched: no token can be verified',
+      )
+      await running.stop()
+    })
+
     it('that never came make tokens unverifiable, not invalid, and are asked for again', async () => {
       isDown = true
       const authenticator = verifier()
@@ -323,6 +534,7 @@ describe('oidc', () => {
     ['no audiences', { audience: [] }, /audience is empty/],
     ['a shared secret', { algorithms: ['HS256'] }, /algorithms \[HS256\]/],
     ['alg none', { algorithms: ['RS256', 'none'] }, /algorithms/],
+    ['no type', { types: [] }, /types is empty/],
     ['no algorithm', { algorithms: [] }, /algorithms/],
   ]
   for (const [name, options, text] of holes)

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+
+/** Buckets with names of their own between two turns. */
+const MAX_NAMES = { peer: 10_000, tenant: 100_000 } as const
+/** Further names share so many buckets. */
+const SHARED = 1024
+const TURN_MS = 10 * 60_000
+const MAX_LENGTH = 256
+
+/**
+ * Names of buckets, bounded in number: callers who make up names, or addresses, make up no buckets beyond it. Who has one keeps
+ * it while it is in use; whoever comes when all are taken shares one with others until they are free again.
+ */
+export class BucketNames {
+  readonly #kind: keyof typeof MAX_NAMES
+  readonly #now: () => number
+  #recent = new Set<string>()
+  #older = new Set<string>()
+  #turnAt: number
+
+  /** @param now - milliseconds since the epoch. */
+  constructor(kind: keyof typeof MAX_NAMES, now: () => number = Date.now) {
+    this.#kind = kind
+    this.#now = now
+    this.#turnAt = now() + TURN_MS
+  }
+
+  of(given: string): string {
+    const name = given.length <= MAX_LENGTH ? given : `sha256:${digest(given).toString('hex')}`
+    this.#turn()
+    if (this.#recent.has(name)) return `${this.#kind}:${name}`
+    const isNew = !this.#older.has(name)
+    if (this.#recent.size + (isNew ? this.#older.size : 0) >= MAX_NAMES[this.#kind])
+      return `${this.#kind}s:${digest(name).readUInt32BE() % SHARED}`
+    this.#older.delete(name)
+    this.#recent.add(name)
+    return `${this.#kind}:${name}`
+  }
+
+  /** Names that were not used between two turns are free. */
+  #turn(): void {
+    const now = this.#now()
+    if (now < this.#turnAt) return
+    this.#older = this.#recent
+    this.#recent = new Set()
+    this.#turnAt = now + TURN_MS
+  }
+}
+
+/** Where a caller is: its IPv4 address, or its network of 64 bits, within which anybody has as many addresses as they like. */
+export const networkOf = (peer: string): string => {
+  const address = peer.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
+  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'))
+  const [left, right] = [groups(head), groups(tail ?? '')]
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
+  const all = tail === undefined ? left : [...left, ...zeros, ...right]
+  return `${all.slice(0, 4).join(':')}::/64`
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

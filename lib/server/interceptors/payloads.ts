@@ -1,0 +1,46 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf'
+import { type Redaction, redactMessage } from '../../resource/redaction.js'
+import type { Call, Interceptor, Passed } from '../interceptor.js'
+import type { Logger } from '../logger.js'
+import { isStream, whenAnswered } from '../reply.js'
+import type { RequestId } from './request-id.js'
+import type { Traced } from './tracing.js'
+
+type Needs = RequestId & Traced
+
+/** Writes at debug what goes in and out of every call, under its id and without secrets. */
+export const payloads =
+  (logger: Logger, redaction: Redaction): Interceptor<Passed<'payloads'>, Needs> =>
+  (call, next) => {
+    const passed = call.passed('payloads')
+    if (logger.isLevelEnabled?.('debug') === false) return next(passed)
+    const { input, output } = call.method.desc
+    const write = (side: 'request' | 'response', desc: DescMessage, message: Message): void =>
+      logger.debug({ ...namesOf(call), [side]: shown(redaction, desc, message) }, side)
+    const { rest } = call
+    if (rest !== undefined)
+      call.rest = {
+        knows: (field) => rest.knows(field),
+        read: async () => {
+          const whole = await rest.read()
+          write('request', input, whole.request)
+          return whole
+        },
+      }
+    else if (call.request !== undefined) write('request', input, call.request)
+    return whenAnswered(next(passed), (reply) => {
+      if (!isStream(reply)) write('response', output, reply)
+      return reply
+    })
+  }
+
+const namesOf = ({ path, requestId, trace }: Call & Needs) => ({ method: path, requestId, ...trace })
+
+/** A handler may answer anything at all, and its call must not fail because a log cannot show that. */
+const shown = (redaction: Redaction, desc: DescMessage, message: Message): unknown => {
+  try {
+    return redactMessage(redaction, desc, message)
+  } catch {
+    return `[no ${desc.typeName}]`
+  }
+}

@@ -1,0 +1,58 @@
+import type { DescMessage, DescMethod } from '@bufbuild/protobuf'
+
+/** A method that no rule declares. */
+export interface Undeclared {
+  /** gRPC full method name. */
+  readonly path: string
+  /** Undefined where only the name was recorded. */
+  readonly desc: DescMethod | undefined
+  /** Resource type of the repository that its service has. */
+  readonly resourceType: string | undefined
+}
+
+const MOST_SHOWN = 20
+
+/** The error of a server whose methods nobody declared: which ones, and what to write for each. */
+export function undeclaredText(undeclared: readonly Undeclared[]): string {
+  const paths = undeclared.map(({ path }) => path)
+  const shown = undeclared.slice(0, MOST_SHOWN)
+  const isInProto = shown.some(({ desc }) => desc !== undefined)
+  return [
+    `authz: ${paths.length} method(s) undeclared: [${paths.join(', ')}]`,
+    ...shown.map((method) => `  - ${adviceFor(method)}`),
+    ...(shown.length < undeclared.length ? [`  - and ${undeclared.length - shown.length} more`] : []),
+    ...(isInProto
+      ? [
+          '  write it inside of the rpc, with import "ashlar/api/v1/annotations.proto", and generate the code anew; { public: true } lets everybody call it. A rule may also be given in code, with addRules({ method, verb, resource })',
+        ]
+      : []),
+  ].join('\n')
+}
+
+function adviceFor({ path, desc, resourceType }: Undeclared): string {
+  if (desc === undefined)
+    return `${path} was only recorded: addRules({ method: '${path}', verb: 'get', resource: 'widget' }) with its own verb and resource`
+  const [, word = '', noun = ''] = NAME.exec(desc.name) ?? []
+  const verb = VERBS[word] ?? snakeCase(word)
+  const resource = resourceType ?? snakeCase(messageOf(desc)?.name ?? noun)
+  return `rpc ${desc.name} of ${desc.parent.typeName}: option (ashlar.api.v1.rule) = { verb: "${verb}", resource: "${resource || snakeCase(desc.parent.name)}" };`
+}
+
+const NAME = /^(Batch(?:Get|Update|Delete)|[A-Z]?[a-z0-9]*)(.*)$/
+
+/** Words of method names that are checked as another verb. */
+const VERBS: Readonly<Record<string, string>> = {
+  BatchGet: 'get',
+  BatchUpdate: 'update',
+  BatchDelete: 'delete',
+}
+
+/** The resource that a method is about: of the messages around it the one that its name has. */
+const messageOf = ({ name, input, output, parent }: DescMethod): DescMessage | undefined =>
+  [output, ...inside(output), ...inside(input), ...parent.methods.map((other) => other.output)].find(
+    (message) => name.includes(message.name),
+  )
+
+const inside = ({ fields }: DescMessage): DescMessage[] => fields.flatMap(({ message }) => message ?? [])
+
+const snakeCase = (name: string): string => name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()

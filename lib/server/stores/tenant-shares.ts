@@ -1,0 +1,175 @@
+import { type Place, Queue } from './queue.js'
+
+/** How much a store in memory holds. */
+export interface ShareLimits {
+  /** Bytes of all tenants. */
+  readonly maxBytes: number
+  /** Bytes of one tenant. */
+  readonly maxTenantBytes: number
+  /** Entries of one tenant. */
+  readonly maxTenantEntries: number
+}
+
+/** What an entry costs beside what is in it: objects, strings and places in maps and queues. */
+export const ENTRY_BYTES = 1024
+
+/** Something that a tenant holds. It is open until it is settled; only what is settled makes room. */
+export interface Held {
+  readonly key: string
+  readonly tenant: string
+  bytes: number
+  /** When its time is over, in milliseconds since the epoch: the lease of what is open, the life of what is settled. */
+  until: number
+  isSettled: boolean
+}
+
+interface Share<E extends Held> {
+  readonly entries: Map<string, Places<E>>
+  readonly settled: Queue<E>
+  bytes: number
+}
+
+interface Places<E extends Held> {
+  readonly entry: E
+  /** Among all entries that are open, or that are settled, of every tenant. */
+  inAll: Place<E>
+  /** Among those of its tenant that are settled. */
+  inShare: Place<E> | undefined
+}
+
+/**
+ * The entries of a store in memory, bounded in bytes in all and by tenant. A tenant makes room out of what is its own, the
+ * oldest first: nobody loses an entry because of what another tenant does. An eighth of all bytes is kept for tenants that
+ * hold less than their part, so that the large ones cannot shut them out. No operation walks the entries.
+ */
+export class TenantShares<E extends Held> {
+  readonly #limits: ShareLimits
+  readonly #byKey = new Map<string, Places<E>>()
+  readonly #shares = new Map<string, Share<E>>()
+  readonly #open = new Queue<E>()
+  readonly #settled = new Queue<E>()
+  #bytes = 0
+
+  constructor(limits: ShareLimits) {
+    this.#limits = limits
+  }
+
+  /** Bytes that are held, as they are counted. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get(key: string): E | undefined {
+    return this.#byKey.get(key)?.entry
+  }
+
+  ofTenant(tenant: string): readonly E[] {
+    return Array.from(this.#shares.get(tenant)?.entries.values() ?? [], ({ entry }) => entry)
+  }
+
+  /** Holds an open entry under a key that is free. False, and nothing is held, where its tenant has no room for it. */
+  add(entry: E): boolean {
+    const share = this.#shares.get(entry.tenant) ?? { entries: new Map(), settled: new Queue(), bytes: 0 }
+    this.#shares.set(entry.tenant, share)
+    if (!this.#makeRoom(share, entry.bytes, 1)) {
+      this.#forgetEmpty(entry.tenant, share)
+      return false
+    }
+    const places: Places<E> = { entry, inAll: this.#open.push(entry), inShare: undefined }
+    this.#byKey.set(entry.key, places)
+    share.entries.set(entry.key, places)
+    this.#count(share, entry.bytes)
+    return true
+  }
+
+  /** Lets an entry that is held be that large. False, and its size stays, where its tenant has no room for it. */
+  resize(entry: E, bytes: number): boolean {
+    const share = this.#shares.get(entry.tenant)
+    if (share === undefined) return false
+    const more = bytes - entry.bytes
+    if (more > 0 && !this.#makeRoom(share, more, 0)) return false
+    this.#count(share, more)
+    entry.bytes = bytes
+    return true
+  }
+
+  /** An open entry has a later end. */
+  extend(entry: E, until: number): void {
+    const places = this.#byKey.get(entry.key)
+    entry.until = until
+    if (places === undefined || entry.isSettled) return
+    this.#open.remove(places.inAll)
+    places.inAll = this.#open.push(entry)
+  }
+
+  /** From here on the entry makes room for others of its tenant, and goes when its time is over. */
+  settle(entry: E, until: number): void {
+    const places = this.#byKey.get(entry.key)
+    const share = this.#shares.get(entry.tenant)
+    if (places === undefined || share === undefined || entry.isSettled) return
+    this.#open.remove(places.inAll)
+    entry.isSettled = true
+    entry.until = until
+    places.inAll = this.#settled.push(entry)
+    places.inShare = share.settled.push(entry)
+  }
+
+  delete(entry: E): void {
+    const share = this.#shares.get(entry.tenant)
+    if (share === undefined || this.get(entry.key) !== entry) return
+    this.#remove(share, entry)
+    this.#forgetEmpty(entry.tenant, share)
+  }
+
+  /**
+   * Lets go of what is settled and over, and tells of what is open and over.
+   * @param lapsed - settles or deletes the entry it is given.
+   */
+  sweep(now: number, lapsed: (entry: E) => void): void {
+    for (let entry = this.#open.first; entry !== undefined && entry.until <= now; entry = this.#open.first)
+      lapsed(entry)
+    for (
+      let entry = this.#settled.first;
+      entry !== undefined && entry.until <= now;
+      entry = this.#settled.first
+    )
+      this.delete(entry)
+  }
+
+  #makeRoom(share: Share<E>, bytes: number, entries: number): boolean {
+    while (!this.#fits(share, bytes, entries)) {
+      const oldest = share.settled.first
+      if (oldest === undefined) return false
+      this.#remove(share, oldest)
+    }
+    return true
+  }
+
+  #remove(share: Share<E>, entry: E): void {
+    const places = share.entries.get(entry.key)
+    if (places === undefined) return
+    this.#byKey.delete(entry.key)
+    share.entries.delete(entry.key)
+    if (places.inShare !== undefined) share.settled.remove(places.inShare)
+    const all = entry.isSettled ? this.#settled : this.#open
+    all.remove(places.inAll)
+    this.#count(share, -entry.bytes)
+  }
+
+  #fits(share: Share<E>, bytes: number, entries: number): boolean {
+    const { maxBytes, maxTenantBytes, maxTenantEntries } = this.#limits
+    if (share.entries.size + entries > maxTenantEntries || share.bytes + bytes > maxTenantBytes) return false
+    const [inAll, reserve] = [this.#bytes + bytes, maxBytes / 8]
+    if (inAll <= maxBytes - reserve) return true
+    return inAll <= maxBytes && share.bytes + bytes <= (maxBytes - reserve) / this.#shares.size
+  }
+
+  #count(share: Share<E>, bytes: number): void {
+    share.bytes += bytes
+    this.#bytes += bytes
+  }
+
+  #forgetEmpty(tenant: string, share: Share<E>): void {
+    if (share.entries.size === 0) this.#shares.delete(tenant)
+  }
+}

@@ -1,0 +1,163 @@
+import { expect } from 'chai'
+import { Column, Entity, EventSubscriber, PrimaryColumn } from 'typeorm'
+import { Resource, TenantScoped } from '../../decorators/index.js'
+import { createTables } from '../../lib/persistence/create-tables.js'
+import type { Repository } from '../../lib/persistence/repository.js'
+import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
+import { SqliteDataSource } from '../../lib/persistence/sqlite.js'
+import { ServerBuilder } from '../../lib/server/server-builder.js'
+import { backends, databases, describeOn } from '../support/backends.js'
+import { NoteSchema, NoteService } from '../support/gen/specimens_pb.js'
+import { collated } from '../conformance/open-subject.js'
+import { type LogRecord, recordingLogger } from '../support/server.js'
+import { Note } from '../support/specimen.js'
+
+@Resource({ message: NoteSchema })
+@Entity('notes')
+class OwnNote {
+  @PrimaryColumn() name!: string
+  @Column() text!: string
+  @Column() stars!: number
+  @Column() accountId!: string
+}
+
+@Resource({ message: NoteSchema })
+@Entity('notes')
+@TenantScoped()
+class ScopedNote {
+  @PrimaryColumn() name!: string
+  @Column() text!: string
+  @Column() stars!: number
+}
+
+const KEYED_BY_ID =
+  'OwnNote belongs to tenants and is keyed by name alone: whoever creates one under a key of another tenant is told ALREADY_EXISTS, and so that it is there; write @TenantScoped(), which makes the tenant a part of the key'
+
+/** What `serve` says, and what was logged; `served` when it served. */
+async function started(
+  repository: Repository<object>,
+): Promise<{ readonly outcome: string; readonly grpc: string; readonly warnings: readonly LogRecord[] }> {
+  const logger = recordingLogger()
+  const server = new ServerBuilder({ grpcAddr: '127.0.0.1:0', logger })
+    .register(NoteService, repository, {} as never)
+    .build()
+  const controller = new AbortController()
+  const served = server.serve(controller.signal)
+  let outcome = 'served'
+  let grpc = ''
+  try {
+    await Promise.race([server.ready(), served])
+    grpc = server.grpcAddr()
+    controller.abort()
+    await served
+  } catch (error) {
+    outcome = (error as Error).message
+    grpc = server.grpcAddr()
+  }
+  return { outcome, grpc, warnings: logger.records.filter(({ level }) => level === 'warn') }
+}
+
+describeOn('a server that starts', backends, (backend) => {
+  const rows = [
+    ['warns of a resource of tenants that is keyed by id alone', OwnNote, [KEYED_BY_ID]],
+    ['warns of nothing for a resource whose tenant is in the key', ScopedNote, []],
+    ['warns of nothing for a shared resource', Note, []],
+  ] as const
+  for (const [what, entity, warnings] of rows)
+    it(what, async () => {
+      const { dataSource, database, close } = await backend.open([entity])
+      try {
+        let notes: unknown = new (memoryRepositoryOf<object>(entity))()
+        if (dataSource !== undefined && database !== undefined) {
+          await createTables(collated(dataSource, backend), [entity], database.dialect)
+          notes = new (repositoryOf<object>(entity))(dataSource)
+        }
+        const { outcome, warnings: logged } = await started(notes as Repository<object>)
+        expect(outcome).to.equal('served')
+        expect(logged.map(({ message }) => message)).to.deep.equal(warnings)
+        for (const { fields } of logged) expect(fields).to.deep.equal({ resource: 'own_note' })
+      } finally {
+        await close()
+      }
+    })
+})
+
+describeOn('a server that starts', databases, (backend) => {
+  it('refuses a repository whose DataSource is not initialized, and binds nothing', async () => {
+    const { dataSource, close } = await backend.open([Note])
+    await dataSource!.destroy()
+    try {
+      const { outcome, grpc } = await started(new (repositoryOf(Note))(dataSource!))
+      expect(outcome).to.equal(
+        'server: 1 problem(s)\n  - Note: its DataSource is not initialized: await dataSource.initialize() first',
+      )
+      expect(grpc).to.equal('')
+    } finally {
+      await close()
+    }
+  })
+
+  it('refuses a repository whose entity is not in the DataSource', async () => {
+    const { dataSource, close } = await backend.open([OwnNote])
+    await dataSource!.destroy()
+    try {
+      const notes = new (repositoryOf(Note))(dataSource!)
+      await dataSource!.initialize()
+      const { outcome, grpc } = await started(notes)
+      expect(outcome).to.equal(
+        'server: 1 problem(s)\n  - Note: it is not in its DataSource: write entities: [Note] there, beside the others',
+      )
+      expect(grpc).to.equal('')
+    } finally {
+      await close()
+    }
+  })
+})
+
+describe('a server that starts', () => {
+  @EventSubscriber()
+  class Watcher {
+    beforeInsert() {}
+  }
+  @EventSubscriber()
+  class Listener {
+    listenTo() {
+      return Note
+    }
+    beforeInsert() {}
+  }
+
+  it('refuses a subscriber of a resource', async () => {
+    const dataSource = new SqliteDataSource({
+      database: ':memory:',
+      entities: [Note],
+      subscribers: [Listener],
+    })
+    const notes = new (repositoryOf(Note))(dataSource)
+    await dataSource.initialize()
+    const { outcome } = await started(notes)
+    await dataSource.destroy()
+    expect(outcome).to.match(/Note: the subscriber Listener listens to it and is never called: do what/)
+  })
+
+  it('warns of a subscriber without listenTo', async () => {
+    const dataSource = new SqliteDataSource({
+      database: ':memory:',
+      entities: [Note],
+      subscribers: [Watcher],
+    })
+    await dataSource.initialize()
+    const { outcome, warnings } = await started(new (repositoryOf(Note))(dataSource))
+    await dataSource.destroy()
+    expect(outcome).to.equal('served')
+    expect(warnings.map(({ message }) => message)).to.deep.equal([
+      'the subscriber Watcher is told nothing of what repositories read and write: give it a listenTo() of an entity that is no resource',
+    ])
+  })
+
+  it('takes a repository that has no check of its own', async () => {
+    const memory = new (memoryRepositoryOf(Note))()
+    expect(memory).to.not.have.property('startUpCheck')
+    expect((await started(memory)).outcome).to.equal('served')
+  })
+})
