@@ -20,7 +20,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   if (taken !== undefined) return withinLimit(taken, limit)
   const coding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (coding === 'identity') {
-    if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+    checkLength(request, limit)
     return collect(request, request, limit)
   }
   const inflate = inflaterOf(coding)
@@ -35,6 +35,11 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     inflate.destroy()
     request.resume()
   })
+}
+
+/** @throws HttpError 413 for a body that says that it is over the limit. */
+export function checkLength({ headers }: IncomingMessage, limit: number): void {
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
 }
 
 /** Parses the bytes of a body as JSON; undefined when there are none. */

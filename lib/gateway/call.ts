@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Message, Registry } from '@bufbuild/protobuf'
-import { InvalidArgument } from '../errors.js'
+import { AshlarError, Internal, InvalidArgument } from '../errors.js'
+import { errorForLog } from '../resource/driver-fault.js'
+import { checkMaskPaths } from '../resource/mask-paths.js'
 import type { Caller, Incoming } from '../server/call.js'
 import type { Binding } from './bindings.js'
-import { hasBody, readBody } from './body.js'
-import { etagHeader, isKnown } from './conditional.js'
+import { checkLength, hasBody, readBody } from './body.js'
+import { awaitsContinue, sendContinue } from './continue.js'
+import { checkIfNoneMatch, etagHeader, isKnown as isKnownTag } from './conditional.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { HttpError } from './http-error.js'
 import { ignoredMaskHeader } from './ignored-mask.js'
 import { incomingOf } from './incoming.js'
-import { type Answer, send } from './respond.js'
+import { addVary, type Answer, NOSNIFF, send } from './respond.js'
 import type { Match } from './routes.js'
 import { framingOf, sendStream } from './streaming.js'
 import { type Content, toContent, toRequest } from './transcode.js'
@@ -39,11 +42,34 @@ export async function call(
 ): Promise<void> {
   const { options, registry } = setup
   checkMethod(binding, request)
-  const body = hasBody(request) ? await readBody(request, options.maxBodyBytes ?? DEFAULT_MAX_BODY) : NO_BODY
-  const parts = { segments, query, body, contentType: request.headers['content-type'] }
-  const message = toRequest(binding, parts, registry)
-  const ignored = ignoredPaths(setup, binding, message, request, response)
-  const incoming = incomingOf(binding, request, caller, setup.forwarded, ignored.map(pathOf))
+  const limit = options.maxBodyBytes ?? DEFAULT_MAX_BODY
+  let ignored: readonly IgnoredPath[] = []
+  const messageOf = (body: Buffer): Message => {
+    const parts = { segments, query, body, contentType: request.headers['content-type'] }
+    return toRequest(binding, parts, registry)
+  }
+  const read = async (): Promise<Message> => {
+    const whole = messageOf(hasBody(request) ? await readBody(request, limit) : NO_BODY)
+    if (binding.readMask !== undefined) checkMaskPaths('read_mask', binding.readMask.paths(whole))
+    ignored = ignoredPaths(setup, binding, whole, request, response)
+    return whole
+  }
+  const waits = awaitsContinue(request)
+  if (waits) checkLength(request, limit)
+  const message = waits ? messageOf(NO_BODY) : await read()
+  const incoming: Incoming = {
+    ...incomingOf(binding, request, caller, setup.forwarded, ignored.map(pathOf)),
+    ...(waits && {
+      rest: {
+        knows: (field: string) => isKnown(binding, field),
+        read: async () => {
+          sendContinue(request, response)
+          const whole = await read()
+          return { request: Object.assign(message, whole), ignoredMask: ignored.map(pathOf) }
+        },
+      },
+    }),
+  }
   try {
     if (binding.method.methodKind === 'unary')
       await unary(setup, binding, incoming, message, request, response)
@@ -54,12 +80,19 @@ export async function call(
   }
 }
 
+/** Whether a field has its last value before the body is read. */
+function isKnown({ bound }: Binding, field: string): boolean {
+  if (bound.path.has(field)) return true
+  return bound.body === '' || (bound.body !== '*' && field.split('.', 1)[0] !== bound.body)
+}
+
 function checkMethod({ method, httpMethod }: Binding, request: IncomingMessage): void {
   const isSafe = request.method === 'GET' || request.method === 'HEAD'
   if (request.method === 'HEAD' && method.methodKind === 'server_streaming')
     throw new HttpError(405, 'UNIMPLEMENTED', 'a stream has no HEAD', { allow: httpMethod })
   if (!isSafe && request.headers['if-none-match'] !== undefined)
     throw new InvalidArgument('', 'If-None-Match is understood on GET and HEAD only')
+  checkIfNoneMatch(request.headers['if-none-match'])
 }
 
 async function unary(
@@ -75,6 +108,7 @@ async function unary(
   const content = toContent(binding, message, answer, setup.registry)
   const etag = etagHeader(incoming.trailers.get('etag'))
   copyHeaders(setup, incoming, response)
+  if (etag !== undefined) keepPrivate(response)
   await send(request, response, answerOf(content, etag, request.headers['if-none-match']), compress)
 }
 
@@ -84,12 +118,18 @@ function answerOf(
   ifNoneMatch: string | undefined,
 ): Answer {
   const tagged = etag === undefined ? {} : { etag }
-  if (isKnown(ifNoneMatch, etag)) return { status: 304, headers: tagged, body: undefined }
+  if (isKnownTag(ifNoneMatch, etag)) return { status: 304, headers: tagged, body: undefined }
   return {
     status: 200,
-    headers: { 'content-type': contentType, 'x-content-type-options': 'nosniff', ...tagged },
+    headers: { 'content-type': contentType, ...NOSNIFF, ...tagged },
     body,
   }
+}
+
+/** What a cache may show again is for this caller alone; a handler that says otherwise is believed. */
+function keepPrivate(response: ServerResponse): void {
+  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
+  addVary(response, 'Authorization')
 }
 
 async function stream(
@@ -103,10 +143,21 @@ async function stream(
   const isRaw = binding.responseBody === undefined && binding.method.output.typeName === 'google.api.HttpBody'
   await sendStream(response, setup.options.dispatcher.stream(incoming, only(message)), {
     framing: isRaw ? 'raw' : framingOf(request.headers.accept),
-    toContent: (each) => toContent(binding, message, each, setup.registry),
+    toContent: (each) => {
+      try {
+        return toContent(binding, message, each, setup.registry)
+      } catch (error) {
+        // The call learns here what its caller is told, for its log.
+        incoming.caller.leave(error instanceof AshlarError ? error : new Internal(error))
+        throw error
+      }
+    },
     beforeHeaders: () => copyHeaders(setup, incoming, response),
     onFailure: (error) =>
-      setup.options.logger?.error({ ...namesOf(incoming), error }, 'the gateway failed in a stream'),
+      setup.options.logger?.error(
+        { ...namesOf(incoming), error: errorForLog(error) },
+        'the gateway failed in a stream',
+      ),
   })
 }
 
@@ -150,6 +201,7 @@ const pathOf = ({ path }: IgnoredPath): string => path
 function copyHeaders({ responseHeaders }: CallSetup, { headers }: Incoming, response: ServerResponse): void {
   for (const name of responseHeaders) {
     const values = headers.getAll(name).filter((value) => /^[\t\x20-\x7e]*$/.test(value))
-    if (values.length > 0) response.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
+    if (name === 'vary') for (const value of values) addVary(response, value)
+    else if (values.length > 0) response.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
   }
 }

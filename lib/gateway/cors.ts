@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { addVary } from './respond.js'
 
 /** Which pages of other origins may read the answers. */
 export interface CorsOptions {
@@ -14,20 +15,12 @@ export interface CorsOptions {
   readonly maxAgeSeconds?: number
 }
 
-const ALLOWED = [
-  'Account-Id',
-  'Authorization',
-  'Content-Type',
-  'Groups',
-  'Idempotency-Key',
-  'If-Match',
-  'If-None-Match',
-  'Prefer',
-  'Subject',
-  'Traceparent',
-  'X-Request-Id',
+/** Headers that the gateway itself understands, beside those that become metadata. */
+const ALLOWED = ['Baggage', 'Content-Encoding', 'Content-Type', 'Grpc-Timeout', 'If-None-Match', 'Prefer']
+const EXPOSED = [
+  ...['Allow', 'ETag', 'Preference-Applied', 'Retry-After', 'WWW-Authenticate'],
+  ...['X-Idempotent-Replay', 'X-Ignored-Update-Mask', 'X-Request-Id'],
 ]
-const EXPOSED = ['ETag', 'Retry-After', 'X-Idempotent-Replay', 'X-Ignored-Update-Mask', 'X-Request-Id']
 
 /** @throws TypeError for `*` together with credentials, and for something that is no origin. */
 export function checkCors({ origins, credentials }: CorsOptions): void {
@@ -38,33 +31,51 @@ export function checkCors({ origins, credentials }: CorsOptions): void {
       throw new TypeError(`cors: "${origin}" is not an origin`)
 }
 
-/** Sets the headers that let the request's origin read the answer; true when it was a preflight, now without a body. */
+/**
+ * Sets the headers that let the request's origin read the answer; true when it was a preflight, now without a body.
+ * @param known - the headers of requests that become metadata, and those of answers that come from it.
+ */
 export function applyCors(
   options: CorsOptions,
+  known: KnownHeaders,
   request: IncomingMessage,
   response: ServerResponse,
   methods: readonly string[],
 ): boolean {
   const { origin } = request.headers
-  if (options.origins !== '*') response.appendHeader('vary', 'Origin')
+  if (options.origins !== '*') addVary(response, 'Origin')
   const allowed = origin !== undefined && (options.origins === '*' || options.origins.includes(origin))
   if (allowed) {
     response.setHeader('access-control-allow-origin', options.origins === '*' ? '*' : origin)
     if (options.credentials === true) response.setHeader('access-control-allow-credentials', 'true')
     response.setHeader(
       'access-control-expose-headers',
-      [...EXPOSED, ...(options.exposeHeaders ?? [])].join(', '),
+      listOf(EXPOSED, known.responseHeaders, options.exposeHeaders),
     )
   }
   const isPreflight =
     request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined
   if (isPreflight && allowed) {
     response.setHeader('access-control-allow-methods', methods.join(', '))
-    response.setHeader(
-      'access-control-allow-headers',
-      [...ALLOWED, ...(options.allowHeaders ?? [])].join(', '),
-    )
+    response.setHeader('access-control-allow-headers', listOf(ALLOWED, known.forwarded, options.allowHeaders))
     response.setHeader('access-control-max-age', String(options.maxAgeSeconds ?? 600))
   }
   return isPreflight
 }
+
+/** What becomes metadata of a call, and what of it becomes headers. */
+export interface KnownHeaders {
+  readonly forwarded: readonly string[]
+  readonly responseHeaders: readonly string[]
+}
+
+/** Each name once, whatever its case, in the usual spelling. */
+const listOf = (...lists: readonly (readonly string[] | undefined)[]): string => {
+  const byName = new Map<string, string>()
+  for (const name of lists.flatMap((list) => list ?? []))
+    if (!byName.has(name.toLowerCase())) byName.set(name.toLowerCase(), spelled(name))
+  return [...byName.values()].sort().join(', ')
+}
+
+const spelled = (name: string): string =>
+  /[A-Z]/.test(name) ? name : name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase())

@@ -4,7 +4,7 @@ import { StatusSchema } from '../gen/google/rpc/status_pb.js'
 import { DETAIL_TYPES, toStatus } from './error-details.js'
 import { HttpError } from './http-error.js'
 import { messageWriter } from './json-writer.js'
-import type { Answer } from './respond.js'
+import { type Answer, NOSNIFF } from './respond.js'
 
 const registry = createRegistry(...DETAIL_TYPES)
 const writeStatus = messageWriter(StatusSchema)
@@ -17,6 +17,6 @@ export function errorAnswer(thrown: unknown): Answer {
   const error = thrown instanceof AshlarError ? thrown : new Internal(thrown)
   const status = error instanceof HttpError ? error.status : httpStatusOf(error)
   const own = error instanceof HttpError ? error.headers : {}
-  const headers = { 'content-type': 'application/json', ...httpHeadersOf(error), ...own }
+  const headers = { 'content-type': 'application/json', ...NOSNIFF, ...httpHeadersOf(error), ...own }
   return { status, headers, body: errorBody(error) }
 }

@@ -19,12 +19,12 @@ export function readMaskPaths(text: string): string[] {
 
 /** @throws RangeError for a path that would not come back the same. */
 export function writeMaskPaths(paths: readonly string[]): string {
-  return paths
-    .map((path) => {
-      const camel = toCamelCase(path)
-      if (toSnakeCase(camel) !== path || /[_,]/.test(camel))
-        throw new RangeError('a mask path has no lowerCamelCase form')
-      return camel
-    })
-    .join(',')
+  if (!Array.isArray(paths)) throw new RangeError('the paths of a mask are no array')
+  return Array.from(paths as readonly unknown[], (path) => {
+    if (typeof path !== 'string') throw new RangeError('a mask path is no string')
+    const camel = toCamelCase(path)
+    if (toSnakeCase(camel) !== path || /[_,]/.test(camel))
+      throw new RangeError('a mask path has no lowerCamelCase form')
+    return camel
+  }).join(',')
 }

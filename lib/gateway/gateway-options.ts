@@ -20,8 +20,6 @@ export interface GatewayOptions {
   readonly updateMask?: UpdateMaskMode
   /** Bytes of a body, after inflation. Default 1 MiB. */
   readonly maxBodyBytes?: number
-  /** Whether `account-id`, `subject` and `groups` are left out, as they must be where tokens are verified. Default false. */
-  readonly dropIdentityHeaders?: boolean
   /** More request headers that become metadata. */
   readonly forwardHeaders?: readonly string[]
   /** More response metadata that become headers, beside `x-request-id` and `x-idempotent-replay`. */

@@ -1,16 +1,19 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AshlarError } from '../errors.js'
+import { errorForLog } from '../resource/driver-fault.js'
 import { Caller } from '../server/call.js'
 import { type Binding, routesOf } from './bindings.js'
 import { call, type CallSetup } from './call.js'
+import { sendContinue } from './continue.js'
 import { applyCors, checkCors } from './cors.js'
 import { errorAnswer } from './error-body.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { runHandler } from './handlers.js'
 import { HttpError } from './http-error.js'
+import { requestIdOf } from './http-request-id.js'
 import { forwardedNames } from './metadata.js'
 import { GatewayMux } from './mux.js'
+import { normalPath } from './normal-path.js'
 import { isProbe, probe } from './probes.js'
 import { send } from './respond.js'
 import type { Found, RouteTable } from './routes.js'
@@ -57,7 +60,8 @@ export class Gateway {
   readonly listener = (request: IncomingMessage, response: ServerResponse, next?: Next): void => {
     const caller = new Caller()
     response.once('close', () => {
-      if (!response.writableFinished) caller.leave()
+      // An answer that was cut with an error was cut by us: the caller is there, and the error is to be logged.
+      if (!response.writableFinished && response.errored === null) caller.leave()
     })
     this.#serve(request, response, caller, next).catch((thrown: unknown) => {
       this.#report(request, response, caller, thrown)
@@ -73,16 +77,22 @@ export class Gateway {
   ): Promise<void> {
     const { path, query } = targetOf(request.url ?? '/')
     const { method: httpMethod = 'GET' } = request
-    if (isProbe(path))
-      return send(request, response, await probe(path, httpMethod, this.#options.readiness), false)
-    const handler = this.mux.find(path)
-    if (handler !== undefined) return runHandler(handler, request, response, caller.signal)
+    const normal = normalPath(path)
+    if (isProbe(normal))
+      return send(request, response, await probe(normal, httpMethod, this.#options.readiness), false)
+    const handler = this.mux.find(normal)
+    if (handler !== undefined) {
+      // A handler sees the path that it was found by, whichever way the caller wrote it.
+      request.url = query === '' ? normal : `${normal}?${query}`
+      sendContinue(request, response)
+      return runHandler(handler, request, response, caller.signal)
+    }
     const prepared = (this.#prepared ??= this.#compile())
     const found = prepared.routes.find(httpMethod === 'HEAD' ? 'GET' : httpMethod, path)
     if (found === undefined && next !== undefined) return next()
     const allow = allowOf(found, prepared.routes, path)
     const { cors } = this.#options
-    const isPreflight = cors !== undefined && applyCors(cors, request, response, allow)
+    const isPreflight = cors !== undefined && applyCors(cors, prepared, request, response, allow)
     if (found === undefined) throw new HttpError(404, 'NOT_FOUND', 'no such path')
     if ('match' in found && !isPreflight) return call(prepared, found.match, query, request, response, caller)
     if (httpMethod !== 'OPTIONS')
@@ -102,7 +112,7 @@ export class Gateway {
     if (!response.headersSent && !response.hasHeader('x-request-id'))
       response.setHeader('x-request-id', requestIdOf(request))
     if (thrown instanceof AshlarError || caller.isGone) return
-    const fields = { requestId: response.getHeader('x-request-id'), error: thrown }
+    const fields = { requestId: response.getHeader('x-request-id'), error: errorForLog(thrown) }
     this.#options.logger?.error(fields, 'the gateway failed on a request')
   }
 
@@ -118,18 +128,10 @@ export class Gateway {
       options,
       routes: routesOf(methods),
       registry: registryOf(methods),
-      forwarded: forwardedNames(options.dropIdentityHeaders === true, options.forwardHeaders),
+      forwarded: forwardedNames(options.forwardHeaders),
       responseHeaders: ['x-request-id', 'x-idempotent-replay', ...(options.responseHeaders ?? [])],
     }
   }
-}
-
-const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
-
-/** The caller's request id, or a new one: an answer that never reached the chain can be found in a log, too. */
-function requestIdOf({ headers }: IncomingMessage): string {
-  const given = String(headers['x-request-id'] ?? '')
-  return REQUEST_ID.test(given) ? given : randomUUID()
 }
 
 /** Methods of a path, as `Allow` lists them. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
@@ -8,7 +9,10 @@ import {
   ResourceExhausted,
   Unimplemented,
 } from '../errors.js'
+import { expectContinue } from './continue.js'
 import { errorBody } from './error-body.js'
+import { requestIdOf } from './http-request-id.js'
+import { NOSNIFF } from './respond.js'
 
 export interface HttpServerOptions {
   /** Certificate and key; plain HTTP without. */
@@ -44,7 +48,7 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
   const answering = new WeakMap<Duplex, ServerResponse>()
   const listen: Listener = (request, response) => {
     answering.set(request.socket, response)
-    if (!hasItsHost(request)) refuseHost(response)
+    if (!hasItsHost(request)) refuseHost(request, response)
     else listener(request, response)
   }
   const server =
@@ -58,8 +62,12 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     end(socket, '405 Method Not Allowed', new Unimplemented('CONNECT is not answered'))
   })
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    answer(response, 417, new InvalidArgument('', 'the Expect header must be 100-continue'))
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    expectContinue(request, response)
+    listen(request, response)
+  })
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response, 417, new InvalidArgument('', 'the Expect header must be 100-continue'))
   })
   return server
 }
@@ -72,17 +80,25 @@ function hasItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
 }
 
-const refuseHost = (response: ServerResponse): void =>
-  answer(response, 400, new InvalidArgument('', 'the request must have one Host header'))
+const refuseHost = (request: IncomingMessage, response: ServerResponse): void =>
+  answer(request, response, 400, new InvalidArgument('', 'the request must have one Host header'))
 
-function answer(response: ServerResponse, status: number, error: AshlarError): void {
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  error: AshlarError,
+): void {
   const body = errorBody(error)
-  response
-    .writeHead(status, { ...HEADERS, 'content-length': Buffer.byteLength(body), connection: 'close' })
-    .end(body)
+  const own = {
+    'x-request-id': requestIdOf(request),
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  response.writeHead(status, { ...HEADERS, ...own }).end(body)
 }
 
-const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store', ...NOSNIFF }
 
 function refuse(
   cause: Error & { readonly code?: string },
@@ -102,7 +118,8 @@ function end(socket: Duplex, status: string, error: AshlarError): void {
   const body = errorBody(error)
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `Cache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+      `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${randomUUID()}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
   )
 }
 

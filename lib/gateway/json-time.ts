@@ -51,7 +51,8 @@ export function readDuration(text: string): Duration {
 export function writeTimestamp(message: Message): string {
   const { seconds, nanos } = message as Timestamp
   const whole = Number(seconds)
-  if (whole < MIN_SECONDS || whole > MAX_SECONDS || nanos < 0 || nanos > 999_999_999)
+  const isWhole = Number.isInteger(whole) && Number.isInteger(nanos)
+  if (!isWhole || whole < MIN_SECONDS || whole > MAX_SECONDS || nanos < 0 || nanos > 999_999_999)
     throw new RangeError('a timestamp is out of the range of proto3 JSON')
   return `${instant(whole)}${fraction(nanos)}Z`
 }
@@ -60,7 +61,8 @@ export function writeTimestamp(message: Message): string {
 export function writeDuration(message: Message): string {
   const { seconds, nanos } = message as Duration
   const mixed = (seconds > 0n && nanos < 0) || (seconds < 0n && nanos > 0)
-  if (mixed || seconds > MAX_DURATION || seconds < -MAX_DURATION || Math.abs(nanos) > 999_999_999)
+  const isWhole = typeof seconds === 'bigint' && Number.isInteger(nanos)
+  if (!isWhole || mixed || seconds > MAX_DURATION || seconds < -MAX_DURATION || Math.abs(nanos) > 999_999_999)
     throw new RangeError('a duration is out of the range of proto3 JSON')
   const whole = seconds < 0n ? -seconds : seconds
   return `${seconds < 0n || nanos < 0 ? '-' : ''}${whole}${fraction(Math.abs(nanos))}s`

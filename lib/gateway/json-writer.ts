@@ -12,7 +12,6 @@ import {
   type DescEnum,
   type DescField,
   type DescMessage,
-  type JsonValue,
   type Message,
   type Registry,
   ScalarType,
@@ -21,6 +20,7 @@ import { writeMaskPaths } from './field-mask-text.js'
 import { hasSpecialJson } from './json-any.js'
 import { writeDuration, writeTimestamp } from './json-time.js'
 import { getField, isPlainObject, isUnwrapped, type Local } from './local-field.js'
+import { mapKeyWriter, quote, refuse, scalarWriter, writeFinite, writeInt32 } from './scalar-writer.js'
 
 /** Writes one value as JSON text. The registry knows the types that a google.protobuf.Any holds. */
 export type JsonWriter<T = unknown> = (value: T, registry: Registry | undefined) => string
@@ -30,12 +30,17 @@ const fieldWriters = new WeakMap<DescField, JsonWriter<Message>>()
 
 /**
  * The writer of a message in proto3 JSON, compiled on first use: lowerCamelCase names, zero values written, absent
- * messages and `optional` fields left out. Throws a RangeError for values that the mapping cannot say.
+ * messages and `optional` fields left out. Throws a RangeError for values that the mapping cannot say, and for those of a
+ * wrong type, naming the field.
  */
 export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   const known = messageWriters.get(desc)
   if (known !== undefined) return known
-  const writer = wellKnownWriter(desc) ?? plainWriter(desc)
+  const write = wellKnownWriter(desc) ?? plainWriter(desc)
+  const writer: JsonWriter<Message> = (message, registry) => {
+    checkType(message, desc)
+    return write(message, registry)
+  }
   messageWriters.set(desc, writer)
   return writer
 }
@@ -47,23 +52,48 @@ export function fieldWriter(field: DescField): JsonWriter<Message> {
   const write = valueWriter(field)
   const writer: JsonWriter<Message> = (message, registry) => {
     const value = getField(message, field)
-    return value === undefined ? 'null' : write(value, registry)
+    if (value === undefined) return 'null'
+    try {
+      return write(value, registry)
+    } catch (error) {
+      throw inField(field, error)
+    }
   }
   fieldWriters.set(field, writer)
   return writer
 }
 
 function plainWriter(desc: DescMessage): JsonWriter<Message> {
+  const fields = [...desc.fields].sort((a, b) => a.number - b.number)
   let members: readonly JsonWriter<Message>[] | undefined
   return (message, registry) => {
-    members ??= [...desc.fields].sort((a, b) => a.number - b.number).map(memberWriter)
+    members ??= fields.map(memberWriter)
     let text = ''
-    for (const write of members) {
-      const member = write(message, registry)
-      if (member !== '') text += text === '' ? member : `,${member}`
+    let at = 0
+    try {
+      for (const write of members) {
+        const member = write(message, registry)
+        if (member !== '') text += text === '' ? member : `,${member}`
+        at++
+      }
+    } catch (error) {
+      throw inField(fields[at], error)
     }
     return `{${text}}`
   }
+}
+
+/** Says whose value is wrong, once: the innermost field. */
+function inField(field: DescField | undefined, error: unknown): unknown {
+  if (field === undefined || !(error instanceof RangeError) || error.message.startsWith(FIELD)) return error
+  return new RangeError(`${FIELD}${field.parent.typeName}.${field.name}: ${error.message}`, { cause: error })
+}
+
+const FIELD = 'field '
+
+/** Throws for anything but a message of the type: what is no message has no type either. */
+function checkType(message: Message, { typeName }: DescMessage): void {
+  if ((message as Message | undefined | null)?.$typeName !== typeName) refuse(message, typeName)
 }
 
 function memberWriter(field: DescField): JsonWriter<Message> {
@@ -84,11 +114,12 @@ function memberWriter(field: DescField): JsonWriter<Message> {
 function valueWriter(field: DescField): JsonWriter {
   const write = itemWriter(field)
   if (field.fieldKind === 'list') return listWriter(write)
-  return field.fieldKind === 'map' ? mapWriter(write) : write
+  return field.fieldKind === 'map' ? mapWriter(mapKeyWriter(field.mapKey), write) : write
 }
 
 function listWriter(write: JsonWriter): JsonWriter {
   return (items, registry) => {
+    if (!Array.isArray(items)) return refuse(items, 'array')
     let text = ''
     for (const item of items as readonly unknown[])
       text += text === '' ? write(item, registry) : `,${write(item, registry)}`
@@ -96,51 +127,35 @@ function listWriter(write: JsonWriter): JsonWriter {
   }
 }
 
-function mapWriter(write: JsonWriter): JsonWriter {
+function mapWriter(writeKey: (key: string) => string, write: JsonWriter): JsonWriter {
   return (entries, registry) => {
+    if (!isRecord(entries)) return refuse(entries, 'object')
     let text = ''
-    for (const [key, value] of Object.entries(entries as object))
-      text += `${text === '' ? '' : ','}${quote(key)}:${write(value, registry)}`
+    for (const [key, value] of Object.entries(entries))
+      text += `${text === '' ? '' : ','}${writeKey(key)}:${write(value, registry)}`
     return `{${text}}`
   }
 }
 
+/** An object whose properties are its entries. */
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map)
+
 function itemWriter(field: DescField): JsonWriter {
   if (field.enum !== undefined) return enumWriter(field.enum)
   if (field.message === undefined) return scalarWriter(field.scalar)
-  if (isPlainObject(field)) return (value) => writePlain(value as JsonValue)
+  if (isPlainObject(field)) return (value) => (isRecord(value) ? writePlain(value) : refuse(value, 'object'))
   if (isUnwrapped(field)) return wrappedWriter(field.message)
   const { message } = field
   let write: JsonWriter<Message> | undefined
   return (value, registry) => (write ??= messageWriter(message))(value as Message, registry)
 }
 
-function scalarWriter(type: ScalarType): JsonWriter {
-  switch (type) {
-    case ScalarType.STRING:
-      return (value) => quote(value as string)
-    case ScalarType.BYTES:
-      return (value) => `"${Buffer.from(value as Uint8Array).toString('base64')}"`
-    case ScalarType.FLOAT:
-      return (value) => writeNumber(value as number, shortestFloat)
-    case ScalarType.DOUBLE:
-      return (value) => writeNumber(value as number, String)
-    case ScalarType.INT64:
-    case ScalarType.SINT64:
-    case ScalarType.SFIXED64:
-    case ScalarType.UINT64:
-    case ScalarType.FIXED64:
-      return (value) => `"${String(value)}"`
-    default:
-      return String
-  }
-}
-
 function enumWriter(desc: DescEnum): JsonWriter {
   if (desc.typeName === 'google.protobuf.NullValue') return () => 'null'
   const names = new Map<unknown, string>()
   for (const { name, number } of desc.values) if (!names.has(number)) names.set(number, `"${name}"`)
-  return (value) => names.get(value) ?? String(value)
+  return (value) => names.get(value) ?? writeInt32(value)
 }
 
 const wrappedWriter = (desc: DescMessage): JsonWriter =>
@@ -161,7 +176,7 @@ function wellKnownWriter(desc: DescMessage): JsonWriter<Message> | undefined {
     case 'google.protobuf.Value':
       return (value) => writeValue(value as Value)
     case 'google.protobuf.ListValue':
-      return (list) => `[${(list as ListValue).values.map(writeValue).join(',')}]`
+      return (list) => writeList(list as ListValue)
     default:
       return isWrapperDesc(desc) ? wrapperWriter(desc) : undefined
   }
@@ -184,62 +199,55 @@ function writeAny(any: Any, registry: Registry | undefined): string {
   return content === '{}' ? `{${type}}` : `{${type},${content.slice(1)}`
 }
 
-const writeStruct = (struct: Struct): string =>
-  `{${Object.entries(struct.fields)
+function writeStruct({ fields }: Struct): string {
+  if (!isRecord(fields)) return refuse(fields, 'object')
+  return `{${Object.entries(fields)
     .map(([name, value]) => `${quote(name)}:${writeValue(value)}`)
     .join(',')}}`
+}
 
 function writeValue({ kind }: Value): string {
   switch (kind.case) {
     case 'structValue':
       return writeStruct(kind.value)
     case 'listValue':
-      return `[${kind.value.values.map(writeValue).join(',')}]`
+      return writeList(kind.value)
     case 'numberValue':
-      return finite(kind.value)
+      return writeFinite(kind.value)
     case 'stringValue':
-      return quote(kind.value)
+      return writeText(kind.value)
     case 'boolValue':
-      return String(kind.value)
+      return writeFlag(kind.value)
     case 'nullValue':
       return 'null'
-    case undefined:
+    default:
       throw new RangeError('a google.protobuf.Value is empty')
   }
 }
 
+const writeList = ({ values }: ListValue): string =>
+  Array.isArray(values) ? `[${values.map(writeValue).join(',')}]` : refuse(values, 'array')
+
+const writeText = scalarWriter(ScalarType.STRING)
+const writeFlag = scalarWriter(ScalarType.BOOL)
+
 /** Writes the plain object that generated code keeps for a Struct. JSON.stringify would lose the sign of a zero. */
-function writePlain(value: JsonValue): string {
-  if (typeof value === 'number') return finite(value)
-  if (typeof value === 'string') return quote(value)
-  if (typeof value !== 'object' || value === null) return String(value)
-  if (Array.isArray(value)) return `[${value.map(writePlain).join(',')}]`
-  return `{${Object.entries(value)
-    .map(([name, member]) => `${quote(name)}:${writePlain(member)}`)
-    .join(',')}}`
-}
-
-function finite(value: number): string {
-  if (!Number.isFinite(value)) throw new RangeError('a google.protobuf.Value holds a number JSON has not')
-  return writeNumber(value, String)
-}
-
-const ESCAPED = /["\\\u0000-\u001f\u007f\u2028\u2029\ud800-\udfff]/
-
-/** A JSON string. */
-export const quote = (text: string): string => (ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`)
-
-function writeNumber(value: number, spell: (value: number) => string): string {
-  if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : spell(value)
-  return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"'
-}
-
-/** The fewest digits that read back as the same 32-bit float. */
-function shortestFloat(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 16_777_216) return String(value)
-  for (let precision = 6; precision < 9; precision++) {
-    const short = Number(value.toPrecision(precision))
-    if (Math.fround(short) === value) return String(short)
+function writePlain(value: unknown): string {
+  switch (typeof value) {
+    case 'number':
+      return writeFinite(value)
+    case 'string':
+      return quote(value)
+    case 'boolean':
+      return String(value)
+    case 'object':
+      if (value === null) return 'null'
+      // Array.from: a hole is an undefined value, which JSON has not.
+      if (Array.isArray(value)) return `[${Array.from(value, writePlain).join(',')}]`
+      return `{${Object.entries(value)
+        .map(([name, member]) => `${quote(name)}:${writePlain(member)}`)
+        .join(',')}}`
+    default:
+      return refuse(value, 'JSON value')
   }
-  return String(Number(value.toPrecision(9)))
 }

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { InvalidArgument } from '../errors.js'
 import { Metadata } from '../server/call.js'
+import { timeoutMs } from './grpc-timeout.js'
 
 /** Headers that say who is calling, believed only where nothing verifies a token. */
-const IDENTITY = ['account-id', 'subject', 'groups']
+export const IDENTITY_HEADERS = ['account-id', 'subject', 'groups'] as const
+/** Headers of which a request has one: of two, nobody could say which one counts. */
+export const SINGLE_HEADERS = ['authorization', 'account-id', 'subject', 'idempotency-key'] as const
 const FORWARDED = [
   'authorization',
   'x-request-id',
@@ -13,19 +16,19 @@ const FORWARDED = [
   'tracestate',
 ]
 
-/** The names of the headers that become metadata. What drops identity headers drops them among the further ones, too. */
-export const forwardedNames = (dropIdentity: boolean, more: readonly string[] = []): readonly string[] => {
-  const names = [...FORWARDED, ...IDENTITY, ...more.map((name) => name.toLowerCase())]
-  return [...new Set(names)].filter((name) => !dropIdentity || !IDENTITY.includes(name))
-}
+/** The names of the headers that become metadata. */
+export const forwardedNames = (more: readonly string[] = []): readonly string[] => [
+  ...new Set([...FORWARDED, ...IDENTITY_HEADERS, ...more.map((name) => name.toLowerCase())]),
+]
 
 /** @throws InvalidArgument for a value that gRPC metadata could not carry. */
-export function metadataOf({ headers }: IncomingMessage, names: readonly string[]): Metadata {
+export function metadataOf(request: IncomingMessage, names: readonly string[]): Metadata {
   const metadata = new Metadata()
   for (const name of names) {
-    const value = headers[name]
+    const value = request.headers[name]
     if (value === undefined) continue
-    for (const each of typeof value === 'string' ? [value] : value) {
+    const values = SINGLE.has(name) ? valuesOf(request, name, value) : [value].flat()
+    for (const each of values) {
       if (!/^[\x20-\x7e]*$/.test(each))
         throw new InvalidArgument('', `the header ${name} must be printable ASCII`)
       metadata.append(name, each)
@@ -34,21 +37,18 @@ export function metadataOf({ headers }: IncomingMessage, names: readonly string[
   return metadata
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  H: 3_600_000,
-  M: 60_000,
-  S: 1000,
-  m: 1,
-  u: 0.001,
-  n: 0.000_001,
+const SINGLE: ReadonlySet<string> = new Set(SINGLE_HEADERS)
+
+/** Node joins what was sent twice, or drops the second: the chain must see both, to refuse them. */
+function valuesOf({ rawHeaders }: IncomingMessage, name: string, value: string | string[]): string[] {
+  const values: string[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '')
+  return values.length > 1 ? values : [value].flat()
 }
 
 /** The caller's deadline from a `grpc-timeout` header, in milliseconds since the epoch. */
 export function deadlineOf({ headers }: IncomingMessage, now: number): number | undefined {
   const given = headers['grpc-timeout']
-  if (given === undefined) return undefined
-  const [, amount, unit] = /^([0-9]{1,8})([HMSmun])$/.exec(String(given)) ?? []
-  if (amount === undefined || unit === undefined)
-    throw new InvalidArgument('', 'the header grpc-timeout must be digits and a unit, such as 500m')
-  return now + Number(amount) * (UNITS[unit] ?? 0)
+  return given === undefined ? undefined : now + timeoutMs(String(given))
 }

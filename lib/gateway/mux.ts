@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { normalPath } from './normal-path.js'
 import { isProbe } from './probes.js'
 
 /** A handler in the style of the Fetch standard. */
@@ -27,6 +28,8 @@ export class GatewayMux {
   handle(pattern: string, handler: HttpHandler): this {
     if (!/^\/[^\s?#{}*]*$/.test(pattern))
       throw new TypeError(`gateway: "${pattern}" is not a path that begins with "/"`)
+    if (normalPath(pattern) !== pattern)
+      throw new TypeError(`gateway: "${pattern}" is matched by no request: write "${normalPath(pattern)}"`)
     if (isProbe(pattern)) throw new TypeError(`gateway: "${pattern}" is reserved for the probe`)
     if (this.#exact.has(pattern) || this.#prefixes.some(([prefix]) => prefix === pattern))
       throw new TypeError(`gateway: "${pattern}" is mounted already`)
@@ -38,7 +41,7 @@ export class GatewayMux {
     return this
   }
 
-  /** The handler for a path; undefined leaves it to the services. */
+  /** The handler for a path in its normal spelling; undefined leaves it to the services. */
   find(path: string): HttpHandler | undefined {
     return this.#exact.get(path) ?? this.#prefixes.find(([prefix]) => path.startsWith(prefix))?.[1]
   }

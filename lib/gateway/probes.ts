@@ -1,5 +1,5 @@
 import { HttpError } from './http-error.js'
-import type { Answer } from './respond.js'
+import { type Answer, NOSNIFF } from './respond.js'
 
 /** Paths that answer the platform; no handler can claim them. */
 export const PROBES = { live: '/healthz', ready: '/readyz' } as const
@@ -41,6 +41,6 @@ async function failingChecks(
 
 const answer = (status: number, body: object): Answer => ({
   status,
-  headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...NOSNIFF },
   body: JSON.stringify(body),
 })

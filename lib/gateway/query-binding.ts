@@ -116,8 +116,8 @@ const bindEntry = ({ name, field }: FieldPath, holder: Message, key: string, val
 function appendPaths(field: DescField, holder: Message, value: string): void {
   const paths = value === '' ? [] : value.split(',').map(toSnakeCase)
   const mask = getField(holder, field) as FieldMask | undefined
-  if (mask !== undefined) mask.paths.push(...paths)
-  else setField(holder, field, { $typeName: 'google.protobuf.FieldMask', paths })
+  if (mask === undefined) setField(holder, field, { $typeName: 'google.protobuf.FieldMask', paths })
+  else for (const path of paths) mask.paths.push(path)
 }
 
 const read = (name: string, field: DescField, holder: Message, json: Json): void =>

@@ -49,28 +49,33 @@ function itemsOf(output: DescMessage): DescField | undefined {
   return lists.length === 1 && isList ? lists[0] : undefined
 }
 
-/** Paths in proto spelling as JSON names; below a map they are keys. */
-function treeOf(paths: readonly string[], message: DescMessage | undefined): Tree {
-  const tree = new Map<string, Tree | undefined>()
-  for (const path of paths) {
-    const [name = '', ...rest] = path.split('.')
-    const field = message === undefined ? undefined : fieldNamed(message, name)
-    const key = field?.jsonName ?? name
-    const inside = field?.fieldKind === 'message' ? field.message : undefined
-    const isWhole = rest.length === 0 || (tree.has(key) && tree.get(key) === undefined)
-    tree.set(key, isWhole ? undefined : merged(tree.get(key), treeOf([rest.join('.')], inside)))
-  }
-  return tree
+/** Paths in proto spelling as JSON names; below a map they are keys. Each path is walked once. */
+function treeOf(paths: readonly string[], message: DescMessage): Tree {
+  const root: Growing = new Map()
+  for (const path of paths) add(path, root, message)
+  return root
 }
 
-function merged(one: Tree | undefined, other: Tree): Tree {
-  const all = new Map(one ?? [])
-  for (const [name, below] of other) {
-    const known = all.get(name)
-    const isWhole = below === undefined || (all.has(name) && known === undefined)
-    all.set(name, isWhole ? undefined : merged(known, below))
+type Growing = Map<string, Growing | undefined>
+
+function add(path: string, root: Growing, message: DescMessage): void {
+  let tree = root
+  let inside: DescMessage | 'keys' | undefined = message
+  let rest = path
+  while (rest !== '') {
+    const dot: number = inside === 'keys' ? -1 : rest.indexOf('.')
+    const name: string = dot < 0 ? rest : rest.slice(0, dot)
+    rest = dot < 0 ? '' : rest.slice(dot + 1)
+    const field: DescField | undefined = typeof inside === 'object' ? fieldNamed(inside, name) : undefined
+    const key = field?.jsonName ?? name
+    const known = tree.get(key)
+    if (known === undefined && tree.has(key)) return
+    if (rest === '') return void tree.set(key, undefined)
+    inside = field?.fieldKind === 'map' ? 'keys' : field?.message
+    const below: Growing = known ?? new Map<string, Growing | undefined>()
+    tree.set(key, below)
+    tree = below
   }
-  return all
 }
 
 function pick(json: unknown, tree: Tree): unknown {

@@ -9,6 +9,24 @@ export interface Answer {
   readonly body: string | Uint8Array | undefined
 }
 
+/** Keeps a browser from taking an answer for something else than its type says. */
+export const NOSNIFF = { 'x-content-type-options': 'nosniff' } as const
+
+/** Adds request headers that the answer depends on, each once; what is there already stays. */
+export function addVary(response: ServerResponse, names: string): void {
+  for (const name of namesIn(names)) {
+    const known = [response.getHeader('vary') ?? []].flat().flatMap((value) => namesIn(String(value)))
+    const lower = known.map((each) => each.toLowerCase())
+    if (!lower.includes('*') && !lower.includes(name.toLowerCase())) response.appendHeader('vary', name)
+  }
+}
+
+const namesIn = (list: string): readonly string[] =>
+  list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+
 /** Bytes below which compressing costs more than it saves. */
 const COMPRESS_FROM = 1024
 const COMPRESSIBLE = /^(?:text\/|application\/(?:json|xml|[a-z.+-]+\+(?:json|xml)))/
@@ -40,7 +58,7 @@ async function compressed(
   body: string | Uint8Array,
 ): Promise<Uint8Array | undefined> {
   if (!COMPRESSIBLE.test(headers['content-type'] ?? '')) return undefined
-  response.appendHeader('vary', 'Accept-Encoding')
+  addVary(response, 'Accept-Encoding')
   const coding = preferredCoding(request.headers['accept-encoding'])
   if (coding === undefined) return undefined
   const bytes = await coders[coding](body)

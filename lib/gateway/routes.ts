@@ -1,4 +1,4 @@
-import type { PathTemplate } from './path-template.js'
+import { decoded, type PathTemplate } from './path-template.js'
 
 /** A template under an HTTP method, and what is behind it. */
 export interface Route<T> {
@@ -45,7 +45,9 @@ export class RouteTable<T> {
   find(httpMethod: string, path: string): Found<T> | undefined {
     const colon = path.lastIndexOf(':')
     if (colon > path.lastIndexOf('/')) {
-      const verbs = this.#byVerb.get(path.slice(colon + 1))
+      const verb = decoded(path.slice(colon + 1)) ?? ''
+      // Without a word behind it, the colon belongs to the value.
+      const verbs = verb === '' ? undefined : this.#byVerb.get(verb)
       const found =
         verbs === undefined ? undefined : search(verbs, httpMethod, path.slice(1, colon).split('/'))
       if (found !== undefined) return found
@@ -78,11 +80,8 @@ function search<T>(root: Node<T>, httpMethod: string, segments: readonly string[
 }
 
 function unescapedLiteral<T>(node: Node<T>, segment: string): Node<T> | undefined {
-  try {
-    return node.literals.get(decodeURIComponent(segment))
-  } catch {
-    return undefined
-  }
+  const text = decoded(segment)
+  return text === undefined ? undefined : node.literals.get(text)
 }
 
 function literalNode<T>(node: Node<T>, text: string): Node<T> {

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Message } from '@bufbuild/protobuf'
 import { AshlarError, Internal } from '../errors.js'
 import { errorBody } from './error-body.js'
+import { NOSNIFF } from './respond.js'
 import type { Content } from './transcode.js'
 
 /** How a stream of answers is framed: a line of JSON each, an event each, or the bytes as they come. */
@@ -48,6 +49,7 @@ export async function sendStream(
       'content-type': contentType,
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
+      ...NOSNIFF,
     })
     response.flushHeaders()
   }

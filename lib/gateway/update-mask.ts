@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../errors.js'
+import { checkMaskPaths } from '../resource/mask-paths.js'
 import { fieldNamed } from './field-path.js'
 import { hasSpecialJson } from './json-any.js'
 import type { Local } from './local-field.js'
@@ -34,9 +35,6 @@ export function maskTargetOf(request: DescMessage, bodyField: DescField | undefi
   return resource === undefined ? undefined : { field, resource }
 }
 
-const MAX_PATHS = 1000
-const MAX_LENGTH = 4096
-
 /**
  * Sorts the values of a request's mask: those that name fields stay, those in a spelling that must not be applied are
  * taken out and answered. Blank values alone are no mask.
@@ -49,11 +47,7 @@ export function sortMask(
 ): readonly IgnoredPath[] {
   const local = message as Local
   const values = local[field.localName] as readonly string[]
-  if (values.length > MAX_PATHS || values.some(({ length }) => length > MAX_LENGTH))
-    throw new InvalidArgument(
-      'update_mask',
-      `has more than ${MAX_PATHS} values or ${MAX_LENGTH} characters in one`,
-    )
+  checkMaskPaths('update_mask', values)
   const kept: string[] = []
   const ignored: IgnoredPath[] = []
   for (const value of values.every((each) => each === '') ? [] : values) {

@@ -31,6 +31,18 @@ describe('routesOf', () => {
   for (const [rule, why] of [
     [get('v1/x'), 'must begin with "/"'],
     [get(''), 'must begin with "/"'],
+    [get('/v1/{a'), 'rules.v1.RulesService/M0 /v1/{a: character 5: "{" is never closed'],
+    [get('/v1/{a=x/*'), 'rules.v1.RulesService/M0 /v1/{a=x/*: character 5: "{" is never closed'],
+    [get('/v1/%zz'), 'rules.v1.RulesService/M0 /v1/%zz: character 5: "%" must be followed by two hex'],
+    [get('/v1/%ff'), 'rules.v1.RulesService/M0 /v1/%ff: character 5: a percent escape is not UTF-8'],
+    [
+      get('/v1/x', { additionalBindings: [get('/v1/{') as never] }),
+      'rules.v1.RulesService/M0 /v1/{: character 5: "{" is never closed',
+    ],
+    [
+      { pattern: { case: 'custom', value: { kind: 'REPORT', path: '/v1/}' } } },
+      'rules.v1.RulesService/M0 /v1/}: character 5: "}" closes a variable that was never opened',
+    ],
     [get('/v1/{nope}'), 'jsontypes.v1.AllTypes has no field "nope"'],
     [get('/v1/{optional_string.x}'), 'has no field "optional_string.x"'],
     [get('/v1/{repeated_string}'), '"repeated_string" is repeated or a message'],

@@ -1,6 +1,7 @@
+import { inspect } from 'node:util'
 import { expect } from 'chai'
-import { create, createRegistry, type MessageInitShape } from '@bufbuild/protobuf'
-import { anyPack, ValueSchema } from '@bufbuild/protobuf/wkt'
+import { create, createRegistry, isMessage, type MessageInitShape } from '@bufbuild/protobuf'
+import { anyPack, DurationSchema, TimestampSchema, ValueSchema } from '@bufbuild/protobuf/wkt'
 import { messageWriter } from '../../lib/gateway/json-writer.js'
 import {
   AllTypesSchema,
@@ -68,7 +69,19 @@ describe('messageWriter', () => {
       JSON.stringify('"\\\n\u2028谷\u{1f601}'),
       'RFC 8259 7',
     ],
-    [{ optionalString: '\ud800' }, 'optionalString', '"\\ud800"', 'RFC 8259 8.2: half a pair is escaped'],
+    [
+      { optionalString: 'a\ud800b' },
+      'optionalString',
+      '"a\ufffdb"',
+      'half a pair is what toBinary makes of it',
+    ],
+    [{ optionalString: '\udc00\ud83d' }, 'optionalString', '"\ufffd\ufffd"', 'half a pair'],
+    [{ mapStringString: { '\ud800': '\ud800' } }, 'mapStringString', '{"\ufffd":"\ufffd"}', 'half a pair'],
+    [{ optionalStruct: { '\ud800': '\ud800' } }, 'optionalStruct', '{"\ufffd":"\ufffd"}', 'half a pair'],
+    [{ optionalInt32: -0 }, 'optionalInt32', '0', 'an integer has one zero'],
+    [{ optionalInt32: '7' as never }, 'optionalInt32', '7', 'digits are a number, as for toBinary'],
+    [{ optionalInt64: '-7' as never }, 'optionalInt64', '"-7"', 'digits are a number, as for toBinary'],
+    [{ optionalFloat: 0.123456789 }, 'optionalFloat', '0.12345679', FLOAT],
     [
       { optionalBytes: Uint8Array.of(251, 255) },
       'optionalBytes',
@@ -193,11 +206,112 @@ describe('messageWriter', () => {
       expect(() => write(init)).to.throw(RangeError)
     })
 
-  it('writes what JSON.parse reads, for every type at once', () => {
+  it('writes messages inside of messages so that JSON.parse reads them', () => {
     expect(
       JSON.parse(write({ recursive: { recursive: { optionalString: 'deep' } } })),
     ).to.have.nested.property('recursive.recursive.optionalString', 'deep')
   })
+
+  for (const [field, values] of [
+    ['optionalInt32', [Number.NaN, Infinity, 1.5, 2 ** 31, -(2 ** 31) - 1, 'x', 1n, true, null, {}, [1]]],
+    ['optionalSint32', [Number.NaN, 2 ** 31, 'x', null]],
+    ['optionalSfixed32', [Number.NaN, -(2 ** 31) - 1, 'x', null]],
+    ['optionalUint32', [Number.NaN, -1, 2 ** 32, 0.5, 'x', '-1', null, undefined]],
+    ['optionalFixed32', [Number.NaN, -1, 2 ** 32, 'x', null]],
+    ['optionalInt64', [Number.NaN, 1.5, 2n ** 63n, -(2n ** 63n) - 1n, 'x', '1.5', true, null, {}]],
+    ['optionalSint64', [Number.NaN, 2n ** 63n, 'x', null]],
+    ['optionalSfixed64', [Number.NaN, 2n ** 63n, 'x', null]],
+    ['optionalUint64', [Number.NaN, -1n, 2n ** 64n, 'x', null]],
+    ['optionalFixed64', [Number.NaN, -1n, 2n ** 64n, 'x', null]],
+    ['textInt64', ['x', '9223372036854775808', null]],
+    ['optionalFloat', [1e39, -1e39, 'x', 1n, true, null, {}]],
+    ['optionalDouble', ['x', 1n, true, null, {}]],
+    ['optionalBool', ['false', 'x', 0, 1, null, {}]],
+    ['optionalString', [1, true, null, {}, ['a']]],
+    ['optionalBytes', ['AAAA', [1, 2], {}, null, 7, new Uint16Array(2)]],
+    ['optionalNestedEnum', ['FOO', Number.NaN, 2 ** 31, 1.5, null]],
+    ['optionalNestedMessage', [{ a: 1 }, 'x', 7, null, create(AllTypesSchema)]],
+    [
+      'optionalTimestamp',
+      [{ seconds: 1n, nanos: 0 }, new Date(0), '2026-01-31T10:00:00Z', create(DurationSchema)],
+    ],
+    ['optionalFieldMask', [{ paths: 'a' }, ['a']]],
+    [
+      'optionalStruct',
+      [[], 'x', null, { a: undefined }, { a: () => 1 }, { a: 1n }, { a: new Array(1) }, { a: Infinity }],
+    ],
+    ['optionalBoolWrapper', ['true', 1]],
+    ['optionalInt32Wrapper', [Number.NaN, 'x']],
+    ['optionalInt64Wrapper', ['x', 2n ** 63n]],
+    ['optionalStringWrapper', [7]],
+    ['repeatedInt32', [[1, Number.NaN], ['x'], 'x', null, { 0: 1 }, new Set([1]), new Array(1)]],
+    ['repeatedString', ['abc', [1], null]],
+    ['repeatedNestedMessage', [[{ a: 1 }], [null], {}]],
+    [
+      'mapInt32Int32',
+      [{ 1: 'x' }, { x: 1 }, { '01': 1 }, { 4294967296: 1 }, { 1.5: 1 }, [1], new Map([[1, 2]]), null],
+    ],
+    ['mapUint32Uint32', [{ '-1': 1 }]],
+    ['mapInt64Int64', [{ 9223372036854775808: 1n }, { ' 1': 1n }, { '0x1': 1n }, { '': 1n }]],
+    ['mapUint64Uint64', [{ '-1': 1n }]],
+    ['mapBoolBool', [{ yes: true }, { true: 'yes' }]],
+    ['mapStringDouble', [{ a: 'x' }]],
+    ['mapStringNestedMessage', [{ a: { a: 1 } }]],
+    [
+      'oneofField',
+      [
+        { case: 'oneofUint32', value: -1 },
+        { case: 'oneofEnum', value: 'FOO' },
+      ],
+    ],
+  ] as readonly (readonly [string, readonly unknown[]])[])
+    for (const value of values)
+      it(`refuses ${isMessage(value) ? value.$typeName : inspect(value)} in ${field}, naming the field`, () => {
+        const message = create(AllTypesSchema, { recursive: {} })
+        Object.assign(message.recursive as object, { [field]: value })
+        const name = snakeCase(field === 'oneofField' ? (value as { case: string }).case : field)
+        expect(() => messageWriter(AllTypesSchema)(message, registry)).to.throw(
+          RangeError,
+          new RegExp(`^field jsontypes\\.v1\\.AllTypes\\.${name}: `),
+        )
+      })
+
+  for (const [what, kind] of [
+    ['a text for a number', { case: 'numberValue', value: 'x' }],
+    ['NaN', { case: 'numberValue', value: Number.NaN }],
+    ['a number for a text', { case: 'stringValue', value: 7 }],
+    ['a text for a flag', { case: 'boolValue', value: 'x' }],
+    ['a list that is none', { case: 'listValue', value: { values: 'x' } }],
+    ['a struct that is none', { case: 'structValue', value: { fields: 'x' } }],
+    ['a kind that there is not', { case: 'nope', value: 7 }],
+  ] as const)
+    it(`refuses a google.protobuf.Value that holds ${what}`, () => {
+      const optionalValue = create(ValueSchema)
+      Object.assign(optionalValue, { kind })
+      expect(() => write({ optionalValue })).to.throw(
+        RangeError,
+        'field jsontypes.v1.AllTypes.optional_value: ',
+      )
+    })
+
+  for (const [desc, seconds, nanos] of [
+    [TimestampSchema, Number.NaN, 0],
+    [TimestampSchema, 1.5, 0],
+    [TimestampSchema, 'x', 0],
+    [TimestampSchema, 0n, Number.NaN],
+    [TimestampSchema, 0n, 0.5],
+    [DurationSchema, Number.NaN, 0],
+    [DurationSchema, 1.5, 0],
+    [DurationSchema, 'x', 0],
+    [DurationSchema, 0n, Number.NaN],
+    [DurationSchema, 0n, 0.5],
+  ] as const)
+    it(`refuses ${desc.name} of ${String(seconds)} seconds and ${nanos} nanoseconds`, () => {
+      const time = Object.assign(create(desc as typeof TimestampSchema), { seconds, nanos })
+      expect(() => messageWriter(desc)(time, registry)).to.throw(RangeError)
+    })
 })
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

@@ -35,12 +35,6 @@ describe('metadata of a call through the gateway', () => {
   const ALWAYS = ['authorization', 'idempotency-key', 'if-match', 'traceparent', 'tracestate', 'x-request-id']
   for (const [what, options, more] of [
     ['the known headers and nothing else', {}, ['account-id', 'groups', 'subject']],
-    ['no identity where tokens are verified', { dropIdentityHeaders: true }, []],
-    [
-      'no identity where tokens are verified, asked for or not',
-      { dropIdentityHeaders: true, forwardHeaders: ['Subject', 'account-id', 'groups', 'x-own'] },
-      ['x-own'],
-    ],
     [
       'configured headers as well',
       { forwardHeaders: ['X-Own'] },

@@ -106,4 +106,42 @@ describe('parsePathTemplate', () => {
     it(`refuses ${JSON.stringify(template)} (google.api.http: ${rule})`, () => {
       expect(() => parsePathTemplate(template)).to.throw(TypeError)
     })
+
+  for (const [template, problem] of [
+    ['v1', 'character 1: a path must begin with "/"'],
+    ['/v1/', 'character 5: a segment is empty: remove the slash in front of it'],
+    ['/v1/{id', 'character 5: "{" is never closed: write {field} or {field=pattern}'],
+    ['/v1/{', 'character 5: "{" is never closed: write {field} or {field=pattern}'],
+    ['/v1/{id=shelves/*', 'character 5: "{" is never closed: write {field} or {field=pattern}'],
+    ['/v1/{id=shelves/**', 'character 5: "{" is never closed: write {field} or {field=pattern}'],
+    ['/v1/{a}/{id=x', 'character 9: "{" is never closed: write {field} or {field=pattern}'],
+    ['/v1/a}', 'character 6: "}" closes a variable that was never opened'],
+    ['/v1/{a}}', 'character 8: "}" follows a variable, which must be a whole segment'],
+    ['/v1/{}', 'character 6: a variable must name a field: letters, digits and "_", parts separated by "."'],
+    ['/v1/{a=}', 'character 8: a variable has an empty pattern: write {field} or {field=*}'],
+    ['/v1/{a={b}}', 'character 8: a variable cannot stand in another variable'],
+    ['/v1/{a}/x/{a=y/*}', 'character 11: "a" is bound twice: name each field once'],
+    ['/v1/**/x', 'character 5: "**" must be the last segment'],
+    ['/v1/{a=x/**}/{b}', 'character 10: "**" must be the last segment'],
+    ['/v1/a*', 'character 6: "*" is in the middle of a segment'],
+    ['/v1/x%zz', 'character 6: "%" must be followed by two hexadecimal digits'],
+    ['/v1/x%4', 'character 6: "%" must be followed by two hexadecimal digits'],
+    ['/v1/x%', 'character 6: "%" must be followed by two hexadecimal digits'],
+    ['/v1/{a=x%zz/*}', 'character 9: "%" must be followed by two hexadecimal digits'],
+    ['/v1/x:go%zz', 'character 9: "%" must be followed by two hexadecimal digits'],
+    ['/v1/x%ff', 'character 6: a percent escape is not UTF-8'],
+    ['/v1/..', 'character 5: ".." is a dot segment, which clients remove from a path'],
+    ['/v1/%2E/x', 'character 5: "." is a dot segment, which clients remove from a path'],
+    ['/v1/a\\b', 'character 6: "\\\\" cannot stand in a path: write it percent-encoded'],
+    ['/v1/a:', 'character 7: a verb must follow the ":"'],
+    ['/v1/{a=*:go}', 'character 9: a verb must stand behind the path, outside of variables'],
+    ['/v1/a:b/c', 'character 8: a verb must be one word at the end of the path'],
+  ] as const)
+    it(`says of ${JSON.stringify(template)}: ${problem}`, () => {
+      expect(() => parsePathTemplate(template)).to.throw(TypeError, problem)
+    })
+
+  it('decodes a verb, as it decodes a literal', () => {
+    expect(parsePathTemplate('/v1/x:go%6F').verb).to.equal('goo')
+  })
 })

@@ -1,0 +1,17 @@
+/** All that is neither written as it stands in every spelling of a path, nor begins a dot segment. */
+const UNUSUAL = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/]|\/\./
+
+/**
+ * The one spelling of a path (RFC 3986 section 6.2.2, and the URL standard where it goes further): no dot segments, `\` is
+ * `/`, letters, digits, `-`, `.`, `_` and `~` stand for themselves, other escapes are upper-case. `%2F` and empty segments stay.
+ * @param path - begins with `/`, and has neither query nor fragment.
+ */
+export function normalPath(path: string): string {
+  if (!UNUSUAL.test(path)) return path
+  return new URL(`http://localhost${path.replace(/%[0-9A-Fa-f]{2}/g, respell)}`).pathname
+}
+
+function respell(escape: string): string {
+  const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+  return /[A-Za-z0-9\-._~]/.test(character) ? character : escape.toUpperCase()
+}

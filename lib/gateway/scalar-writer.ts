@@ -1,0 +1,124 @@
+import { isUint8Array } from 'node:util/types'
+import { ScalarType } from '@bufbuild/protobuf'
+
+/** Writes a value that a field holds as JSON text. Throws a RangeError for one that the field cannot hold. */
+export type ScalarWriter = (value: unknown) => string
+
+/**
+ * How values of the type are written, following the table of the proto3 JSON mapping. Values are those of a handler, and
+ * TypeScript's types are no promise: what `toBinary` refuses is refused here, and what it converts comes out the same.
+ */
+export function scalarWriter(type: ScalarType): ScalarWriter {
+  switch (type) {
+    case ScalarType.STRING:
+      return (value) => (typeof value === 'string' ? quote(value) : refuse(value, 'string'))
+    case ScalarType.BOOL:
+      return (value) => (typeof value === 'boolean' ? String(value) : refuse(value, 'bool'))
+    case ScalarType.BYTES:
+      return (value) => (isUint8Array(value) ? `"${base64(value)}"` : refuse(value, 'bytes'))
+    case ScalarType.FLOAT:
+      return (value) => writeNumber(floatOf(value), shortestFloat)
+    case ScalarType.DOUBLE:
+      return (value) => writeNumber(numberOf(value, 'double'), String)
+    case ScalarType.UINT32:
+    case ScalarType.FIXED32:
+      return (value) => writeInteger(value, 0, 0xffff_ffff, 'uint32')
+    case ScalarType.INT32:
+    case ScalarType.SINT32:
+    case ScalarType.SFIXED32:
+      return writeInt32
+    case ScalarType.INT64:
+    case ScalarType.SINT64:
+    case ScalarType.SFIXED64:
+      return (value) => `"${writeLong(value, -0x8000_0000_0000_0000n, 0x7fff_ffff_ffff_ffffn, 'int64')}"`
+    case ScalarType.UINT64:
+    case ScalarType.FIXED64:
+      return (value) => `"${writeLong(value, 0n, 0xffff_ffff_ffff_ffffn, 'uint64')}"`
+  }
+}
+
+/** Also the range of an enum's numbers. */
+export const writeInt32: ScalarWriter = (value) => writeInteger(value, -0x8000_0000, 0x7fff_ffff, 'int32')
+
+/** Writes a key of a map, which every object has as text: only the one spelling that the key's type has for it. */
+export function mapKeyWriter(type: ScalarType): (key: string) => string {
+  if (type === ScalarType.STRING) return quote
+  const write = scalarWriter(type)
+  return (key) => {
+    const text = type === ScalarType.BOOL ? boolText(key) : write(key)
+    return text === key ? `"${key}"` : text === `"${key}"` ? text : refuse(key, 'map key')
+  }
+}
+
+const boolText = (key: string): string => (key === 'true' || key === 'false' ? key : '')
+
+const ESCAPED = /["\\\u0000-\u001f\u007f\u2028\u2029\ud800-\udfff]/
+
+/** A JSON string. Half a surrogate pair becomes U+FFFD, as it does on its way into a protobuf message. */
+export const quote = (text: string): string =>
+  ESCAPED.test(text) ? JSON.stringify(text.toWellFormed()) : `"${text}"`
+
+/** A finite number, as a google.protobuf.Value has it. */
+export function writeFinite(value: unknown): string {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return refuse(value, 'finite number')
+  return writeNumber(value, String)
+}
+
+/** Throws what tells an operator which value does not fit; a caller reads `internal error`. */
+export function refuse(value: unknown, what: string): never {
+  const given = typeof value === 'number' || typeof value === 'bigint' ? String(value) : kindOf(value)
+  throw new RangeError(`expected ${what}, got ${given}`)
+}
+
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value
+
+function writeInteger(value: unknown, min: number, max: number, what: string): string {
+  const number = numberOf(value, what)
+  return Number.isInteger(number) && number >= min && number <= max ? String(number) : refuse(value, what)
+}
+
+function writeLong(value: unknown, min: bigint, max: bigint, what: string): string {
+  const long = typeof value === 'bigint' ? value : longOf(value)
+  return long !== undefined && long >= min && long <= max ? String(long) : refuse(value, what)
+}
+
+/** Fields with `jstype = JS_STRING` hold digits. */
+function longOf(value: unknown): bigint | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  try {
+    return BigInt(value)
+  } catch {
+    return undefined
+  }
+}
+
+function numberOf(value: unknown, what: string): number {
+  if (typeof value === 'number') return value
+  const number = typeof value === 'string' ? Number(value) : Number.NaN
+  return Number.isNaN(number) && value !== 'NaN' ? refuse(value, what) : number
+}
+
+function floatOf(value: unknown): number {
+  const number = numberOf(value, 'float')
+  const float = Math.fround(number)
+  return Number.isFinite(number) && !Number.isFinite(float) ? refuse(value, 'float') : float
+}
+
+function writeNumber(value: number, spell: (value: number) => string): string {
+  if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : spell(value)
+  return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"'
+}
+
+/** The fewest digits that read back as the same 32-bit float. */
+function shortestFloat(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 16_777_216) return String(value)
+  for (let precision = 6; precision < 9; precision++) {
+    const short = Number(value.toPrecision(precision))
+    if (Math.fround(short) === value) return String(short)
+  }
+  return String(Number(value.toPrecision(9)))
+}
+
+const base64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64')
