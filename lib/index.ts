@@ -20,6 +20,7 @@ export {
 } from '../decorators/index.js'
 export {
   type BatchUpdateItem,
+  type BatchUpdateItemOf,
   type Column,
   type Columns,
   columnsOf,
@@ -66,8 +67,10 @@ export {
   type SqliteOptions,
   transaction,
   type TransactionOptions,
+  type TypedBatchUpdate,
   type TypedUpdate,
   TypeormRepository,
+  type UpdateOptions,
   type Verification,
   watchStatements,
   type Where,
@@ -180,6 +183,7 @@ export {
   type SqlOperationOptions,
   SqlOperationStore,
   type StoredReply,
+  supportsIfMatch,
   supportsValidateOnly,
   type TlsConfig,
   type UserInterceptor,

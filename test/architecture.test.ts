@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { engineBranches } from './support/engine-branches.js'
 import { root } from './support/root.js'
 import { projectFiles, type SourceFile, sourceFiles } from './support/source-files.js'
 
@@ -20,7 +21,10 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     from: 'lib/gateway',
     own: ['lib/gateway', 'lib/errors.ts', 'lib/context.ts', 'lib/server/call.ts', 'lib/resource', 'lib/gen'],
   },
-  { from: 'lib/migrations', own: ['lib/migrations', 'lib/errors.ts', 'lib/resource'] },
+  {
+    from: 'lib/migrations',
+    own: ['lib/migrations', 'lib/errors.ts', 'lib/resource', 'lib/persistence/executors/postgres-cancel.ts'],
+  },
   {
     from: 'lib/server',
     own: [
@@ -115,6 +119,7 @@ const AT_THE_ROOT = [
     'ormconfig.ts',
     'README.md',
     'CHANGELOG.md',
+    'CONTRIBUTING.md',
     'LICENSE',
   ],
   ...['SECURITY.md', 'eslint.config.js', '.npmrc', '.gitignore', '.git', '.ci'],
@@ -122,6 +127,8 @@ const AT_THE_ROOT = [
 ]
 
 const LONGEST_FILE = 350
+/** Lower it as they fall: the goal is none outside of one object per engine. */
+const MOST_ENGINE_BRANCHES = 144
 const NOTHING_IS_CALLED = /(^|[/-])(utils?|common|shared|core|base|helpers?|managers?)([./-]|$)/
 
 describe('the architecture', () => {
@@ -200,6 +207,13 @@ describe('the architecture', () => {
 
   it('has no cycle of imports that run', () => {
     expect(cycles(handWritten)).to.deep.equal([])
+  })
+
+  it('decides by the database engine in fewer and fewer places outside of the executors', () => {
+    const branches = handWritten
+      .filter(({ path }) => /^lib\/(persistence|server)\//.test(path) && !/\/executors?[/.]/.test(path))
+      .flatMap(({ path, text }) => engineBranches(path, text).map((line) => `${path}:${line}`))
+    expect(branches.length, branches.join('\n')).to.be.at.most(MOST_ENGINE_BRANCHES)
   })
 
   it(`has no file over ${LONGEST_FILE} lines`, () => {

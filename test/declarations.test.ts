@@ -18,6 +18,53 @@ export class HooksInMemory extends memoryRepositoryOf(Hook) {}
 export const repository = repositoryOf(Hook)
 `
 
+const UPDATES = `
+import { BatchUpdateItemOf, repositoryOf } from 'ashlar'
+
+class Hook {
+  id!: string
+  url!: string
+  retries!: number
+  note?: string
+}
+declare const hooks: InstanceType<ReturnType<typeof repositoryOf<Hook>>>
+declare const whole: Hook
+declare const names: string[]
+declare const hook: Partial<Hook>
+
+hooks.update('a', whole)
+hooks.update('a', whole, ['*'])
+hooks.update('a', { url: '' }, ['url'])
+hooks.update('a', {}, names, { touchOnly: true })
+hooks.batchUpdate([
+  { key: 'a', entity: whole, fieldMask: [] },
+  { key: 'b', entity: whole, fieldMask: ['*'] },
+  { key: 'c', entity: { id: 'c', url: '', retries: 1 }, fieldMask: [] },
+  { key: 'd', entity: { url: '' }, fieldMask: ['url', 'note'] },
+  { key: 'e', entity: {}, fieldMask: names, touchOnly: true },
+])
+hooks.batchUpdate(names.map((key) => ({ key, entity: { url: key }, fieldMask: ['url'] })))
+`
+
+/** None of these compiles: each would set to zero what it does not name, or names nothing there is. */
+const MISTAKES = [
+  "hooks.update('a', { url: '' })",
+  "hooks.update('a', { url: '' }, [])",
+  "hooks.update('a', { url: '' }, ['*'])",
+  "hooks.update('a', { url: '' }, names)",
+  "hooks.update('a', { url: '' }, ['address'])",
+  "hooks.update('a', {}, names, { touchOnly: false })",
+  "hooks.batchUpdate([{ key: 'a', entity: { url: '' }, fieldMask: [] }])",
+  "hooks.batchUpdate([{ key: 'a', entity: { url: '' }, fieldMask: ['*'] }])",
+  "hooks.batchUpdate([{ key: 'a', entity: { url: '' }, fieldMask: names }])",
+  "hooks.batchUpdate([{ key: 'a', entity: { url: '' }, fieldMask: ['address'] }])",
+  "hooks.batchUpdate([{ key: 'a', entity: { url: '' } } as never as { key: string; entity: Partial<Hook> }])",
+  "hooks.batchUpdate([{ key: 'a', entity: hook, fieldMask: [] }])",
+  "hooks.batchUpdate([{ key: 'a', entity: whole, fieldMask: [] }, { key: 'b', entity: hook, fieldMask: [] }])",
+  "hooks.batchUpdate([{ key: 'a', entity: {}, fieldMask: [], touchOnly: false }])",
+  "const item: BatchUpdateItemOf<Hook> = { key: 'a', entity: hook, fieldMask: [] }",
+]
+
 describe('declarations of a package that uses this one', () => {
   let folder: string
   beforeEach(() => {
@@ -29,13 +76,24 @@ describe('declarations of a package that uses this one', () => {
     for (const name of ['typeorm', '@bufbuild', '@grpc', 'nice-grpc', 'nice-grpc-common'])
       symlinkSync(join(root, 'node_modules', name), join(installed, name))
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-    writeFileSync(join(folder, 'hooks.ts'), SOURCE)
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   it('name every type that a repository is made of', function () {
     this.timeout(60_000)
-    const program = ts.createProgram([join(folder, 'hooks.ts')], {
+    writeFileSync(join(folder, 'hooks.ts'), SOURCE)
+    expect(problemsOf('hooks.ts')).to.deep.equal([])
+  })
+
+  it('take an update of a whole entity, or of part of one with a mask, in a batch as well', function () {
+    this.timeout(60_000)
+    const mistakes = MISTAKES.map((line) => `{\n  // @ts-expect-error\n  ${line}\n}`)
+    writeFileSync(join(folder, 'updates.ts'), `${UPDATES}${mistakes.join('\n')}\n`)
+    expect(problemsOf('updates.ts')).to.deep.equal([])
+  })
+
+  function problemsOf(file: string): string[] {
+    const program = ts.createProgram([join(folder, file)], {
       target: ts.ScriptTarget.ES2022,
       module: ts.ModuleKind.NodeNext,
       strict: true,
@@ -48,8 +106,9 @@ describe('declarations of a package that uses this one', () => {
     })
     const { diagnostics } = program.emit()
     const problems = [...ts.getPreEmitDiagnostics(program), ...diagnostics]
-    expect(
-      problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
-    ).to.deep.equal([])
-  })
+    return problems.map(
+      ({ file: at, start, messageText }) =>
+        `${at?.getLineAndCharacterOfPosition(start ?? 0).line ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+    )
+  }
 })

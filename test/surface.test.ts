@@ -30,11 +30,16 @@ describe('the public surface', () => {
 
   it('has one binding for a name, whichever entry it is taken from', async () => {
     const bindings = new Map<string, unknown>()
+    const shared: string[] = []
     for (const entry of surface().entries)
       for (const [name, value] of Object.entries((await import(fileOf(entry))) as Record<string, unknown>)) {
-        if (bindings.has(name)) expect(bindings.get(name), `${name} of ${entry}`).to.equal(value)
+        if (bindings.has(name)) {
+          expect(bindings.get(name), `${name} of ${entry}`).to.equal(value)
+          shared.push(name)
+        }
         bindings.set(name, value)
       }
+    expect(shared).to.include.members(['ErrNotFound', 'Resource', 'ServerBuilder'])
   })
 })
 

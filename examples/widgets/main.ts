@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { DataSource } from 'typeorm'
 import {
   DefaultGRPCAddr,
@@ -56,5 +57,7 @@ if (import.meta.filename === process.argv[1]) {
     httpAddr: process.env['HTTP_ADDR'] ?? ':8080',
   })
   await server.serve(stop.signal)
-  await dataSource.destroy()
+  // A handler that goes on was answered for, and keeps neither the process nor the connection it waits for.
+  await Promise.race([dataSource.destroy(), pause(1_000)])
+  process.exit()
 }

@@ -32,6 +32,21 @@ export const BATCHES: readonly Case[] = [
     },
   ],
   [
+    'batchUpdate with touchOnly writes no field of that item',
+    async (on) => {
+      const [created] = await on.store('a', 'b')
+      const item = (key: string, touchOnly: boolean) => ({
+        key,
+        entity: on.patch,
+        fieldMask: touchOnly ? [] : on.mask,
+        touchOnly,
+      })
+      const [b, a] = await on.repository.batchUpdate([item('b', false), item('a', true)])
+      assert.ok(b !== undefined && on.isChanged(b))
+      assert.deepEqual(on.untouched(a as never), on.untouched(created as never))
+    },
+  ],
+  [
     'batchUpdate with a key of nothing writes nothing',
     async (on) => {
       await on.store('a', 'b')

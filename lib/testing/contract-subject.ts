@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import type { Repository, ResourceModel } from '../persistence/index.js'
 import { withTenant } from './with-tenant.js'
 
-/** A repository of the contract: `Repository`, or a subclass of `repositoryOf` with its narrower update. */
-export interface ContractRepository<E extends object> extends Omit<Repository<E>, 'update'> {
+/** A repository of the contract: `Repository`, or a subclass of `repositoryOf` with its narrower updates. */
+export interface ContractRepository<E extends object> extends Omit<Repository<E>, 'update' | 'batchUpdate'> {
   update(...operands: never[]): Promise<E>
+  batchUpdate(...operands: never[]): Promise<E[]>
 }
 
 /** A fresh, empty repository, and what the contract has to know to use it. */
@@ -65,6 +66,19 @@ export class Contract<E extends object> {
   stored(entity: E): Readonly<Record<string, unknown>> {
     const hidden = new Set([...this.model.credentials, ...this.model.secrets].map(({ property }) => property))
     return Object.fromEntries(Object.entries(entity).filter(([property]) => !hidden.has(property)))
+  }
+
+  /** What an update with this mask leaves alone: all of `stored` but the masked fields, the etag and the time. */
+  untouched(entity: E, mask: readonly string[] = []): Readonly<Record<string, unknown>> {
+    const { etag, updateTime, byProto } = this.model
+    const written = new Set<string | undefined>([
+      ...mask.map((proto) => byProto.get(proto)?.property),
+      etag?.property,
+      updateTime?.property,
+    ])
+    return Object.fromEntries(
+      Object.entries(this.stored(entity)).filter(([property]) => !written.has(property)),
+    )
   }
 
   /** Whether the masked fields of an entity hold what the patch says. */

@@ -20,7 +20,7 @@ export class Contact {
 }
 
 /** Another one, in English. */
-@Resource()
+@Resource({ shared: true })
 @Searchable({ strategy: 'INDEXED', textConfig: 'english' })
 @Entity('articles')
 export class Article {
@@ -29,7 +29,7 @@ export class Article {
 }
 
 /** One whose search needs no files. */
-@Resource()
+@Resource({ shared: true })
 @Searchable()
 @Entity('remarks')
 export class Remark {

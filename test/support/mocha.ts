@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Mocha from 'mocha'
+import { RequestContext } from '../../lib/context.js'
 import { root } from './root.js'
 
 /** What the process that runs mocha tells the one that started it. */
@@ -9,6 +10,9 @@ export interface Counts {
   readonly failed: number
   readonly skipped: number
 }
+
+// Tests fill their tables as system; nobody has to read of it. A server of a test reports to its own logger.
+RequestContext.onSystem(() => {})
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { mocha: Mocha.MochaOptions }
 const mocha = new Mocha({ ...manifest.mocha, reporter: 'spec', color: process.stdout.isTTY === true })

@@ -18,6 +18,8 @@ export interface RunOptions {
   /** Put before the program: `['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh']`. */
   readonly under?: readonly string[]
   readonly uid?: number
+  /** What is typed, and when: as soon as that was printed. Without it there is nothing to read. */
+  readonly input?: { readonly text: string; readonly after: string }
   /** Gets the process while it runs. */
   readonly started?: (child: ChildProcess) => void
 }
@@ -26,7 +28,7 @@ export interface RunOptions {
 export function runCli(
   program: 'ashlar' | 'idp',
   args: readonly string[],
-  { cwd = tmpdir(), env = {}, under = [], uid, started }: RunOptions = {},
+  { cwd = tmpdir(), env = {}, under = [], uid, input, started }: RunOptions = {},
 ): Promise<Ran> {
   const [command = '', ...rest] = [
     ...under,
@@ -37,13 +39,22 @@ export function runCli(
   const child = spawn(command, rest, {
     cwd,
     env: { ...bareEnvironment(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })
   started?.(child)
+  // It may end before it has read everything.
+  child.stdin.on('error', () => undefined)
+  if (input === undefined) child.stdin.end()
   let stdout = ''
   let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  let unsaid = input
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    if (unsaid === undefined || !stdout.includes(unsaid.after)) return
+    child.stdin.write(unsaid.text)
+    unsaid = undefined
+  })
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   return new Promise((resolve, reject) => {
     child.on('error', reject)

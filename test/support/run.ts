@@ -2,11 +2,13 @@ import { execFileSync, fork } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { askedBackends, inCi, servicesFor } from './asked.js'
+import { enginesFolder } from './better-sqlite3.js'
 import type { Counts } from './mocha.js'
 import { compiled, root } from './root.js'
 import { ABSENT, type Service, SERVICES } from './services.js'
 import { startServices } from './start-services.js'
-import { leftOutIn } from './summary.js'
+import { summaryIn } from './summary.js'
 
 /**
  * `npm test`: finds or starts the servers, runs mocha over the compiled tests in a process of its own, ends what it
@@ -15,14 +17,13 @@ import { leftOutIn } from './summary.js'
  */
 const asked = process.argv.slice(2)
 const narrowing = asked.filter((argument) => !argument.startsWith('--'))
-const backends = process.env.BACKENDS?.split(',')
-const inCi = process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false'
+const backends = askedBackends()
 
 const files = testFiles()
 const missing: string[] = []
 installEngines()
 
-const wanted = (Object.keys(SERVICES) as Service[]).filter((service) => backends?.includes(service) ?? true)
+const wanted = servicesFor(backends)
 const started = await startServices(wanted)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void started.stop().then(() => process.exit(130)))
@@ -33,10 +34,11 @@ for (const line of missing) console.log(`CANNOT BE HAD ${line}`)
 const folder = mkdtempSync(join(tmpdir(), 'ashlar-test-'))
 try {
   const { passed, failed, skipped } = await runMocha()
-  const unavailable = missing.length
-  for (const line of leftOutIn(join(folder, 'left-out'))) console.log(`left out: ${line}`)
-  for (const line of missing) console.log(`CANNOT BE HAD ${line}${inCi ? ', and CI needs it' : ''}`)
-  const failures = failed + (inCi ? unavailable : 0)
+  const summary = summaryIn(join(folder, 'summary'))
+  missing.push(...summary.missing)
+  for (const line of summary.leftOut) console.log(line)
+  for (const line of missing) console.log(`CANNOT BE HAD ${line}${inCi() ? ', and CI needs it' : ''}`)
+  const failures = failed + (inCi() ? missing.length : 0)
   console.log(`${passed} passed, ${failures} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`)
   process.exitCode = failures === 0 ? 0 : 1
 } finally {
@@ -46,9 +48,12 @@ try {
 
 /** Compiled tests whose source still exists: a stale file in `dist` is nobody's test. */
 function testFiles(): readonly string[] {
-  const sources = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  const sources = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((source) =>
+    source.endsWith('.test.ts'),
+  )
+  const idle = narrowing.filter((part) => !sources.some((source) => source.includes(part)))
+  if (idle.length > 0) throw new TypeError(`no test file has ${idle.join(' or ')} in its path`)
   return sources
-    .filter((source) => source.endsWith('.test.ts'))
     .filter((source) => narrowing.length === 0 || narrowing.some((part) => source.includes(part)))
     .sort()
     .map((source) => join(compiled, 'test', source.replace(/\.ts$/, '.js')))
@@ -56,10 +61,9 @@ function testFiles(): readonly string[] {
 
 /** The engines that only tests need are installed once, into a folder of their own. */
 function installEngines(): void {
-  const engines = join(root, 'test', 'support', 'engines')
-  if (!existsSync(join(engines, 'install.mjs'))) return
+  if (!existsSync(join(enginesFolder, 'install.mjs'))) return
   try {
-    execFileSync(process.execPath, [join(engines, 'install.mjs')], {
+    execFileSync(process.execPath, [join(enginesFolder, 'install.mjs')], {
       stdio: ['ignore', 'inherit', 'inherit'],
     })
   } catch (error) {
@@ -80,7 +84,7 @@ async function runMocha(): Promise<Counts> {
       ...Object.fromEntries(absent),
       ...started.environment,
       ...(asked.includes('--drill') ? { ASHLAR_DRILL: '1' } : {}),
-      ASHLAR_TEST_SUMMARY: join(folder, 'left-out'),
+      ASHLAR_TEST_SUMMARY: join(folder, 'summary'),
     },
   })
   let counts: Counts | undefined

@@ -1,6 +1,10 @@
-/** Servers the tests talk to. Each has an environment variable that says where it is. */
+/**
+ * Servers the tests talk to. Each has an environment variable that says where it is. A PgBouncer that happens to run is not
+ * taken: it has to pool transactions of every database of the PostgreSQL above.
+ */
 export const SERVICES = {
   postgres: { variable: 'ASHLAR_TEST_POSTGRES_URL', local: 'postgres://postgres@127.0.0.1:5432/postgres' },
+  pgbouncer: { variable: 'ASHLAR_TEST_PGBOUNCER_URL', local: undefined },
   mysql: { variable: 'ASHLAR_TEST_MYSQL_URL', local: 'mysql://root@127.0.0.1:3306/test' },
   redis: { variable: 'ASHLAR_TEST_REDIS_URL', local: 'redis://127.0.0.1:6379' },
   nats: { variable: 'ASHLAR_TEST_NATS_URL', local: 'nats://127.0.0.1:4222' },

@@ -59,7 +59,7 @@ export interface SpecimenOrigin {
 }
 
 /** As little as a resource can have: no tenant, no soft delete, no etag, no times. */
-@Resource({ message: NoteSchema })
+@Resource({ message: NoteSchema, shared: true })
 @Entity('notes')
 export class Note {
   @PrimaryColumn() name!: string

@@ -8,7 +8,9 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -17,7 +19,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import { freePort } from './free-port.js'
-import { ABSENT, type Service, SERVICES } from './services.js'
+import { pgBouncerSettings } from './pgbouncer.js'
+import { ABSENT, type Service, SERVICES, serviceUrl } from './services.js'
 
 /** What a run has to work with: the environment for the tests, and how to end what was started for them. */
 export interface StartedServices {
@@ -32,19 +35,19 @@ export async function startServices(wanted: readonly Service[]): Promise<Started
   const environment: Record<string, string> = {}
   const missing: { service: Service; why: string }[] = []
   const notes: string[] = []
-  const running: Running[] = []
+  const running: StartedService[] = []
   for (const service of wanted) {
     const { variable, local } = SERVICES[service]
     const said = process.env[variable]
     const url = said === undefined || said === '' ? local : said
-    if (url !== ABSENT && (await answers(service, url))) {
+    if (url !== undefined && url !== ABSENT && (await answers(service, url))) {
       environment[variable] = url
       notes.push(`${service}: the one that answers at ${new URL(url).host}`)
       continue
     }
     try {
       if (url === ABSENT) throw new TypeError(`${variable} says that there is none`)
-      const started = await start(service)
+      const started = await start(service, environment[SERVICES.postgres.variable])
       running.push(started)
       environment[variable] = started.url
       notes.push(`${service}: started for this run at ${new URL(started.url).host}`)
@@ -54,16 +57,24 @@ export async function startServices(wanted: readonly Service[]): Promise<Started
     }
   }
   const stop = async () => {
-    await Promise.all(running.splice(0).map(end))
+    for (const service of running.splice(0).reverse()) await service.stop()
   }
   return { environment, missing, notes, stop }
 }
 
-interface Running {
+/** A server in a temporary folder of its own. */
+export interface StartedService {
   readonly url: string
-  readonly process: ChildProcess
-  readonly folder: string
-  readonly goodbye: NodeJS.Signals
+  readonly hasEnded: boolean
+  /** What it has said so far. */
+  log(): string
+  stop(): Promise<void>
+}
+
+interface Place {
+  readonly as: Identity
+  readonly port: number
+  readonly postgres: string | undefined
 }
 
 /** How each server is prepared and run in `folder`; the path of its program comes from {@link program}. */
@@ -73,7 +84,7 @@ interface Recipe {
   readonly url: (port: number) => string
   /** The signal that ends it at once and cleanly; SIGTERM when left out. */
   readonly goodbye?: NodeJS.Signals
-  prepare?(folder: string, as: Identity): void
+  prepare?(folder: string, place: Place): void
   arguments(folder: string, port: number): readonly string[]
 }
 
@@ -85,7 +96,7 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
     users: ['postgres', 'nobody'],
     goodbye: 'SIGINT',
     url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
-    prepare: (folder, as) =>
+    prepare: (folder, { as }) =>
       execFileSync(
         program('initdb'),
         [
@@ -107,14 +118,30 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
       ...['-c', 'fsync=off', '-c', 'max_connections=300'],
     ],
   },
+  pgbouncer: {
+    program: 'pgbouncer',
+    users: ['postgres', 'nobody'],
+    url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
+    prepare: (folder, { port, postgres }) =>
+      writeFileSync(join(folder, 'pgbouncer.ini'), pgBouncerSettings(port, postgres)),
+    arguments: (folder) => [join(folder, 'pgbouncer.ini')],
+  },
   mysql: {
     program: 'mariadbd',
     users: ['mysql', 'nobody'],
     url: (port) => `mysql://root@127.0.0.1:${port}/test`,
-    prepare: (folder, as) =>
+    prepare: (folder, { as }) =>
       execFileSync(
         program('mariadb-install-db'),
-        ['--no-defaults', `--datadir=${join(folder, 'data')}`, '--auth-root-authentication-method=normal'],
+        [
+          ...[
+            '--no-defaults',
+            `--datadir=${join(folder, 'data')}`,
+            '--auth-root-authentication-method=normal',
+          ],
+          // With the test database come users without a name, who are taken for any other of this machine.
+          '--skip-test-db',
+        ],
         { ...quiet, ...as, cwd: folder },
       ),
     arguments: (folder, port) => [
@@ -142,7 +169,14 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
   },
 }
 
-async function start(service: Service): Promise<Running> {
+/** Starts a server for `test`, which is skipped where the run does without servers of that kind. */
+export async function ownServer(service: Service, test: { skip(): void }): Promise<StartedService> {
+  if (serviceUrl(service) === undefined) test.skip()
+  return start(service, serviceUrl('postgres'))
+}
+
+/** @param postgres - what a PgBouncer stands before. */
+async function start(service: Service, postgres: string | undefined): Promise<StartedService> {
   const recipe = RECIPES[service]
   const executable = program(recipe.program)
   const as = identity(recipe.users)
@@ -152,18 +186,18 @@ async function start(service: Service): Promise<Running> {
   if (as.uid !== undefined)
     for (const path of [folder, join(folder, 'data')]) chownSync(path, as.uid, as.gid ?? as.uid)
   try {
-    recipe.prepare?.(folder, as)
     const port = await freePort()
+    recipe.prepare?.(folder, { as, port, postgres })
     const log = openSync(join(folder, 'log'), 'w')
     const child = spawn(executable, recipe.arguments(folder, port), {
       ...as,
       cwd: folder,
       stdio: ['ignore', log, log],
     })
-    const running = { url: recipe.url(port), process: child, folder, goodbye: recipe.goodbye ?? 'SIGTERM' }
-    for (let attempt = 0; attempt < 300; attempt++) {
-      if (child.exitCode !== null) throw new TypeError(`${executable} ended with ${child.exitCode}`)
-      if (await answers(service, running.url)) return running
+    const started = new Started(recipe.url(port), child, folder, recipe.goodbye ?? 'SIGTERM')
+    for (const end = Date.now() + 30_000; Date.now() < end;) {
+      if (started.hasEnded) throw new TypeError(`${executable} ended: ${started.log()}`)
+      if (await answers(service, started.url)) return started
       await pause(100)
     }
     child.kill('SIGKILL')
@@ -174,13 +208,32 @@ async function start(service: Service): Promise<Running> {
   }
 }
 
-async function end({ process: child, folder, goodbye }: Running): Promise<void> {
-  if (child.exitCode === null) {
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill(goodbye)
-    await Promise.race([ended, pause(10_000).then(() => child.kill('SIGKILL'))])
+class Started implements StartedService {
+  constructor(
+    readonly url: string,
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+    private readonly goodbye: NodeJS.Signals,
+  ) {}
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null
   }
-  rmSync(folder, { recursive: true, force: true })
+
+  log(): string {
+    return readFileSync(join(this.folder, 'log'), 'utf8')
+  }
+
+  async stop(): Promise<void> {
+    if (!this.hasEnded) {
+      const ended = new Promise((resolve) => this.child.once('exit', resolve))
+      this.child.kill(this.goodbye)
+      const late = setTimeout(() => this.child.kill('SIGKILL'), 10_000)
+      await ended
+      clearTimeout(late)
+    }
+    rmSync(this.folder, { recursive: true, force: true })
+  }
 }
 
 interface Identity {
@@ -233,7 +286,7 @@ function program(name: string): string {
 /** Whether a client of that kind gets a sensible answer, logging in where the protocol knows that. */
 async function answers(service: Service, url: string): Promise<boolean> {
   try {
-    if (service === 'postgres') {
+    if (service === 'postgres' || service === 'pgbouncer') {
       const client = new Client({ connectionString: url, connectionTimeoutMillis: 2000 })
       client.on('error', () => {})
       try {

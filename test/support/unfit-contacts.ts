@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Resource, Searchable } from '../../decorators/index.js'
 
 /** Whose declarations do not fit together: there is no such text configuration. */
-@Resource()
+@Resource({ shared: true })
 @Searchable({ strategy: 'INDEXED', textConfig: "x'" })
 @Entity('unfit')
 export class Unfit {

@@ -1,15 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './root.js'
-import { leftOut } from './summary.js'
+import { cannotBeHad } from './summary.js'
 
-const folder = join(dirname(root), 'shared', 'vectors')
+const folder = process.env.ASHLAR_TEST_VECTORS ?? join(dirname(root), 'shared', 'vectors')
 
-/** A whole vector file, or undefined (and a line in the summary) where the folder beside the repository is absent. */
+/**
+ * A whole vector file. Undefined where the folder beside the repository is absent: the run says so at its end, and fails with
+ * `CI` set.
+ */
 export function vectorFile<File = Record<string, unknown>>(name: string): File | undefined {
   const path = join(folder, `${name}.json`)
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as File
-  leftOut(`vectors ${name}`, 'the folder of public vectors is not beside the repository')
+  cannotBeHad(
+    `the public vectors ${name}`,
+    'there is no such file in shared/vectors beside the repository; ASHLAR_TEST_VECTORS names another folder',
+  )
   return undefined
 }
 

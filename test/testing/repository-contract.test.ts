@@ -1,5 +1,10 @@
 import { expect } from 'chai'
-import { MemoryRepository, memoryRepositoryOf } from '../../lib/persistence/index.js'
+import {
+  type BatchUpdateItem,
+  MemoryRepository,
+  memoryRepositoryOf,
+  type UpdateOptions,
+} from '../../lib/persistence/index.js'
 import {
   type ContractSubject,
   fixedClock,
@@ -12,7 +17,7 @@ import { RequestContext } from '../../lib/context.js'
 import { Widget } from '../../examples/widgets/widget.js'
 import { openSubject, type OpenSubject } from '../conformance/open-subject.js'
 import { subjectOptions } from '../conformance/subject.js'
-import { backends, describeOn } from '../support/backends.js'
+import { backends, describeOn, pooled } from '../support/backends.js'
 import { Note, Specimen } from '../support/specimen.js'
 
 const change = { patch: { title: 'changed', count: 7 }, mask: ['title', 'count'] }
@@ -22,7 +27,7 @@ const make = (n: number): Partial<Specimen> => ({
   tags: { n: String(n) },
 })
 
-describeOn('repositoryContract', backends, (backend) => {
+describeOn('repositoryContract', [...backends, ...pooled], (backend) => {
   let subject: OpenSubject
   before(async () => {
     subject = await openSubject(backend)
@@ -92,6 +97,22 @@ describe('repositoryContract', () => {
         update: (key: string, entity: Specimen, mask?: string[]) => working.update(key, entity, mask),
       }),
       'of two updates with one etag exactly one wins',
+    ],
+    [
+      'takes touchOnly for any update',
+      (working) => ({
+        update: (key: string, entity: Specimen, mask: string[], options: UpdateOptions) =>
+          working.update(key, entity, mask, { ...options, touchOnly: false }),
+      }),
+      'update with touchOnly writes no field, whatever the mask says',
+    ],
+    [
+      'takes touchOnly of an item for any update',
+      (working) => ({
+        batchUpdate: (items: BatchUpdateItem<string, Specimen>[]) =>
+          working.batchUpdate(items.map((item) => ({ ...item, fieldMask: ['*'], touchOnly: false }))),
+      }),
+      'batchUpdate with touchOnly writes no field of that item',
     ],
     [
       'deletes nothing',

@@ -1,0 +1,213 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compiled } from './root.js'
+
+/**
+ * Whether the tests notice that the code is wrong: `node dist/test/support/mutants.js [word]`. Each row plants one fault into the
+ * compiled code, runs the tests that are to fail with it, and takes the fault out again. Ends with `N killed, N survived`. Not part
+ * of `npm test`; build before and after.
+ */
+interface Mutant {
+  readonly name: string
+  /** Below `lib`, without its ending. */
+  readonly file: string
+  readonly from: string
+  readonly to: string
+  /** Test files, as `npm test -- …` takes them. */
+  readonly tests: string
+}
+
+const builderMethods = [
+  ...['authenticator', 'deduplicationStore', 'lroStore', 'tls', 'httpTls', 'reflection'].map((name) => [
+    name,
+    `return this.#set({ ${name} });`,
+  ]),
+  [
+    'interceptors',
+    'return this.#set({ interceptors: [...(this.#config.interceptors ?? []), ...interceptors] });',
+  ],
+  ['resilience', 'return this.#set({ resilience: { ...this.#config.resilience, ...resilience } });'],
+  ['gateway', 'return this.#set({ gateway: { ...this.#config.gateway, ...gateway } });'],
+  ['limits', 'return this.#set({ limits: { ...this.#config.limits, ...limits } });'],
+] as const
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a page may be as large as asked',
+    file: 'persistence/list-plan',
+    from: 'Math.min(asked, MAX_PAGE_SIZE)',
+    to: 'asked',
+    tests: 'persistence/list-plan',
+  },
+  {
+    name: 'a purge ends after its first chunk',
+    file: 'persistence/typeorm-repository',
+    from: 'if (chunk < PURGE_CHUNK)',
+    to: 'if (true)',
+    tests: 'persistence/purge-chunks',
+  },
+  {
+    name: 'an unknown credential costs nothing',
+    file: 'persistence/credential-check',
+    from: 'await minter.verifyUnknown(',
+    to: 'void (',
+    tests: 'secrets/decoy',
+  },
+  {
+    name: 'a long development key is cut',
+    file: 'secrets/dev-encryptor',
+    from: 'bytes.length !== KEY_BYTES',
+    to: 'bytes.length < KEY_BYTES',
+    tests: 'secrets/decoy',
+  },
+  {
+    name: 'a short development key is filled up',
+    file: 'secrets/dev-encryptor',
+    from: 'bytes.length !== KEY_BYTES',
+    to: 'bytes.length > KEY_BYTES',
+    tests: 'secrets/decoy',
+  },
+  ...['9', '11'].map((minutes) => ({
+    name: `replies are kept for ${minutes} minutes`,
+    file: 'server/stores/memory-deduplication-store',
+    from: '10 * 60_000',
+    to: `${minutes} * 60_000`,
+    tests: 'server/time-limits',
+  })),
+  ...['3_599_999', '3_600_001'].map((ms) => ({
+    name: `operations are kept for ${ms} ms`,
+    file: 'server/stores/memory-operation-store',
+    from: '3_600_000',
+    to: ms,
+    tests: 'server/time-limits',
+  })),
+  ...['4_999', '5_001'].map((ms) => ({
+    name: `a shutdown takes ${ms} ms`,
+    file: 'server/shutdown',
+    from: '5_000',
+    to: ms,
+    tests: 'server/time-limits',
+  })),
+  ...['1_999', '2_001'].map((ms) => ({
+    name: `a readiness check has ${ms} ms`,
+    file: 'server/readiness',
+    from: '2_000',
+    to: ms,
+    tests: 'server/time-limits',
+  })),
+  ...['4_999', '5_001'].map((ms) => ({
+    name: `health is asked every ${ms} ms`,
+    file: 'server/health',
+    from: '5_000',
+    to: ms,
+    tests: 'server/time-limits',
+  })),
+  {
+    name: 'writes keep the etag',
+    file: 'persistence/patch',
+    from: 'stamps[model.etag.property] = newEtag()',
+    to: 'void newEtag',
+    tests: 'conformance/repository',
+  },
+  ...['deletionOf', 'restorationOf'].map((name) => ({
+    name: `${name} keeps the etag`,
+    file: 'persistence/patch',
+    from: `export const ${name} = (model, sources) => model.deleteTime === undefined\n    ? {}\n    : { ...stampsOf(model, sources),`,
+    to: `export const ${name} = (model, sources) => model.deleteTime === undefined\n    ? {}\n    : {`,
+    tests: 'conformance/repository',
+  })),
+  {
+    name: 'q is lost on its way to the repository',
+    file: 'server/resource-request',
+    from: '...(has.q && {',
+    to: '...(false && {',
+    tests: 'server/search-list',
+  },
+  {
+    name: 'the uses of asSystem are not reported',
+    file: 'context',
+    from: 'known.add(resource);',
+    to: 'return;',
+    tests: 'server/system-log',
+  },
+  {
+    name: 'reads are deduplicated',
+    file: 'server/interceptors/idempotency',
+    from: "new Set(['get', 'list', 'watch'])",
+    to: 'new Set()',
+    tests: 'server/idempotency.test',
+  },
+  {
+    name: 'an address of another process is forgotten',
+    file: 'server/server',
+    from: 'recordExternalTarget(type, address)',
+    to: 'recordExternalTarget(type)',
+    tests: 'server/gate',
+  },
+  ...builderMethods.map(([name, from]) => ({
+    name: `the builder forgets ${name}`,
+    file: 'server/server-builder',
+    from,
+    to: 'return this;',
+    tests: 'server/builder-methods',
+  })),
+  {
+    name: 'the builder forgets grpcServer().add',
+    file: 'server/server',
+    from: 'void this.register(service, implementation)',
+    to: 'void 0',
+    tests: 'server/builder-methods',
+  },
+]
+
+const words = process.argv.slice(2)
+let killed = 0
+const survived: string[] = []
+const planted = MUTANTS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+for (const tests of new Set(planted.map((mutant) => mutant.tests)))
+  if (!passes(tests)) throw new TypeError(`${tests} fails without a fault: nothing can be learned from it`)
+for (const mutant of planted) {
+  if (dies(mutant)) killed++
+  else survived.push(mutant.name)
+}
+for (const name of survived) console.log(`SURVIVED ${name}`)
+console.log(`${killed} killed, ${survived.length} survived`)
+process.exitCode = survived.length === 0 ? 0 : 1
+
+function dies({ name, file, from, to, tests }: Mutant): boolean {
+  const path = join(compiled, 'lib', `${file}.js`)
+  const text = readFileSync(path, 'utf8')
+  if (text.split(from).length !== 2) {
+    console.log(
+      `${name}: ${file} has the text to change ${text.split(from).length - 1} times instead of once`,
+    )
+    return false
+  }
+  const saved = `${path}.saved`
+  copyFileSync(path, saved)
+  try {
+    writeFileSync(
+      path,
+      text.replace(from, () => to),
+    )
+    const survives = passes(tests)
+    console.log(`${survives ? 'SURVIVED' : 'killed  '} ${name}`)
+    return !survives
+  } finally {
+    copyFileSync(saved, path)
+    rmSync(saved)
+  }
+}
+
+function passes(tests: string): boolean {
+  const { status } = spawnSync(
+    process.execPath,
+    [join(compiled, 'test', 'support', 'run.js'), ...tests.split(' ')],
+    {
+      stdio: 'ignore',
+      env: { ...process.env, BACKENDS: 'memory,sqlite' },
+    },
+  )
+  return status === 0
+}

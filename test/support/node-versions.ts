@@ -1,0 +1,82 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { compiled, root } from './root.js'
+
+/**
+ * Runs the tests on other versions of Node: `node dist/test/support/node-versions.js 22 24`, and behind `--` the words that
+ * narrow a run. Each version comes from npm's registry into a temporary folder, headers included; the engine that has to be
+ * compiled for each Node is compiled there, too.
+ */
+const [versions, words] = divided(process.argv.slice(2))
+if (versions.length === 0) throw new TypeError('name versions of Node, such as 22 24')
+const outcomes: string[] = []
+for (const version of versions) outcomes.push(await tested(version))
+for (const outcome of outcomes) console.log(outcome)
+
+function divided(asked: readonly string[]): readonly [versions: readonly string[], words: readonly string[]] {
+  const at = asked.indexOf('--')
+  return at < 0 ? [asked, []] : [asked.slice(0, at), asked.slice(at + 1)]
+}
+
+async function tested(version: string): Promise<string> {
+  if (!/^\d+(\.\d+){0,2}$/.test(version)) throw new TypeError(`"${version}" is no version of Node`)
+  const folder = mkdtempSync(join(tmpdir(), `ashlar-node-${version}-`))
+  // Some tests run the program as another user.
+  chmodSync(folder, 0o755)
+  try {
+    const { node, headers, name } = install(version, folder)
+    const engines = join(folder, 'engines')
+    const source = join(root, 'test', 'support', 'engines')
+    cpSync(source, engines, { recursive: true, filter: (path) => path !== join(source, 'node_modules') })
+    console.log(`== Node ${name}`)
+    const { status, summary } = await run(node, {
+      ...process.env,
+      PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}`,
+      npm_config_nodedir: headers,
+      ASHLAR_TEST_ENGINES: engines,
+    })
+    if (status !== 0) process.exitCode = 1
+    return `Node ${name}: ${summary}`
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The package `node` brings the program and, inside of it, a package of this machine's kind with the headers. */
+function install(version: string, folder: string): { node: string; headers: string; name: string } {
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }))
+  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', `node@${version}`], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const node = join(folder, 'node_modules', 'node', 'bin', 'node')
+  if (status !== 0 || !existsSync(node)) throw new TypeError(`node@${version} cannot be installed`)
+  const kind = `node-${process.platform}-${process.arch}`
+  const places = [
+    join(folder, 'node_modules', 'node', 'node_modules', kind),
+    join(folder, 'node_modules', kind),
+  ]
+  const headers = places.find((place) => existsSync(join(place, 'include', 'node', 'node.h')))
+  if (headers === undefined) throw new TypeError(`node@${version} brings no headers for ${kind}`)
+  const name = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
+  return { node, headers, name }
+}
+
+async function run(
+  node: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ status: number | null; summary: string }> {
+  const child = spawn(node, [join(compiled, 'test', 'support', 'run.js'), ...words], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let last = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    process.stdout.write(text)
+    last = (last + text).slice(-1_000)
+  })
+  const status = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { status, summary: /^\d+ passed, \d+ failed.*$/m.exec(last)?.[0] ?? `ended with status ${status}` }
+}

@@ -1,0 +1,28 @@
+import { ABSENT } from './services.js'
+
+/**
+ * The configuration of a PgBouncer that pools transactions of every database of a PostgreSQL: few sessions, and each
+ * transaction on another one than the last, so that what is set on one is missing on the next.
+ */
+export const pgBouncerSettings = (port: number, postgres: string | undefined): string => `[databases]
+* = ${connectionOf(postgres)}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 4
+server_round_robin = 1
+max_client_conn = 300
+server_login_retry = 1
+`
+
+function connectionOf(url: string | undefined): string {
+  if (url === undefined || url === ABSENT)
+    throw new TypeError('it stands before a PostgreSQL, and there is none')
+  const { hostname, port, username, password } = new URL(url)
+  const quoted = (text: string) => `'${decodeURIComponent(text).replaceAll("'", "''")}'`
+  const login = `user=${quoted(username)}${password === '' ? '' : ` password=${quoted(password)}`}`
+  return `host=${hostname} port=${port || '5432'} ${login}`
+}

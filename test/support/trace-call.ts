@@ -1,0 +1,146 @@
+import { Session } from 'node:inspector/promises'
+import { fileURLToPath } from 'node:url'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
+import { widgetServer } from '../../examples/widgets/main.js'
+import { jsonLogger } from '../../lib/index.js'
+import { ForeignClient } from './clients.js'
+import { compiled } from './root.js'
+
+/**
+ * What one warm call runs of this project: `node dist/test/support/trace-call.js [--list] [database URL]`. Prints how many
+ * files, distinct functions and function calls a gRPC Get and an HTTP PATCH need, by V8's own counts, and with `--list` each
+ * function. The client lives in a thread of its own, so that only the server is counted.
+ */
+const WARM_UP = 300
+const SAMPLES = 9
+
+interface Traced {
+  readonly calls: ReadonlyMap<string, number>
+  readonly total: number
+}
+
+interface Addresses {
+  readonly grpc: string
+  readonly http: string
+}
+
+type Kind = 'get' | 'patch'
+
+if (isMainThread) await trace()
+else await serveCalls(workerData as Addresses)
+
+async function trace(): Promise<void> {
+  const asked = process.argv.slice(2)
+  const database = asked.find((argument) => !argument.startsWith('--')) ?? ':memory:'
+  const stop = new AbortController()
+  const server = await widgetServer({
+    database,
+    grpcAddr: '127.0.0.1:0',
+    httpAddr: '127.0.0.1:0',
+    logger: jsonLogger('info', () => {}),
+  })
+  const serving = server.serve(stop.signal)
+  await server.ready()
+  const client = new Worker(new URL(import.meta.url), {
+    workerData: { grpc: server.grpcAddr(), http: server.httpAddr() } satisfies Addresses,
+  })
+  const broken = new Promise<never>((_resolve, reject) => client.once('error', reject))
+  const call = (kind: Kind, times: number): Promise<void> => {
+    const done = new Promise<void>((resolve) => client.once('message', () => setImmediate(resolve)))
+    client.postMessage({ kind, times })
+    return Promise.race([done, broken])
+  }
+  for (const [kind, title] of [
+    ['get', 'gRPC Get'],
+    ['patch', 'HTTP PATCH'],
+  ] as const) {
+    await call(kind, WARM_UP)
+    const { calls, total } = await leastOf(SAMPLES, () => traced(() => call(kind, 1)))
+    const files = new Set([...calls.keys()].map((name) => name.slice(0, name.indexOf(' '))))
+    console.log(`${title}: ${files.size} files, ${calls.size} functions, ${total} calls`)
+    if (asked.includes('--list'))
+      for (const [name, count] of [...calls].sort(([a], [b]) => (a < b ? -1 : 1)))
+        console.log(`  ${count} ${name}`)
+  }
+  await client.terminate()
+  stop.abort()
+  await serving
+}
+
+/** The sample with the fewest calls: a timer that ran beside one is not part of it. */
+async function leastOf(samples: number, take: () => Promise<Traced>): Promise<Traced> {
+  let least = await take()
+  for (let sample = 1; sample < samples; sample++) {
+    const next = await take()
+    if (next.total < least.total) least = next
+  }
+  return least
+}
+
+async function traced(run: () => Promise<void>): Promise<Traced> {
+  const session = new Session()
+  session.connect()
+  await session.post('Profiler.enable')
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+  await run()
+  await session.post('Profiler.takePreciseCoverage') // the first call after the start compiles lazily; it is not counted
+  await run()
+  const { result } = await session.post('Profiler.takePreciseCoverage')
+  await session.post('Profiler.stopPreciseCoverage')
+  session.disconnect()
+  const calls = new Map<string, number>()
+  let total = 0
+  for (const { url, functions } of result) {
+    const file = ourFile(url)
+    if (file === undefined) continue
+    for (const { functionName, ranges } of functions) {
+      const [range] = ranges
+      if (range === undefined || range.count === 0) continue
+      calls.set(`${file} ${functionName || '(anonymous)'} @${range.startOffset}`, range.count)
+      total += range.count
+    }
+  }
+  return { calls, total }
+}
+
+/** Path inside of the project's own code; generated code and everything else is not counted. */
+function ourFile(url: string): string | undefined {
+  if (!url.startsWith('file:')) return undefined
+  const path = fileURLToPath(url)
+  const inside = path.slice(compiled.length + 1).replaceAll('\\', '/')
+  return path.startsWith(compiled) && inside.startsWith('lib/') && !inside.includes('/gen/')
+    ? inside
+    : undefined
+}
+
+async function serveCalls({ grpc, http }: Addresses): Promise<void> {
+  const identity = { 'account-id': 'acme', groups: 'staff' }
+  const client = new ForeignClient(WidgetService, grpc)
+  const { answer } = await client.unary(
+    'CreateWidget',
+    { widget: { display_name: 'Anvil', size: 7 } },
+    identity,
+  )
+  const id = (answer as { readonly id: string }).id
+  let size = 0
+  const once: Record<Kind, () => Promise<unknown>> = {
+    get: () => client.unary('GetWidget', { id }, identity),
+    patch: async () => {
+      const answered = await fetch(`http://${http}/v1/widgets/${id}?update_mask=size`, {
+        method: 'PATCH',
+        headers: { ...identity, 'content-type': 'application/json' },
+        body: JSON.stringify({ size: ++size % 1000 }),
+      })
+      if (!answered.ok) throw new TypeError(`PATCH: ${answered.status} ${await answered.text()}`)
+      await answered.arrayBuffer()
+    },
+  }
+  parentPort?.on('message', ({ kind, times }: { readonly kind: Kind; readonly times: number }) => {
+    const run = async () => {
+      for (let call = 0; call < times; call++) await once[kind]()
+      parentPort?.postMessage('done')
+    }
+    void run()
+  })
+}
