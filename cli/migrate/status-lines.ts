@@ -2,6 +2,8 @@ import type { VersionStatus } from '../../lib/migrations/index.js'
 import type { Paint } from '../paint.js'
 import { printable } from '../printable.js'
 
+const DIED = 'its host died in the middle: run ashlar migrate up with the files that have it'
+
 /** One line for each version. */
 export function statusLines(versions: readonly VersionStatus[], paint: Paint): readonly string[] {
   const width = Math.max(...versions.map(({ name }) => name.length))
@@ -15,7 +17,8 @@ export function statusLines(versions: readonly VersionStatus[], paint: Paint): r
       ahead: paint.dim,
     }
     const since = appliedAt === undefined ? '' : paint.dim(` ${appliedAt.toISOString()}`)
-    const why = error === undefined ? '' : ` ${printable(error.replace(/^migrations: /, ''))}`
+    const reason = error ?? (state === 'dirty' ? DIED : '')
+    const why = reason === '' ? '' : ` ${printable(reason.replace(/^migrations: /, ''))}`
     const adopted = isChecked ? '' : paint.dim(' (by another tool)')
     return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${why}`
   })

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import type { Connection } from 'mysql2/promise'
 import { MigrationError } from '../errors.js'
 import type { ResolvedOptions } from './options.js'
 import { redact } from './redact.js'
-import { connectionFailed, type Row, type Session } from './session.js'
+import { connected, connectionFailed, type Row, type Session } from './session.js'
 import { SessionError, sessionError } from './session-error.js'
 import { stoppable } from './stoppable.js'
 
@@ -161,23 +162,32 @@ const mayHaveWarned = (result: unknown): boolean =>
   Array.isArray(result) || (result as { readonly warningStatus?: number } | undefined)?.warningStatus !== 0
 
 async function connect(options: ResolvedOptions): Promise<Connection> {
-  const { createConnection } = await import('mysql2/promise').catch(() => {
+  const { default: mysql } = await import('mysql2').catch(() => {
     throw new TypeError('migrations on MySQL need the package mysql2: npm install mysql2')
   })
-  try {
-    const connection = await createConnection({
-      uri: options.url.replace(/^mariadb:/i, 'mysql:'),
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      charset: 'utf8mb4',
-      timezone: 'Z',
-      supportBigNumbers: true,
-    })
-    // A connection that breaks while it is idle has no query to fail: the next one does.
-    connection.on('error', () => undefined)
-    return connection
-  } catch (error) {
-    throw connectionFailed(error, options)
-  }
+  let connecting: ReturnType<typeof mysql.createConnection> | undefined
+  return connected(
+    options,
+    async () => {
+      const connection = mysql.createConnection({
+        uri: options.url.replace(/^mariadb:/i, 'mysql:'),
+        connectTimeout: CONNECT_TIMEOUT_MS,
+        charset: 'utf8mb4',
+        timezone: 'Z',
+        supportBigNumbers: true,
+      })
+      connecting = connection
+      await new Promise<void>((resolve, reject) => {
+        connection.once('connect', () => resolve())
+        connection.once('error', reject)
+      })
+      // A connection that breaks while it is idle has no query to fail: the next one does.
+      connection.on('error', () => undefined)
+      return connection.promise()
+    },
+    // Its socket is not in the types of the package, and destroy() would only say goodbye on it.
+    () => (connecting as unknown as { readonly stream: Socket } | undefined)?.stream.destroy(),
+  )
 }
 
 async function query(

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -6,7 +7,7 @@ import { MigrationError } from '../errors.js'
 import { type CancelTarget, requestCancel } from '../persistence/executors/postgres-cancel.js'
 import type { ResolvedOptions } from './options.js'
 import { redact } from './redact.js'
-import { connectionFailed, type Row, type Session } from './session.js'
+import { connected, connectionFailed, type Row, type Session } from './session.js'
 import { sessionError } from './session-error.js'
 import { stoppable } from './stoppable.js'
 
@@ -210,20 +211,24 @@ async function connect(options: ResolvedOptions, timeoutMs = CONNECT_TIMEOUT_MS)
   const { default: pg } = await import('pg').catch(() => {
     throw new TypeError('migrations on PostgreSQL need the package pg: npm install pg')
   })
-  try {
-    const client = new pg.Client({
-      connectionString: options.url,
-      application_name: `ashlar migrate ${options.module} ${hostname()}:${process.pid}`.slice(0, 63),
-      connectionTimeoutMillis: timeoutMs,
-      keepAlive: true,
-    })
-    // A connection that breaks while it is idle has no query to fail: the next one does.
-    client.on('error', () => undefined)
-    await client.connect()
-    return client
-  } catch (error) {
-    throw connectionFailed(error, options)
-  }
+  const socket = new Socket()
+  return connected(
+    options,
+    async () => {
+      const client = new pg.Client({
+        connectionString: options.url,
+        application_name: `ashlar migrate ${options.module} ${hostname()}:${process.pid}`.slice(0, 63),
+        connectionTimeoutMillis: timeoutMs,
+        keepAlive: true,
+        stream: () => socket,
+      })
+      // A connection that breaks while it is idle has no query to fail: the next one does.
+      client.on('error', () => undefined)
+      await client.connect()
+      return client
+    },
+    () => socket.destroy(),
+  )
 }
 
 async function end(client: Client): Promise<void> {

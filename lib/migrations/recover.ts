@@ -94,7 +94,7 @@ async function isNeverApplied(step: Step, row: AppliedVersion): Promise<boolean>
   throw new MigrationError(
     'dirty',
     `${row.name}: ${row.statementsDone} of ${statements.length} statements are done and MySQL cannot undo them: ` +
-      'correct the file and run up first, then roll back',
+      'run up first, with the file as it was or corrected, then roll back',
     row.name,
   )
 }

@@ -2,6 +2,7 @@ import { MigrationError } from '../errors.js'
 import type { Dialect } from './dialect.js'
 import type { ResolvedOptions } from './options.js'
 import { SessionError, sessionError } from './session-error.js'
+import { isAborted } from './stoppable.js'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -49,6 +50,29 @@ export function connectionFailed(error: unknown, { url, dialect }: ResolvedOptio
   const advice = ADVICE.find(([codes]) => codes.test(code))?.[1]
   const said = [`no connection to ${server}: ${text}`, ...(advice === undefined ? [] : [advice])].join('; ')
   return new MigrationError('connection', said, undefined, code)
+}
+
+/**
+ * Waits for a connection. When the run is told to stop in the meantime, `giveUp` ends the attempt.
+ * @throws {MigrationError}
+ */
+export async function connected<T>(
+  options: ResolvedOptions,
+  connection: () => Promise<T>,
+  giveUp: () => void,
+): Promise<T> {
+  const { signal } = options
+  // A connection that is made to cancel a statement begins when the signal has aborted.
+  const mayStop = signal?.aborted === false
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return await connection()
+  } catch (error) {
+    if (!mayStop || !isAborted(signal)) throw connectionFailed(error, options)
+    throw new MigrationError('cancelled', 'cancelled while it connected: nothing was changed')
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+  }
 }
 
 /** What to do, by what the server or Node answered. */

@@ -134,15 +134,21 @@ function stateOf(row: AppliedVersion, shipped: string | undefined): VersionState
 function differenceOf({ name, state, error }: VersionStatus): readonly string[] {
   switch (state) {
     case 'pending':
-      return [`${name} is not applied`]
+      return [`${name} is not applied: run ashlar migrate up`]
     case 'running':
       return [`${name} is being migrated by another session now: look again when it has ended`]
     case 'dirty':
-      return [`${name} is dirty: ${error ?? 'its host died in the middle'}`]
+      return [
+        `${name} is dirty: ${error ?? 'its host died in the middle: run ashlar migrate up with the files that have it'}`,
+      ]
     case 'edited':
-      return [`${name} was edited after it was applied`]
+      return [
+        `${name} was edited after it was applied: put back what it said and make the change in a new file`,
+      ]
     case 'ahead':
-      return [`${name} is applied, and these files do not have it`]
+      return [
+        `${name} is applied, and these files do not have it: use the files of the image that applied it, or roll it back`,
+      ]
     case 'applied':
       return []
   }

@@ -51,4 +51,4 @@ export function refuseAborted(signal: AbortSignal | undefined): void {
   if (isAborted(signal)) throw new SessionError('it was not sent', '', 'cancelled')
 }
 
-const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true
+export const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true

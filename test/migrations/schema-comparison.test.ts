@@ -39,7 +39,9 @@ onEachEngine('a live schema beside its entities', (database, dialect) => {
     const query = (text: string) => database().rows(text)
     await createTables({ query } as never, subjectEntities, dialect === 'mysql' ? 'mariadb' : dialect)
     const differences = await compare()
-    expect(differences.filter((line) => !line.endsWith(' is not applied'))).to.deep.equal([])
+    expect(differences.filter((line) => !/ is not applied: run ashlar migrate up$/.test(line))).to.deep.equal(
+      [],
+    )
   })
 
   if (dialect === 'mysql') {
@@ -50,7 +52,9 @@ onEachEngine('a live schema beside its entities', (database, dialect) => {
       const query = (text: string) => database().rows(asMariadb(text))
       await createTables({ query } as never, subjectEntities, 'mysql')
       const differences = await compare()
-      expect(differences.filter((line) => !line.endsWith(' is not applied'))).to.deep.equal([])
+      expect(
+        differences.filter((line) => !/ is not applied: run ashlar migrate up$/.test(line)),
+      ).to.deep.equal([])
     })
 
     it('is equal when it has what MySQL 8 reads in the files of migrate new', async () => {
@@ -61,7 +65,9 @@ onEachEngine('a live schema beside its entities', (database, dialect) => {
         await database().rows(asMariadb(asMysql(mysql.up)))
       }
       const differences = await compare()
-      expect(differences.filter((line) => !line.endsWith(' is not applied'))).to.deep.equal([])
+      expect(
+        differences.filter((line) => !/ is not applied: run ashlar migrate up$/.test(line)),
+      ).to.deep.equal([])
     })
   }
 

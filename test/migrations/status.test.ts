@@ -43,9 +43,9 @@ onEachEngine('the state of a schema', (database, dialect) => {
       )
     const files = { ...tables(2), '0002_t2.up.sql': 'SELECT 2', ...tables(9001) }
     expect(await migrate(optionsOf(files)).verify()).to.deep.equal([
-      '0002_t2 was edited after it was applied',
-      '0003_t3 is applied, and these files do not have it',
-      '9001_t9001 is not applied',
+      '0002_t2 was edited after it was applied: put back what it said and make the change in a new file',
+      '0003_t3 is applied, and these files do not have it: use the files of the image that applied it, or roll it back',
+      '9001_t9001 is not applied: run ashlar migrate up',
       ...(dialect === 'postgres'
         ? [
             'the index public.broken is INVALID: no query uses it, and every write pays for it; ' +
@@ -89,7 +89,7 @@ onEachEngine('the state of a schema', (database, dialect) => {
     const look = async () => {
       expect((await migrate(optionsOf(files)).status()).at(-1)).to.include({ name: '0003_i', state: 'dirty' })
       expect(await migrate(optionsOf(files)).verify()).to.deep.equal([
-        '0003_i is dirty: its host died in the middle',
+        '0003_i is dirty: its host died in the middle: run ashlar migrate up with the files that have it',
       ])
     }
     if (dialect === 'postgres')

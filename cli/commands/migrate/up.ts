@@ -3,7 +3,7 @@ import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 const UNKNOWN_AND_DIRTY =
-  'its step did not end, and these files do not have it; run up with the files that do, or roll it back with ashlar migrate down'
+  'its step did not end, and these files do not have it; run up with the files that do, or, where nothing of it is done, roll it back with ashlar migrate down'
 
 export default class Up extends MigratingVerb {
   static override summary = 'Apply every version that the database does not have.'
@@ -22,10 +22,13 @@ The connection must reach the database itself or a pool in session mode: a trans
     const result = await this.migrating(flags, (migrator) => migrator.up())
     this.say([
       ...result.applied.map((name) => `${this.paint.good('applied')} ${name}`),
-      ...(result.applied.length === 0 ? ['nothing to do: the schema is current'] : []),
+      ...(result.applied.length === 0 ? [`nothing to do: the schema ${standing(result)}`] : []),
       ...result.ahead.map((name) => `${name} is of a newer version of these files and stays`),
       ...(result.dirty ?? []).map((name) => `${name} is ${this.paint.bad('dirty')}: ${UNKNOWN_AND_DIRTY}`),
     ])
     return result
   }
 }
+
+const standing = ({ dirty }: UpResult): string =>
+  dirty === undefined ? 'is current' : 'has every version of these files'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../../../lib/migrations/index.js'
@@ -111,6 +111,41 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
       expect((await run(['up'])).stdout).to.equal('applied 0003_wider\n')
     })
 
+  it('stops connecting on SIGINT', async () => {
+    let child: ChildProcess | undefined
+    const silent = createServer((socket) => {
+      socket.on('error', () => undefined)
+      child?.kill('SIGINT')
+    })
+    await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening))
+    const { port } = silent.address() as AddressInfo
+    const url = `${dialect}://nobody@127.0.0.1:${port}/nothing`
+    const { exit, stderr } = await run(['up'], {
+      env: { ASHLAR_DATABASE_URL: url },
+      started: (process) => (child = process),
+    })
+    silent.close()
+    expect(exit).to.equal(130)
+    expect(stderr).to.match(/ashlar: migrations: cancelled while it connected: nothing was changed\n$/)
+  })
+
+  it('ends at once on a second signal, whatever the server does', async () => {
+    ship(tables(2))
+    await migrate({ url: database().url, files: {} }).up()
+    let child: ChildProcess | undefined
+    const server = await swallowing(database().url, 'CREATE TABLE t2', () => child?.kill('SIGINT'))
+    const { exit, stderr } = await run(['up'], {
+      env: { ASHLAR_DATABASE_URL: server.url },
+      started: (started) => {
+        child = started
+        once('stderr', /SIGINT: cancelling/, () => started.kill('SIGTERM'))(started)
+      },
+    })
+    server.close()
+    expect([exit, child?.signalCode]).to.deep.equal([null, 'SIGTERM'])
+    expect(stderr).to.match(/once more ends at once\n$/)
+  })
+
   it('stops waiting for another host on SIGINT', async () => {
     ship(tables(2))
     const other = resolveOptions({ url: database().url, files: {}, module: 'the_other' })
@@ -151,10 +186,19 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     const { exit, stdout } = await run(['up'])
     expect(exit).to.equal(0)
     expect(stdout).to.match(
-      /^nothing to do: the schema is current\n0003_t3 is dirty: its step did not end, and these files do not have it; /,
+      /^nothing to do: the schema has every version of these files\n0003_t3 is dirty: its step did not end, and these files do not have it; /,
     )
     expect(stdout).to.not.include('newer')
     expect((await run(['status', '--check'])).exit).to.equal(1)
+  })
+
+  it('says what to do about a version whose host died', async () => {
+    ship(tables(2))
+    await run(['up'])
+    await database().rows('UPDATE ashlar_migrations SET dirty = true, error = NULL WHERE version = 2')
+    const todo = 'its host died in the middle: run ashlar migrate up with the files that have it'
+    expect((await run(['status'])).stdout).to.match(new RegExp(`^0002_t2 +dirty ${todo}$`, 'm'))
+    expect(await run(['verify'])).to.deep.include({ exit: 1, stdout: `0002_t2 is dirty: ${todo}\n` })
   })
 
   it('accepts what another tool applied, and names it', async () => {
@@ -236,29 +280,34 @@ onEachEngine(
   { empty: true },
 )
 
-describe('ashlar migrate up against a server that does not answer', () => {
-  it('ends at once on a second signal', async () => {
-    const silent = createServer((socket) => socket.on('error', () => undefined).resume())
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-    let child: ChildProcess | undefined
-    try {
-      silent.once('connection', () => child?.kill('SIGINT'))
-      const { port } = silent.address() as AddressInfo
-      const { exit, stderr } = await runCli('ashlar', ['migrate', 'up', '--files', tmpdir()], {
-        env: { ASHLAR_DATABASE_URL: `postgres://u@127.0.0.1:${port}/d` },
-        started: (started) => {
-          child = started
-          once('stderr', /SIGINT: cancelling/, () => started.kill('SIGTERM'))(started)
-        },
-      })
-      expect(exit).to.equal(null)
-      expect(child?.signalCode).to.equal('SIGTERM')
-      expect(stderr).to.not.include('no connection')
-    } finally {
-      silent.close()
-    }
+/** Passes everything on to a database until `until` is sent; from then on it swallows everything and answers nothing. */
+async function swallowing(url: string, until: string, swallowed: () => void) {
+  let isSilent = false
+  const upstreams = new Set<Socket>()
+  const server = createServer((client) => {
+    const { hostname, port } = new URL(url)
+    const upstream = connect(Number(port), hostname)
+    upstreams.add(upstream)
+    for (const socket of [client, upstream]) socket.on('error', () => undefined)
+    upstream.on('data', (chunk) => isSilent || client.write(chunk))
+    client.on('data', (chunk) => {
+      if (isSilent) return
+      if (!chunk.includes(until)) return void upstream.write(chunk)
+      isSilent = true
+      swallowed()
+    })
   })
-})
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const through = new URL(url)
+  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url: through.href,
+    close: () => {
+      server.close()
+      for (const upstream of upstreams) upstream.destroy()
+    },
+  }
+}
 
 /** Does something the first time that the child prints what matches. */
 const once =
