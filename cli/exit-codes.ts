@@ -23,7 +23,7 @@ export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
   input: 'A flag, a file that was read or a route cannot be used, or no app was found.',
   daemon: 'The daemon is needed and not running, or it does not answer as it should.',
   conflict: 'The daemon holds the host for another owner.',
-  output: 'A file could not be written. What was there before is whole.',
+  output: 'A file or stdout could not be written. The file that was there before is whole.',
   database: 'A database cannot be reached or refuses, or a migration failed in it.',
   bug: 'A mistake of the program itself. `ASHLAR_DEBUG=1` shows where.',
   interrupted:

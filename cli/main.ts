@@ -6,12 +6,18 @@ import { foreignModuleLoaded } from './foreign-module.js'
 import { loadOptions, type Program } from './load-options.js'
 import { paintFor } from './paint.js'
 import { printable } from './printable.js'
+import { reasonOf } from './whole-file.js'
 
 /** Runs one command line. What goes wrong is one line on stderr and an exit status of `EXIT_CODES`. */
 export async function main(program: Program, argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   settings.enableAutoTranspile = false
   // What nobody reads is no reason to end in the middle: unheard, the error of a write would end the process.
   process.stderr.on('error', () => undefined)
+  // Before oclif's listener, which throws what nobody catches.
+  process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE')
+      process.exit(print(program, `stdout cannot be written: ${reasonOf(error)}`, EXIT_CODES.output))
+  })
   try {
     await run([...argv], loadOptions(program))
   } catch (error) {

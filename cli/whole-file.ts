@@ -15,6 +15,8 @@ import { basename, dirname, join } from 'node:path'
 import { Failure } from './failure.js'
 
 const ONLY_FOR_THE_OWNER = 0o600
+/** Of a file without secrets: what the umask leaves of it. */
+export const FOR_EVERYBODY = 0o666
 
 /** What the file holds, or undefined when there is none. `shown` is what messages call it. @throws Failure when it is no readable file. */
 export function readWholeFile(path: string, shown: string): string | undefined {
@@ -28,16 +30,16 @@ export function readWholeFile(path: string, shown: string): string | undefined {
 
 /**
  * Makes the file hold the text, whole or not at all: a reader, a failure and a kill see what was there before or all of
- * the text. Only its owner may read it. A symbolic link stays one.
+ * the text. Only its owner may read it, unless `mode` says otherwise. A symbolic link stays one.
  * @throws Failure when it cannot be written.
  */
-export function writeWholeFile(path: string, text: string, shown: string): void {
+export function writeWholeFile(path: string, text: string, shown: string, mode = ONLY_FOR_THE_OWNER): void {
   attempt(shown, () => {
     const target = realpathOf(path)
     sweep(target)
     const draft = draftOf(target, process.pid)
     try {
-      writeDurably(draft, text)
+      writeDurably(draft, text, mode)
       renameSync(draft, target)
     } catch (error) {
       removeIfThere(draft)
@@ -56,8 +58,8 @@ export function closeToOthers(path: string, shown: string): boolean {
   })
 }
 
-function writeDurably(draft: string, text: string): void {
-  const file = openSync(draft, 'wx', ONLY_FOR_THE_OWNER)
+function writeDurably(draft: string, text: string, mode: number): void {
+  const file = openSync(draft, 'wx', mode)
   try {
     writeFileSync(file, text)
     fsyncSync(file)
@@ -112,11 +114,14 @@ function attempt<T>(shown: string, act: () => T): T {
     return act()
   } catch (error) {
     if (error instanceof Failure) throw error
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new Failure('output', `${shown} is left as it was: ${ADVICE[code ?? ''] ?? message}`, {
-      cause: error,
-    })
+    throw new Failure('output', `${shown} is left as it was: ${reasonOf(error)}`, { cause: error })
   }
+}
+
+/** Why something cannot be written, and what to do. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return ADVICE[code ?? ''] ?? message
 }
 
 const ADVICE: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Failure } from '../failure.js'
-import { readWholeFile, writeWholeFile } from '../whole-file.js'
+import { readWholeFile, reasonOf, writeWholeFile } from '../whole-file.js'
 import { clientsOf } from './clients.js'
 import { toClientsFile } from './clients-file.js'
 import { API_VERSION, parseLocalConfig } from './local-config.js'
@@ -61,7 +61,7 @@ function makeFolder(path: string, shown: string): void {
   try {
     mkdirSync(path, { recursive: true })
   } catch (error) {
-    throw new Failure('output', `the folder ${shown} cannot be made: ${(error as Error).message}`, {
+    throw new Failure('output', `the folder ${shown} cannot be made: ${reasonOf(error)}`, {
       cause: error,
     })
   }

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dialect } from '../../lib/migrations/index.js'
 import { Failure } from '../failure.js'
+import { reasonOf } from '../whole-file.js'
 
 /** One version to write: `add_colour`, and its SQL for each engine. */
 export interface NextVersion {
@@ -76,12 +77,17 @@ export function writeNextFiles(
   try {
     for (const one of folders) mkdirSync(one.folder, { recursive: true })
     for (const { file, text } of texts) {
-      writeFileSync(file, text, { flag: 'wx' })
+      const opened = openSync(file, 'wx')
       written.push(file)
+      try {
+        writeFileSync(opened, text)
+      } finally {
+        closeSync(opened)
+      }
     }
   } catch (error) {
     for (const file of written) unlinkSync(file)
-    throw new Failure('output', `nothing is written: ${reasonOf(error)}`, { cause: error })
+    throw new Failure('output', `nothing is written: ${whyNot(error)}`, { cause: error })
   }
   return { names: named.map(({ name }) => name), files: written }
 }
@@ -92,16 +98,17 @@ function nextNumber(folder: string, folders: readonly { readonly folder: string 
   return Math.max(FIRST, ...all.map((file) => numberOf(file) + 1))
 }
 
-function reasonOf(error: unknown): string {
-  const { code, path, message } = error as NodeJS.ErrnoException
-  return code === 'EEXIST' && path !== undefined ? `${path} is there already` : message
+function whyNot(error: unknown): string {
+  const { code, path } = error as NodeJS.ErrnoException
+  if (path === undefined) return reasonOf(error)
+  return code === 'EEXIST' ? `${path} is there already` : `${path}: ${reasonOf(error)}`
 }
 
 function sqlIn(folder: string): readonly string[] {
   try {
     return existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.sql')) : []
   } catch (error) {
-    throw new Failure('output', `nothing is written: ${reasonOf(error)}`, { cause: error })
+    throw new Failure('output', `nothing is written: ${whyNot(error)}`, { cause: error })
   }
 }
 

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../failure.js'
+import { FOR_EVERYBODY, reasonOf, writeWholeFile } from '../whole-file.js'
 
 /** File name → text. */
 export type Files = Readonly<Record<string, string>>
@@ -25,7 +26,7 @@ export function readFiles(folder: string, matching: RegExp, mustExist = false): 
     const names = readdirSync(folder).filter((name) => matching.test(name))
     return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
   } catch (error) {
-    throw new Failure('input', `${folder} cannot be read: ${reasonOf(error)}`, { cause: error })
+    throw new Failure('input', `${folder} cannot be read: ${(error as Error).message}`, { cause: error })
   }
 }
 
@@ -51,9 +52,11 @@ export function applyFiles(
   if (check) return changes
   try {
     if (written.length > 0) mkdirSync(folder, { recursive: true })
-    for (const name of written) writeFileSync(join(folder, name), wanted[name] ?? '')
+    for (const name of written)
+      writeWholeFile(join(folder, name), wanted[name] ?? '', join(folder, name), FOR_EVERYBODY)
     for (const name of removed) rmSync(join(folder, name))
   } catch (error) {
+    if (error instanceof Failure) throw error
     throw new Failure('output', `${folder} cannot be written: ${reasonOf(error)}`, { cause: error })
   }
   return changes
@@ -61,5 +64,3 @@ export function applyFiles(
 
 /** Whether there was anything to do. */
 export const differs = ({ written, removed }: FileChanges): boolean => written.length + removed.length > 0
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
