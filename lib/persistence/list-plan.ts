@@ -57,8 +57,8 @@ export function planList(
   if (!isStorable(search))
     throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
   const showDeleted = list.showDeleted === true
-  const filter = parseFilterPlan(filterText, model.columns)
-  const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns), scope)
+  const filter = parseFilterPlan(filterText, model.columns, model.closed)
+  const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed), scope)
   const resource = under === undefined ? model.type : `${model.type} ${JSON.stringify(valuesOf(under))}`
   const pageScope = {
     resource,

@@ -88,6 +88,11 @@ function build(entity: EntityClass<object>): ResourceModel {
     expireTime: withRole('expireTime'),
     ttlMs: facts.expirable?.ttlMs,
     columns: columnMap(entityFields.filter((field) => field.filterable)),
+    closed: new Set(
+      entityFields
+        .filter(({ filterable, proto }) => !filterable && (message === undefined || inMessage(message, proto)))
+        .map(({ proto }) => proto),
+    ),
     jsonColumns: columnMap(entityFields.filter((field) => field.filterable && field.kind === 'tags')),
     writable: new Set(
       [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),
@@ -118,6 +123,8 @@ function linked<T>(conversions: T | undefined, entity: EntityClass<object>): T {
     throw new TypeError(`${entity.name} has no message: write @Resource({ message: ... }) to serve it`)
   return conversions
 }
+
+const inMessage = ({ fields }: DescMessage, proto: string): boolean => fields.some(({ name }) => name === proto)
 
 /** Entries own no prototype, so that `constructor` and `__proto__` are no columns. */
 function columnMap(fields: readonly Field[]): Columns {

@@ -70,6 +70,8 @@ export interface ResourceModel<E extends object = object> {
   readonly ttlMs: number | undefined
   /** Filterable and sortable proto fields → columns (the specification's `<Msg>Columns`). */
   readonly columns: Columns
+  /** Proto fields that callers see and that filters and orders may not name. */
+  readonly closed: ReadonlySet<string>
   /** Proto names of tags fields → JSON columns. */
   readonly jsonColumns: Columns
   /** Proto names a mask may name (`*` aside). */

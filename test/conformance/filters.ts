@@ -68,12 +68,12 @@ const FOUND: readonly (readonly [string, string])[] = [
 
 const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['nope = 1', /unknown field "nope" at position 1/],
-  ['account_id = "globex"', /unknown field/],
+  ['account_id = "globex"', /cannot be filtered/],
   ['webhook_secret = "x"', /unknown field/],
   ['webhook_secret_hash = "x"', /unknown field/],
   ['api_key = "x"', /unknown field/],
   ['api_key_public_id = "x"', /unknown field/],
-  ['serial = "x"', /unknown field/],
+  ['serial = "x"', /cannot be filtered/],
   ['bin = "x"', /unknown field/],
   ['deleted_at = null', /unknown field/],
   ['__proto__ = 1', /unknown field/],

@@ -109,6 +109,16 @@ export const lists = (holder: Holder): void => {
         expect(Buffer.from(page.nextPageToken, 'base64').toString()).to.equal('3')
       }))
 
+    for (const field of ['etag', 'account_id', 'delete_time'])
+      it(`tells that ${field} exists and cannot be named`, () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const filtered = await rejection(specimens.list({ filter: `${field} = "x"` }), InvalidArgument)
+          expect(filtered.message).to.equal(`filter: field "${field}" cannot be filtered at position 1`)
+          const sorted = await rejection(specimens.list({ orderBy: `count, ${field}` }), InvalidArgument)
+          expect(sorted.message).to.equal(`order_by: field "${field}" cannot be sorted by at position 8`)
+        }))
+
     const foreign: readonly [string, ListOptions][] = [
       ['another filter', { filter: 'count > 0' }],
       ['another order', { orderBy: 'count' }],
@@ -154,10 +164,10 @@ export const lists = (holder: Holder): void => {
 
     for (const [orderBy, why] of [
       ['nope', 'unknown field'],
-      ['account_id', 'unknown field'],
+      ['account_id', 'cannot be sorted by'],
       ['webhook_secret', 'unknown field'],
       ['api_key', 'unknown field'],
-      ['serial', 'unknown field'],
+      ['serial', 'cannot be sorted by'],
       ['tags', 'no order'],
       ['title,', 'empty term'],
       ['title, title desc', 'named twice'],

@@ -12,11 +12,16 @@ export const MAX_FILTER_COMPARISONS = 128
 
 /**
  * The plan of an AIP-160 filter, undefined when it is blank. OR binds tighter than AND, terms side by side are ANDed.
+ * @param closed - fields that exist and cannot be named.
  * @throws InvalidArgument with the position: a field that is not in `columns`, a value its column cannot hold, text
  * that does not parse, more than 4096 characters, 64 levels or 128 comparisons.
  */
-export const parseFilterPlan = (expression: string, columns: Columns): FilterNode | undefined =>
-  expression === '' ? undefined : new FilterParser(expression, columns).filter()
+export const parseFilterPlan = (
+  expression: string,
+  columns: Columns,
+  closed?: ReadonlySet<string>,
+): FilterNode | undefined =>
+  expression === '' ? undefined : new FilterParser(expression, columns, closed).filter()
 
 /** A field as a filter names it: a column, or one key of a tags column. */
 interface Member {
@@ -29,12 +34,14 @@ interface Member {
 class FilterParser {
   readonly #tokens: FilterTokens
   readonly #columns: Columns
+  readonly #closed: ReadonlySet<string> | undefined
   #depth = 0
   #comparisons = 0
 
-  constructor(expression: string, columns: Columns) {
+  constructor(expression: string, columns: Columns, closed?: ReadonlySet<string>) {
     this.#tokens = new FilterTokens(expression)
     this.#columns = columns
+    this.#closed = closed
   }
 
   /** `filter: [expression]` */
@@ -169,6 +176,7 @@ class FilterParser {
   #column(name: string, start: number): PlanColumn {
     const column = Object.hasOwn(this.#columns, name) ? this.#columns[name] : undefined
     if (column !== undefined) return planColumn(column)
+    if (this.#closed?.has(name)) return this.#tokens.fail(`field ${quoted(name)} cannot be filtered`, start)
     const names = Object.keys(this.#columns)
     return this.#tokens.fail(`unknown field ${quoted(name)}`, start, didYouMean(name, names))
   }

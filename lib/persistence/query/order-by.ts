@@ -18,10 +18,15 @@ export const MAX_ORDER_BY_LENGTH = 4096
 
 /**
  * The terms of an AIP-132 order_by, none when it is blank.
+ * @param closed - fields that exist and cannot be named.
  * @throws InvalidArgument with the position: an unknown field, an empty term, a field named twice, a direction that is
  * neither `asc` nor `desc`, a field that has no order (tags, JSON).
  */
-export const parseOrderTerms = (expression: string, columns: Columns): readonly OrderTerm[] => {
+export const parseOrderTerms = (
+  expression: string,
+  columns: Columns,
+  closed?: ReadonlySet<string>,
+): readonly OrderTerm[] => {
   if (expression.length > MAX_ORDER_BY_LENGTH)
     fail(`longer than ${MAX_ORDER_BY_LENGTH} characters`, expression, MAX_ORDER_BY_LENGTH)
   if (!WORD.test(expression)) return []
@@ -36,6 +41,7 @@ export const parseOrderTerms = (expression: string, columns: Columns): readonly 
 
     const column = Object.hasOwn(columns, name) ? columns[name] : undefined
     if (column === undefined) {
+      if (closed?.has(name)) return fail(`field ${quoted(name)} cannot be sorted by`, expression, at)
       return fail(`unknown field ${quoted(name)}`, expression, at, didYouMean(name, Object.keys(columns)))
     }
     if (named.has(name)) fail(`${quoted(name)} is named twice`, expression, at)
