@@ -135,7 +135,7 @@ interface TypeScriptType {
 
 const TYPES: Readonly<Record<FieldKind, TypeScriptType>> = {
   string: { text: 'string', classes: [String] },
-  bytes: { text: 'Uint8Array', classes: [Uint8Array, Buffer] },
+  bytes: { text: 'Uint8Array', classes: [Uint8Array] },
   bool: { text: 'boolean', classes: [Boolean] },
   int32: { text: 'number', classes: [Number] },
   uint32: { text: 'number', classes: [Number] },

@@ -9,6 +9,20 @@ const SUPPORTED =
   /; supported are string \(varchar, text, char, .*\), number \(int, integer, .*\), bigint \(bigint, int8\), fractions of 32 bits \(.*real.*\), fractions of 64 bits \(.*double precision.*\), boolean \(boolean, bool\), Date \(timestamp, .*\), Uint8Array \(bytea, blob, .*\), arrays and objects \(json, jsonb, simple-json, simple-array\)$/
 
 describe('what is said of a field that does not fit', () => {
+  it('tells that a Buffer is none when it is read', () => {
+    @Resource({ shared: true })
+    @Entity('files')
+    class File {
+      @PrimaryColumn() id!: string
+      @Column('bytea') whole!: Buffer
+      @Column() part!: Buffer
+    }
+    expect(problemsOf(File)).to.deep.equal([
+      'whole is bytes: declare it as Uint8Array, not Buffer',
+      'part is bytes: declare it as Uint8Array, not Buffer',
+    ])
+  })
+
   describe('a misspelt property', () => {
     it('names the property and the field of the message', () => {
       @Resource({ message: NoteSchema, shared: true })
