@@ -1,5 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf'
-import type { HttpHandler } from '../gateway/mux.js'
+import type { FetchHandler, HttpHandler, NodeHandler } from '../gateway/mux.js'
 import type { Repository } from '../persistence/repository.js'
 import type { Authenticator } from './authenticator.js'
 import type { Authorizer } from './authorizer.js'
@@ -59,6 +59,9 @@ export class ServerBuilder {
   }
 
   /** Mounts an HTTP handler beside the gateway. */
+  httpHandler(pattern: string, handler: NodeHandler): this
+  httpHandler(pattern: string, handler: FetchHandler): this
+  httpHandler(pattern: string, handler: HttpHandler): this
   httpHandler(pattern: string, handler: HttpHandler): this {
     return this.#set({ httpHandlers: [...(this.#config.httpHandlers ?? []), { pattern, handler }] })
   }

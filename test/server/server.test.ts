@@ -181,9 +181,9 @@ describe('serve', () => {
 
   it('runs gateway registrations before it binds', async () => {
     const running = await startServer((builder) =>
-      withEcho(builder).httpHandler('/hello', async () => new Response('configured')),
+      withEcho(builder).httpHandler('/hello', async (request) => new Response(request.method)),
     )
-    expect(await (await fetch(`${running.http}/hello`)).text()).to.equal('configured')
+    expect(await (await fetch(`${running.http}/hello`)).text()).to.equal('GET')
     await running.stop()
 
     const server = withEcho(
