@@ -17,6 +17,7 @@ export interface NextFiles {
   readonly files: readonly string[]
 }
 
+const DIALECTS: readonly Dialect[] = ['postgres', 'mysql']
 const DESCRIPTION = /^[a-z0-9]+(_[a-z0-9]+)*$/
 const NOTHING = { up: '', down: '' }
 /** 0001 is the framework's. */
@@ -38,13 +39,17 @@ export const emptyVersion = (description: string): NextVersion => ({
   sql: { postgres: NOTHING, mysql: NOTHING },
 })
 
-/** Which folder holds the files of which engine. A folder that has files of its own is for `dialect` alone. */
+/**
+ * Which folder holds the files of which engine. A folder that has files of its own is for `dialect` alone. Of the folders
+ * of the engines, those that are there count, and both where none is.
+ */
 export function foldersOf(
   folder: string,
   dialect: Dialect | undefined,
 ): readonly { readonly dialect: Dialect; readonly folder: string }[] {
   if (sqlIn(folder).length > 0) return [{ dialect: dialect ?? 'postgres', folder }]
-  const dialects: readonly Dialect[] = dialect === undefined ? ['postgres', 'mysql'] : [dialect]
+  const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
+  const dialects = dialect !== undefined ? [dialect] : there.length > 0 ? there : DIALECTS
   return dialects.map((one) => ({ dialect: one, folder: join(folder, one) }))
 }
 

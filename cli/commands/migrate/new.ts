@@ -5,13 +5,14 @@ import type { NextFiles } from '../../migrate/next-files.js'
 import { Verb } from '../../verb.js'
 
 export default class New extends Verb {
-  static override summary = 'Write the files of the next version, for both engines.'
-  static override description = `The number is the next one of the hand-written files; the first is 0002, because 0001 is the framework's own.
+  static override summary = 'Write the files of the next version.'
+  static override description = `The number is the next one of the hand-written files; the first is 0002, because 0001 is the framework's own. Files are for the engines whose folders are there, and for both where neither is; --dialect postgres makes a project that has no files yet one for PostgreSQL alone.
 
 Without --entities the files are empty. With it they create the tables of the entities, a version for each, with the indexes and collations that keep tenants apart, values unique and lists in order. A table that a file creates already is left alone: say its changes in files of their own, migrate verify --entities names them.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour',
     '<%= config.bin %> <%= command.id %> widgets --entities dist/entities.js',
+    '<%= config.bin %> <%= command.id %> widgets --entities dist/entities.js --dialect postgres',
   ]
   static override args = {
     name: Args.string({ description: 'What the version does, such as add_colour.', required: true }),

@@ -48,6 +48,18 @@ describe('ashlar migrate', () => {
       expect(readFileSync(join(folder, 'migrations/mysql/0004_second.up.sql'), 'utf8')).to.equal('')
     })
 
+    it('writes for the engines whose folders are there', async () => {
+      await run('new', 'first_table', '--dialect', 'postgres')
+      await run('new', 'second')
+      expect(readdirSync(join(folder, 'migrations'))).to.deep.equal(['postgres'])
+      expect(readdirSync(join(folder, 'migrations/postgres'))).to.include('0003_second.up.sql')
+      await run('new', 'third', '--dialect', 'mysql')
+      expect(readdirSync(join(folder, 'migrations/mysql'))).to.deep.equal([
+        '0004_third.down.sql',
+        '0004_third.up.sql',
+      ])
+    })
+
     it('stays in a folder that has files without the folders of the engines', async () => {
       write('sql/0002_a.up.sql', '')
       await run('new', 'b', '--files', 'sql')
