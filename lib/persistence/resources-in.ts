@@ -15,11 +15,11 @@ export interface Resources {
 }
 
 /**
- * The resources among a module's exports, and how the DataSource that it exports names their tables.
+ * The resources among a module's exports, or in a list, and how the DataSource that it exports names their tables.
  * @throws DeclarationError for a resource whose declarations do not fit together, and for DataSources that disagree.
  */
-export function resourcesIn(exports: Readonly<Record<string, unknown>>): Resources {
-  const values = [...new Set(Object.values(exports))]
+export function resourcesIn(exports: object): Resources {
+  const values = [...new Set<unknown>(Object.values(exports))]
   const models = values.filter(isResource).map((entity) => resourceModel(entity))
   const [dataSource, ...others] = values.filter(isDataSource)
   if (dataSource === undefined) return { models: sorted(models, {}), naming: {}, schema: undefined }

@@ -13,13 +13,16 @@ import { type Naming, tableNameOf } from './table-name.js'
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
 
 /**
- * Compares the tables of the resources that a module exports with a database: columns, their types, collations and NULLs,
+ * Compares the tables of resources with a database: columns, their types, collations and NULLs,
  * the primary key, the indexes by what they are good for whatever their names, and stored search vectors. Indexes beside
  * those of the model count only where they are unique. Hand it to `migrate(…).verify`. Reads catalogs and changes nothing.
+ * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables are named.
  * @throws DeclarationError for a resource whose declarations do not fit together.
  */
-export function schemaComparison(exports: Readonly<Record<string, unknown>>): SchemaComparison {
-  const { models, naming, schema } = resourcesIn(exports)
+export function schemaComparison(
+  entities: Readonly<Record<string, unknown>> | readonly unknown[],
+): SchemaComparison {
+  const { models, naming, schema } = resourcesIn(entities)
   return async (live) => {
     const differences: string[] = []
     if (live.dialect === 'postgres' && schema !== undefined && schema !== live.schema)

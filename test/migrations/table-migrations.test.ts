@@ -59,6 +59,7 @@ describeOn('tables made by the files of migrate new', databases.filter(isServer)
 
   it('are as the files and the entities say, and lint has nothing to add', async () => {
     expect(await migrator().verify(schemaComparison({ Specimen, Note, Widget }))).to.deep.equal([])
+    expect(await migrator().verify(schemaComparison([Specimen, Note, Widget]))).to.deep.equal([])
     const lint = await runCli('ashlar', ['migrate', 'lint', '--strict', '--files', folder])
     expect(lint).to.include({ exit: 0, stdout: 'nothing to say against these files\n' })
   })
