@@ -133,7 +133,7 @@ describeOn('idempotency keys', backends, (backend) => {
     const changed = await update('"stale"')
     expect([changed.code, changed.details]).to.deep.equal([
       3,
-      'request_id: was used for a different request before',
+      'request_id: was used for a different request before: send another request_id or Idempotency-Key',
     ])
   })
 

@@ -98,7 +98,7 @@ for (const kind of ['sql', 'redis'] as const)
       const other = await create(hosts[0], `two-${process.pid}`, 'another')
       expect([other.code, other.details]).to.deep.equal([
         3,
-        'request_id: was used for a different request before',
+        'request_id: was used for a different request before: send another request_id or Idempotency-Key',
       ])
     })
 

@@ -124,7 +124,10 @@ const replay = (outcome: NonNullable<Outcome>, fingerprint: string, call: Call):
 
 const assertSame = (known: string, fingerprint: string): void => {
   if (known !== fingerprint)
-    throw new InvalidArgument('request_id', 'was used for a different request before')
+    throw new InvalidArgument(
+      'request_id',
+      'was used for a different request before: send another request_id or Idempotency-Key',
+    )
 }
 
 /** Undefined when the call is not to be deduplicated: it reads, streams, validates only, or nobody makes it. */
