@@ -3,7 +3,7 @@ import { declare, declareSearchable } from './metadata.js'
 
 /**
  * Where searchable text comes from: a property, or an expression. `sql.postgres` is raw SQL over the table's columns;
- * `cel` is what every database can do (see docs/search.md). Without `cel`, search needs PostgreSQL.
+ * `cel` is what every database can do (see Search in docs/persistence.md). Without `cel`, search needs PostgreSQL.
  */
 export type SearchSource =
   string | { readonly sql: { readonly postgres: string }; readonly cel?: string } | { readonly cel: string }

@@ -22,8 +22,8 @@ export class GatewayMux {
    * @param pattern - an exact path, or a prefix ending in `/`.
    * @throws TypeError for another pattern, one that is taken, or a probe's.
    */
-  handle(pattern: string, handler: NodeHandler): this
   handle(pattern: string, handler: FetchHandler): this
+  handle(pattern: string, handler: NodeHandler): this
   handle(pattern: string, handler: HttpHandler): this
   handle(pattern: string, handler: HttpHandler): this {
     if (!/^\/[^\s?#{}*]*$/.test(pattern))

@@ -89,9 +89,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     ttlMs: facts.expirable?.ttlMs,
     columns: columnMap(entityFields.filter((field) => field.filterable)),
     closed: new Set(
-      entityFields
-        .filter(({ filterable, proto }) => !filterable && (message === undefined || inMessage(message, proto)))
-        .map(({ proto }) => proto),
+      entityFields.filter(({ filterable, exposed }) => exposed && !filterable).map(({ proto }) => proto),
     ),
     jsonColumns: columnMap(entityFields.filter((field) => field.filterable && field.kind === 'tags')),
     writable: new Set(
@@ -123,8 +121,6 @@ function linked<T>(conversions: T | undefined, entity: EntityClass<object>): T {
     throw new TypeError(`${entity.name} has no message: write @Resource({ message: ... }) to serve it`)
   return conversions
 }
-
-const inMessage = ({ fields }: DescMessage, proto: string): boolean => fields.some(({ name }) => name === proto)
 
 /** Entries own no prototype, so that `constructor` and `__proto__` are no columns. */
 function columnMap(fields: readonly Field[]): Columns {

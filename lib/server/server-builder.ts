@@ -59,8 +59,8 @@ export class ServerBuilder {
   }
 
   /** Mounts an HTTP handler beside the gateway. */
-  httpHandler(pattern: string, handler: NodeHandler): this
   httpHandler(pattern: string, handler: FetchHandler): this
+  httpHandler(pattern: string, handler: NodeHandler): this
   httpHandler(pattern: string, handler: HttpHandler): this
   httpHandler(pattern: string, handler: HttpHandler): this {
     return this.#set({ httpHandlers: [...(this.#config.httpHandlers ?? []), { pattern, handler }] })

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { EchoService } from '../support/gen/specimens_pb.js'
 import { ALICE, post, type RunningServer, startServer } from '../support/server.js'
 import { echoService } from './echo.js'
@@ -16,7 +17,7 @@ describe('the request id of an HTTP answer', () => {
           .httpHandler('/throws', async () => {
             throw new RangeError('on purpose')
           })
-          .httpHandler('/node', (request, response) => {
+          .httpHandler('/node', (request: IncomingMessage, response: ServerResponse) => {
             seen = request.headers['x-request-id'] as string
             response.writeHead(201, { 'x-more': '1' }).end()
           })
