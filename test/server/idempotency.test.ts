@@ -108,7 +108,10 @@ describe('idempotency', () => {
       await start()
       await echo('k')
       const { code, details } = await echo('k', request, { ...ALICE, ...headers })
-      expect([code, details]).to.deep.equal([3, 'request_id: was used for a different request before: send another request_id or Idempotency-Key'])
+      expect([code, details]).to.deep.equal([
+        3,
+        'request_id: was used for a different request before: send another request_id or Idempotency-Key',
+      ])
       expect(runs).to.equal(1)
     })
 
