@@ -2,6 +2,7 @@ import type { Authenticator } from './authenticator.js'
 import { devPrincipal } from './authn/dev-principal.js'
 import { type Authorizer, devAuthorizer } from './authorizer.js'
 import type { CircuitBreaker } from './circuit-breaker.js'
+import { unknownNames } from './config-names.js'
 import { ANONYMOUS } from '../context.js'
 import { DeclarationError } from '../errors.js'
 import type { GatewayOptions } from '../gateway/gateway.js'
@@ -132,7 +133,7 @@ export interface ResolvedResilience {
  * @throws DeclarationError with every mistake found.
  */
 export const resolveConfig = (config: Config): ResolvedConfig => {
-  const problems = problemsOf(config)
+  const problems = [...unknownNames(config), ...problemsOf(config)]
   if (problems.length > 0) throw new DeclarationError('server configuration', problems)
   const { authenticator, resilience = {} } = config
   return {
@@ -222,9 +223,15 @@ const problemsOf = ({
     ...(tls === undefined ? [] : tlsProblems('tls', tls)),
     ...(httpTls === undefined || httpTls === 'none' ? [] : tlsProblems('httpTls', httpTls)),
     ...(httpTls !== undefined && httpAddr === '' ? ['httpTls needs an httpAddr'] : []),
+    ...updateMaskProblem(rest.gateway?.updateMask),
     ...limitProblems(limits),
   ]
 }
+
+const updateMaskProblem = (mode: string = 'spec'): string[] =>
+  ['spec', 'strict', 'normalize'].includes(mode)
+    ? []
+    : [`gateway: updateMask is ${JSON.stringify(mode)}: give 'spec', 'strict' or 'normalize'`]
 
 const FULL_METHOD = /^\/[^/\s]+\/[^/\s]+$/
 

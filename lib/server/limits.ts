@@ -1,3 +1,5 @@
+import { misspelt } from '../resource/misspelt.js'
+
 /** What one client may take of the server. Durations in milliseconds; `Infinity` is no bound. */
 export interface LimitsConfig {
   /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
@@ -52,7 +54,7 @@ export const resolveLimits = (limits: LimitsConfig): ResolvedLimits => {
 /** What is wrong with them, each said in words. */
 export const limitProblems = (limits: LimitsConfig): string[] =>
   Object.entries(limits).flatMap(([name, value]: [string, number | undefined]) => {
-    if (!(name in DEFAULTS)) return [`limits: there is no ${name}`]
+    if (!(name in DEFAULTS)) return [misspelt(name, '`limits`', Object.keys(DEFAULTS))]
     if (value === undefined || (value === Number.POSITIVE_INFINITY && !BOUNDED.includes(name as never)))
       return []
     if (Number.isInteger(value) && value > 0 && value <= LARGEST_BOUND) return []

@@ -218,7 +218,27 @@ describe('resolveConfig', () => {
     [
       'a limit that is none',
       { grpcAddr: ':0', limits: { maxMesageBytes: 1 } as never },
-      /limits: there is no maxMesageBytes/,
+      /`maxMesageBytes` is not in `limits`; did you mean `maxMessageBytes`\?/,
+    ],
+    [
+      'a name that is none',
+      { grpcAddr: ':0', httpAdr: ':0' } as Config,
+      /`httpAdr` is not in the configuration; did you mean `httpAddr`\?/,
+    ],
+    [
+      'a name that is none, of resilience',
+      { grpcAddr: ':0', resilience: { ratelimiter: {} } as never },
+      /`ratelimiter` is not in `resilience`; did you mean `rateLimiter`\?/,
+    ],
+    [
+      'a name that is none, of the gateway',
+      { grpcAddr: ':0', httpAddr: ':0', gateway: { maxBody: 1 } as never },
+      /`maxBody` is not in `gateway`/,
+    ],
+    [
+      'a mode of masks that is none',
+      { grpcAddr: ':0', httpAddr: ':0', gateway: { updateMask: 'lenient' as never } },
+      /gateway: updateMask is "lenient": give 'spec', 'strict' or 'normalize'/,
     ],
     [
       'a readiness check twice',
