@@ -16,7 +16,8 @@ import { toPredicate } from './query/predicate.js'
 import { searchPredicate } from './query/search.js'
 import type { Page } from './repository.js'
 import { Statements } from './statements.js'
-import { encoderOf, exactTime, hydratorOf, type Encode, type Hydrate } from './stored-values.js'
+import { exactTime } from './stored-time.js'
+import { encoderOf, hydratorOf, type Encode, type Hydrate } from './stored-values.js'
 import type { TableName } from './table-name.js'
 
 /** Which row a statement reaches. */

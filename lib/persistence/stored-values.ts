@@ -3,6 +3,7 @@ import type { ResourceModel } from '../resource/resource-model.js'
 import type { Dialect, Row } from './executor.js'
 import { bindOf } from './query/bind.js'
 import type { PlanValue } from './query/plan.js'
+import { storedTime } from './stored-time.js'
 
 /** Entity value → what the driver is given. */
 export type Encode = (value: unknown) => unknown
@@ -85,7 +86,7 @@ const DECODERS: Readonly<Record<Exclude<FieldKind, 'json' | 'tags' | 'enum' | 'b
   int64: (value) => BigInt(value as string),
   uint64: (value) => BigInt(value as string),
   duration: (value) => BigInt(value as string),
-  timestamp: (value) => toTime(value as string),
+  timestamp: storedTime,
 }
 
 function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): Decode {
@@ -105,48 +106,3 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): Decode
 
 /** A column of single precision was widened, which is exact. */
 const fromHex = (text: string): number => Buffer.from(text, 'hex').readDoubleBE()
-
-const digits = (text: string, at: number): number =>
-  (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48
-
-/** `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect answers it; parsed by hand because `Date.parse` costs ten times as much. */
-export function toTime(text: string): Date {
-  let ms = 0
-  if (text.charCodeAt(19) === 46) {
-    let scale = 100
-    for (let at = 20; scale >= 1; at++, scale /= 10) {
-      const digit = text.charCodeAt(at) - 48
-      if (!(digit >= 0 && digit <= 9)) break
-      ms += digit * scale
-    }
-  }
-  const year = digits(text, 0) * 100 + digits(text, 2)
-  return new Date(
-    Date.UTC(
-      year,
-      digits(text, 5) - 1,
-      digits(text, 8),
-      digits(text, 11),
-      digits(text, 14),
-      digits(text, 17),
-      ms,
-    ),
-  )
-}
-
-/**
- * A stored time exactly, as a cursor needs it: another writer's may be finer than a Date, or no time that we write, and a
- * Date in its place would repeat its row or lose others.
- */
-export function exactTime(stored: unknown, value: unknown, dialect: Dialect): unknown {
-  if (typeof stored !== 'string') return value
-  // SQLite compares the texts.
-  if (dialect === 'sqlite') return (value as Date).toJSON() === stored ? value : stored
-  const usual = USUAL.exec(stored)
-  if (usual === null) return stored
-  const rest = (usual[1] ?? '').padEnd(6, '0').slice(3)
-  return rest === '000' ? value : BigInt(toTime(stored).getTime()) * 1000n + BigInt(rest)
-}
-
-/** A time of the years 1000 to 9999 as PostgreSQL and MySQL answer it. */
-const USUAL = /^[1-9]\d{3}-(?!00)\d\d-(?!00)\d\d \d\d:\d\d:\d\d(?:\.(\d{1,6}))?(?:\+00)?$/

@@ -1,8 +1,12 @@
+import { fromBinary, toBinary, toJson } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
+import { resourceModel } from '../../lib/resource/resource-model.js'
 import { openSubject, type OpenSubject } from '../conformance/open-subject.js'
 import { draft, inAcme } from '../conformance/subject.js'
 import { type BackendName, databases, describeOn } from '../support/backends.js'
+import { type Specimen as SpecimenMessage, SpecimenSchema } from '../support/gen/specimens_pb.js'
+import { Specimen } from '../support/specimen.js'
 
 const isMysql = (name: BackendName) => name === 'mariadb' || name === 'mysql8'
 const isSqlite = (name: BackendName) => name === 'sqlite' || name === 'better-sqlite3'
@@ -76,6 +80,66 @@ const VALUES: readonly (readonly [
       "'2024-02-29T01:02:03Z'",
     ],
   ],
+  [
+    'numbers and what is no time',
+    'due_time',
+    isSqlite,
+    ["''", '-1.5', '0', '1709168523', '1709168523004', "'2024-02-30'", "'infinity'", "'tomorrow'"],
+  ],
+]
+
+/** The first and the last instant of a google.protobuf.Timestamp, to the millisecond. */
+const [FIRST, LAST] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z']
+
+/** SQL of a stored time, and what a client is told of it; undefined is not set. */
+const TIMES: readonly (readonly [
+  on: (name: BackendName) => boolean,
+  told: Readonly<Record<string, string | undefined>>,
+])[] = [
+  [
+    (name) => name === 'postgres',
+    {
+      "'infinity'": LAST,
+      "'-infinity'": FIRST,
+      "'4713-01-01 00:00:00+00 BC'": FIRST,
+      "'0001-12-31 23:59:59.999999+00 BC'": FIRST,
+      "'0001-01-01 00:00:00.000999'": FIRST,
+      "'0044-02-29 12:00:00.25'": '0044-02-29T12:00:00.250Z',
+      "'0999-12-31 23:59:59.999999'": '0999-12-31T23:59:59.999Z',
+      "'1969-12-31 23:59:59.9999'": '1969-12-31T23:59:59.999Z',
+      "'9999-12-31 23:59:59.999999'": LAST,
+      "'10000-01-01'": LAST,
+      "'294276-12-31 23:59:59.999999'": LAST,
+    },
+  ],
+  [
+    isMysql,
+    {
+      "'0000-00-00'": FIRST,
+      "'0000-12-31 23:59:59'": FIRST,
+      "'0044-02-29 12:00:00.25'": '0044-02-29T12:00:00.250Z',
+      "'2024-00-00'": '2024-01-01T00:00:00Z',
+      "'2024-05-00 01:02:03'": '2024-05-01T01:02:03Z',
+      "'9999-12-31 23:59:59.999999'": LAST,
+    },
+  ],
+  [
+    isSqlite,
+    {
+      "'2024-02-29'": '2024-02-29T00:00:00Z',
+      "'2024-02-29 01:02'": '2024-02-29T01:02:00Z',
+      "'2024-02-29 01:02:03.5'": '2024-02-29T01:02:03.500Z',
+      "'2024-02-29T01:02:03.004+05:30'": '2024-02-28T19:32:03.004Z',
+      "'2024-02-29T01:02:03-0100'": '2024-02-29T02:02:03Z',
+      "'0044-02-29T01:02:03.004Z'": '0044-02-29T01:02:03.004Z',
+      "'12024-02-29T01:02:03.004Z'": LAST,
+      "''": undefined,
+      "'tomorrow'": undefined,
+      "'2024-13-01'": undefined,
+      '1709168523': undefined,
+      "x'00ff'": undefined,
+    },
+  ],
 ]
 
 describeOn('rows of another writer', databases, ({ name, open }) => {
@@ -129,4 +193,23 @@ describeOn('rows of another writer', databases, ({ name, open }) => {
           const expected = direction === 'asc' ? ascending : ascending.reverse()
           expect(await walk(`${column} ${direction}`, size)).to.deep.equal(expected)
         }))
+
+  it('have times that a client can be told', () =>
+    inAcme(async () => {
+      const told = TIMES.find(([isOn]) => isOn(name))?.[1] ?? {}
+      const values = Object.keys(told)
+      await store('due_time', values)
+      const { items } = await subject.specimens.list({ orderBy: 'id', pageSize: 1000 })
+      const rows = items.map((item) => {
+        const message = resourceModel(Specimen).toMessage<SpecimenMessage>(item)
+        const [json, binary] = [
+          toJson(SpecimenSchema, message),
+          fromBinary(SpecimenSchema, toBinary(SpecimenSchema, message)),
+        ]
+        expect(binary.dueTime).to.deep.equal(message.dueTime)
+        return [values[Number(item.id.slice(1))], (json as { readonly dueTime?: string }).dueTime]
+      })
+      expect(rows).to.have.length(values.length * 2)
+      expect(Object.fromEntries(rows)).to.deep.equal(told)
+    }))
 })

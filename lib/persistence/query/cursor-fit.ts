@@ -18,11 +18,13 @@ export const checkCursor = (
     if (!isOfDatabase(column, cursor.values[i], dialect)) malformed()
 }
 
-/** PostgreSQL has NaN and infinities, SQLite infinities; of a time only the databases have other texts than ours. */
+/** PostgreSQL has NaN and infinities, SQLite infinities; of a time only the databases have other texts than ours, and SQLite numbers. */
 const isOfDatabase = (column: PlanColumn, value: unknown, dialect: Dialect | undefined): boolean => {
   if (typeof value === 'number' && !Number.isFinite(value))
     return dialect === 'postgres' || (dialect === 'sqlite' && !Number.isNaN(value))
-  if (column.kind !== 'timestamp' || typeof value !== 'string') return true
+  if (column.kind !== 'timestamp') return true
+  if (typeof value === 'number') return dialect === 'sqlite'
+  if (typeof value !== 'string') return true
   switch (dialect) {
     case undefined:
       return false

@@ -79,7 +79,7 @@ const canHold = (column: PlanColumn, value: PlanValue): boolean => {
     case 'double':
       return typeof value === 'number'
     case 'timestamp':
-      return isInstant(value) || isStoredTime(value)
+      return isInstant(value) || isStoredTime(value) || typeof value === 'number'
     case 'bytes':
       return value instanceof Uint8Array
     case 'any':

@@ -9,8 +9,8 @@ export interface PlanColumn extends Omit<Column, 'kind'> {
 
 /**
  * A value as entities hold it: bigint for 64-bit integers and durations (nanoseconds), but the name for an enum. A
- * timestamp is a Date; in a cursor also a bigint of microseconds, which a Date would cut, or the text of the database, where
- * its time is none that we write (`infinity`, years before 1000).
+ * timestamp is a Date; in a cursor also a bigint of microseconds, which a Date would cut, or the text of the database, or
+ * SQLite's number, where its time is none that we write (`infinity`, years before 1000).
  */
 export type PlanValue = string | number | bigint | boolean | Date | Uint8Array
 
