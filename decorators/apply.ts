@@ -22,6 +22,7 @@ export const onProperty =
 
 /** @throws DeclarationError where the second argument of a decorator is the context of a standard one. */
 export function refuseStandard(decorator: string, second: unknown): void {
+  endWords?.()
   if (typeof second !== 'object' || second === null || !('kind' in second)) return
   const { name = 'a class' } = second as { readonly name?: string | symbol | undefined }
   throw new DeclarationError(String(name), [
@@ -30,15 +31,26 @@ export function refuseStandard(decorator: string, second: unknown): void {
 }
 
 /**
- * An entity begins with @PrimaryColumn(), so that none of ours is reached: TypeORM's asks for the type of its property first,
- * which of a standard decorator ends in a TypeError without a word. This gives it the words; every other call is as it was.
+ * Gives words to TypeORM's decorators of properties, with one of which an entity begins: they ask for the type of the property
+ * first, which of a standard decorator ends in a TypeError without a word. A standard decorator of a class is made before those
+ * of its properties are called, so `@Resource()` begins this when it is made. The first of our decorators that is called ends
+ * it, or the end of the running task: nobody else sees the changed function.
  */
-const { getMetadata } = Reflect
-Reflect.getMetadata = (
-  ...[key, target, property]: [unknown, object | undefined, (string | symbol)?]
-): unknown => {
-  if (target === undefined) refuseStandard("a decorator of TypeORM's", property)
-  return property === undefined
-    ? (getMetadata(key, target as object) as unknown)
-    : (getMetadata(key, target as object, property) as unknown)
+export function wordStandardProperties(): void {
+  const descriptor = Object.getOwnPropertyDescriptor(Reflect, 'getMetadata')
+  if (endWords !== undefined || descriptor?.configurable !== true) return
+  const { getMetadata } = Reflect
+  const worded = (key: unknown, target: object | undefined, ...rest: (string | symbol)[]): unknown => {
+    if (target === undefined) refuseStandard("a decorator of TypeORM's", rest[0])
+    return Reflect.apply(getMetadata, Reflect, [key, target, ...rest])
+  }
+  Object.defineProperty(Reflect, 'getMetadata', { ...descriptor, value: worded })
+  const end = () => {
+    if (endWords === end) endWords = undefined
+    if (Reflect.getMetadata === worded) Object.defineProperty(Reflect, 'getMetadata', descriptor)
+  }
+  endWords = end
+  queueMicrotask(end)
 }
+
+let endWords: (() => void) | undefined

@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import { Column, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
-import { onClass } from './apply.js'
+import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './metadata.js'
 import { snakeCase } from './snake-case.js'
 
@@ -23,6 +23,7 @@ export interface ResourceOptions {
  * no name of its own in snake_case. Write it topmost.
  */
 export function Resource(options: ResourceOptions = {}): ClassDecorator {
+  wordStandardProperties()
   return onClass('Resource', (entity) => {
     const prototype = entity.prototype as object
     const facts = inheritedFacts(entity)

@@ -1,9 +1,11 @@
 import type { DataSource, EntitySubscriberInterface } from 'typeorm'
 import { DeclarationError } from '../errors.js'
+import { kindOfColumn } from '../resource/field-kind.js'
 import type { ResourceModel } from '../resource/resource-model.js'
 import { CollationCheck } from './collation.js'
-import type { Database, Executor, RunOptions } from './executor.js'
+import type { Database, Dialect, Executor, RunOptions } from './executor.js'
 import type { StartUpFindings } from './repository.js'
+import { tableOf } from './schema.js'
 import { SqliteDataSource } from './sqlite.js'
 import { type TableName, tableNameOf } from './table-name.js'
 
@@ -27,6 +29,7 @@ export class DataSourceCheck {
   /** Where the rows are. */
   readonly table: TableName
   readonly #dataSource: DataSource
+  readonly #dialect: Dialect
   #isEntityPending = true
   readonly #collations: CollationCheck
 
@@ -36,6 +39,7 @@ export class DataSourceCheck {
     private readonly model: ResourceModel,
   ) {
     this.#dataSource = dataSource
+    this.#dialect = dialect
     this.table = tableNameOf(model, dialect, dataSource)
     this.#collations = new CollationCheck(model, this.table)
     if (dataSource.isInitialized) this.#checkEntity()
@@ -64,7 +68,7 @@ export class DataSourceCheck {
     if (!this.#dataSource.isInitialized) return { problems: [NOT_INITIALIZED], warnings: [] }
     const subscribers = this.#dataSource.subscribers.map((subscriber) => this.#subscriber(subscriber))
     return {
-      problems: [...this.#entity(), ...subscribers.flatMap(({ problems }) => problems)],
+      problems: [...this.#entity(), ...this.#bytes(), ...subscribers.flatMap(({ problems }) => problems)],
       warnings: [...this.#synchronize(), ...subscribers.flatMap(({ warnings }) => warnings)],
     }
   }
@@ -83,12 +87,36 @@ export class DataSourceCheck {
     ]
   }
 
-  /** TypeORM would make the table, where it makes any. */
-  #synchronize(): string[] {
+  /** Where TypeORM makes the table. */
+  get #isSynchronized(): boolean {
     const { entity } = this.model
     const isOurs = this.#dataSource instanceof SqliteDataSource
-    if (isOurs || this.#dataSource.options.synchronize !== true) return []
-    if (!this.#dataSource.getMetadata(entity).synchronize) return []
+    if (isOurs || this.#dataSource.options.synchronize !== true || !this.#dataSource.hasMetadata(entity))
+      return false
+    return this.#dataSource.getMetadata(entity).synchronize
+  }
+
+  /** TypeORM is told that a Uint8Array is a text, because no type of bytes is one that it takes on every database. */
+  #bytes(): string[] {
+    if (!this.#isSynchronized) return []
+    const { driver } = this.#dataSource
+    const metadata = this.#dataSource.getMetadata(this.model.entity)
+    const { columns } = tableOf(this.model, this.#dialect, this.table)
+    return this.model.fields.flatMap(({ kind, property, column: name }) => {
+      const column = metadata.findColumnWithPropertyName(property)
+      if (kind !== 'bytes' || column === undefined) return []
+      const made = driver.normalizeType(column)
+      if (kindOfColumn(made, undefined) === 'bytes') return []
+      const needed = columns.find((one) => one.name === name)?.type
+      return [
+        `${property} holds bytes, and synchronize makes its column ${made}, which cannot: write @Column('${needed}'), or leave synchronize out`,
+      ]
+    })
+  }
+
+  #synchronize(): string[] {
+    if (!this.#isSynchronized) return []
+    const { entity } = this.model
     return [
       `synchronize makes the table of ${entity.name} by TypeORM's rules, in which unique values are not per tenant and texts are compared loosely: leave it out, and use createTables() or a migration`,
     ]

@@ -1,9 +1,11 @@
 import { expect } from 'chai'
+import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import ts from 'typescript'
 import * as decorators from '../../decorators/index.js'
 import { DeclarationError } from '../../lib/errors.js'
@@ -90,15 +92,31 @@ describe('a decorator of the standard kind', () => {
       ])
     })
 
-  it('changes nothing else of Reflect.getMetadata', () => {
-    class Widget {}
-    Reflect.defineMetadata('of the class', 1, Widget)
-    Reflect.defineMetadata('of a property', 2, Widget.prototype, 'id')
-    expect(Reflect.getMetadata('of the class', Widget)).to.equal(1)
-    expect(Reflect.getMetadata('of a property', Widget.prototype, 'id')).to.equal(2)
-    expect(Reflect.getMetadata('of a property', Widget.prototype, 'other')).to.equal(undefined)
-    expect(() => void Reflect.getMetadata('key', undefined as never, 'id')).to.throw(TypeError)
-    expect(() => void Reflect.getMetadata('key', 1 as never)).to.throw(TypeError)
+  it('leaves Reflect.getMetadata as it was, before and after a class of either kind, and where it is frozen', async () => {
+    const ours = pathToFileURL(join(compiled, 'decorators', 'index.js')).href
+    const reflect = pathToFileURL(createRequire(import.meta.url).resolve('reflect-metadata')).href
+    const path = join(folder, 'untouched.mjs')
+    const look = `await import('${reflect}')
+const before = Reflect.getMetadata
+const { Resource } = await import('${ours}')
+const seen = [Reflect.getMetadata === before]
+const resource = Resource({ shared: true })
+class Widget {}
+resource(Widget)
+seen.push(Reflect.getMetadata === before)
+const standard = Resource({ shared: true })
+try { standard(class {}, { kind: 'class', name: 'Widget' }) } catch (error) { seen.push(error.name) }
+seen.push(Reflect.getMetadata === before)
+Resource({ shared: true })
+Resource({ shared: true })
+await undefined
+seen.push(Reflect.getMetadata === before)
+Object.freeze(Reflect)
+Resource({ shared: true })(class Other {})
+console.log(JSON.stringify(seen))`
+    writeFileSync(path, look)
+    const { stdout } = await promisify(execFile)(process.execPath, [path])
+    expect(JSON.parse(stdout)).to.deep.equal([true, true, 'DeclarationError', true, true])
   })
 
   it('is told by every decorator that there is', () => {

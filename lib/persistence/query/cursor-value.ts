@@ -79,7 +79,7 @@ const canHold = (column: PlanColumn, value: PlanValue): boolean => {
     case 'double':
       return typeof value === 'number'
     case 'timestamp':
-      return isInstant(value) || isStoredTime(value) || typeof value === 'number'
+      return isInstant(value) || isStoredTime(value) || Number.isFinite(value)
     case 'bytes':
       return value instanceof Uint8Array
     case 'any':
