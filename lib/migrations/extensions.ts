@@ -10,6 +10,8 @@ export interface Stranger {
   readonly id: string
   readonly schema: string
   readonly name: string
+  /** Is another one when it was changed, or something new depends on it. */
+  readonly version: string | null
 }
 
 /**
@@ -27,7 +29,12 @@ export async function reachExtensions({ session, sql }: Step): Promise<readonly 
   if (/search_path/i.test(sql)) return []
   const found = await session.rows(STRANGERS, [session.schema, sql.toLowerCase()])
   return found
-    .map(({ id, schema, name }) => ({ id: String(id), schema: String(schema), name: String(name) }))
+    .map(({ id, schema, name, version }) => ({
+      id: String(id),
+      schema: String(schema),
+      name: String(name),
+      version: version === null ? null : String(version),
+    }))
     .filter((stranger) => isMeant(stranger, sql))
 }
 
@@ -41,7 +48,10 @@ export async function refuseStrangers(
 ): Promise<void> {
   if (strangers.length === 0) return
   const used = new Set((await session.rows(LOCKED)).map(({ id }) => id))
-  const found = strangers.find(({ id }) => used.has(id))
+  const versions = new Map(
+    (await session.rows(VERSIONS, [strangers.map(({ id }) => id)])).map(({ id, version }) => [id, version]),
+  )
+  const found = strangers.find(({ id, version }) => used.has(id) || versions.get(id) !== version)
   if (found !== undefined) throw foundElsewhere(session, name, found)
 }
 
@@ -87,16 +97,33 @@ const OTHER_SCHEMAS = `SELECT DISTINCT n.oid, nspname FROM pg_extension JOIN pg_
   WHERE nspname NOT IN ('pg_catalog', ?)`
 const OTHERS = `SELECT string_agg(quote_ident(nspname), ', ' ORDER BY nspname) FROM (${OTHER_SCHEMAS}) AS others`
 
+/**
+ * What a schema holds. To change a relation, and to refer to one, takes a lock of it; to change a function or a type, or to make
+ * something that needs it, takes none, and is seen in the catalog alone.
+ */
+const THINGS = `
+  named AS (
+    SELECT 'pg_class' AS kind, oid, relnamespace AS namespace, relname AS name, '' AS version FROM pg_class
+    UNION ALL SELECT 'pg_proc', oid, pronamespace, proname, xmin::text FROM pg_proc
+    UNION ALL SELECT 'pg_type', oid, typnamespace, typname, xmin::text FROM pg_type WHERE typrelid = 0 AND typelem = 0
+    UNION ALL SELECT 'pg_collation', oid, collnamespace, collname, xmin::text FROM pg_collation
+    UNION ALL SELECT 'pg_ts_config', oid, cfgnamespace, cfgname, xmin::text FROM pg_ts_config
+    UNION ALL SELECT 'pg_ts_dict', oid, dictnamespace, dictname, xmin::text FROM pg_ts_dict
+  ), things AS (
+    SELECT kind || ':' || oid AS id, kind::regclass AS catalog, oid, namespace, name::text AS name, CASE WHEN version <> ''
+      THEN version || ':' || (SELECT count(*) FROM pg_depend WHERE refclassid = kind::regclass AND refobjid = named.oid)
+      END AS version
+    FROM named
+  )`
+
 const STRANGERS = `
-  WITH others AS (${OTHER_SCHEMAS}), things AS (
-    SELECT 'pg_class' AS kind, oid, relnamespace AS namespace, relname AS name FROM pg_class
-    UNION ALL SELECT 'pg_proc', oid, pronamespace, proname FROM pg_proc
-    UNION ALL SELECT 'pg_type', oid, typnamespace, typname FROM pg_type WHERE typrelid = 0 AND typelem = 0
-  )
-  SELECT kind || ':' || things.oid AS id, nspname AS schema, name::text AS name
+  WITH others AS (${OTHER_SCHEMAS}), ${THINGS}
+  SELECT id, nspname AS schema, name, version
   FROM things JOIN others ON others.oid = namespace
-  WHERE strpos(?::text, lower(name::text)) > 0
-    AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = kind::regclass AND objid = things.oid AND deptype = 'e')`
+  WHERE strpos(?::text, lower(name)) > 0
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = catalog AND objid = things.oid AND deptype = 'e')`
+
+const VERSIONS = `WITH ${THINGS} SELECT id, version FROM things WHERE id = ANY(?::text[])`
 
 /**
  * What this session has used in its transaction. What it has dropped is in no catalog any more, and locked still. A foreign

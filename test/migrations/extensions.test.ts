@@ -70,6 +70,9 @@ onEachEngine(
            CREATE SEQUENCE numbers;
            CREATE TYPE mood AS ENUM ('glad');
            CREATE FUNCTION twice(n int) RETURNS int LANGUAGE sql AS 'SELECT 2 * n';
+           CREATE DOMAIN size AS int;
+           CREATE COLLATION bytewise FROM "C";
+           CREATE TEXT SEARCH CONFIGURATION words (COPY = simple);
            INSERT INTO accounts VALUES (1, 'Ada')`,
         ),
       )
@@ -89,6 +92,22 @@ onEachEngine(
         "SELECT nextval('numbers')",
         'DROP TYPE mood',
         'DROP FUNCTION twice',
+        'ALTER FUNCTION twice(int) COST 7',
+        'ALTER FUNCTION twice STRICT',
+        'ALTER FUNCTION "twice" (int) RENAME TO thrice',
+        'ALTER FUNCTION twice SET SCHEMA inventory',
+        "ALTER ROUTINE twice SET work_mem = '1MB'",
+        'GRANT EXECUTE ON FUNCTION twice TO public; REVOKE EXECUTE ON FUNCTION twice FROM public',
+        "COMMENT ON FUNCTION twice IS 'mine'",
+        'DO $$ BEGIN ALTER FUNCTION twice COST 7; EXCEPTION WHEN undefined_table THEN NULL; END $$',
+        'ALTER DOMAIN size SET DEFAULT 1',
+        'ALTER DOMAIN size ADD CHECK (VALUE > 0)',
+        "ALTER TYPE mood ADD VALUE 'sad'",
+        'CREATE TABLE days (mood mood)',
+        'CREATE TABLE boxes (size size)',
+        'CREATE TABLE names (name text COLLATE bytewise)',
+        "CREATE TABLE texts (v tsvector GENERATED ALWAYS AS (to_tsvector('words'::regconfig, 'x')) STORED)",
+        'CREATE VIEW doubled AS SELECT twice(1)',
         "DO $$ BEGIN EXECUTE 'DROP TABLE accounts'; END $$",
         'SELECT 1; /* in between */ LOCK TABLE accounts',
       ]
@@ -101,9 +120,10 @@ onEachEngine(
           )
           const [row] = await database().rows(
             `SELECT name, (SELECT count(*)::int FROM pg_class WHERE relnamespace = 'billing'::regnamespace AND relname ~ '^(accounts|numbers)') AS relations,
-               'billing.mood'::regtype::text AS type, billing.twice(1) AS twice FROM billing.accounts`,
+               'billing.mood'::regtype::text AS type, billing.twice(1) AS twice,
+               (SELECT procost::int FROM pg_proc WHERE oid = 'billing.twice'::regproc) AS cost FROM billing.accounts`,
           )
-          expect(row).to.deep.equal({ name: 'Ada', relations: 4, type: 'billing.mood', twice: 2 })
+          expect(row).to.deep.equal({ name: 'Ada', relations: 4, type: 'billing.mood', twice: 2, cost: 100 })
         })
 
       it('CREATE INDEX CONCURRENTLY', async () => {
@@ -120,6 +140,9 @@ onEachEngine(
         'INSERT INTO billing.accounts VALUES (2, $$accounts$$)',
         'CREATE TABLE notes (accounts int); -- no table accounts is used here',
         'CREATE TYPE mood AS ENUM (); DROP TYPE mood',
+        "CREATE TYPE mood AS ENUM ('glad'); CREATE TABLE days (mood mood)",
+        "CREATE FUNCTION twice(n int) RETURNS int LANGUAGE sql AS 'SELECT n'; ALTER FUNCTION twice COST 7",
+        'ALTER FUNCTION billing.twice COST 7',
         'SET LOCAL search_path = billing; ALTER TABLE accounts ADD COLUMN note text',
       ]
       for (const text of MEANT)
