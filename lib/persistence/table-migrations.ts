@@ -1,4 +1,5 @@
 import { DeclarationError } from '../errors.js'
+import { quoteIdentifier } from './query/identifier.js'
 import { resourcesIn } from './resources-in.js'
 import { createNewTable, tableOf, type TableDefinition } from './schema.js'
 import { quoteTable, type TableName, tableNameOf, tableText } from './table-name.js'
@@ -51,10 +52,10 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
         ? [`${table} has INDEXED search: ashlar search generate writes its vector and index`]
         : []
     const elsewhere =
-      postgres.schema === undefined
+      mysql.schema === undefined
         ? []
         : [
-            `${table} is in a schema that its entity names, and these files do not make: run them in it (migrate up --schema ${postgres.schema}), or write CREATE SCHEMA in a file before`,
+            `on MySQL ${tableText(mysql)} is in a database that its entity names, and these files do not make: CREATE DATABASE needs more rights than a migration has`,
           ]
     const shared = doubledOnMysql.has(tableText(mysql))
       ? [
@@ -77,12 +78,28 @@ function sqlOf(table: TableDefinition, dialect: 'postgres' | 'mysql', title: str
   // A proto int32 ends where the column does.
   const isMeant = dialect === 'postgres' && table.columns.some(({ type }) => type === 'integer')
   const allowed = isMeant ? '-- ashlar:allow prefer-bigint-over-int\n' : ''
-  const statements = createNewTable(table, dialect).map((text) => `${text};\n`)
+  const schema = dialect === 'postgres' && table.schema !== undefined ? [createSchema(table.schema)] : []
+  const statements = [...schema, ...createNewTable(table, dialect)].map((text) => `${text};\n`)
   return {
     table: { schema: table.schema, name: table.name },
     up: `${title}${allowed}\n${statements.join('\n')}`,
     down: `DROP TABLE ${quoteTable(table, dialect)};\n`,
   }
+}
+
+/**
+ * The schema that an entity names, on PostgreSQL. `CREATE SCHEMA IF NOT EXISTS` would ask for the right to make one even where
+ * it is there. The way back leaves it: other tables may be in it.
+ */
+function createSchema(schema: string): string {
+  const text = (value: string) => `'${value.replaceAll("'", "''")}'`
+  const create = text(`CREATE SCHEMA ${quoteIdentifier(schema, 'postgres')}`)
+  const body = `BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ${text(schema)}) THEN
+    EXECUTE ${create};
+  END IF;
+END`
+  return `DO LANGUAGE plpgsql ${body.includes('$$') ? text(body) : `$$\n${body}\n$$`}`
 }
 
 const LONGEST_KEY = 3072

@@ -129,6 +129,89 @@ class Paper {
   @PrimaryColumn() id!: string
 }
 
+const ODD = `O'dd "schema" $$ of.one`
+
+@Resource({ shared: true })
+@Entity({ name: 'boxes', schema: ODD })
+class Box {
+  @PrimaryColumn() id!: string
+}
+@Resource({ shared: true })
+@Entity({ name: 'crates', schema: ODD })
+class Crate {
+  @PrimaryColumn() id!: string
+}
+@Resource({ shared: true })
+@Entity({ name: 'plain_boxes', schema: 'boxed' })
+class PlainBox {
+  @PrimaryColumn() id!: string
+}
+
+describeOn(
+  'the files of migrate new for entities with a schema',
+  databases.filter(({ name }) => name === 'postgres'),
+  (backend) => {
+    const made = tableMigrations({ Box, Crate, PlainBox })
+    const files = Object.fromEntries(
+      made.flatMap(({ postgres: { up, down } }, at) => [
+        [`000${at + 2}_step.up.sql`, up],
+        [`000${at + 2}_step.down.sql`, down],
+      ]),
+    )
+
+    it('make the schema where it is missing, and keep it on the way back', async () => {
+      const opened = await backend.open([Box, Crate, PlainBox])
+      const dataSource = opened.dataSource as DataSource
+      const migrator = migrate({ url: urlOf(dataSource), files })
+      try {
+        await dataSource.query('CREATE SCHEMA boxed')
+        await migrator.up()
+        expect(await migrator.verify(schemaComparison({ Box, Crate, PlainBox }))).to.deep.equal([])
+        const boxes = new (repositoryOf(Box))(dataSource)
+        await boxes.create({ id: 'a' })
+        expect((await boxes.list()).items).to.have.length(1)
+        await migrator.down(1)
+        await migrator.up()
+        expect((await boxes.list()).items).to.deep.equal([])
+      } finally {
+        for (const schema of [`"${ODD.replaceAll('"', '""')}"`, 'boxed'])
+          await dataSource.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+        await opened.close()
+      }
+    })
+
+    it('ask for no right to make one that is there', async () => {
+      const opened = await backend.open([])
+      const dataSource = opened.dataSource as DataSource
+      const url = new URL(urlOf(dataSource))
+      const role = `boxer_${process.pid}`
+      try {
+        await dataSource.query(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA boxed AUTHORIZATION ${role}`)
+        await dataSource.query(`CREATE SCHEMA module_of_boxes AUTHORIZATION ${role}`)
+        url.username = role
+        const { postgres } = made.find(({ table }) => table === 'boxed.plain_boxes')!
+        const one = { '0002_step.up.sql': postgres.up, '0002_step.down.sql': postgres.down }
+        const { applied } = await migrate({ url: url.href, module: 'module_of_boxes', files: one }).up()
+        expect(applied).to.include('0002_step')
+      } finally {
+        await dataSource.query(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`)
+        await opened.close()
+      }
+    })
+
+    it('tell of a database of MySQL that they do not make', () => {
+      @Resource({ shared: true })
+      @Entity({ name: 'far', database: 'elsewhere' })
+      class Far {
+        @PrimaryColumn() id!: string
+      }
+      expect(tableMigrations({ Far }).flatMap(({ notes }) => notes)).to.deep.equal([
+        'on MySQL elsewhere.far is in a database that its entity names, and these files do not make: CREATE DATABASE needs more rights than a migration has',
+      ])
+    })
+  },
+)
+
 describe('tableMigrations', () => {
   it('tells what MySQL refuses before it is run there', () => {
     const notes = tableMigrations({ Specimen, Note, Widget, Wide }).flatMap((table) => table.notes)

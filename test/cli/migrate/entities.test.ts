@@ -88,11 +88,12 @@ describe('ashlar migrate new --entities', () => {
     expect(sql('postgres', '0002_people_archive_2_x_app_contacts')).to.match(
       /^CREATE TABLE "Archive ""2""\.x"\."app_contacts" \(/m,
     )
-    expect(stderr)
-      .to.include(
-        'Archive "2".x.app_contacts is in a schema that its entity names, and these files do not make',
-      )
-      .and.include('on MySQL several resources have the table app_contacts')
+    expect(sql('postgres', '0002_people_archive_2_x_app_contacts')).to.include(
+      `EXECUTE 'CREATE SCHEMA "Archive ""2"".x"'`,
+    )
+    expect(sql('postgres', '0003_people_app_contacts')).to.not.include('SCHEMA')
+    expect(sql('mysql', '0002_people_archive_2_x_app_contacts')).to.not.include('SCHEMA')
+    expect(stderr).to.include('on MySQL several resources have the table app_contacts')
     const again = await create('more', NAMED)
     expect(again.stderr).to.match(
       /Archive "2"\.x\.app_contacts is created by 0002_\S+ already, app_contacts is created by 0003/,
