@@ -33,7 +33,7 @@ export async function reachExtensions({ session, sql }: Step): Promise<readonly 
       id: String(id),
       schema: String(schema),
       name: String(name),
-      version: version === null ? null : String(version),
+      version: typeof version === 'string' ? version : null,
     }))
     .filter((stranger) => isMeant(stranger, sql))
 }

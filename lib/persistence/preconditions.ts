@@ -34,3 +34,8 @@ export async function explainDeletedMiss<E extends object>(
     row !== undefined && deleteTime !== undefined && (row as Values)[deleteTime.property] !== undefined
   throw isDeleted ? ErrPreconditionFailed.etag() : new ErrNotFound()
 }
+
+/** No live row of this tenant has the key. */
+export const notFound = (): never => {
+  throw new ErrNotFound()
+}

@@ -71,6 +71,8 @@ export interface Repository<T extends object, K = string> {
   readonly model: ResourceModel<T>
   /** True where secrets are kept by an encryptor for development, which a production server refuses. */
   readonly isForDevelopment?: boolean
+  /** Where a database has the rows, by the schema and prefix of the DataSource. No caller may be told. */
+  readonly table?: { readonly schema: string | undefined; readonly name: string }
   /** A server asks before it binds its addresses. */
   startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
   /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */

@@ -45,6 +45,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
   const doubledOnMysql = repeated(tables.map(({ mysql }) => tableText(mysql)))
   return tables.map(({ model, postgres, mysql }) => {
     const onMysql = tableOf(model, 'mysql', mysql)
+    const makeSchema = postgres.schema === undefined ? [] : [createSchema(postgres.schema)]
     const title = `-- The table of the resource ${model.type}, as its decorators describe it.\n`
     const table = tableText(postgres)
     const search =
@@ -64,7 +65,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       : []
     return {
       table,
-      postgres: sqlOf(tableOf(model, 'postgres', postgres), 'postgres', title),
+      postgres: sqlOf(tableOf(model, 'postgres', postgres), 'postgres', title, makeSchema),
       mysql: sqlOf(onMysql, 'mysql', title),
       notes: [...search, ...elsewhere, ...keysTooLong(onMysql), ...shared],
     }
@@ -74,12 +75,17 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
 const repeated = (names: readonly string[]): ReadonlySet<string> =>
   new Set(names.filter((name, index) => names.indexOf(name) !== index))
 
-function sqlOf(table: TableDefinition, dialect: 'postgres' | 'mysql', title: string): TableSql {
+/** @param before - statements that come first. */
+function sqlOf(
+  table: TableDefinition,
+  dialect: 'postgres' | 'mysql',
+  title: string,
+  before: readonly string[] = [],
+): TableSql {
   // A proto int32 ends where the column does.
   const isMeant = dialect === 'postgres' && table.columns.some(({ type }) => type === 'integer')
   const allowed = isMeant ? '-- ashlar:allow prefer-bigint-over-int\n' : ''
-  const schema = dialect === 'postgres' && table.schema !== undefined ? [createSchema(table.schema)] : []
-  const statements = [...schema, ...createNewTable(table, dialect)].map((text) => `${text};\n`)
+  const statements = [...before, ...createNewTable(table, dialect)].map((text) => `${text};\n`)
   return {
     table: { schema: table.schema, name: table.name },
     up: `${title}${allowed}\n${statements.join('\n')}`,

@@ -14,7 +14,7 @@ import { withFreshMint } from './fresh-mint.js'
 import { planList, type PagingOptions } from './list-plan.js'
 import { newEntity, type Sources, type Values } from './new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, stampsOf } from './patch.js'
-import { canMatch, explainDeletedMiss, explainMiss } from './preconditions.js'
+import { canMatch, explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
 import { byCodePoint } from './query/code-point-order.js'
 import type {
   BatchUpdateItem,
@@ -45,6 +45,7 @@ const PURGE_CHUNK = 1000
 export class TypeormRepository<E extends object> implements Repository<E> {
   readonly model: ResourceModel<E>
   readonly isForDevelopment: boolean
+  readonly table: DataSourceCheck['table']
   readonly #options: RepositoryOptions
   readonly #database: Database
   readonly #rows: RowStore<E>
@@ -57,7 +58,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.#options = options
     this.#database = executorOf(dataSource)
     this.#check = new DataSourceCheck(this.#database, this.model)
-    this.#rows = new RowStore(this.model, this.#database.dialect, this.#check.table)
+    this.table = this.#check.table
+    this.#rows = new RowStore(this.model, this.#database.dialect, this.table)
   }
 
   readonly startUpCheck = () => this.#check.findings()
@@ -343,8 +345,4 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       throw toCaller(error)
     }
   }
-}
-
-const notFound = (): never => {
-  throw new ErrNotFound()
 }

@@ -22,19 +22,18 @@ export const checkCursor = (
 const isOfDatabase = (column: PlanColumn, value: unknown, dialect: Dialect | undefined): boolean => {
   if (typeof value === 'number' && !Number.isFinite(value))
     return dialect === 'postgres' || (dialect === 'sqlite' && !Number.isNaN(value))
-  if (column.kind !== 'timestamp') return true
-  if (typeof value === 'number') return dialect === 'sqlite'
-  if (typeof value !== 'string') return true
+  if (column.kind !== 'timestamp' || (typeof value !== 'string' && typeof value !== 'number')) return true
+  const text = typeof value === 'string' ? value : ''
   switch (dialect) {
     case undefined:
       return false
     case 'sqlite':
       return true
     case 'postgres':
-      return value === 'infinity' || value === '-infinity' || isPostgresTime(value)
+      return text === 'infinity' || text === '-infinity' || isPostgresTime(text)
     case 'mysql':
     case 'mariadb':
-      return isMysqlTime(value)
+      return isMysqlTime(text)
   }
 }
 

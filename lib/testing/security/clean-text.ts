@@ -1,4 +1,4 @@
-import type { ResourceModel } from '../../persistence/index.js'
+import type { Repository } from '../../persistence/index.js'
 
 /** What belongs to the database or the program, and to no caller (the specification's Errors). */
 const UNFIT: readonly (readonly [RegExp, string])[] = [
@@ -24,17 +24,17 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
 /**
  * What in an error is not fit for a caller, in words; undefined when nothing is.
  * @param said - everything the caller gets, in which text of the database is looked for.
- * @param message - the error's own text, in which tables and columns of the models are looked for too.
+ * @param message - the error's own text, in which tables and columns of the repositories are looked for too.
  */
 export const unfitIn = (
   said: string,
   message: string,
-  models: readonly ResourceModel[],
+  repositories: readonly Pick<Repository<object>, 'model' | 'table'>[],
 ): string | undefined => {
   const found = UNFIT.find(([pattern]) => pattern.test(said))
   if (found !== undefined) return found[1]
   const own = message.replaceAll(GENERIC, '')
-  return models.flatMap(namesOf).find((name) => wordIn(own, name)) === undefined
+  return repositories.flatMap(namesOf).find((name) => wordIn(own, name)) === undefined
     ? undefined
     : 'the name of a table or column'
 }
@@ -43,15 +43,20 @@ export const unfitIn = (
 const GENERIC =
   /permission denied|not found|already exists|precondition failed|internal error|deadline exceeded/g
 
-/** Tables as drivers write them, and columns that are called differently on the wire. */
-const namesOf = (model: ResourceModel): readonly string[] => {
+/** Tables as drivers write them, with their schema and prefix or without, and columns that are called differently on the wire. */
+const namesOf = ({ model, table }: Pick<Repository<object>, 'model' | 'table'>): readonly string[] => {
   const onTheWire = new Set([
     ...(model.message?.fields.map(({ name }) => name) ?? []),
     ...model.entityFields.map(({ proto }) => proto),
     ...[...model.secrets, ...model.credentials].map(({ proto }) => proto),
   ])
-  return [model.table, ...model.fields.map(({ column }) => column)].filter((name) => !onTheWire.has(name))
+  const tables = [model.table, ...(table === undefined ? [] : [table.name, ...inSchema(table)])]
+  return [...tables, ...model.fields.map(({ column }) => column)].filter((name) => !onTheWire.has(name))
 }
+
+/** The schema alone may be an ordinary word. */
+const inSchema = ({ schema, name }: NonNullable<Repository<object>['table']>): readonly string[] =>
+  schema === undefined ? [] : [`${schema}.${name}`]
 
 /** As a word of its own. What follows as `.v1` is the package of a proto file, what follows a slash a path. */
 const wordIn = (text: string, name: string): boolean =>

@@ -44,8 +44,8 @@ export class Probe {
         door.name,
       )
     if (outcome.code !== 0) {
-      const models = this.subjects.flatMap(({ repository }) => repository?.model ?? [])
-      const unfit = unfitIn(outcome.said, outcome.message, models)
+      const repositories = this.subjects.flatMap(({ repository }) => repository ?? [])
+      const unfit = unfitIn(outcome.said, outcome.message, repositories)
       if (unfit !== undefined)
         this.findings.add('error text', path, `an error says ${unfit}: throw errors of ashlar`, door.name)
     }

@@ -1,0 +1,30 @@
+import { expect } from 'chai'
+import { DataSource } from 'typeorm'
+import { repositoryOf, SqliteDataSource } from '../../../lib/persistence/index.js'
+import { unfitIn } from '../../../lib/testing/security/clean-text.js'
+import { Specimen } from '../../support/specimen.js'
+import { subjectOptions } from '../../conformance/subject.js'
+
+const Specimens = repositoryOf(Specimen)
+const TABLE = 'the name of a table or column'
+
+describe('what an error says to a caller', () => {
+  const found = (dataSource: DataSource) => (text: string) =>
+    unfitIn(text, text, [new Specimens(dataSource, subjectOptions)])
+
+  it('is unfit where it names the table, by its prefix or without', () => {
+    const said = found(
+      new SqliteDataSource({ database: ':memory:', entities: [Specimen], entityPrefix: 'app_' }),
+    )
+    expect(said('cannot write app_specimens now')).to.equal(TABLE)
+    expect(said('cannot write "app_specimens"')).to.equal(TABLE)
+    expect(said('cannot write specimens now')).to.equal(TABLE)
+    expect(said('cannot write app_specimen now')).to.equal(undefined)
+  })
+
+  it('is unfit where it names the table in its schema, and the schema alone is a word', () => {
+    const said = found(new DataSource({ type: 'postgres', schema: 'inventory', entities: [Specimen] }))
+    expect(said('inventory.specimens is locked')).to.equal(TABLE)
+    expect(said('the inventory is closed')).to.equal(undefined)
+  })
+})
