@@ -299,6 +299,8 @@ export class RowStore<E extends object> {
       const index = this.model.entityFields.findIndex((field) => field.column === column.column)
       const field = this.model.entityFields[index]
       const value = field && (last as Values)[field.property]
+      // A name that another version of the message has is read as the zero value, and sorted as what it is.
+      if (field?.kind === 'enum') return row[index]
       return field?.kind === 'timestamp' ? exactTime(row[index], value, this.dialect) : value
     })
   }

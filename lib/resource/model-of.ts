@@ -12,7 +12,7 @@ import { indexGroups } from './index-groups.js'
 import { ownershipProblems } from './ownership.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search-model.js'
-import { jsonColumnOf, PLAIN_JSON, type JsonColumn } from './wire-values.js'
+import { jsonColumnOf, PLAIN_JSON, TAGS_JSON, type JsonColumn } from './wire-values.js'
 
 const models = new WeakMap<object, ResourceModel>()
 
@@ -136,8 +136,9 @@ function jsonColumns(fields: readonly Field[], message: DescMessage | undefined)
   const byLocalName = new Map(message?.fields.map((field) => [field.localName, field]))
   const columns = new Map<Field, JsonColumn>()
   for (const field of fields) {
-    if (field.kind !== 'json' && field.kind !== 'tags') continue
-    const inMessage = field.kind === 'json' ? byLocalName.get(field.property) : undefined
+    if (field.kind === 'tags') columns.set(field, TAGS_JSON)
+    if (field.kind !== 'json') continue
+    const inMessage = byLocalName.get(field.property)
     columns.set(
       field,
       message === undefined || inMessage === undefined ? PLAIN_JSON : jsonColumnOf(message, inMessage),

@@ -113,6 +113,25 @@ export const PLAIN_JSON: JsonColumn = {
   decode: (text) => JSON.parse(text) as unknown,
 }
 
+/**
+ * A map of texts. What another writer stored is read as filters see it: a number, a boolean or an object as its JSON text, null
+ * as no tag; what is no object has none.
+ */
+export const TAGS_JSON: JsonColumn = {
+  encode: (value) => JSON.stringify(value),
+  decode: (text) => {
+    const tags = JSON.parse(text) as unknown
+    if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return {}
+    const entries = Object.entries(tags)
+    if (entries.every(([, value]) => typeof value === 'string')) return tags
+    return Object.fromEntries(
+      entries.flatMap(([key, value]) =>
+        value === null ? [] : [[key, typeof value === 'string' ? value : JSON.stringify(value)]],
+      ),
+    )
+  },
+}
+
 /** The proto3 JSON of a repeated, map or embedded field, so that 64-bit integers, bytes and times survive the column. */
 export function jsonColumnOf(parent: DescMessage, field: DescField): JsonColumn {
   const to = toMessageField(field)

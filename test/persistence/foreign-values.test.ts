@@ -81,6 +81,12 @@ const VALUES: readonly (readonly [
     ],
   ],
   [
+    'names of an enum that the message does not have',
+    'phase',
+    () => true,
+    ["''", "'A'", "'PHASE_CUT'", "'PHASE_OF_TOMORROW'", "'PHASE_RAW'", "'PHASE_ZZZ'", "'raw'"],
+  ],
+  [
     'numbers and what is no time',
     'due_time',
     isSqlite,
@@ -193,6 +199,37 @@ describeOn('rows of another writer', databases, ({ name, open }) => {
           const expected = direction === 'asc' ? ascending : ascending.reverse()
           expect(await walk(`${column} ${direction}`, size)).to.deep.equal(expected)
         }))
+
+  it('have tags that are texts, whatever JSON they hold', () =>
+    inAcme(async () => {
+      const told = {
+        '{"a": "x", "b": ""}': { a: 'x', b: '' },
+        '{"a": 1, "b": true, "c": 1.5}': { a: '1', b: 'true', c: '1.5' },
+        '{"a": null, "b": "x"}': { b: 'x' },
+        '{"a": {"b": [1]}}': { a: '{"b":[1]}' },
+        '{"__proto__": 1}': JSON.parse('{"__proto__": "1"}') as object,
+        '[]': {},
+        '["x"]': {},
+        null: {},
+        '"x"': {},
+        '7': {},
+      }
+      const values = Object.keys(told)
+      await store(
+        'tags',
+        values.map((json) => `'${json}'`),
+      )
+      const { items } = await subject.specimens.list({ orderBy: 'id', pageSize: 1000 })
+      const messages = items.map((item) => resourceModel(Specimen).toMessage<SpecimenMessage>(item))
+      for (const [at, message] of messages.entries()) {
+        const binary = fromBinary(SpecimenSchema, toBinary(SpecimenSchema, message))
+        expect(binary.tags, values[at % values.length]).to.deep.equal(
+          Object.values(told)[Object.keys(told).indexOf(values[Number(message.id.slice(1))] ?? '')],
+        )
+        expect(() => toJson(SpecimenSchema, message)).to.not.throw()
+      }
+      expect(messages).to.have.length(values.length * 2)
+    }))
 
   it('have times that a client can be told', () =>
     inAcme(async () => {
