@@ -1,22 +1,24 @@
-import { execFileSync, fork } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { askedBackends, inCi, servicesFor } from './asked.js'
 import { enginesFolder } from './better-sqlite3.js'
-import type { Counts } from './mocha.js'
+import { type FileResult, together } from './file-result.js'
 import { compiled, root } from './root.js'
 import { ABSENT, type Service, SERVICES } from './services.js'
 import { startServices } from './start-services.js'
 import { summaryIn } from './summary.js'
+import { runFiles } from './test-process.js'
 
 /**
- * `npm test`: finds or starts the servers, runs mocha over the compiled tests in a process of its own, ends what it
+ * `npm test`: finds or starts the servers, runs mocha over the compiled tests in one process per core, ends what it
  * started and says what was not run. Arguments name test files (`persistence/query`) and narrow the run;
- * `BACKENDS=memory,sqlite` narrows the databases.
+ * `BACKENDS=memory,sqlite` narrows the databases, `JOBS=1` the processes. A drill measures, so it has one process.
  */
 const asked = process.argv.slice(2)
 const narrowing = asked.filter((argument) => !argument.startsWith('--'))
+const isDrill = asked.includes('--drill')
 const backends = askedBackends()
 
 const files = testFiles()
@@ -33,9 +35,10 @@ for (const line of missing) console.log(`CANNOT BE HAD ${line}`)
 
 const folder = mkdtempSync(join(tmpdir(), 'ashlar-test-'))
 try {
-  const { passed, failed, skipped } = await runMocha()
+  const { passed, failed, skipped, failures: titles } = await runAll()
   const summary = summaryIn(join(folder, 'summary'))
   missing.push(...summary.missing)
+  for (const title of titles) console.log(`FAILED ${title}`)
   for (const line of summary.leftOut) console.log(line)
   for (const line of missing) console.log(`CANNOT BE HAD ${line}${inCi() ? ', and CI needs it' : ''}`)
   const failures = failed + (inCi() ? missing.length : 0)
@@ -71,37 +74,23 @@ function installEngines(): void {
   }
 }
 
-async function runMocha(): Promise<Counts> {
+async function runAll(): Promise<FileResult> {
   const absent = (Object.keys(SERVICES) as Service[])
     .filter((service) => !wanted.includes(service))
     .map((service): [string, string] => [SERVICES[service].variable, ABSENT])
-  const child = fork(join(compiled, 'test', 'support', 'mocha.js'), files, {
-    cwd: root,
-    execArgv: ['--enable-source-maps'],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: {
-      ...process.env,
-      ...Object.fromEntries(absent),
-      ...started.environment,
-      ...(asked.includes('--drill') ? { ASHLAR_DRILL: '1' } : {}),
-      ASHLAR_TEST_SUMMARY: join(folder, 'summary'),
-    },
-  })
-  let counts: Counts | undefined
-  let lingering: NodeJS.Timeout | undefined
-  child.on('message', (message) => {
-    counts = message as Counts
-    lingering = setTimeout(() => child.kill('SIGKILL'), 20_000)
-  })
-  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
-    child.once('exit', (...ending) => resolve(ending)),
-  )
-  clearTimeout(lingering)
-  if (counts === undefined) {
-    console.log(`the test process ended early (${signal ?? code})`)
-    return { passed: 0, failed: 1, skipped: 0 }
+  const environment = {
+    ...process.env,
+    ...Object.fromEntries(absent),
+    ...started.environment,
+    ...(isDrill ? { ASHLAR_DRILL: '1' } : {}),
+    ASHLAR_TEST_SUMMARY: join(folder, 'summary'),
   }
-  if (signal !== 'SIGKILL') return counts
-  console.log('the tests ended but left something open that kept their process alive for 20 s')
-  return { ...counts, failed: counts.failed + 1 }
+  const queue = [...files]
+  const jobs = isDrill ? 1 : Number(process.env.JOBS ?? availableParallelism())
+  const results = await Promise.all(
+    Array.from({ length: Math.min(jobs, files.length) }, () => runFiles(() => queue.shift(), environment)),
+  )
+  const result = results.reduce(together)
+  const isEmpty = result.passed + result.failed + result.skipped === 0
+  return isEmpty ? { ...result, failed: 1, failures: ['no test was run'] } : result
 }
