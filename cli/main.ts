@@ -1,12 +1,12 @@
-import './quick-start.js'
+import './help/quick-start.js'
 import { Errors, run, settings } from '@oclif/core'
-import { EXIT_CODES } from './exit-codes.js'
-import { Failure } from './failure.js'
-import { foreignModuleLoaded } from './foreign-module.js'
-import { loadOptions, type Program } from './load-options.js'
-import { paintFor } from './paint.js'
-import { printable } from './printable.js'
-import { reasonOf } from './whole-file.js'
+import { EXIT_CODES } from './errors/exit-codes.js'
+import { Failure } from './errors/failure.js'
+import { foreignModuleLoaded } from './loading/foreign-module.js'
+import { loadOptions, type Program } from './loading/load-options.js'
+import { paintFor } from './output/paint.js'
+import { printable } from './output/printable.js'
+import { reasonOf } from './output/whole-file.js'
 
 /** Runs one command line. What goes wrong is one line on stderr and an exit status of `EXIT_CODES`. */
 export async function main(program: Program, argv: readonly string[] = process.argv.slice(2)): Promise<void> {
@@ -38,7 +38,7 @@ async function report(program: Program, error: unknown): Promise<number> {
   if (error instanceof Errors.ExitError) return error.oclif.exit ?? EXIT_CODES.done
   if (error instanceof Failure) return print(program, error.message, EXIT_CODES[error.exit])
   if (error instanceof Errors.CLIError) {
-    const { usageMessage } = await import('./usage-message.js')
+    const { usageMessage } = await import('./help/usage-message.js')
     return print(program, await usageMessage(program, error), EXIT_CODES.input)
   }
   const { stack, message } = error instanceof Error ? error : { stack: undefined, message: String(error) }

@@ -1,38 +1,54 @@
 import { expect } from 'chai'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { engineBranches } from './support/engine-branches.js'
+import { parentImports, roomCycles } from './support/rooms.js'
 import { root } from './support/root.js'
 import { projectFiles, type SourceFile, sourceFiles } from './support/source-files.js'
 
 /** Who may import whom: the first row whose folder (or file) holds a file is its row. */
 const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly string[] }[] = [
   { from: 'lib/errors.ts', own: [] },
+  { from: 'lib/bounded-cache.ts', own: [] },
   { from: 'lib/context.ts', own: ['lib/errors.ts'] },
+  { from: 'lib/call.ts', own: ['lib/errors.ts', 'lib/context.ts', 'lib/gen'] },
+  { from: 'lib/error-details.ts', own: ['lib/errors.ts', 'lib/gen'] },
   { from: 'lib/gen', own: ['lib/gen'] },
+  { from: 'lib/text', own: ['lib/text'] },
+  { from: 'lib/faults', own: ['lib/faults'] },
   { from: 'decorators', own: ['decorators', 'lib/errors.ts'] },
-  { from: 'lib/resource', own: ['lib/resource', 'lib/errors.ts', 'decorators', 'lib/gen'] },
+  {
+    from: 'lib/resource',
+    own: ['lib/resource', 'lib/text', 'lib/errors.ts', 'decorators', 'lib/gen'],
+  },
   { from: 'lib/secrets', own: ['lib/secrets', 'lib/errors.ts'] },
   {
     from: 'lib/persistence',
-    own: ['lib/persistence', 'lib/errors.ts', 'lib/context.ts', 'lib/resource', 'lib/secrets', 'decorators'],
+    own: [
+      ...['lib/persistence', 'lib/bounded-cache.ts', 'lib/errors.ts', 'lib/context.ts', 'lib/faults'],
+      ...['lib/text', 'lib/resource', 'lib/secrets', 'decorators'],
+    ],
   },
   {
     from: 'lib/gateway',
-    own: ['lib/gateway', 'lib/errors.ts', 'lib/context.ts', 'lib/server/call.ts', 'lib/resource', 'lib/gen'],
+    own: [
+      ...['lib/gateway', 'lib/errors.ts', 'lib/context.ts', 'lib/call.ts', 'lib/error-details.ts'],
+      ...['lib/faults', 'lib/text', 'lib/resource', 'lib/gen'],
+    ],
   },
   {
     from: 'lib/migrations',
-    own: ['lib/migrations', 'lib/errors.ts', 'lib/resource', 'lib/persistence/executors/postgres-cancel.ts'],
+    own: ['lib/migrations', 'lib/errors.ts', 'lib/persistence/engines/postgres/cancel-request.ts'],
   },
   {
     from: 'lib/server',
     own: [
-      ...['lib/server', 'lib/errors.ts', 'lib/context.ts', 'lib/gateway', 'lib/resource', 'lib/gen'],
+      ...['lib/server', 'lib/errors.ts', 'lib/context.ts', 'lib/call.ts', 'lib/error-details.ts'],
+      ...['lib/faults', 'lib/text', 'lib/gateway', 'lib/resource', 'lib/gen'],
       ...[
-        'lib/persistence/repository.ts',
-        'lib/persistence/transaction.ts',
-        'lib/persistence/constraint-error.ts',
+        'lib/persistence/contract/repository.ts',
+        'lib/persistence/sql/transaction.ts',
+        'lib/persistence/engines/errors/constraint-error.ts',
       ],
     ],
   },
@@ -40,11 +56,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   {
     from: 'lib/testing',
     own: [
-      'lib/testing',
-      'ENTRIES',
-      'lib/errors.ts',
-      'lib/context.ts',
-      'lib/gen',
+      ...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts', 'lib/gen'],
       'lib/server/served-methods.ts',
     ],
   },
@@ -69,7 +81,10 @@ const OWNERS: Readonly<
   typeorm: { in: ['decorators', 'lib/resource', 'lib/persistence', 'examples'], types: ['lib/nest'] },
   'reflect-metadata': { in: ['decorators', 'examples'] },
   '@bufbuild/protobuf': {
-    in: ['lib/resource', 'lib/gateway', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
+    in: [
+      ...['lib/resource', 'lib/gateway', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
+      ...['lib/call.ts', 'lib/error-details.ts'],
+    ],
     types: ['decorators', 'lib/nest'],
   },
   'node-vault': { in: ['lib/secrets'], files: 1 },
@@ -83,7 +98,7 @@ const OWNERS: Readonly<
   '@grpc/grpc-js': { in: ['lib/server', 'lib/testing', 'examples'] },
   jose: { in: ['lib/server'] },
   '@opentelemetry/api': { in: ['lib/server'] },
-  redis: { in: [], types: ['lib/server/stores'], files: 1 },
+  redis: { in: [], types: ['lib/server/deduplication'], files: 1 },
   '@nestjs/common': { in: ['lib/nest', 'examples'] },
   '@oclif/core': { in: ['cli'] },
   yaml: { in: ['cli'] },
@@ -126,7 +141,8 @@ const AT_THE_ROOT = [
   ...['lib', 'decorators', 'cli', 'migrations', 'test', 'proto', 'examples', 'bench', 'docs', 'bin'],
 ]
 
-const LONGEST_FILE = 350
+const LONGEST_FILE = 360
+const MOST_FILES = 17
 /** Lower it as they fall: the goal is none outside of one object per engine. */
 const MOST_ENGINE_BRANCHES = 144
 const NOTHING_IS_CALLED = /(^|[/-])(utils?|common|shared|core|base|helpers?|managers?)([./-]|$)/
@@ -209,9 +225,25 @@ describe('the architecture', () => {
     expect(cycles(handWritten)).to.deep.equal([])
   })
 
+  it('has no cycle between rooms, imports of types included', () => {
+    expect(roomCycles(handWritten)).to.deep.equal([])
+  })
+
+  it('has no folder that imports from the folder around it, topics of the command line aside', () => {
+    const imports = parentImports(handWritten.filter(({ path }) => !path.startsWith('cli/')))
+    expect(imports).to.deep.equal([])
+  })
+
+  it(`has no folder of more than ${MOST_FILES} files`, () => {
+    const counts = new Map<string, number>()
+    for (const { path } of handWritten)
+      counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1)
+    expect([...counts].filter(([, count]) => count > MOST_FILES)).to.deep.equal([])
+  })
+
   it('decides by the database engine in fewer and fewer places outside of the executors', () => {
     const branches = handWritten
-      .filter(({ path }) => /^lib\/(persistence|server)\//.test(path) && !/\/executors?[/.]/.test(path))
+      .filter(({ path }) => /^lib\/(persistence|server)\//.test(path) && !/\/(dialects|engines)\//.test(path))
       .flatMap(({ path, text }) => engineBranches(path, text).map((line) => `${path}:${line}`))
     expect(branches.length, branches.join('\n')).to.be.at.most(MOST_ENGINE_BRANCHES)
   })
@@ -230,8 +262,8 @@ describe('the architecture', () => {
     expect(wrong.map(({ path }) => path)).to.deep.equal([])
   })
 
-  it('nests folders at most three deep, topics of the command line aside', () => {
-    const deep = handWritten.filter(({ path }) => !path.startsWith('cli/') && path.split('/').length > 4)
+  it('nests folders at most four deep, topics of the command line aside', () => {
+    const deep = handWritten.filter(({ path }) => !path.startsWith('cli/') && path.split('/').length > 5)
     expect(deep.map(({ path }) => path)).to.deep.equal([])
   })
 

@@ -1,5 +1,5 @@
-import { parseFilter } from '../../lib/persistence/query/columns.js'
-import type { Columns } from '../../lib/resource/field.js'
+import { parseFilter } from '../../lib/persistence/dialects/columns.js'
+import type { Columns } from '../../lib/resource/fields/field.js'
 import type { Side } from '../subject.js'
 
 const FILTER = 'state = "ACTIVE" AND size >= 200 AND (display_name = "Widget" OR price < 12.5) AND name = "x"'

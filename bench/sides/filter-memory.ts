@@ -1,7 +1,7 @@
 // Prints how many mebibytes a repository holds after few and after many different filter texts. Run with --expose-gc.
 import { RequestContext } from '../../lib/context.js'
-import { SqliteDataSource } from '../../lib/persistence/sqlite.js'
-import { TypeormRepository } from '../../lib/persistence/typeorm-repository.js'
+import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
+import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { Widget } from '../../examples/widgets/widget.js'
 
 /** Mebibytes of heap that are in use once everything that can go is gone. */

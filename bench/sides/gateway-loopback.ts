@@ -4,7 +4,7 @@ import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/p
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { Gateway } from '../../lib/gateway/gateway.js'
-import type { Dispatcher, Incoming } from '../../lib/server/call.js'
+import type { Dispatcher, Incoming } from '../../lib/call.js'
 import { listening } from './listening-widgets.js'
 
 /** The same gateway in front of the same server, which it reaches over gRPC instead of within the process. */

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm'
 import { Widget } from '../../examples/widgets/widget.js'
 import { RequestContext } from '../../lib/context.js'
-import { TypeormRepository } from '../../lib/persistence/typeorm-repository.js'
+import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import type { Side } from '../subject.js'
 import {
   benchUrl,

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { Widget } from '../../examples/widgets/widget.js'
-import { createTable, tableOf } from '../../lib/persistence/schema.js'
+import { createTable, tableOf } from '../../lib/persistence/schema/table-definition.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
 
 const SERVER = process.env['ASHLAR_TEST_POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres'

@@ -1,8 +1,8 @@
 import { IsNull, MoreThanOrEqual } from 'typeorm'
 import { Widget } from '../../examples/widgets/widget.js'
 import { RequestContext } from '../../lib/context.js'
-import { SqliteDataSource } from '../../lib/persistence/sqlite.js'
-import { TypeormRepository } from '../../lib/persistence/typeorm-repository.js'
+import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
+import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import type { Side } from '../subject.js'
 import { LIST, tenantOf, TENANTS, turns, widgetOf, WIDGETS } from './widgets.js'
 

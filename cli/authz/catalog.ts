@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Permission } from '../../lib/server/index.js'
-import { Failure } from '../failure.js'
-import { servedBy } from '../served.js'
+import { Failure } from '../errors/failure.js'
+import { servedBy } from '../loading/served.js'
 import { CATALOG_FORMATS, type CatalogFormat } from './catalog-text.js'
 
 export interface CatalogOptions {

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core'
 import type { SecurityReport } from '../../lib/testing/index.js'
-import { EXIT_CODES } from '../exit-codes.js'
-import { Verb } from '../verb.js'
+import { EXIT_CODES } from '../errors/exit-codes.js'
+import { Verb } from '../verb/verb.js'
 
 export default class SecurityCheck extends Verb {
   static override summary = 'Attack a service the way its enemies would, and report what gives way.'

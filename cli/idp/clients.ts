@@ -1,7 +1,7 @@
-import { Failure } from '../failure.js'
+import { Failure } from '../errors/failure.js'
 import { byCodeUnit } from './code-units.js'
-import { isAddress } from './host.js'
-import type { Route } from './route.js'
+import { isAddress } from './routes/host.js'
+import type { Route } from './routes/route.js'
 
 /** One entry of the clients file. */
 export interface Client {

@@ -1,4 +1,4 @@
-import type { Paint } from '../paint.js'
+import type { Paint } from '../output/paint.js'
 import { GUESSABLE } from './clients.js'
 import { CLIENTS_FILE, type StarterReport } from './starter.js'
 import { PROVIDER, upstreamAt } from './up.js'

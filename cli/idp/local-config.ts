@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import { Failure } from '../failure.js'
-import { nearest } from '../nearest.js'
-import { canonicalHost } from './host.js'
-import { type Route, TILE_KEYS } from './route.js'
+import { Failure } from '../errors/failure.js'
+import { nearest } from '../help/nearest.js'
+import { canonicalHost } from './routes/host.js'
+import { type Route, TILE_KEYS } from './routes/route.js'
 import { Section } from './section.js'
-import { refuseScripts, tileOf } from './tile.js'
+import { refuseScripts, tileOf } from './routes/tile.js'
 import { httpUpstream } from './upstream.js'
 
 /** What a file of routes says, and what its author should know. */

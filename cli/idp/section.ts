@@ -1,5 +1,5 @@
-import { Failure } from '../failure.js'
-import { nearest } from '../nearest.js'
+import { Failure } from '../errors/failure.js'
+import { nearest } from '../help/nearest.js'
 
 /**
  * One mapping of a configuration file, read key by key. Keys nobody knows are ignored and noted with the nearest

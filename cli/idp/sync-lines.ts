@@ -1,5 +1,5 @@
-import type { Paint } from '../paint.js'
-import { printable } from '../printable.js'
+import type { Paint } from '../output/paint.js'
+import { printable } from '../output/printable.js'
 import { GUESSABLE } from './clients.js'
 import type { SyncReport } from './sync.js'
 

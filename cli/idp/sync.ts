@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Failure } from '../failure.js'
-import { closeToOthers, readWholeFile, writeWholeFile } from '../whole-file.js'
+import { Failure } from '../errors/failure.js'
+import { closeToOthers, readWholeFile, writeWholeFile } from '../output/whole-file.js'
 import { appsOf, clientsOf } from './clients.js'
 import { readClientsFile, toClientsFile } from './clients-file.js'
-import { type DaemonAddress, showAddress } from './daemon-address.js'
+import { type DaemonAddress, showAddress } from './routes/daemon-address.js'
 import { type ClientsDiff, diffClients } from './diff.js'
 import { LOCAL_FILES, readLocalConfig } from './local-config.js'
-import type { Route } from './route.js'
-import { findRegistry, type Registry, usableRoutes } from './route-registry.js'
+import type { Route } from './routes/route.js'
+import { findRegistry, type Registry, usableRoutes } from './routes/route-registry.js'
 
 export interface SyncRequest {
   /** The folder that relative paths start from. */

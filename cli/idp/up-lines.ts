@@ -1,5 +1,5 @@
-import type { Paint } from '../paint.js'
-import { printable } from '../printable.js'
+import type { Paint } from '../output/paint.js'
+import { printable } from '../output/printable.js'
 import type { UpReport } from './up.js'
 
 /** The report as a person reads it. */

@@ -1,7 +1,7 @@
-import { Failure } from '../failure.js'
-import { type DaemonAddress, showAddress } from './daemon-address.js'
-import { canonicalHost } from './host.js'
-import { findRegistry, register } from './route-registry.js'
+import { Failure } from '../errors/failure.js'
+import { type DaemonAddress, showAddress } from './routes/daemon-address.js'
+import { canonicalHost } from './routes/host.js'
+import { findRegistry, register } from './routes/route-registry.js'
 import { httpUpstream } from './upstream.js'
 
 export const PROVIDER = { host: 'idp.dev.test', port: 8080, project: 'idp', owner: 'de-idp' } as const

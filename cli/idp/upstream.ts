@@ -1,4 +1,4 @@
-import { Failure } from '../failure.js'
+import { Failure } from '../errors/failure.js'
 
 /** The upstream as it was written. @throws Failure when it is no http or https URL, or carries a password. */
 export function httpUpstream(text: string, where: string): string {

@@ -1,5 +1,5 @@
-import { onOneLine } from '../entities.js'
-import { Failure } from '../failure.js'
+import { onOneLine } from '../loading/entities.js'
+import { Failure } from '../errors/failure.js'
 
 /** What `work` gives, or the engine's refusal as a `Failure`: of the files and flags, or of the database. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import type { SchemaComparison } from '../../lib/migrations/index.js'
-import { fromEntities, noEntities } from '../entities.js'
+import { fromEntities, noEntities } from '../loading/entities.js'
 
 /** What compares a database with the entities of a module. @throws {Failure} when the module cannot be used. */
 export async function comparisonOf(module: string): Promise<SchemaComparison> {

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.js'
+import { Failure } from '../errors/failure.js'
 
 /**
  * The connection string itself, read once from its file when an `fsnotify://` one names it. One for SQLite stays one, so that

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { pathFlag } from '../path-flag.js'
+import { pathFlag } from '../loading/path-flag.js'
 
 const files = {
   summary: 'The folder of the files.',

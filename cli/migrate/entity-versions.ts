@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Dialect } from '../../lib/migrations/index.js'
 import type { TableMigration } from '../../lib/persistence/index.js'
-import { fromEntities, noEntities } from '../entities.js'
-import { Failure } from '../failure.js'
+import { fromEntities, noEntities } from '../loading/entities.js'
+import { Failure } from '../errors/failure.js'
 import { attempt } from './attempt.js'
 import { foldersOf, type NextVersion } from './next-files.js'
 

@@ -1,5 +1,5 @@
 import type { Finding } from '../../lib/migrations/index.js'
-import type { Paint } from '../paint.js'
+import type { Paint } from '../output/paint.js'
 
 /** One line for each finding, as compilers write them, and one that counts them. */
 export function findingLines(findings: readonly Finding[], paint: Paint): readonly string[] {

@@ -1,8 +1,8 @@
 import type { Migrator, Progress } from '../../lib/migrations/index.js'
-import type { Exit } from '../exit-codes.js'
-import { Failure } from '../failure.js'
-import { paintFor } from '../paint.js'
-import { Verb } from '../verb.js'
+import type { Exit } from '../errors/exit-codes.js'
+import { Failure } from '../errors/failure.js'
+import { paintFor } from '../output/paint.js'
+import { Verb } from '../verb/verb.js'
 import type { DatabaseFlags } from './migrator-of.js'
 
 const SIGNALS = { SIGINT: 'interrupted', SIGTERM: 'terminated' } as const satisfies Readonly<

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dialect } from '../../lib/migrations/index.js'
-import { Failure } from '../failure.js'
-import { reasonOf } from '../whole-file.js'
+import { Failure } from '../errors/failure.js'
+import { reasonOf } from '../output/whole-file.js'
 
 /** One version to write: `add_colour`, and its SQL for each engine. */
 export interface NextVersion {

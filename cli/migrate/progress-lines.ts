@@ -1,6 +1,6 @@
 import type { Progress } from '../../lib/migrations/index.js'
-import type { Paint } from '../paint.js'
-import { printable } from '../printable.js'
+import type { Paint } from '../output/paint.js'
+import { printable } from '../output/printable.js'
 
 const BETWEEN_REMINDERS_MS = 5_000
 

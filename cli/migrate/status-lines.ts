@@ -1,6 +1,6 @@
 import type { VersionStatus } from '../../lib/migrations/index.js'
-import type { Paint } from '../paint.js'
-import { printable } from '../printable.js'
+import type { Paint } from '../output/paint.js'
+import { printable } from '../output/printable.js'
 
 const DIED = 'its host died in the middle: run ashlar migrate up with the files that have it'
 

@@ -1,5 +1,5 @@
-import type { Paint } from '../paint.js'
-import { printable } from '../printable.js'
+import type { Paint } from '../output/paint.js'
+import { printable } from '../output/printable.js'
 import { differs, type FileChanges } from './file-changes.js'
 
 /** The changes as a person reads them. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { Failure } from '../failure.js'
-import { FOR_EVERYBODY, reasonOf, writeWholeFile } from '../whole-file.js'
+import { Failure } from '../errors/failure.js'
+import { FOR_EVERYBODY, reasonOf, writeWholeFile } from '../output/whole-file.js'
 
 /** File name → text. */
 export type Files = Readonly<Record<string, string>>

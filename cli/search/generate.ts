@@ -1,4 +1,4 @@
-import { fromEntities, noEntities } from '../entities.js'
+import { fromEntities, noEntities } from '../loading/entities.js'
 import { applyFiles, type FileChanges, GENERATED, readFiles } from './file-changes.js'
 
 export interface GenerateOptions {

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.js'
+import { Failure } from '../errors/failure.js'
 import { applyFiles, type FileChanges, GENERATED, readFiles } from './file-changes.js'
 
 export interface SyncOptions {

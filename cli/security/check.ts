@@ -1,6 +1,6 @@
 import type { SecurityReport } from '../../lib/testing/index.js'
-import { Failure } from '../failure.js'
-import { servedBy } from '../served.js'
+import { Failure } from '../errors/failure.js'
+import { servedBy } from '../loading/served.js'
 
 export interface CheckOptions {
   readonly module: string

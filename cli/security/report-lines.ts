@@ -1,6 +1,6 @@
 import type { SecurityReport } from '../../lib/testing/index.js'
-import type { Paint } from '../paint.js'
-import { printable } from '../printable.js'
+import type { Paint } from '../output/paint.js'
+import { printable } from '../output/printable.js'
 
 /** A report for people: findings by method, then what was left out, then the sum. */
 export function reportLines(

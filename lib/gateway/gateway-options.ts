@@ -1,8 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf'
-import type { Dispatcher } from '../server/call.js'
-import type { CorsOptions } from './cors.js'
-import type { ReadinessResult } from './probes.js'
-import type { UpdateMaskMode } from './update-mask.js'
+import type { Dispatcher } from '../call.js'
+import type { CorsOptions } from './http/cors.js'
+import type { ReadinessResult } from './http/probes.js'
+import type { UpdateMaskMode } from './transcoding/update-mask.js'
 
 /** Where the gateway reports what nobody else would hear of. */
 export interface GatewayLogger {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { type Caller, type Incoming, Metadata } from '../server/call.js'
-import type { Binding } from './bindings.js'
-import { deadlineOf, metadataOf } from './metadata.js'
+import { type Caller, type Incoming, Metadata } from '../call.js'
+import type { Binding } from './routing/bindings.js'
+import { deadlineOf, metadataOf } from './http/metadata.js'
 
 /** What the chain is told about an HTTP request. */
 export const incomingOf = (

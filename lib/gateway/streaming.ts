@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Message } from '@bufbuild/protobuf'
 import { AshlarError, Internal } from '../errors.js'
-import { errorBody } from './error-body.js'
-import { NOSNIFF } from './respond.js'
+import { errorBody } from './http/error-body.js'
+import { NOSNIFF } from './http/respond.js'
 import type { Content } from './transcode.js'
 
 /** How a stream of answers is framed: a line of JSON each, an event each, or the bytes as they come. */

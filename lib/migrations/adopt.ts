@@ -1,12 +1,12 @@
 import { MigrationError } from '../errors.js'
-import { type Migration, toFileNumber } from './files.js'
-import { ADOPTED_TABLE } from './names.js'
-import type { ResolvedOptions } from './options.js'
-import type { Session } from './session.js'
-import { SessionError } from './session-error.js'
-import { appliedRow, readAdopted, readVersions, writeVersion } from './version-table.js'
-import { splitStatements } from './sql-statements.js'
-import { createIndex, createTable } from './statement-shape.js'
+import { type Migration, toFileNumber } from './files/migration-files.js'
+import { ADOPTED_TABLE } from './files/names.js'
+import type { ResolvedOptions } from './session/options.js'
+import type { Session } from './session/session.js'
+import { SessionError } from './session/session-error.js'
+import { appliedRow, readAdopted, readVersions, writeVersion } from './session/version-table.js'
+import { splitStatements } from './sql/statements.js'
+import { createIndex, createTable } from './sql/statement-shape.js'
 
 /**
  * Takes over, on first contact, what another tool recorded in a two-column `schema_migrations`: every file up to its version

@@ -1,7 +1,7 @@
-import type { Dialect } from './dialect.js'
-import { type FileSource, readMigrations } from './files.js'
-import { splitStatements } from './sql-statements.js'
-import { createTable, dropped } from './statement-shape.js'
+import type { Dialect } from './files/dialect.js'
+import { type FileSource, readMigrations } from './files/migration-files.js'
+import { splitStatements } from './sql/statements.js'
+import { createTable, dropped } from './sql/statement-shape.js'
 
 /**
  * Which of these tables are there once a module's files are applied, each with the version that creates it (`0002_widgets`).

@@ -1,15 +1,15 @@
 export { DeclarationError, MigrationError, type MigrationStop } from '../errors.js'
 export { createdTables } from './created-tables.js'
-export { DIALECTS, type Dialect, dialectOf } from './dialect.js'
-export type { FileSource } from './files.js'
-export type { Finding } from './lint.js'
-export type { Level } from './lint-rule.js'
+export { DIALECTS, type Dialect, dialectOf } from './files/dialect.js'
+export type { FileSource } from './files/migration-files.js'
+export type { Finding } from './lint/lint.js'
+export type { Level } from './lint/rules/lint-rule.js'
 export { lintFiles, migrate, type Migrator } from './migrate.js'
-export type { MigrateOptions } from './options.js'
-export type { Progress } from './progress.js'
+export type { MigrateOptions } from './session/options.js'
+export type { Progress } from './session/progress.js'
 export type { DownResult, UpResult } from './runner.js'
 export { type MigrationFiles, searchMigrations } from './search-migrations.js'
-export type { Row } from './session.js'
+export type { Row } from './session/session.js'
 export {
   type LiveSchema,
   pendingVersions,

@@ -1,8 +1,8 @@
-import type { Dialect } from './dialect.js'
-import type { FileSource } from './files.js'
-import type { Finding } from './lint.js'
+import type { Dialect } from './files/dialect.js'
+import type { FileSource } from './files/migration-files.js'
+import type { Finding } from './lint/lint.js'
 import { readSet } from './migration-set.js'
-import { type MigrateOptions, resolveOptions } from './options.js'
+import { type MigrateOptions, resolveOptions } from './session/options.js'
 import { down, type DownResult, up, type UpResult } from './runner.js'
 import { type SchemaComparison, status, verify, type VersionStatus } from './status.js'
 

@@ -1,9 +1,9 @@
 import { DeclarationError } from '../errors.js'
-import type { Dialect } from './dialect.js'
-import { type FileSource, type Migration, readMigrations } from './files.js'
-import { type Finding, lintFile } from './lint.js'
-import { DEFAULT_STATEMENT_TIMEOUT_MS } from './options.js'
-import { type Script, splitStatements } from './sql-statements.js'
+import type { Dialect } from './files/dialect.js'
+import { type FileSource, type Migration, readMigrations } from './files/migration-files.js'
+import { type Finding, lintFile } from './lint/lint.js'
+import { DEFAULT_STATEMENT_TIMEOUT_MS } from './session/options.js'
+import { type Script, splitStatements } from './sql/statements.js'
 
 /** A version with its way up taken apart. */
 export interface Planned extends Migration {

@@ -1,10 +1,10 @@
 import { MigrationError } from '../errors.js'
-import { adviceFor } from './advice.js'
-import { openMysql } from './mysql-session.js'
-import type { ResolvedOptions } from './options.js'
-import { openPostgres } from './postgres-session.js'
-import type { Session } from './session.js'
-import { SessionError } from './session-error.js'
+import { adviceFor } from './session/advice.js'
+import { openMysql } from './mysql/session.js'
+import type { ResolvedOptions } from './session/options.js'
+import { openPostgres } from './postgres/session.js'
+import type { Session } from './session/session.js'
+import { SessionError } from './session/session-error.js'
 
 /**
  * Runs `work` on a connection of its own, which is closed afterwards. One that changes things refuses a transaction pooler.

@@ -1,14 +1,14 @@
 import { DeclarationError, MigrationError } from '../errors.js'
-import type { Migration } from './files.js'
+import type { Migration } from './files/migration-files.js'
 import { lintDown, toProblem } from './migration-set.js'
-import { downOnMysql } from './mysql-step.js'
-import type { ResolvedOptions } from './options.js'
-import { recoverAlone } from './postgres-recovery.js'
-import { downOnPostgres } from './postgres-step.js'
-import type { Session } from './session.js'
-import { splitStatements } from './sql-statements.js'
-import type { Step } from './step.js'
-import { type AppliedVersion, deleteVersion, isGoingDown, markVersion } from './version-table.js'
+import { downOnMysql } from './mysql/step.js'
+import type { ResolvedOptions } from './session/options.js'
+import { recoverAlone } from './postgres/recovery.js'
+import { downOnPostgres } from './postgres/step.js'
+import type { Session } from './session/session.js'
+import { splitStatements } from './sql/statements.js'
+import type { Step } from './session/step.js'
+import { type AppliedVersion, deleteVersion, isGoingDown, markVersion } from './session/version-table.js'
 
 /**
  * Rolls one version back: with the file where the image ships the one that belongs to what was applied, else with the

@@ -1,14 +1,14 @@
 import { MigrationError } from '../errors.js'
 import { adopt } from './adopt.js'
-import { toFileNumber } from './files.js'
+import { toFileNumber } from './files/migration-files.js'
 import { withLock } from './lock.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
-import { upOnMysql } from './mysql-step.js'
+import { upOnMysql } from './mysql/step.js'
 import { withSession } from './open-session.js'
-import type { ResolvedOptions } from './options.js'
-import { upOnPostgres } from './postgres-step.js'
+import type { ResolvedOptions } from './session/options.js'
+import { upOnPostgres } from './postgres/step.js'
 import { endRollBack, rollBack } from './recover.js'
-import type { Session } from './session.js'
+import type { Session } from './session/session.js'
 import {
   type AppliedVersion,
   appliedRow,
@@ -19,7 +19,7 @@ import {
   readAdopted,
   readVersions,
   readVersionsNow,
-} from './version-table.js'
+} from './session/version-table.js'
 
 export interface UpResult {
   /** Versions this run applied, in order. */

@@ -1,15 +1,15 @@
 import { Unavailable } from '../errors.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
-import { type MigrateOptions, type ResolvedOptions, resolveOptions } from './options.js'
-import type { Session } from './session.js'
+import { type MigrateOptions, type ResolvedOptions, resolveOptions } from './session/options.js'
+import type { Session } from './session/session.js'
 import {
   type AppliedVersion,
   isGoingDown,
   isUnfinished,
   readVersionsNow,
   type VersionsNow,
-} from './version-table.js'
+} from './session/version-table.js'
 
 /**
  * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step failed, the next run

@@ -7,10 +7,10 @@ import {
   type EntityClass,
   type SecretField,
 } from '../resource/resource-model.js'
-import type { Verification } from './credential-check.js'
-import { MemoryRepository, type MemoryOptions } from './memory-repository.js'
-import type { BatchUpdateItem, OperationOptions, UpdateOptions, WriteOptions } from './repository.js'
-import { TypeormRepository, type RepositoryOptions } from './typeorm-repository.js'
+import type { Verification } from './contract/credential-check.js'
+import { MemoryRepository, type MemoryOptions } from './memory/memory-repository.js'
+import type { BatchUpdateItem, OperationOptions, UpdateOptions, WriteOptions } from './contract/repository.js'
+import { TypeormRepository, type RepositoryOptions } from './sql/typeorm-repository.js'
 
 type SecretNames<E> = {
   [K in keyof E]-?: IsSecret<NonNullable<E[K]>> extends true ? K & string : never

@@ -6,11 +6,11 @@ import { snakeCase } from '../../decorators/snake-case.js'
 import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
 import { FieldBehavior, field_behavior } from '../gen/google/api/field_behavior_pb.js'
 import type { EntityClass } from './resource-model.js'
-import type { EnumNames, Field, FieldKind, Role } from './field.js'
-import { describeType, maxLengthOf, typeProblems, unstorableType } from './column-type.js'
-import { expectedType, kindOfColumn, kindOfMessageField } from './field-kind.js'
+import type { EnumNames, Field, FieldKind, Role } from './fields/field.js'
+import { describeType, maxLengthOf, typeProblems, unstorableType } from './fields/column-type.js'
+import { expectedType, kindOfColumn, kindOfMessageField } from './fields/field-kind.js'
 import { missingFields } from './missing-fields.js'
-import { typeormProblems } from './typeorm-problems.js'
+import { typeormProblems } from './typeorm/problems.js'
 
 type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 

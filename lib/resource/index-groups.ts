@@ -1,8 +1,8 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../decorators/metadata.js'
-import type { Field } from './field.js'
-import { misspelt } from './misspelt.js'
-import type { ArgsOf } from './typeorm-rules.js'
+import type { Field } from './fields/field.js'
+import { misspelt } from '../text/misspelt.js'
+import type { ArgsOf } from './typeorm/rules.js'
 
 /** Which columns are unique together, and which are looked up together. */
 export interface IndexGroups {

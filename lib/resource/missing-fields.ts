@@ -1,8 +1,8 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
-import type { Field } from './field.js'
-import { kindOfMessageField, NO_ONEOF } from './field-kind.js'
-import { misspelt } from './misspelt.js'
-import { nearestNames } from './nearest-names.js'
+import type { Field } from './fields/field.js'
+import { kindOfMessageField, NO_ONEOF } from './fields/field-kind.js'
+import { misspelt } from '../text/misspelt.js'
+import { nearestNames } from '../text/nearest-names.js'
 import { isMarkedSecret } from './redaction.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../decorators/metadata.js'
-import type { Field } from './field.js'
+import type { Field } from './fields/field.js'
 
 const SCOPED = 'write @TenantScoped() below @Resource()'
 const SHARED = '@Resource({ shared: true })'

@@ -20,7 +20,7 @@ import {
   ValueSchema,
 } from '@bufbuild/protobuf/wkt'
 import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
-import { toDate } from './wire-values.js'
+import { toDate } from './values/wire-values.js'
 
 /** What stands in a log where a secret was. */
 export const REDACTED = '[redacted]'

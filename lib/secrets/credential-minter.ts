@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { InvalidArgument, SecretUnreadable } from '../errors.js'
-import { base62Length, randomBase62 } from './base62.js'
-import { decodeBase64 } from './base64.js'
+import { base62Length, randomBase62 } from './encoding/base62.js'
+import { decodeBase64 } from './encoding/base64.js'
 import {
   AlgoSHA512_256,
   type Algorithm,

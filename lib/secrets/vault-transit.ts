@@ -1,7 +1,7 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import { TransitError } from '../errors.js'
 import { abortError } from './abort-error.js'
-import { decodeBase64 } from './base64.js'
+import { decodeBase64 } from './encoding/base64.js'
 import type { Encryptor, EncryptorOptions } from './encryptor.js'
 import { checkPlaintext, toPlaintext } from './plaintext.js'
 import { batchResultsOf, chunksOf } from './transit-batch.js'

@@ -1,8 +1,8 @@
 import { DeclarationError } from '../errors.js'
-import { DevAuthorizer } from './authorizer.js'
+import { DevAuthorizer } from './authz/authorizer.js'
 import { devPrincipal } from './authn/dev-principal.js'
-import type { ResolvedConfig } from './config.js'
-import type { Registry } from './registry.js'
+import type { ResolvedConfig } from './config/config.js'
+import type { Registry } from './methods/registry.js'
 
 /**
  * Refuses to serve with what is meant for development, unless NODE_ENV is `development` or `test` or the configuration

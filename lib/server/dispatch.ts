@@ -1,10 +1,10 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { Unimplemented } from '../errors.js'
-import type { Dispatcher } from './call.js'
-import { Call, type Next, type Reply } from './interceptor.js'
-import type { OperationRunner } from './operation-runner.js'
-import type { Registered } from './registry.js'
-import { isStream } from './reply.js'
+import type { Dispatcher } from '../call.js'
+import { Call, type Next, type Reply } from './chain/interceptor.js'
+import type { OperationRunner } from './operations/operation-runner.js'
+import type { Registered } from './methods/registry.js'
+import { isStream } from './chain/reply.js'
 
 /** What both doors call: finds the method and sends the call through the composed chain. */
 export const dispatcher = (

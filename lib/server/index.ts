@@ -1,20 +1,20 @@
-export type { CorsOptions } from '../gateway/cors.js'
-export type { FetchHandler, GatewayMux, HttpHandler, NodeHandler } from '../gateway/mux.js'
+export type { CorsOptions } from '../gateway/http/cors.js'
+export type { FetchHandler, GatewayMux, HttpHandler, NodeHandler } from '../gateway/routing/mux.js'
 export { apiKey, type ApiKeyOptions, type ApiKeyVerification } from './authn/api-key.js'
 export type { ClaimMapping, ClaimReader } from './authn/claims.js'
 export { devPrincipal } from './authn/dev-principal.js'
 export { oidc, type OidcOptions } from './authn/oidc.js'
-export type { Authenticator, Credentials } from './authenticator.js'
+export type { Authenticator, Credentials } from './authn/authenticator.js'
 export {
   type AuthorizationRequest,
   type Authorizer,
   devAuthorizer,
   type DevAuthorizer,
   type Grant,
-} from './authorizer.js'
-export { type IfMatch, Metadata, type ServerCall } from './call.js'
-export { type Permission, permissionCatalog } from './catalog.js'
-export type { CircuitBreaker } from './circuit-breaker.js'
+} from './authz/authorizer.js'
+export { type IfMatch, Metadata, type ServerCall } from '../call.js'
+export { type Permission, permissionCatalog } from './permission-catalog.js'
+export type { CircuitBreaker } from './interceptors/circuit-breaker.js'
 export {
   type Config,
   DefaultGRPCAddr,
@@ -22,41 +22,49 @@ export {
   NoTimeout,
   type ResilienceConfig,
   verifiedPrincipal,
-} from './config.js'
-export { type Definition, definitionOf } from './definition.js'
-export { type Implementation, type MethodHandler, supportsIfMatch, supportsValidateOnly } from './handler.js'
-export type { HTTPHandler } from './http-handler.js'
+} from './config/config.js'
+export { type Definition, definitionOf } from './grpc/definition.js'
+export {
+  type Implementation,
+  type MethodHandler,
+  supportsIfMatch,
+  supportsValidateOnly,
+} from './chain/handler.js'
+export type { HTTPHandler } from './config/http-handler.js'
 export type { PrincipalFunc, PrincipalSource } from './interceptors/authorization.js'
-export { jsonLogger, type Logger, type LogLevel } from './logger.js'
-export type { RateLimiter } from './rate-limiter.js'
-export type { ReadinessCheck } from './readiness.js'
-export type { Reference } from './references.js'
-export type { ServiceParts } from './registry.js'
-export type { Rule } from './rules.js'
+export { jsonLogger, type Logger, type LogLevel } from './observability/logger.js'
+export type { RateLimiter } from './rate-limit/rate-limiter.js'
+export type { ReadinessCheck } from './lifecycle/readiness.js'
+export type { Reference } from './methods/references.js'
+export type { ServiceParts } from './methods/registry.js'
+export type { Rule } from './authz/rules.js'
 export type { GatewayRegistration, Readiness, Registrar, Server } from './server.js'
-export type { HttpListener } from './mounted-gateway.js'
+export type { HttpListener } from './http/mounted-gateway.js'
 export { ServerBuilder } from './server-builder.js'
-export type { InterceptedCall, UserInterceptor } from './user-interceptor.js'
+export type { InterceptedCall, UserInterceptor } from './chain/user-interceptor.js'
 export type {
   Claim,
   ClaimOutcome,
   DeduplicationKey,
   DeduplicationStore,
   StoredReply,
-} from './stores/deduplication-store.js'
+} from './deduplication/deduplication-store.js'
 export {
   type MemoryDeduplicationOptions,
   MemoryDeduplicationStore,
-} from './stores/memory-deduplication-store.js'
+} from './deduplication/memory-deduplication-store.js'
 export {
   type RedisClient,
   type RedisDeduplicationOptions,
   RedisDeduplicationStore,
-} from './stores/redis-deduplication-store.js'
-export { type SqlDeduplicationOptions, SqlDeduplicationStore } from './stores/sql-deduplication-store.js'
-export type { LimitsConfig } from './limits.js'
-export type { Pem, TlsConfig } from './tls.js'
-export type { CallOperations, OperationWork, RunningOperation } from './operation-runner.js'
+} from './deduplication/redis-deduplication-store.js'
+export {
+  type SqlDeduplicationOptions,
+  SqlDeduplicationStore,
+} from './deduplication/sql-deduplication-store.js'
+export type { LimitsConfig } from './config/limits.js'
+export type { Pem, TlsConfig } from './config/tls.js'
+export type { CallOperations, OperationWork, RunningOperation } from '../call.js'
 export type {
   OperationChange,
   OperationFailure,
@@ -65,7 +73,7 @@ export type {
   OperationStore,
   Packed,
   WorkerView,
-} from './stores/operation-store.js'
-export { type MemoryOperationOptions, MemoryOperationStore } from './stores/memory-operation-store.js'
-export { type SqlOperationOptions, SqlOperationStore } from './stores/sql-operation-store.js'
-export { niceGrpcMiddleware } from './nice-middleware.js'
+} from './operations/operation-store.js'
+export { type MemoryOperationOptions, MemoryOperationStore } from './operations/memory-operation-store.js'
+export { type SqlOperationOptions, SqlOperationStore } from './operations/sql-operation-store.js'
+export { niceGrpcMiddleware } from './grpc/nice-middleware.js'

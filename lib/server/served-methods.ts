@@ -1,9 +1,9 @@
 import type { DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
-import type { Repository } from '../persistence/repository.js'
-import { fieldNamed, pathOf } from './method.js'
-import type { Rule } from './rules.js'
+import type { Repository } from '../persistence/contract/repository.js'
+import { fieldNamed, pathOf } from './chain/method.js'
+import type { Rule } from './authz/rules.js'
 import type { Server } from './server.js'
-import { type StandardMethod, standardMethod } from './standard-method.js'
+import { type StandardMethod, standardMethod } from './methods/standard-method.js'
 
 /** A method as somebody sees it who checks a server. */
 export interface ServedMethod {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { nearest } from '../../cli/nearest.js'
-import { TILE_KEYS } from '../../cli/idp/route.js'
+import { nearest } from '../../cli/help/nearest.js'
+import { TILE_KEYS } from '../../cli/idp/routes/route.js'
 
 const CASES: readonly (readonly [string, readonly string[], string | undefined])[] = [
   ['display_name', TILE_KEYS, 'displayName'],

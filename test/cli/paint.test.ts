@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { paintFor } from '../../cli/paint.js'
+import { paintFor } from '../../cli/output/paint.js'
 
 const TERMINAL = { isTTY: true }
 

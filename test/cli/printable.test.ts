@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { printable } from '../../cli/printable.js'
+import { printable } from '../../cli/output/printable.js'
 
 const CASES: readonly (readonly [string, string, string])[] = [
   ['plain words', 'an app', 'an app'],

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { EXIT_CODES } from '../../cli/exit-codes.js'
+import { EXIT_CODES } from '../../cli/errors/exit-codes.js'
 import { compiled, root } from '../support/root.js'
 
 describe('docs/cli.md', () => {

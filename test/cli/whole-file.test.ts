@@ -13,8 +13,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Failure } from '../../cli/failure.js'
-import { closeToOthers, readWholeFile, writeWholeFile } from '../../cli/whole-file.js'
+import { Failure } from '../../cli/errors/failure.js'
+import { closeToOthers, readWholeFile, writeWholeFile } from '../../cli/output/whole-file.js'
 
 describe('writeWholeFile', () => {
   let folder: string

@@ -8,7 +8,7 @@ import {
   MAX_KEPT_BYTES,
   type StoredReply,
   withoutAnswer,
-} from '../../lib/server/stores/deduplication-store.js'
+} from '../../lib/server/deduplication/deduplication-store.js'
 import { drill } from '../support/drill.js'
 
 /** A store with a way to let time pass for it. */

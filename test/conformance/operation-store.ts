@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { OperationRecord, OperationStore } from '../../lib/server/stores/operation-store.js'
+import type { OperationRecord, OperationStore } from '../../lib/server/operations/operation-store.js'
 
 /** A store with a way to let time pass for it. */
 export interface OperationSubject {

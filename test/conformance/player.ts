@@ -1,5 +1,5 @@
 import { AshlarError, ErrConflict, ErrNotFound, InvalidArgument } from '../../lib/errors.js'
-import type { RepositoryOptions } from '../../lib/persistence/typeorm-repository.js'
+import type { RepositoryOptions } from '../../lib/persistence/sql/typeorm-repository.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import type { Specimen } from '../support/specimen.js'
 import { EPOCH, type Match, type Operation, type Step, type Write } from './history.js'

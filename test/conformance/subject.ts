@@ -1,7 +1,7 @@
 import { RequestContext } from '../../lib/context.js'
 import type { EntityClass } from '../../lib/resource/resource-model.js'
 import { type memoryRepositoryOf, type repositoryOf } from '../../lib/persistence/repository-of.js'
-import type { RepositoryOptions } from '../../lib/persistence/typeorm-repository.js'
+import type { RepositoryOptions } from '../../lib/persistence/sql/typeorm-repository.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import { Note, Specimen } from '../support/specimen.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { DeclarationError } from '../../lib/errors.js'
-import { routesOf } from '../../lib/gateway/bindings.js'
+import { routesOf } from '../../lib/gateway/routing/bindings.js'
 import { methodsOfRules, type RuleCase } from './service-of-rules.js'
 import { allMethods } from './start-gateway.js'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { etagHeader, isKnown } from '../../lib/gateway/conditional.js'
+import { etagHeader, isKnown } from '../../lib/gateway/http/conditional.js'
 import { json, type Running, startGateway } from './start-gateway.js'
 
 describe('etagHeader', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Gateway } from '../../lib/gateway/gateway.js'
-import type { CorsOptions } from '../../lib/gateway/cors.js'
+import type { CorsOptions } from '../../lib/gateway/http/cors.js'
 import { EchoDispatcher } from './echo-dispatcher.js'
 import { type Running, startGateway } from './start-gateway.js'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { GatewayMux, type HttpHandler } from '../../lib/gateway/mux.js'
+import { GatewayMux, type HttpHandler } from '../../lib/gateway/routing/mux.js'
 import { drill } from '../support/drill.js'
 import { rawRequest, statusOf } from './raw-request.js'
 import { type Running, startGateway } from './start-gateway.js'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { GatewayMux } from '../../lib/gateway/mux.js'
+import { GatewayMux } from '../../lib/gateway/routing/mux.js'
 import type { Gateway } from '../../lib/gateway/gateway.js'
 import { rawRequest, statusOf } from './raw-request.js'
 import { type Running, startGateway } from './start-gateway.js'

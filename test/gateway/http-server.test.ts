@@ -3,7 +3,7 @@ import { get } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { createHttpServer } from '../../lib/gateway/http-server.js'
+import { createHttpServer } from '../../lib/gateway/http/http-server.js'
 import { authority } from '../support/certificates.js'
 import { rawRequest, statusOf } from './raw-request.js'
 

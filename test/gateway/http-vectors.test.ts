@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { createHttpServer } from '../../lib/gateway/http-server.js'
+import { createHttpServer } from '../../lib/gateway/http/http-server.js'
 import { vectors } from '../support/vectors.js'
 import { bodyOf, hasAnswer, type RawAnswer, rawRequest, statusOf } from './raw-request.js'
 

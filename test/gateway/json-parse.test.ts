@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../lib/errors.js'
-import { type Json, JsonNumber, MAX_JSON_DEPTH, parseJson } from '../../lib/gateway/json-parse.js'
+import { type Json, JsonNumber, MAX_JSON_DEPTH, parseJson } from '../../lib/gateway/json/parse.js'
 
 /** The document as plain values, to compare with what JSON.parse makes of it. */
 function plain(json: Json): unknown {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../lib/errors.js'
-import { orInvalid } from '../../lib/gateway/json-fault.js'
-import { parseJson } from '../../lib/gateway/json-parse.js'
-import { messageReader } from '../../lib/gateway/json-reader.js'
+import { orInvalid } from '../../lib/gateway/json/fault.js'
+import { parseJson } from '../../lib/gateway/json/parse.js'
+import { messageReader } from '../../lib/gateway/json/reader.js'
 import { registryOf } from '../../lib/gateway/type-registry.js'
 import { type AllTypes, AllTypesSchema, TypesService } from '../support/gen/jsontypes_pb.js'
 

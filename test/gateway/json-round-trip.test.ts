@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { create, fromJson, toBinary, toJson, type JsonValue, type MessageInitShape } from '@bufbuild/protobuf'
-import { parseJson } from '../../lib/gateway/json-parse.js'
-import { messageReader } from '../../lib/gateway/json-reader.js'
-import { messageWriter } from '../../lib/gateway/json-writer.js'
+import { parseJson } from '../../lib/gateway/json/parse.js'
+import { messageReader } from '../../lib/gateway/json/reader.js'
+import { messageWriter } from '../../lib/gateway/json/writer.js'
 import { drill } from '../support/drill.js'
 import { type AllTypes, AllTypesSchema } from '../support/gen/jsontypes_pb.js'
 

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
-import { writeTimestamp } from '../../lib/gateway/json-time.js'
+import { writeTimestamp } from '../../lib/gateway/json/time.js'
 
 const DAY = 86_400
 /** The first and the last second that RFC 3339 and the mapping can say. */

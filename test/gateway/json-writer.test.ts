@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { create, createRegistry, isMessage, type MessageInitShape } from '@bufbuild/protobuf'
 import { anyPack, DurationSchema, TimestampSchema, ValueSchema } from '@bufbuild/protobuf/wkt'
-import { messageWriter } from '../../lib/gateway/json-writer.js'
+import { messageWriter } from '../../lib/gateway/json/writer.js'
 import {
   AllTypesSchema,
   AllTypes_NestedEnum,

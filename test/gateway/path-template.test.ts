@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parsePathTemplate } from '../../lib/gateway/path-template.js'
+import { parsePathTemplate } from '../../lib/gateway/routing/path-template.js'
 
 /** Segments as words: a literal is itself. */
 const segmentsOf = (source: string): string =>

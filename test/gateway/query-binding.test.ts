@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { create } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../lib/errors.js'
-import { messageWriter } from '../../lib/gateway/json-writer.js'
-import { bindQuery } from '../../lib/gateway/query-binding.js'
-import { parseQuery } from '../../lib/gateway/query-text.js'
+import { messageWriter } from '../../lib/gateway/json/writer.js'
+import { bindQuery } from '../../lib/gateway/transcoding/query-binding.js'
+import { parseQuery } from '../../lib/gateway/transcoding/query-text.js'
 import { AllTypesSchema } from '../support/gen/jsontypes_pb.js'
 
 const FREE = { path: new Set<string>(), body: '' }

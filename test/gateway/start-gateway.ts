@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import type { DescMethod } from '@bufbuild/protobuf'
 import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { Gateway, type GatewayOptions } from '../../lib/gateway/gateway.js'
-import { createHttpServer, type HttpServerOptions } from '../../lib/gateway/http-server.js'
+import { createHttpServer, type HttpServerOptions } from '../../lib/gateway/http/http-server.js'
 import { EchoService, NoteService, SpecimenService } from '../support/gen/specimens_pb.js'
 import { EchoDispatcher } from './echo-dispatcher.js'
 

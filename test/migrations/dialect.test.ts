@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { DeclarationError, Unimplemented } from '../../lib/errors.js'
 import { dialectOf, migrate, type MigrateOptions } from '../../lib/migrations/index.js'
-import { redact } from '../../lib/migrations/redact.js'
+import { redact } from '../../lib/migrations/session/redact.js'
 
 const KNOWN = [
   ['postgres://h/d', 'postgres'],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DeclarationError } from '../../lib/errors.js'
-import { type FileSource, readMigrations } from '../../lib/migrations/files.js'
+import { type FileSource, readMigrations } from '../../lib/migrations/files/migration-files.js'
 
 const OK = { '0002_a.up.sql': 'SELECT 1', '0002_a.down.sql': 'SELECT 2' }
 

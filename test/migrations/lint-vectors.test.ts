@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Dialect } from '../../lib/migrations/dialect.js'
-import { lintFile } from '../../lib/migrations/lint.js'
-import { splitStatements } from '../../lib/migrations/sql-statements.js'
+import type { Dialect } from '../../lib/migrations/files/dialect.js'
+import { lintFile } from '../../lib/migrations/lint/lint.js'
+import { splitStatements } from '../../lib/migrations/sql/statements.js'
 import { vectorFile } from '../support/vectors.js'
 
 interface SquawkRow {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { Dialect } from '../../lib/migrations/dialect.js'
-import { lintFile, RULES } from '../../lib/migrations/lint.js'
+import type { Dialect } from '../../lib/migrations/files/dialect.js'
+import { lintFile, RULES } from '../../lib/migrations/lint/lint.js'
 import { readSet } from '../../lib/migrations/migration-set.js'
-import { splitStatements } from '../../lib/migrations/sql-statements.js'
+import { splitStatements } from '../../lib/migrations/sql/statements.js'
 
 type Case = readonly [dialect: Dialect, sql: string, rules: readonly string[]]
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type Dialect, migrate, searchMigrations } from '../../lib/migrations/index.js'
-import { createTables } from '../../lib/persistence/create-tables.js'
+import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { schemaComparison, searchTables, tableMigrations } from '../../lib/persistence/index.js'
 import { subjectEntities } from '../conformance/subject.js'
 import { Article, Contact } from '../support/contacts.js'

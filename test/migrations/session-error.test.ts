@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sessionError } from '../../lib/migrations/session-error.js'
+import { sessionError } from '../../lib/migrations/session/session-error.js'
 
 /** As the drivers make them. */
 const POSTGRES: readonly (readonly [name: string, fields: object, failure: string])[] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { splitStatements, summaryOf } from '../../lib/migrations/sql-statements.js'
+import { splitStatements, summaryOf } from '../../lib/migrations/sql/statements.js'
 
 type Case = readonly [sql: string, statements: readonly string[]]
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { SessionError } from '../../lib/migrations/session-error.js'
-import { stoppable } from '../../lib/migrations/stoppable.js'
+import { SessionError } from '../../lib/migrations/session/session-error.js'
+import { stoppable } from '../../lib/migrations/session/stoppable.js'
 import { failureOf } from './each-engine.js'
 
 describe('stoppable', () => {

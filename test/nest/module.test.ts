@@ -10,8 +10,8 @@ import {
 import { NestFactory } from '@nestjs/core'
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
-import { SqliteDataSource } from '../../lib/persistence/sqlite.js'
+import { MemoryRepository } from '../../lib/persistence/memory/memory-repository.js'
+import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import {
   AshlarHealthIndicator,
   AshlarModule,
@@ -21,9 +21,9 @@ import {
   provideService,
   serverToken,
 } from '../../lib/nest/index.js'
-import type { Config } from '../../lib/server/config.js'
+import type { Config } from '../../lib/server/config/config.js'
 import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
-import { devAuthorizer } from '../../lib/server/authorizer.js'
+import { devAuthorizer } from '../../lib/server/authz/authorizer.js'
 import type { Server } from '../../lib/server/server.js'
 import { echoService } from '../server/echo.js'
 import { ForeignClient } from '../support/clients.js'

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm'
-import { executorOf } from '../../lib/persistence/executor.js'
+import { executorOf } from '../../lib/persistence/engines/database-of.js'
 import { repositoriesOn } from '../conformance/open-subject.js'
 import { inAcme, subjectEntities } from '../conformance/subject.js'
 import { onStatement } from '../support/on-statement.js'

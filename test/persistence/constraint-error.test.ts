@@ -10,8 +10,13 @@ import {
   Internal,
   Unavailable,
 } from '../../lib/errors.js'
-import { constraintError, retryable, withRetries } from '../../lib/persistence/constraint-error.js'
-import type { Database, Dialect } from '../../lib/persistence/executor.js'
+import {
+  constraintError,
+  retryable,
+  withRetries,
+} from '../../lib/persistence/engines/errors/constraint-error.js'
+import type { Database } from '../../lib/persistence/engines/executor/executor.js'
+import type { Dialect } from '../../lib/persistence/dialects/dialect.js'
 import { databases, describeOn, type OpenBackend } from '../support/backends.js'
 import { rejection } from '../support/rejection.js'
 import { run, statement } from '../support/statement.js'

@@ -11,7 +11,7 @@ import {
   redactDsn,
   resolveDsn,
   withPassword,
-} from '../../lib/persistence/dsn.js'
+} from '../../lib/persistence/hot-reload/connection-string.js'
 import { rejection } from '../support/rejection.js'
 
 describe('parseHotDsn', () => {

@@ -6,8 +6,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { Unavailable } from '../../lib/errors.js'
-import { executorOf, type Lease, type Statement } from '../../lib/persistence/executor.js'
-import { HotDataSource, type HotEvents, type HotOptions } from '../../lib/persistence/hot-data-source.js'
+import { executorOf } from '../../lib/persistence/engines/database-of.js'
+import type { Lease, Statement } from '../../lib/persistence/engines/executor/executor.js'
+import {
+  HotDataSource,
+  type HotEvents,
+  type HotOptions,
+} from '../../lib/persistence/hot-reload/hot-data-source.js'
 import { rejection } from '../support/rejection.js'
 import { compiled } from '../support/root.js'
 import { HotSecret } from './hot-secret.js'

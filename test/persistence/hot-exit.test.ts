@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { serviceUrl } from '../support/services.js'
 
-const HOT = new URL('../../lib/persistence/hot-data-source.js', import.meta.url).href
+const HOT = new URL('../../lib/persistence/hot-reload/hot-data-source.js', import.meta.url).href
 
 describe('a process that forgot its HotDataSource', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ashlar-hot-exit-'))

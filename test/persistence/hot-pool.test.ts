@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { Unavailable } from '../../lib/errors.js'
-import { HotPool } from '../../lib/persistence/hot-pool.js'
-import type { Connection, Keeper } from '../../lib/persistence/hot-session.js'
+import { HotPool } from '../../lib/persistence/hot-reload/pool.js'
+import type { Connection, Keeper } from '../../lib/persistence/hot-reload/session.js'
 import { drill } from '../support/drill.js'
 import { rejection } from '../support/rejection.js'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../lib/context.js'
-import { planList } from '../../lib/persistence/list-plan.js'
-import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
-import { scopeOf } from '../../lib/persistence/scope.js'
+import { planList } from '../../lib/persistence/contract/list-plan.js'
+import { MemoryRepository } from '../../lib/persistence/memory/memory-repository.js'
+import { scopeOf } from '../../lib/persistence/contract/scope.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
 import { Note } from '../support/specimen.js'
 

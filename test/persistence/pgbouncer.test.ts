@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { Unavailable } from '../../lib/errors.js'
-import { executorOf } from '../../lib/persistence/executor.js'
+import { executorOf } from '../../lib/persistence/engines/database-of.js'
 import { type OpenSubject, openSubject } from '../conformance/open-subject.js'
 import { draft, inAcme } from '../conformance/subject.js'
 import { describeOn, pooled } from '../support/backends.js'

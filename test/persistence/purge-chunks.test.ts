@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { transaction } from '../../lib/persistence/transaction.js'
+import { transaction } from '../../lib/persistence/sql/transaction.js'
 import { openSubject, type OpenSubject } from '../conformance/open-subject.js'
 import { clock, draft, inAcme } from '../conformance/subject.js'
 import { backends, describeOn } from '../support/backends.js'

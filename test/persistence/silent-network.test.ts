@@ -3,8 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { RequestContext } from '../../lib/context.js'
 import { AshlarError, Aborted, Cancelled, DeadlineExceeded, Unavailable } from '../../lib/errors.js'
-import { type Database, type Executor, executorOf } from '../../lib/persistence/executor.js'
-import { transaction } from '../../lib/persistence/transaction.js'
+import type { Database, Executor } from '../../lib/persistence/engines/executor/executor.js'
+import { executorOf } from '../../lib/persistence/engines/database-of.js'
+import { transaction } from '../../lib/persistence/sql/transaction.js'
 import { databases, describeOn, type OpenBackend } from '../support/backends.js'
 import { run } from '../support/statement.js'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readSqliteText } from '../../lib/persistence/sqlite-text.js'
+import { readSqliteText } from '../../lib/persistence/engines/sqlite/statement-text.js'
 
 const cases: readonly (readonly [
   text: string,

@@ -13,7 +13,7 @@ import {
 } from 'typeorm'
 import { Resource } from '../../decorators/index.js'
 import { Cancelled, Unavailable } from '../../lib/errors.js'
-import { SqliteDataSource, type SqliteOptions } from '../../lib/persistence/sqlite.js'
+import { SqliteDataSource, type SqliteOptions } from '../../lib/persistence/sqlite-data-source.js'
 import { backends, describeOn } from '../support/backends.js'
 import { betterSqlite3 } from '../support/better-sqlite3.js'
 import { catSchema, ownerSchema } from '../support/cats.js'

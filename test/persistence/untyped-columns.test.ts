@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Resource } from '../../decorators/index.js'
-import { createTables } from '../../lib/persistence/create-tables.js'
+import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
 import { backends, describeOn, type OpenBackend } from '../support/backends.js'

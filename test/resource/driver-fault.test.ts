@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { QueryFailedError } from 'typeorm'
 import { Internal } from '../../lib/errors.js'
-import { DriverFault, errorForLog, withoutValues } from '../../lib/resource/driver-fault.js'
+import { DriverFault, errorForLog, withoutValues } from '../../lib/faults/driver-fault.js'
 
 const said = (message: string, fields: object): Error => Object.assign(new Error(message), fields)
 const pg = (code: string, message: string, more: object = {}) =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { didYouMean, nearestNames } from '../../lib/resource/nearest-names.js'
+import { didYouMean, nearestNames } from '../../lib/text/nearest-names.js'
 
 const NAMES = ['display_name', 'size', 'state', 'create_time', 'update_time', 'etag']
 

@@ -3,11 +3,11 @@ import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Resource, TenantScoped } from '../../decorators/index.js'
 import { WidgetSchema } from '../../examples/widgets/gen/widgets_pb.js'
 import { DeclarationError } from '../../lib/errors.js'
-import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
+import { MemoryRepository } from '../../lib/persistence/memory/memory-repository.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
-import { SqliteDataSource } from '../../lib/persistence/sqlite.js'
+import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import { type EntityClass, resourceModel } from '../../lib/resource/resource-model.js'
-import { TypeormRepository } from '../../lib/persistence/typeorm-repository.js'
+import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 
 @Resource()
 @Entity('silent')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { QueryFailedError } from 'typeorm'
 import { ErrConflict, Internal } from '../../lib/errors.js'
-import { redactError } from '../../lib/resource/redact-error.js'
+import { redactError } from '../../lib/faults/redact-error.js'
 
 const VALUE = 'alice@example.com'
 

@@ -13,7 +13,7 @@ import {
   ENTITY_OPTIONS,
   INDEX_OPTIONS,
   UNIQUE_OPTIONS,
-} from '../../lib/resource/typeorm-rules.js'
+} from '../../lib/resource/typeorm/rules.js'
 import { problemsOf, REFUSED, type Row, widgetWith } from './typeorm-declarations.js'
 
 /** Decorators that are carried out; what is refused is refused by their options. */

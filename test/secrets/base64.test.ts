@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { randomBytes } from 'node:crypto'
-import { decodeBase64 } from '../../lib/secrets/base64.js'
+import { decodeBase64 } from '../../lib/secrets/encoding/base64.js'
 
 describe('decodeBase64', () => {
   it('reads back what Buffer writes, for every length of the last group', () => {

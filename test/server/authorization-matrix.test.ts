@@ -5,7 +5,7 @@ import {
   file_google_longrunning_operations,
   Operations,
 } from '../../lib/gen/google/longrunning/operations_pb.js'
-import { devAuthorizer, type Grant } from '../../lib/server/authorizer.js'
+import { devAuthorizer, type Grant } from '../../lib/server/authz/authorizer.js'
 import { altered } from '../support/altered.js'
 import { EchoService, NoteService, SpecimenService } from '../support/gen/specimens_pb.js'
 import { ForeignClient } from '../support/clients.js'

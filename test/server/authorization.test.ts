@@ -1,13 +1,13 @@
 import { create } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import { PermissionDenied } from '../../lib/errors.js'
-import { devAuthorizer, type Grant } from '../../lib/server/authorizer.js'
-import { Caller, Metadata } from '../../lib/server/call.js'
-import { Deadline } from '../../lib/server/deadline.js'
-import { Call } from '../../lib/server/interceptor.js'
+import { devAuthorizer, type Grant } from '../../lib/server/authz/authorizer.js'
+import { Caller, Metadata } from '../../lib/call.js'
+import { Deadline } from '../../lib/server/chain/deadline.js'
+import { Call } from '../../lib/server/chain/interceptor.js'
 import { authorization } from '../../lib/server/interceptors/authorization.js'
-import { methodOf } from '../../lib/server/method.js'
-import { RuleSet } from '../../lib/server/rules.js'
+import { methodOf } from '../../lib/server/chain/method.js'
+import { RuleSet } from '../../lib/server/authz/rules.js'
 import {
   type EchoRequest,
   EchoRequestSchema,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { BucketNames, networkOf } from '../../lib/server/bucket-names.js'
+import { BucketNames, networkOf } from '../../lib/server/rate-limit/bucket-names.js'
 
 describe('the buckets of a rate limiter', () => {
   const MINUTE_MS = 60_000

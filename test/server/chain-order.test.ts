@@ -1,11 +1,11 @@
 import { type Span, trace, type Tracer } from '@opentelemetry/api'
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { randomUUID } from 'node:crypto'
-import { Metadata } from '../../lib/server/call.js'
-import type { Config } from '../../lib/server/config.js'
-import { Deadline } from '../../lib/server/deadline.js'
-import { type Method, methodOf } from '../../lib/server/method.js'
-import { MemoryDeduplicationStore } from '../../lib/server/stores/memory-deduplication-store.js'
+import { Metadata } from '../../lib/call.js'
+import type { Config } from '../../lib/server/config/config.js'
+import { Deadline } from '../../lib/server/chain/deadline.js'
+import { type Method, methodOf } from '../../lib/server/chain/method.js'
+import { MemoryDeduplicationStore } from '../../lib/server/deduplication/memory-deduplication-store.js'
 import {
   EchoResponseSchema,
   EchoService,

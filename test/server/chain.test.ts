@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Chain } from '../../lib/server/chain.js'
+import { Chain } from '../../lib/server/compose.js'
 import { authentication } from '../../lib/server/interceptors/authentication.js'
 import { fieldMask } from '../../lib/server/interceptors/field-mask.js'
 import { logging } from '../../lib/server/interceptors/logging.js'

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf'
-import type { Implementation } from '../../lib/server/handler.js'
-import type { ServerCall } from '../../lib/server/call.js'
+import type { Implementation } from '../../lib/server/chain/handler.js'
+import type { ServerCall } from '../../lib/call.js'
 import { type EchoRequest, EchoResponseSchema, type EchoService } from '../support/gen/specimens_pb.js'
 
 /** An echo in every way a message can travel. */

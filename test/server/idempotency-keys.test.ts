@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SqlDeduplicationStore } from '../../lib/server/stores/sql-deduplication-store.js'
+import { SqlDeduplicationStore } from '../../lib/server/deduplication/sql-deduplication-store.js'
 import { type OpenSubject, openSubject } from '../conformance/open-subject.js'
 import { backends, describeOn } from '../support/backends.js'
 import { applyBaseline } from '../support/baseline.js'

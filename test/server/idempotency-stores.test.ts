@@ -1,11 +1,15 @@
 import { expect } from 'chai'
 import { createClient } from 'redis'
 import { RequestContext } from '../../lib/context.js'
-import type { Claim, DeduplicationStore, StoredReply } from '../../lib/server/stores/deduplication-store.js'
-import { MemoryDeduplicationStore } from '../../lib/server/stores/memory-deduplication-store.js'
-import { RedisDeduplicationStore } from '../../lib/server/stores/redis-deduplication-store.js'
-import { SqlDeduplicationStore } from '../../lib/server/stores/sql-deduplication-store.js'
-import { UnrecordedCalls } from '../../lib/server/unrecorded-calls.js'
+import type {
+  Claim,
+  DeduplicationStore,
+  StoredReply,
+} from '../../lib/server/deduplication/deduplication-store.js'
+import { MemoryDeduplicationStore } from '../../lib/server/deduplication/memory-deduplication-store.js'
+import { RedisDeduplicationStore } from '../../lib/server/deduplication/redis-deduplication-store.js'
+import { SqlDeduplicationStore } from '../../lib/server/deduplication/sql-deduplication-store.js'
+import { UnrecordedCalls } from '../../lib/server/deduplication/unrecorded-calls.js'
 import { applyBaseline } from '../support/baseline.js'
 import { databases, describeOn, type OpenBackend } from '../support/backends.js'
 import { ForeignClient, type Outcome } from '../support/clients.js'

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf'
 import { expect } from 'chai'
-import type { UserInterceptor } from '../../lib/server/user-interceptor.js'
+import type { UserInterceptor } from '../../lib/server/chain/user-interceptor.js'
 import { ForeignClient } from '../support/clients.js'
 import { CountRequestSchema, EchoRequestSchema, EchoService } from '../support/gen/specimens_pb.js'
 import { ALICE, startServer } from '../support/server.js'

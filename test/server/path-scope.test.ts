@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
+import { MemoryRepository } from '../../lib/persistence/memory/memory-repository.js'
 import { altered } from '../support/altered.js'
 import { ForeignClient } from '../support/clients.js'
 import { NoteService } from '../support/gen/specimens_pb.js'

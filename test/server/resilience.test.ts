@@ -10,10 +10,10 @@ import {
   Unauthenticated,
   Unavailable,
 } from '../../lib/errors.js'
-import type { Authenticator } from '../../lib/server/authenticator.js'
-import type { Config } from '../../lib/server/config.js'
+import type { Authenticator } from '../../lib/server/authn/authenticator.js'
+import type { Config } from '../../lib/server/config/config.js'
 import type { PrincipalFunc } from '../../lib/server/interceptors/authorization.js'
-import type { RateLimiter } from '../../lib/server/rate-limiter.js'
+import type { RateLimiter } from '../../lib/server/rate-limit/rate-limiter.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
 import { ForeignClient } from '../support/clients.js'
 import { ALICE, post, type RunningServer, startServer } from '../support/server.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
-import type { ListOptions, ListScope } from '../../lib/persistence/repository.js'
+import { MemoryRepository } from '../../lib/persistence/memory/memory-repository.js'
+import type { ListOptions, ListScope } from '../../lib/persistence/contract/repository.js'
 import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { ForeignClient } from '../support/clients.js'

@@ -1,6 +1,6 @@
 import { FieldDescriptorProto_Type as Type } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
-import { standardMethod } from '../../lib/server/standard-method.js'
+import { standardMethod } from '../../lib/server/methods/standard-method.js'
 import { WidgetSchema, WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { type Altered, altered } from '../support/altered.js'
 import { NoteSchema, NoteService, SpecimenSchema, SpecimenService } from '../support/gen/specimens_pb.js'

@@ -1,5 +1,5 @@
 import { RequestContext } from '../../lib/context.js'
-import { MemoryRepository } from '../../lib/persistence/memory-repository.js'
+import { MemoryRepository } from '../../lib/persistence/memory/memory-repository.js'
 import { Note } from '../support/specimen.js'
 
 /** A job: a process without a server. */

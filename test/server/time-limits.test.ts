@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { mock } from 'node:test'
 import { RequestContext } from '../../lib/context.js'
-import { HealthState } from '../../lib/server/health.js'
-import { runChecks } from '../../lib/server/readiness.js'
-import { shutdown } from '../../lib/server/shutdown.js'
-import { MemoryDeduplicationStore } from '../../lib/server/stores/memory-deduplication-store.js'
-import { MemoryOperationStore } from '../../lib/server/stores/memory-operation-store.js'
-import type { OperationRecord } from '../../lib/server/stores/operation-store.js'
+import { HealthState } from '../../lib/server/lifecycle/health.js'
+import { runChecks } from '../../lib/server/lifecycle/readiness.js'
+import { shutdown } from '../../lib/server/lifecycle/shutdown.js'
+import { MemoryDeduplicationStore } from '../../lib/server/deduplication/memory-deduplication-store.js'
+import { MemoryOperationStore } from '../../lib/server/operations/memory-operation-store.js'
+import type { OperationRecord } from '../../lib/server/operations/operation-store.js'
 import { recordingLogger } from '../support/server.js'
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -18,8 +18,7 @@ import {
   MethodOptionsSchema,
 } from '@bufbuild/protobuf/wkt'
 import { http } from '../../lib/gen/google/api/annotations_pb.js'
-import type { HttpRuleSchema } from '../../lib/gen/google/api/http_pb.js'
-import { HttpRuleSchema as HttpRule } from '../../lib/gen/google/api/http_pb.js'
+import { type HttpRuleSchema, HttpRuleSchema as HttpRule } from '../../lib/gen/google/api/http_pb.js'
 
 /** A .proto that somebody changed. */
 export interface Altered {

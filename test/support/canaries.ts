@@ -3,10 +3,10 @@ import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import type { Encryptor } from '../../lib/secrets/encryptor.js'
 import { AshlarError } from '../../lib/errors.js'
-import { Caller } from '../../lib/server/call.js'
-import { Deadline } from '../../lib/server/deadline.js'
+import { Caller } from '../../lib/call.js'
+import { Deadline } from '../../lib/server/chain/deadline.js'
 import { errorMapper } from '../../lib/server/interceptors/error-mapper.js'
-import { jsonLogger } from '../../lib/server/logger.js'
+import { jsonLogger } from '../../lib/server/observability/logger.js'
 
 /** What every planted value of a client begins with. */
 export const CANARY = 'yellowbird'

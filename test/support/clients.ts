@@ -3,7 +3,7 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import * as grpc from '@grpc/grpc-js'
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader'
 import { createChannel, createClient, type Client } from 'nice-grpc'
-import { type Definition, definitionOf } from '../../lib/server/definition.js'
+import { type Definition, definitionOf } from '../../lib/server/grpc/definition.js'
 
 /** What a call of a client we did not write came to. */
 export interface Outcome {

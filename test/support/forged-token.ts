@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { RequestContext } from '../../lib/context.js'
-import { planList } from '../../lib/persistence/list-plan.js'
+import { planList } from '../../lib/persistence/contract/list-plan.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
 import { Specimen } from './specimen.js'
 

@@ -1,4 +1,4 @@
-import type { Database, Lease } from '../../lib/persistence/executor.js'
+import type { Database, Lease } from '../../lib/persistence/engines/executor/executor.js'
 
 /**
  * Calls `seen` with 1, 2, 3 … right after each statement, transaction control included, was handed to the driver and

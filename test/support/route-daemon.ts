@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DaemonAddress } from '../../cli/idp/daemon-address.js'
+import type { DaemonAddress } from '../../cli/idp/routes/daemon-address.js'
 
 /** A route as the daemon lists it. */
 export interface DaemonRoute {

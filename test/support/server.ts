@@ -1,9 +1,8 @@
 import type { DescService } from '@bufbuild/protobuf'
-import type { Config } from '../../lib/server/config.js'
-import type { Grant } from '../../lib/server/authorizer.js'
-import { devAuthorizer } from '../../lib/server/authorizer.js'
+import type { Config } from '../../lib/server/config/config.js'
+import { type Grant, devAuthorizer } from '../../lib/server/authz/authorizer.js'
 import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
-import type { Logger } from '../../lib/server/logger.js'
+import type { Logger } from '../../lib/server/observability/logger.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
 import type { Server } from '../../lib/server/server.js'
 

@@ -1,4 +1,10 @@
-import type { Dialect, Executor, Result, RunOptions, Statement } from '../../lib/persistence/executor.js'
+import type { Dialect } from '../../lib/persistence/dialects/dialect.js'
+import type {
+  Executor,
+  Result,
+  RunOptions,
+  Statement,
+} from '../../lib/persistence/engines/executor/executor.js'
 
 let count = 0
 

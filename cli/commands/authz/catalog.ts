@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core'
-import { Failure } from '../../failure.js'
-import { pathFlag } from '../../path-flag.js'
-import { Verb } from '../../verb.js'
+import { Failure } from '../../errors/failure.js'
+import { pathFlag } from '../../loading/path-flag.js'
+import { Verb } from '../../verb/verb.js'
 
 export default class CatalogVerb extends Verb {
   static override summary = 'Print what it takes to call each method.'

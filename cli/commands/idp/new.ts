@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import type { StarterReport } from '../../idp/starter.js'
-import { pathFlag } from '../../path-flag.js'
-import { Verb } from '../../verb.js'
+import { pathFlag } from '../../loading/path-flag.js'
+import { Verb } from '../../verb/verb.js'
 
 export default class New extends Verb {
   static override summary = 'Show how an identity provider is set up, or write starter files for one.'

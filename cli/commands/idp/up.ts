@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core'
 import type { UpReport } from '../../idp/up.js'
-import { Verb } from '../../verb.js'
+import { Verb } from '../../verb/verb.js'
 
 const HIGHEST_PORT = 65_535
 
@@ -33,7 +33,7 @@ export default class Up extends Verb {
     const [{ routeProvider }, { upLines }, { daemonAddresses }] = await Promise.all([
       import('../../idp/up.js'),
       import('../../idp/up-lines.js'),
-      import('../../idp/daemon-address.js'),
+      import('../../idp/routes/daemon-address.js'),
     ])
     const report = await routeProvider({ ...flags, addresses: daemonAddresses() })
     this.say(upLines(report, this.paint))

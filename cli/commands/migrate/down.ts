@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core'
 import type { DownResult } from '../../../lib/migrations/index.js'
-import { Failure } from '../../failure.js'
+import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
@@ -40,7 +40,7 @@ export default class Down extends MigratingVerb {
   }
 
   async #ask(): Promise<void> {
-    const { confirmed } = await import('../../confirmed.js')
+    const { confirmed } = await import('../../output/confirmed.js')
     const question =
       'This rolls back every version and drops the framework’s own tables, with what is in them.'
     if (!(await confirmed(question))) throw new Failure('differs', 'nothing is rolled back')

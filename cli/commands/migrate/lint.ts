@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import { filesFlag } from '../../migrate/database-flags.js'
 import type { FolderFinding } from '../../migrate/lint-folder.js'
-import { Verb } from '../../verb.js'
+import { Verb } from '../../verb/verb.js'
 
 export default class Lint extends Verb {
   static override summary = 'Say which statements block or break what runs against the database.'

@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core'
-import { entitiesFlag } from '../../entities.js'
+import { entitiesFlag } from '../../loading/entities.js'
 import { folderFlag } from '../../migrate/database-flags.js'
 import type { NextFiles } from '../../migrate/next-files.js'
-import { Verb } from '../../verb.js'
+import { Verb } from '../../verb/verb.js'
 
 export default class New extends Verb {
   static override summary = 'Write the files of the next version.'

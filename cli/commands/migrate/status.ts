@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import type { VersionStatus } from '../../../lib/migrations/index.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
-import { Verb } from '../../verb.js'
+import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
   static override summary = 'Show which versions the database has, and which it lacks.'

@@ -1,6 +1,6 @@
-import { entitiesFlag } from '../../entities.js'
+import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
-import { Verb } from '../../verb.js'
+import { Verb } from '../../verb/verb.js'
 
 export default class Verify extends Verb {
   static override summary = 'Compare the database with the files, and exit with 1 on a difference.'

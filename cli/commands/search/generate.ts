@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
-import { pathFlag } from '../../path-flag.js'
+import { pathFlag } from '../../loading/path-flag.js'
 import type { Generated } from '../../search/generate.js'
-import { Verb } from '../../verb.js'
+import { Verb } from '../../verb/verb.js'
 
 export default class Generate extends Verb {
   static override summary = 'Write the migrations that INDEXED search needs on PostgreSQL.'

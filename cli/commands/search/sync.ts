@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
-import { pathFlag } from '../../path-flag.js'
+import { pathFlag } from '../../loading/path-flag.js'
 import type { FileChanges } from '../../search/file-changes.js'
-import { Verb } from '../../verb.js'
+import { Verb } from '../../verb/verb.js'
 
 export default class Sync extends Verb {
   static override summary = 'Copy generated search migrations to the folder they are applied from.'

@@ -1,4 +1,4 @@
-import type { Columns } from '../../resource/field.js'
+import type { Columns } from '../../resource/fields/field.js'
 import { type EntityClass, resourceModel } from '../../resource/resource-model.js'
 
 /**

@@ -1,7 +1,7 @@
-import type { Columns } from '../../resource/field.js'
+import type { Columns } from '../../resource/fields/field.js'
 import { FilterTokens, quoted } from './filter-tokens.js'
 import { typedLiteral } from './literal.js'
-import { didYouMean } from '../../resource/nearest-names.js'
+import { didYouMean } from '../../text/nearest-names.js'
 import { planColumn } from './plan-column.js'
 import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNull, not } from './plan.js'
 

@@ -1,6 +1,6 @@
 import type { PlanColumn, PlanValue } from './plan.js'
 import { type FilterTokens, quoted } from './filter-tokens.js'
-import { didYouMean } from '../../resource/nearest-names.js'
+import { didYouMean } from '../../text/nearest-names.js'
 import { parseTimestamp } from './rfc3339.js'
 
 /**

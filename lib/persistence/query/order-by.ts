@@ -1,7 +1,7 @@
 import { InvalidArgument } from '../../errors.js'
-import type { Columns } from '../../resource/field.js'
+import type { Columns } from '../../resource/fields/field.js'
 import { quoted } from './filter-tokens.js'
-import { didYouMean } from '../../resource/nearest-names.js'
+import { didYouMean } from '../../text/nearest-names.js'
 import { planColumn } from './plan-column.js'
 import type { PlanColumn } from './plan.js'
 

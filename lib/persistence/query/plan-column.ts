@@ -1,4 +1,4 @@
-import type { Column } from '../../resource/field.js'
+import type { Column } from '../../resource/fields/field.js'
 import type { PlanColumn } from './plan.js'
 
 /** What a columns map says of one field, as plans hold it: a typed column stays the same object. */

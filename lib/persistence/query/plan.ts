@@ -1,4 +1,4 @@
-import type { Column } from '../../resource/field.js'
+import type { Column } from '../../resource/fields/field.js'
 
 /** A column of a plan. `any` is a column whose type is unknown: literals are bound as they are written. */
 export interface PlanColumn extends Omit<Column, 'kind'> {

@@ -1,6 +1,6 @@
 import { ANONYMOUS, type Principal } from '../../context.js'
 import { Unauthenticated } from '../../errors.js'
-import type { Authenticator, Credentials } from '../authenticator.js'
+import type { Authenticator, Credentials } from './authenticator.js'
 
 /** What `verify<Field>` of a repository answers. */
 export type ApiKeyVerification<R> =

@@ -1,6 +1,6 @@
 import { ANONYMOUS, type Principal } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
-import type { Metadata } from '../call.js'
+import type { Metadata } from '../../call.js'
 import { MAX_GROUPS } from './claims.js'
 
 /**

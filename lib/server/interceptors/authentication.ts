@@ -1,8 +1,8 @@
 import { frozenPrincipal, type Principal } from '../../context.js'
 import { bearerOf } from '../authn/bearer.js'
-import type { Authenticator } from '../authenticator.js'
-import type { Interceptor } from '../interceptor.js'
-import type { Logger } from '../logger.js'
+import type { Authenticator } from '../authn/authenticator.js'
+import type { Interceptor } from '../chain/interceptor.js'
+import type { Logger } from '../observability/logger.js'
 import type { Limited } from './rate-limit.js'
 import type { RequestId } from './request-id.js'
 

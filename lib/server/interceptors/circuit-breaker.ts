@@ -1,6 +1,11 @@
 import { AshlarError, type Code, Unavailable } from '../../errors.js'
-import type { CircuitBreaker } from '../circuit-breaker.js'
-import type { Answer, Interceptor, Passed, Reply } from '../interceptor.js'
+import type { Answer, Interceptor, Passed, Reply } from '../chain/interceptor.js'
+
+/** Stops calling what keeps failing. A cockatiel policy is one. */
+export interface CircuitBreaker {
+  /** Runs `fn`, or rejects without running it while the circuit is open. */
+  execute<T>(fn: () => Promise<T>): Promise<T>
+}
 
 /** Codes that say something about the service and not about its caller. */
 const COUNTED: ReadonlySet<Code> = new Set([

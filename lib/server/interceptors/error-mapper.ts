@@ -1,8 +1,8 @@
 import type { AshlarError } from '../../errors.js'
-import type { Interceptor, Passed } from '../interceptor.js'
-import type { Logger } from '../logger.js'
-import { answered, isStream, mapStreamError } from '../reply.js'
-import { causeOf, toAshlarError } from '../to-ashlar-error.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
+import type { Logger } from '../observability/logger.js'
+import { answered, isStream, mapStreamError } from '../chain/reply.js'
+import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 import type { RequestId } from './request-id.js'
 
 /** Lets nothing out but errors made for callers: all else is logged and becomes Internal with a generic text. */

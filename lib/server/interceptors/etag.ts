@@ -1,11 +1,11 @@
 import type { Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
-import type { IfMatch } from '../call.js'
-import { parseIfMatch, sameIfMatch } from '../if-match.js'
-import type { Handler } from '../handler.js'
-import type { Call, Interceptor, Passed } from '../interceptor.js'
-import type { Method } from '../method.js'
-import { isStream, whenAnswered } from '../reply.js'
+import type { IfMatch } from '../../call.js'
+import { parseIfMatch, sameIfMatch } from '../methods/if-match.js'
+import type { Handler } from '../chain/handler.js'
+import type { Call, Interceptor, Passed } from '../chain/interceptor.js'
+import type { Method } from '../chain/method.js'
+import { isStream, whenAnswered } from '../chain/reply.js'
 
 export interface Precondition {
   readonly ifMatch: IfMatch | undefined

@@ -1,6 +1,6 @@
 import { AshlarError } from '../../errors.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
-import type { Interceptor, Passed } from '../interceptor.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Authorized } from './authorization.js'
 
 const REQUIRED = 'update_mask is required for update operations'

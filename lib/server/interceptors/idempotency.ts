@@ -1,19 +1,19 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../../context.js'
 import { Aborted, InvalidArgument } from '../../errors.js'
-import { fingerprintOf } from '../fingerprint.js'
-import type { Call, Interceptor, Next, Passed, Reply } from '../interceptor.js'
-import type { Logger } from '../logger.js'
+import { fingerprintOf } from '../deduplication/fingerprint.js'
+import type { Call, Interceptor, Next, Passed, Reply } from '../chain/interceptor.js'
+import type { Logger } from '../observability/logger.js'
 import type { Redaction } from '../../resource/redaction.js'
-import { type Keeping, LEASE_MS, runClaimed } from '../run-claimed.js'
-import { fromStored } from '../stored-reply.js'
+import { type Keeping, LEASE_MS, runClaimed } from '../deduplication/run-claimed.js'
+import { fromStored } from '../deduplication/stored-reply.js'
 import {
   type ClaimOutcome,
   type DeduplicationStore,
   keyText,
   type StoredReply,
-} from '../stores/deduplication-store.js'
-import { UnrecordedCalls } from '../unrecorded-calls.js'
+} from '../deduplication/deduplication-store.js'
+import { UnrecordedCalls } from '../deduplication/unrecorded-calls.js'
 import { type Authorized, isNobody } from './authorization.js'
 import type { Precondition } from './etag.js'
 import type { RequestId } from './request-id.js'

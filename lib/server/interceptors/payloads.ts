@@ -1,8 +1,8 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import { type Redaction, redactMessage } from '../../resource/redaction.js'
-import type { Call, Interceptor, Passed } from '../interceptor.js'
-import type { Logger } from '../logger.js'
-import { isStream, whenAnswered } from '../reply.js'
+import type { Call, Interceptor, Passed } from '../chain/interceptor.js'
+import type { Logger } from '../observability/logger.js'
+import { isStream, whenAnswered } from '../chain/reply.js'
 import type { RequestId } from './request-id.js'
 import type { Traced } from './tracing.js'
 

@@ -1,8 +1,8 @@
 import { create, type Message } from '@bufbuild/protobuf'
-import type { Interceptor, Passed } from '../interceptor.js'
-import { type Method, valueOf } from '../method.js'
-import { pick, type ReadTree, readTree } from '../read-tree.js'
-import { isStream, whenAnswered } from '../reply.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
+import { type Method, valueOf } from '../chain/method.js'
+import { pick, type ReadTree, readTree } from '../methods/read-tree.js'
+import { isStream, whenAnswered } from '../chain/reply.js'
 import { announceEtag, type Precondition } from './etag.js'
 
 /** Answers only the fields that `read_mask` names (AIP-157), of each item where the answer is a list. */

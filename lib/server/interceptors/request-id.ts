@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { acceptableRequestId } from '../acceptable-request-id.js'
-import { Deadline } from '../deadline.js'
-import type { Interceptor, Passed } from '../interceptor.js'
-import type { Method } from '../method.js'
-import { answered, isStream, untilEnd, whenSettled } from '../reply.js'
+import { acceptableRequestId } from '../../text/request-id.js'
+import { Deadline } from '../chain/deadline.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
+import type { Method } from '../chain/method.js'
+import { answered, isStream, untilEnd, whenSettled } from '../chain/reply.js'
 
 export interface RequestId {
   readonly requestId: string

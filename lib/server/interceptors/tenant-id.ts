@@ -1,7 +1,7 @@
 import { InvalidArgument, Unauthenticated } from '../../errors.js'
-import { IDENTITY_HEADERS, SINGLE_HEADERS } from '../../gateway/metadata.js'
-import type { Metadata } from '../call.js'
-import type { Interceptor, Passed } from '../interceptor.js'
+import { IDENTITY_HEADERS, SINGLE_HEADERS } from '../../gateway/http/metadata.js'
+import type { Metadata } from '../../call.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { RequestId } from './request-id.js'
 
 export interface TenantHint {

@@ -1,4 +1,4 @@
-import type { Interceptor, Passed } from '../interceptor.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { RequestId } from './request-id.js'
 
 /** Starts no handler when the time is up, and answers for one that goes on although its signal says so. */

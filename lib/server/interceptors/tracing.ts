@@ -1,9 +1,9 @@
 import { AshlarError, CODES } from '../../errors.js'
-import { Metadata } from '../call.js'
-import type { Call, Interceptor } from '../interceptor.js'
-import { FAULTS } from '../faults.js'
-import { answered, whenSettled } from '../reply.js'
-import type { Telemetry, TraceIds } from '../telemetry.js'
+import { Metadata } from '../../call.js'
+import type { Call, Interceptor } from '../chain/interceptor.js'
+import { FAULTS } from '../observability/server-faults.js'
+import { answered, whenSettled } from '../chain/reply.js'
+import type { Telemetry, TraceIds } from '../observability/telemetry.js'
 
 export interface Traced {
   /** Undefined where nobody traces. */

@@ -1,7 +1,7 @@
 import { isMessage, type Message } from '@bufbuild/protobuf'
-import type { ServerCall } from '../call.js'
-import type { Answer, Call, Interceptor, Passed, Reply } from '../interceptor.js'
-import type { InterceptedCall, UserInterceptor } from '../user-interceptor.js'
+import type { ServerCall } from '../../call.js'
+import type { Answer, Call, Interceptor, Passed, Reply } from '../chain/interceptor.js'
+import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor.js'
 
 type Needs = ServerCall & Passed<'idempotency'>
 

@@ -1,8 +1,8 @@
 import { create, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
-import type { Handler } from '../handler.js'
-import type { Interceptor, Passed } from '../interceptor.js'
-import type { Method } from '../method.js'
+import type { Handler } from '../chain/handler.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
+import type { Method } from '../chain/method.js'
 
 export interface Validated {
   readonly validateOnly: boolean

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Database, named, type Statement } from '../../persistence/transaction.js'
+import { type Database, named, type Statement } from '../../persistence/sql/transaction.js'
 
 /** How a dialect says what the stores need to say. Time is always the database's own: the clocks of processes differ. */
 export interface SqlText {

@@ -7,9 +7,9 @@ import {
   type ServerBuilder,
 } from '../../server/index.js'
 import { servedMethods } from '../../server/served-methods.js'
-import { captureLogs, type CapturedLogs } from '../captured-logs.js'
-import { inProcess, serving } from '../test-server.js'
-import { type TestPrincipal, withPrincipal } from '../with-principal.js'
+import { captureLogs, type CapturedLogs } from '../harness/captured-logs.js'
+import { inProcess, serving } from '../harness/test-server.js'
+import { type TestPrincipal, withPrincipal } from '../harness/with-principal.js'
 import { Canaries, newCanary } from './canary.js'
 import { checkDeclarations } from './declarations.js'
 import { checkDenial, checkSilence, type Stranger } from './denial.js'

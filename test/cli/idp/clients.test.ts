@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Failure } from '../../../cli/failure.js'
+import { Failure } from '../../../cli/errors/failure.js'
 import { clientsOf, titleOf } from '../../../cli/idp/clients.js'
 import { toClientsFile } from '../../../cli/idp/clients-file.js'
-import type { Route, Tile } from '../../../cli/idp/route.js'
+import type { Route, Tile } from '../../../cli/idp/routes/route.js'
 import { drill } from '../../support/drill.js'
 
 const route = (host: string, more: Partial<Route> = {}): Route => ({

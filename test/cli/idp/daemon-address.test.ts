@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { homedir } from 'node:os'
-import { Failure } from '../../../cli/failure.js'
-import { daemonAddresses, showAddress } from '../../../cli/idp/daemon-address.js'
+import { Failure } from '../../../cli/errors/failure.js'
+import { daemonAddresses, showAddress } from '../../../cli/idp/routes/daemon-address.js'
 
 const CASES: readonly (readonly [string, NodeJS.ProcessEnv, readonly string[]])[] = [
   ['nothing is set', {}, [`${homedir()}/.devedge/devedged.sock`, '127.0.0.1:15353']],

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { Failure } from '../../../cli/failure.js'
-import { canonicalHost } from '../../../cli/idp/host.js'
+import { Failure } from '../../../cli/errors/failure.js'
+import { canonicalHost } from '../../../cli/idp/routes/host.js'
 
 const GOOD: readonly (readonly [string, string])[] = [
   ['idp.dev.test', 'idp.dev.test'],

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Failure } from '../../../cli/failure.js'
+import { Failure } from '../../../cli/errors/failure.js'
 import { parseLocalConfig, readLocalConfig } from '../../../cli/idp/local-config.js'
 
 const HEAD = 'apiVersion: devedge.infoblox.dev/v1alpha1\n'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Failure } from '../../../cli/failure.js'
+import { Failure } from '../../../cli/errors/failure.js'
 import { httpUpstream } from '../../../cli/idp/upstream.js'
 
 const GOOD = ['http://127.0.0.1:3000', 'https://app.internal/base', 'http://[::1]:8080']

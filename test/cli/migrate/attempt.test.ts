@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { attempt } from '../../../cli/migrate/attempt.js'
-import { Failure } from '../../../cli/failure.js'
+import { Failure } from '../../../cli/errors/failure.js'
 import { rejection } from '../../support/rejection.js'
 
 describe('what a migration throws at the command line', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { BoundedCache } from '../../../lib/persistence/query/bounded-cache.js'
+import { BoundedCache } from '../../../lib/bounded-cache.js'
 
 describe('BoundedCache', () => {
   it('keeps what was used last', () => {

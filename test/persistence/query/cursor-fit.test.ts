@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
-import type { Dialect } from '../../../lib/persistence/executor.js'
-import { checkCursor } from '../../../lib/persistence/query/cursor-fit.js'
+import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
+import { checkCursor } from '../../../lib/persistence/dialects/cursor-fit.js'
 import type { PlanColumn } from '../../../lib/persistence/query/plan.js'
 
 const of = (kind: PlanColumn['kind']): PlanColumn => ({ column: 'c', kind, nullable: true })

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
-import type { Column, Columns } from '../../../lib/resource/field.js'
-import type { Dialect } from '../../../lib/persistence/executor.js'
-import { parseOrderBy } from '../../../lib/persistence/query/columns.js'
+import type { Column, Columns } from '../../../lib/resource/fields/field.js'
+import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
+import { parseOrderBy } from '../../../lib/persistence/dialects/columns.js'
 import { parseOrderTerms } from '../../../lib/persistence/query/order-by.js'
-import { toOrderBy } from '../../../lib/persistence/query/order-sql.js'
+import { toOrderBy } from '../../../lib/persistence/dialects/order-sql.js'
 
 const of = (column: string, kind: Column['kind'], nullable = false): Column => ({ column, kind, nullable })
 const columns: Columns = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Dialect } from '../../../lib/persistence/executor.js'
+import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
 import { keysetPredicate } from '../../../lib/persistence/query/keyset.js'
 import {
   MAX_FILTER_COMPARISONS,
@@ -17,7 +17,7 @@ import {
   not,
   or,
 } from '../../../lib/persistence/query/plan.js'
-import { toPredicate } from '../../../lib/persistence/query/predicate.js'
+import { toPredicate } from '../../../lib/persistence/dialects/predicate.js'
 import { DATABASES } from './databases.js'
 import { COLUMNS, everyValue } from './specimen-rows.js'
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { errors, type JWK } from 'jose'
 import { Unauthenticated } from '../../../lib/errors.js'
 import { oidc } from '../../../lib/server/authn/oidc.js'
-import { Metadata } from '../../../lib/server/call.js'
+import { Metadata } from '../../../lib/call.js'
 import { vectors } from '../../support/vectors.js'
 
 interface Row {

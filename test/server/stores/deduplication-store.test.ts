@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { createClient } from 'redis'
 import { RequestContext } from '../../../lib/context.js'
 import { ResourceExhausted } from '../../../lib/errors.js'
-import { MemoryDeduplicationStore } from '../../../lib/server/stores/memory-deduplication-store.js'
-import { RedisDeduplicationStore } from '../../../lib/server/stores/redis-deduplication-store.js'
-import { SqlDeduplicationStore } from '../../../lib/server/stores/sql-deduplication-store.js'
+import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
+import { RedisDeduplicationStore } from '../../../lib/server/deduplication/redis-deduplication-store.js'
+import { SqlDeduplicationStore } from '../../../lib/server/deduplication/sql-deduplication-store.js'
 import {
   conformsToDeduplicationStore,
   type DeduplicationSubject,

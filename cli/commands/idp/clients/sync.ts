@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import type { SyncReport } from '../../../idp/sync.js'
-import { pathFlag } from '../../../path-flag.js'
-import { Verb } from '../../../verb.js'
+import { pathFlag } from '../../../loading/path-flag.js'
+import { Verb } from '../../../verb/verb.js'
 
 export default class Sync extends Verb {
   static override summary =
@@ -37,7 +37,7 @@ A local file has the kind Config or Service (spec.routes, each with host, upstre
     const [{ syncClients }, { syncLines }, { daemonAddresses }] = await Promise.all([
       import('../../../idp/sync.js'),
       import('../../../idp/sync-lines.js'),
-      import('../../../idp/daemon-address.js'),
+      import('../../../idp/routes/daemon-address.js'),
     ])
     const report = await syncClients({ ...flags, folder: process.cwd(), addresses: daemonAddresses() })
     this.note(report.notes)

@@ -1,0 +1,47 @@
+import { type Command, Help, type Interfaces } from '@oclif/core'
+import { EXIT_CODES, EXIT_MEANINGS, type Exit } from '../errors/exit-codes.js'
+
+/** oclif's help with examples on every level (a topic shows the first of each of its commands) and the exit statuses. */
+export class ExampledHelp extends Help {
+  override formatRoot(): string {
+    return this.withExamples(super.formatRoot(), this.config.commands)
+  }
+
+  protected override formatTopic(topic: Interfaces.Topic): string {
+    const below = this.config.commands.filter(({ id }) => id.startsWith(`${topic.name}:`))
+    return `${this.withExamples(super.formatTopic(topic), below)}\n`
+  }
+
+  protected override formatCommand(command: Command.Loadable): string {
+    const rows = Object.entries(EXIT_CODES).map(([exit, code]): [string, string] => [
+      String(code),
+      EXIT_MEANINGS[exit as Exit].replaceAll('`', ''),
+    ])
+    const statuses = this.renderList(rows, { indentation: 2, spacer: '\n' })
+    return `${super.formatCommand(command)}\n\n${this.section('EXIT STATUS', statuses)}`
+  }
+
+  private withExamples(text: string, commands: readonly Command.Loadable[]): string {
+    const examples = commands.flatMap((command) => firstExample(command, this.config))
+    if (examples.length === 0) return text
+    const lines = examples.map((line) => `$ ${line}`).join('\n')
+    return `${text.trimEnd()}\n\n${this.section('EXAMPLES', lines)}`
+  }
+}
+
+function firstExample(
+  { id, examples, hidden }: Command.Loadable,
+  config: Interfaces.Config,
+): readonly string[] {
+  const [first] = examples ?? []
+  if (first === undefined || hidden === true) return []
+  return [exampleText(first, { bin: config.bin, id })]
+}
+
+/** An example as it is typed: the program and the command in place of their templates. */
+export function exampleText(example: Command.Example, { bin, id }: { bin: string; id: string }): string {
+  const template = typeof example === 'string' ? example : example.command
+  return template
+    .replaceAll('<%= config.bin %>', bin)
+    .replaceAll('<%= command.id %>', id.replaceAll(':', ' '))
+}

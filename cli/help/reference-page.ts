@@ -1,0 +1,83 @@
+import type { Command, Interfaces } from '@oclif/core'
+import { EXIT_CODES, EXIT_MEANINGS, type Exit } from '../errors/exit-codes.js'
+import { exampleText } from './help.js'
+
+const ENVIRONMENT: readonly (readonly [string, string])[] = [
+  [
+    'DEVEDGE_HOME',
+    'The folder of the local daemon, whose socket is `devedged.sock` in it. Default `~/.devedge`.',
+  ],
+  [
+    'DEVEDGE_ADDR',
+    'Where the daemon is looked for over TCP when its socket is silent. Default `127.0.0.1:15353`.',
+  ],
+  ['ASHLAR_DATABASE_URL', 'The database of the `migrate` commands, when `--url` does not say it.'],
+  ['NO_COLOR', 'Turns colours off when it is set and not empty. Without a terminal there are none.'],
+  ['ASHLAR_DEBUG', '`1` prints the stack of an error that should not happen.'],
+]
+
+/** The reference of every command, as Markdown, made from nothing but the command classes. */
+export function referencePage({ commands, topics, bin }: Interfaces.Config): string {
+  const visible = commands.filter(({ hidden }) => hidden !== true)
+  visible.sort((a, b) => (a.id < b.id ? -1 : 1))
+  const intro = `# Command line
+
+This page is made from the commands themselves by \`node dist/cli/help/reference.js\`; \`npm run check\` refuses a page that
+is out of date. \`ashlar <command> --help\` says the same in a terminal, \`-h\` is short for it, and \`ashlar completion\`
+teaches a shell the commands. The program \`idp\` has the commands of \`ashlar idp\`: \`idp up\` is \`ashlar idp up\`.
+
+Results go to stdout, everything else to stderr. \`--json\` prints the result as one JSON object, a failure as
+\`{"error": {"message", "exit"}}\`; notes stay on stderr.`
+  const sections = [
+    intro,
+    `## Exit status\n\n${Object.entries(EXIT_CODES)
+      .map(([exit, code]) => `- \`${code}\`: ${EXIT_MEANINGS[exit as Exit]}`)
+      .join('\n')}`,
+    `## Environment\n\n${ENVIRONMENT.map(([name, meaning]) => `- \`${name}\`: ${meaning}`).join('\n')}`,
+    `## Commands\n\n${visible.map((command) => `- [${spoken(command.id, bin)}](#${anchor(command.id, bin)})`).join('\n')}`,
+    ...visible.map((command) => commandSection(command, { bin, topics })),
+  ]
+  return `${sections.join('\n\n')}\n`
+}
+
+const spoken = (id: string, bin: string): string => `${bin} ${id.replaceAll(':', ' ')}`
+
+const anchor = (id: string, bin: string): string => spoken(id, bin).replaceAll(' ', '-')
+
+function commandSection(
+  command: Command.Loadable,
+  { bin, topics }: { readonly bin: string; readonly topics: readonly Interfaces.Topic[] },
+): string {
+  const { id, summary, description, args, flags, examples } = command
+  const topic = topics.find(({ name }) => name === id.split(':').slice(0, -1).join(':'))
+  return [
+    `## ${spoken(id, bin)}`,
+    ...(topic?.description === undefined ? [] : [`_${topic.description}_`]),
+    summary ?? '',
+    description ?? '',
+    ...list('Arguments:', Object.values(args), argumentLine),
+    ...list('Flags:', Object.values(flags), flagLine),
+    `\`\`\`sh\n${(examples ?? []).map((example) => exampleText(example, { bin, id })).join('\n')}\n\`\`\``,
+  ]
+    .filter((paragraph) => paragraph !== '')
+    .join('\n\n')
+}
+
+function list<T>(title: string, items: readonly T[], line: (item: T) => string): readonly string[] {
+  return items.length === 0 ? [] : [title, items.map(line).join('\n')]
+}
+
+function argumentLine({ name, description = '', options, required }: Command.Arg.Cached): string {
+  return `- \`${name}\`: ${description}${oneOf(options)}${required === true ? '' : ' Optional.'}`
+}
+
+function flagLine(flag: Command.Flag.Cached): string {
+  const value = flag.type === 'boolean' ? '' : ` ${flag.helpValue?.toString() ?? '<value>'}`
+  const text = [flag.summary, flag.description].filter((part) => part !== undefined).join(' ')
+  const preset =
+    flag.type === 'boolean' || flag.default === undefined ? '' : ` Default \`${String(flag.default)}\`.`
+  return `- \`--${flag.name}${value}\`: ${text}${oneOf(flag.type === 'option' ? flag.options : undefined)}${preset}`
+}
+
+const oneOf = (options: readonly string[] | undefined): string =>
+  options === undefined ? '' : ` One of ${options.map((option) => `\`${option}\``).join(', ')}.`

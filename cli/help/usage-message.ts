@@ -1,0 +1,61 @@
+import { Config, type Errors } from '@oclif/core'
+import { loadOptions, type Program } from '../loading/load-options.js'
+import { nearest } from './nearest.js'
+
+/** What a person typed wrong, in one line: an unknown command or flag is answered with the nearest known one. */
+export async function usageMessage(program: Program, error: Errors.CLIError): Promise<string> {
+  const [, unknown] = /^command (\S+) not found\.?$/i.exec(error.message) ?? []
+  if (unknown !== undefined) {
+    const words = unknown.replaceAll(':', ' ')
+    const { commandIDs } = await Config.load(loadOptions(program))
+    return `there is no command ${words}${meant(
+      words,
+      commandIDs.map((id) => id.replaceAll(':', ' ')),
+    )}; see ${program} --help`
+  }
+  const { flags: [flag] = [], parse } = error as Partial<UnknownFlags>
+  if (flag !== undefined) {
+    const known = Object.keys(parse?.input.flags ?? {}).map((name) => `--${name}`)
+    return `there is no flag ${flag}${meant(flag, known)}; see --help`
+  }
+  const absent = missing(error)
+  if (absent.length > 0) return `${absent.join('; ')}; see --help`
+  return error.message.replace(/\n+See more help with --help$/, '; see --help')
+}
+
+/** What has to be said and was not: arguments with what they are, flags with the variable that says them as well. */
+function missing(error: Errors.CLIError): readonly string[] {
+  const { args = [], parse } = error as Partial<MissingArguments & ParsedFlags>
+  if (error.message.startsWith('Missing '))
+    return args.map(({ name, description = '', options }) => {
+      const choice = options === undefined ? '' : `, one of ${options.join(', ')}`
+      return `<${name}> is missing: ${description.replace(/\.$/, '')}${choice}`
+    })
+  return [...error.message.matchAll(/Missing required flag (\S+)/g)].map(([, flag = '']) => {
+    const { env } = parse?.input.flags[flag] ?? {}
+    return `--${flag} is missing${env === undefined ? '' : `: say it, or better set ${env}`}`
+  })
+}
+
+interface MissingArguments {
+  readonly args: readonly {
+    readonly name: string
+    readonly description?: string
+    readonly options?: readonly string[]
+  }[]
+}
+
+interface ParsedFlags {
+  readonly parse: { readonly input: { readonly flags: Readonly<Record<string, { readonly env?: string }>> } }
+}
+
+/** The part of oclif's error for unknown flags that is read here. */
+interface UnknownFlags {
+  readonly flags: readonly string[]
+  readonly parse: { readonly input: { readonly flags: object } }
+}
+
+function meant(word: string, known: readonly string[]): string {
+  const near = nearest(word, known)
+  return near === undefined ? '' : `, did you mean ${near}?`
+}

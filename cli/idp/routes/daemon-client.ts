@@ -1,0 +1,74 @@
+import { request } from 'node:http'
+import { Failure } from '../../errors/failure.js'
+import { printable } from '../../output/printable.js'
+import { type DaemonAddress, showAddress } from './daemon-address.js'
+
+/** An answer of the daemon, read to its end. */
+export interface DaemonAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+/** How long one call may take, from connecting to the last byte. */
+export const CALL_TIMEOUT_MS = 5_000
+
+const LARGEST_ANSWER_BYTES = 8 << 20
+const NOBODY_LISTENS = ['ENOENT', 'ECONNREFUSED']
+
+/** One call, or undefined when nobody listens at the address. @throws Failure when somebody does and does not answer as HTTP in time. */
+export async function callDaemon(
+  address: DaemonAddress,
+  call: { readonly method: 'GET' | 'PUT'; readonly path: string; readonly json?: unknown },
+  timeoutMs = CALL_TIMEOUT_MS,
+): Promise<DaemonAnswer | undefined> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  try {
+    return await exchange(address, call, signal)
+  } catch (error) {
+    if (error instanceof Failure) throw error
+    const { code = '', message } = error as NodeJS.ErrnoException
+    if (NOBODY_LISTENS.includes(code)) return undefined
+    const daemon = `the daemon at ${showAddress(address)}`
+    const advice = 'restart it, or stop it to go on without it'
+    if (signal.aborted)
+      throw new Failure('daemon', `${daemon} did not answer in ${timeoutMs / 1000} s: ${advice}`)
+    if (code === 'EACCES')
+      throw new Failure('daemon', `${daemon} may not be called: check who owns the socket`)
+    if (code.startsWith('HPE_') || code === 'ECONNRESET' || code === 'EPIPE')
+      throw new Failure('daemon', `${daemon} does not speak HTTP (${code}): ${advice}`, { cause: error })
+    throw new Failure('daemon', `${daemon} cannot be called: ${printable(message)}`, { cause: error })
+  }
+}
+
+/** What a call that was refused says: the daemon's own words, made fit for a terminal. */
+export const refusal = ({ status, body }: DaemonAnswer): string => printable(body, 200) || `status ${status}`
+
+function exchange(
+  address: DaemonAddress,
+  { method, path, json }: { readonly method: string; readonly path: string; readonly json?: unknown },
+  signal: AbortSignal,
+): Promise<DaemonAnswer> {
+  const payload = json === undefined ? undefined : Buffer.from(JSON.stringify(json))
+  const headers =
+    payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': payload.length }
+  return new Promise((resolve, reject) => {
+    const call = request({ ...address, method, path, headers, signal, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        chunks.push(chunk)
+        if (bytes <= LARGEST_ANSWER_BYTES) return
+        const what = `the daemon at ${showAddress(address)} answers with more than 8 MiB: is it the devedge daemon?`
+        call.destroy(new Failure('daemon', what))
+        reject(new Failure('daemon', what))
+      })
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+      )
+    })
+    call.on('error', reject)
+    call.end(payload)
+  })
+}

@@ -1,0 +1,119 @@
+import { Failure } from '../../errors/failure.js'
+import { type DaemonAddress, showAddress } from './daemon-address.js'
+import { callDaemon, refusal } from './daemon-client.js'
+import { canonicalHost } from './host.js'
+import type { Route } from './route.js'
+import { refuseScripts, tileOf } from './tile.js'
+
+/** The daemon that answered, and what it serves: hosts as they were registered, by whomever. */
+export interface Registry {
+  readonly address: DaemonAddress
+  readonly routes: readonly Route[]
+}
+
+/** A route as `PUT /v1/routes` takes it. */
+export interface Registration {
+  readonly host: string
+  readonly upstream: string
+  readonly project: string
+  readonly owner: string
+}
+
+const PATH = '/v1/routes'
+
+/** The routes of the first daemon that listens, or undefined when none does. @throws Failure when one listens and answers with anything else. */
+export async function findRegistry(
+  addresses: readonly DaemonAddress[],
+  timeoutMs?: number,
+): Promise<Registry | undefined> {
+  for (const address of addresses) {
+    const answer = await callDaemon(address, { method: 'GET', path: PATH }, timeoutMs)
+    if (answer === undefined) continue
+    if (answer.status !== 200) throw notRoutes(address, `GET ${PATH} answered: ${refusal(answer)}`)
+    return { address, routes: routesIn(answer.body, address) }
+  }
+  return undefined
+}
+
+/** Registers the route, or renews it. @throws Failure with the daemon's words when it refuses. */
+export async function register(
+  address: DaemonAddress,
+  route: Registration,
+  timeoutMs?: number,
+): Promise<void> {
+  const answer = await callDaemon(address, { method: 'PUT', path: PATH, json: route }, timeoutMs)
+  if (answer === undefined)
+    throw new Failure(
+      'daemon',
+      `the daemon at ${showAddress(address)} stopped before the route was registered: try again`,
+    )
+  if (answer.status === 200 || answer.status === 201) return
+  if (answer.status === 409)
+    throw new Failure(
+      'conflict',
+      `${route.host} belongs to somebody else (${refusal(answer)}): take another --host, or release that route first`,
+    )
+  throw new Failure(
+    'daemon',
+    `the daemon at ${showAddress(address)} refused ${route.host}: ${refusal(answer)}`,
+  )
+}
+
+/** The routes with canonical hosts. @throws Failure for an HTTP route that no client can be made of. */
+export function usableRoutes({ address, routes }: Registry): readonly Route[] {
+  return routes.map((route) => {
+    if (route.protocol === 'tcp') return route
+    const host = canonicalHost(route.host, `a route of the daemon at ${showAddress(address)}`)
+    if (route.tile !== undefined) refuseScripts(route.tile, `the tile of ${host}`)
+    return { ...route, host }
+  })
+}
+
+function routesIn(body: string, address: DaemonAddress): readonly Route[] {
+  let list: unknown
+  try {
+    list = JSON.parse(body)
+  } catch {
+    throw notRoutes(address, 'its answer is not JSON')
+  }
+  if (list === null) return []
+  if (!Array.isArray(list)) throw notRoutes(address, 'its answer is not a list')
+  return list.map((entry: unknown) => routeIn(entry, address))
+}
+
+function routeIn(entry: unknown, address: DaemonAddress): Route {
+  const text = (fields: object, key: string): string => {
+    const value = (fields as Readonly<Record<string, unknown>>)[key] ?? ''
+    if (typeof value !== 'string') throw notRoutes(address, `${key} of a route is not text`)
+    return value.toWellFormed()
+  }
+  if (!isObject(entry)) throw notRoutes(address, 'an entry of its list is not a route')
+  const path = text(entry, 'path')
+  const route = {
+    host: text(entry, 'host'),
+    path: path === '/' ? '' : path,
+    upstream: text(entry, 'upstream'),
+    protocol: text(entry, 'protocol').toLowerCase() === 'tcp' ? 'tcp' : 'http',
+    project: text(entry, 'project').trim(),
+    fromFile: false,
+  } as const
+  const fields = (entry as { readonly tile?: unknown }).tile ?? undefined
+  if (fields === undefined) return route
+  if (!isObject(fields)) throw notRoutes(address, `the tile of ${route.host} is not an object`)
+  const tile = tileOf({
+    displayName: text(fields, 'display_name'),
+    description: text(fields, 'description'),
+    iconURL: text(fields, 'icon_url'),
+    launchURL: text(fields, 'launch_url'),
+  })
+  return { ...route, ...(tile && { tile }) }
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const notRoutes = (address: DaemonAddress, what: string): Failure =>
+  new Failure(
+    'daemon',
+    `${showAddress(address)} does not answer as the devedge daemon (${what}): restart it, or stop it to go on without it`,
+  )

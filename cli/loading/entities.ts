@@ -1,0 +1,27 @@
+import { Failure } from '../errors/failure.js'
+import { foreignModule } from './foreign-module.js'
+import { pathFlag } from './path-flag.js'
+
+export const entitiesFlag = pathFlag({ summary: 'The compiled module that exports the entities.' })
+
+/** What `read` makes of the exports of a module of entities. @throws Failure when there is none, or an entity does not fit together. */
+export async function fromEntities<T>(
+  module: string,
+  read: (exports: Readonly<Record<string, unknown>>) => T,
+): Promise<T> {
+  const exports = await foreignModule(module)
+  try {
+    return read(exports)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new Failure('input', `${module}: ${onOneLine(error.message)}`, { cause: error })
+  }
+}
+
+/** For a module that exports other things. */
+export const noEntities = (module: string): Failure =>
+  new Failure('input', `${module} exports no class with @Resource(): name the module of the entities`)
+
+/** Several problems stand on a line each. */
+export const onOneLine = (message: string): string =>
+  message.replaceAll(/\n {2}- /g, '; ').replace(' problem(s);', ' problem(s):')

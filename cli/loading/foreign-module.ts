@@ -1,0 +1,35 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Failure } from '../errors/failure.js'
+
+let loaded = false
+
+/** Whether a module of the user's was loaded: its pools, timers and watches may keep the process alive. */
+export const foreignModuleLoaded = (): boolean => loaded
+
+/**
+ * The exports of a compiled module that a command line names.
+ * @throws Failure when there is no such file, or when loading it fails.
+ */
+export async function foreignModule(module: string): Promise<Readonly<Record<string, unknown>>> {
+  const path = resolve(module)
+  const file = statSync(path, { throwIfNoEntry: false })
+  const unfit = (reason: string, cause?: unknown) =>
+    new Failure('input', `${module} cannot be loaded: ${reason}`, { cause })
+  const isSource = /\.[mc]?ts$/.test(module)
+  if (file === undefined)
+    throw unfit(
+      `there is no such file; ${isSource ? 'name the compiled file' : 'compile it, or name another'}`,
+    )
+  if (file.isDirectory())
+    throw unfit(`it is a folder; name a compiled file in it, such as ${module}/index.js`)
+  loaded = true
+  try {
+    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>
+  } catch (error) {
+    throw unfit(`${textOf(error)}${isSource ? '; name the compiled file' : ''}`, error)
+  }
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,39 @@
+import type { Interfaces } from '@oclif/core'
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The programs of the package. `idp` is the `idp` topic of `ashlar` as a program of its own. */
+export type Program = 'ashlar' | 'idp'
+
+/**
+ * What oclif is started with: the `oclif` key of package.json, pointed at the commands beside this file. `idp` gets
+ * the commands of its topic as if they were all there is, so that its help says `idp up` and not `ashlar idp up`.
+ */
+export function loadOptions(program: Program): Interfaces.LoadOptions {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const built = basename(fileURLToPath(new URL('..', import.meta.url)))
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Interfaces.PJSON
+  const { oclif } = manifest
+  const topics = oclif.topics as Readonly<Record<string, TopicSettings>>
+  const pjson = {
+    ...manifest,
+    oclif: {
+      ...oclif,
+      helpClass: { identifier: 'ExampledHelp', target: `./${built}/cli/help/help.js` },
+      commands: `./${built}/cli/commands`,
+      ...(program === 'idp' && {
+        bin: 'idp',
+        commands: `./${built}/cli/commands/idp`,
+        description: topics.idp?.description ?? '',
+        topics: topics.idp?.subtopics ?? {},
+      }),
+    },
+  }
+  return { root, pjson, devPlugins: false, userPlugins: false }
+}
+
+interface TopicSettings {
+  readonly description: string
+  readonly subtopics?: Readonly<Record<string, TopicSettings>>
+}

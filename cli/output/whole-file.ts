@@ -1,0 +1,137 @@
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { Failure } from '../errors/failure.js'
+
+const ONLY_FOR_THE_OWNER = 0o600
+/** Of a file without secrets: what the umask leaves of it. */
+export const FOR_EVERYBODY = 0o666
+
+/** What the file holds, or undefined when there is none. `shown` is what messages call it. @throws Failure when it is no readable file. */
+export function readWholeFile(path: string, shown: string): string | undefined {
+  return attempt(shown, () => {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat === undefined) return undefined
+    if (!stat.isFile()) throw new Failure('output', `${shown} is not a file: name a file to write`)
+    return readFileSync(path, 'utf8')
+  })
+}
+
+/**
+ * Makes the file hold the text, whole or not at all: a reader, a failure and a kill see what was there before or all of
+ * the text. Only its owner may read it, unless `mode` says otherwise. A symbolic link stays one.
+ * @throws Failure when it cannot be written.
+ */
+export function writeWholeFile(path: string, text: string, shown: string, mode = ONLY_FOR_THE_OWNER): void {
+  attempt(shown, () => {
+    const target = realpathOf(path)
+    sweep(target)
+    const draft = draftOf(target, process.pid)
+    try {
+      writeDurably(draft, text, mode)
+      renameSync(draft, target)
+    } catch (error) {
+      removeIfThere(draft)
+      throw error
+    }
+  })
+}
+
+/** Takes the permissions of everybody but the owner away, and says whether there were any. */
+export function closeToOthers(path: string, shown: string): boolean {
+  return attempt(shown, () => {
+    const { mode } = statSync(path)
+    if ((mode & 0o077) === 0) return false
+    chmodSync(path, mode & 0o700)
+    return true
+  })
+}
+
+function writeDurably(draft: string, text: string, mode: number): void {
+  const file = openSync(draft, 'wx', mode)
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+const DRAFT = '.tmp'
+
+const draftPrefix = (target: string): string => `.${basename(target)}.`
+
+const draftOf = (target: string, pid: number): string =>
+  join(dirname(target), `${draftPrefix(target)}${pid}${DRAFT}`)
+
+/** Removes the drafts of writers that were killed. */
+function sweep(target: string): void {
+  for (const name of readdirSync(dirname(target))) {
+    if (!name.startsWith(draftPrefix(target)) || !name.endsWith(DRAFT)) continue
+    const pid = name.slice(draftPrefix(target).length, -DRAFT.length)
+    if (/^\d+$/.test(pid) && (Number(pid) === process.pid || !isRunning(Number(pid))))
+      removeIfThere(join(dirname(target), name))
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // Somebody else removed it, or it was never made.
+  }
+}
+
+function realpathOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return join(realpathSync(dirname(path)), basename(path))
+  }
+}
+
+function attempt<T>(shown: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    if (error instanceof Failure) throw error
+    throw new Failure('output', `${shown} is left as it was: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** Why something cannot be written, and what to do. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return ADVICE[code ?? ''] ?? message
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist; make it first',
+  ENOTDIR: 'its path leads through something that is not a folder',
+  EACCES: 'it may not be written here; choose another folder or change the permissions',
+  EPERM: 'it may not be written here; choose another folder or change the permissions',
+  EROFS: 'the file system is read-only; choose another folder',
+  ENOSPC: 'the disk is full; make room first',
+  EDQUOT: 'the disk quota is used up; make room first',
+  EFBIG: 'the limit on file sizes is too low; raise it first',
+  EISDIR: 'it is a folder; name a file',
+}

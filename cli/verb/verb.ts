@@ -1,0 +1,43 @@
+import { Command } from '@oclif/core'
+import { EXIT_CODES, type Exit } from '../errors/exit-codes.js'
+import { Failure } from '../errors/failure.js'
+import { type Paint, paintFor } from '../output/paint.js'
+import { printable } from '../output/printable.js'
+
+/**
+ * What every command is: `run()` parses its flags, calls one function, prints with `say` and `note`, and returns what
+ * `--json` prints. It ends by throwing a `Failure`, or with `endWith` when its result is worth printing all the same.
+ */
+export abstract class Verb extends Command {
+  static override enableJsonFlag = true
+
+  protected readonly paint: Paint = paintFor(process.stdout)
+
+  /** Prints the result. With `--json` only what `run()` returns is printed. */
+  protected say(lines: readonly string[]): void {
+    for (const line of lines) this.log(line)
+  }
+
+  /** Prints on stderr what a person should know beside the result, with or without `--json`. */
+  protected note(lines: readonly string[]): void {
+    const { warn } = paintFor(process.stderr)
+    for (const line of lines) process.stderr.write(`${warn('note:')} ${printable(line)}\n`)
+  }
+
+  protected endWith(exit: Exit): void {
+    process.exitCode = EXIT_CODES[exit]
+  }
+
+  override logJson(json: unknown): void {
+    process.stdout.write(`${JSON.stringify(json, null, 2)}\n`)
+  }
+
+  /** With `--json`, failures are an object on stdout too; the line on stderr and the exit status stay the same. */
+  protected override catch(error: Error): Promise<never> {
+    if (this.jsonEnabled()) {
+      const exit = error instanceof Failure ? error.exit : 'oclif' in error ? 'input' : 'bug'
+      this.logJson({ error: { message: printable(error.message), exit: EXIT_CODES[exit] } })
+    }
+    return Promise.reject(error)
+  }
+}

@@ -1,0 +1,21 @@
+import { InvalidArgument } from '../../errors.js'
+
+const UNITS: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1000,
+  m: 1,
+  u: 0.001,
+  n: 0.000_001,
+}
+
+/**
+ * Milliseconds of a `grpc-timeout` header: 1 to 8 digits and a unit.
+ * @throws InvalidArgument for anything else.
+ */
+export function timeoutMs(text: string): number {
+  const [, amount, unit] = /^([0-9]{1,8})([HMSmun])$/.exec(text) ?? []
+  if (amount === undefined || unit === undefined)
+    throw new InvalidArgument('', 'the header grpc-timeout must be 1 to 8 digits and a unit, such as 500m')
+  return Number(amount) * (UNITS[unit] ?? 0)
+}

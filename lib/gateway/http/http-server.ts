@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https'
+import type { Duplex } from 'node:stream'
+import {
+  type AshlarError,
+  DeadlineExceeded,
+  InvalidArgument,
+  ResourceExhausted,
+  Unimplemented,
+} from '../../errors.js'
+import { expectContinue } from './continue.js'
+import { errorBody } from './error-body.js'
+import { requestIdOf } from './request-id.js'
+import { NOSNIFF } from './respond.js'
+
+export interface HttpServerOptions {
+  /** Certificate and key; plain HTTP without. */
+  readonly tls?: TlsOptions
+  /** For all headers of a request. Default 10,000. */
+  readonly headersTimeoutMs?: number
+  /** For a whole request with its body. Default 30,000. */
+  readonly requestTimeoutMs?: number
+  /** How long an idle connection is kept. Default 65,000, more than the common load balancers. */
+  readonly keepAliveTimeoutMs?: number
+  /** Bytes of request line and headers. Default 16,384. */
+  readonly maxHeaderBytes?: number
+  /** Connections at the same time; further ones are closed at once. Default: no bound. */
+  readonly maxConnections?: number
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A server that answers what is not HTTP, too large or too slow with an error in the gateway's shape. */
+export function createHttpServer(listener: Listener, options: HttpServerOptions = {}): Server {
+  const { headersTimeoutMs = 10_000, requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000 } = options
+  const settings = {
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.max(100, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
+    maxHeaderSize: options.maxHeaderBytes ?? 16_384,
+    insecureHTTPParser: false,
+    // Asked for below, with an answer in the gateway's shape.
+    requireHostHeader: false,
+    noDelay: true,
+  }
+  const answering = new WeakMap<Duplex, ServerResponse>()
+  const listen: Listener = (request, response) => {
+    answering.set(request.socket, response)
+    if (!hasItsHost(request)) refuseHost(request, response)
+    else listener(request, response)
+  }
+  const server =
+    options.tls === undefined
+      ? createServer(settings, listen)
+      : createTlsServer({ handshakeTimeout: headersTimeoutMs, ...options.tls, ...settings }, listen)
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
+  // The size of all headers is bounded; a bound on their number would drop the last of them without a word.
+  server.maxHeadersCount = 0
+  server.on('clientError', (cause, socket) => refuse(cause, socket, answering.get(socket)))
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    end(socket, '405 Method Not Allowed', new Unimplemented('CONNECT is not answered'))
+  })
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    expectContinue(request, response)
+    listen(request, response)
+  })
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response, 417, new InvalidArgument('', 'the Expect header must be 100-continue'))
+  })
+  return server
+}
+
+/** One Host, or none before HTTP/1.1 (RFC 9112 section 3.2). Node keeps the first of two and says nothing of the other. */
+function hasItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === 'host') hosts++
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
+}
+
+const refuseHost = (request: IncomingMessage, response: ServerResponse): void =>
+  answer(request, response, 400, new InvalidArgument('', 'the request must have one Host header'))
+
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  error: AshlarError,
+): void {
+  const body = errorBody(error)
+  const own = {
+    'x-request-id': requestIdOf(request),
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  response.writeHead(status, { ...HEADERS, ...own }).end(body)
+}
+
+const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store', ...NOSNIFF }
+
+function refuse(
+  cause: Error & { readonly code?: string },
+  socket: Duplex,
+  response: ServerResponse | undefined,
+): void {
+  const isAnswering = response !== undefined && response.headersSent && !response.writableFinished
+  if (!socket.writable || isAnswering || cause.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  end(socket, ...refusalOf(cause.code))
+}
+
+/** Writes an answer where no ServerResponse is to be had, and closes the connection. */
+function end(socket: Duplex, status: string, error: AshlarError): void {
+  const body = errorBody(error)
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${randomUUID()}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  )
+}
+
+function refusalOf(code: string | undefined): readonly [string, AshlarError] {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return ['431 Request Header Fields Too Large', new ResourceExhausted('the headers are too large')]
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return ['413 Content Too Large', new ResourceExhausted('the chunk extensions are too large')]
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return ['408 Request Timeout', new DeadlineExceeded('the request did not arrive in time')]
+    default:
+      return ['400 Bad Request', new InvalidArgument('', 'malformed HTTP request')]
+  }
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http'
+import { InvalidArgument } from '../../errors.js'
+import { Metadata } from '../../call.js'
+import { timeoutMs } from './grpc-timeout.js'
+
+/** Headers that say who is calling, believed only where nothing verifies a token. */
+export const IDENTITY_HEADERS = ['account-id', 'subject', 'groups'] as const
+/** Headers of which a request has one: of two, nobody could say which one counts. */
+export const SINGLE_HEADERS = ['authorization', 'account-id', 'subject', 'idempotency-key'] as const
+const FORWARDED = [
+  'authorization',
+  'x-request-id',
+  'if-match',
+  'idempotency-key',
+  'traceparent',
+  'tracestate',
+]
+
+/** The names of the headers that become metadata. */
+export const forwardedNames = (more: readonly string[] = []): readonly string[] => [
+  ...new Set([...FORWARDED, ...IDENTITY_HEADERS, ...more.map((name) => name.toLowerCase())]),
+]
+
+/** @throws InvalidArgument for a value that gRPC metadata could not carry. */
+export function metadataOf(request: IncomingMessage, names: readonly string[]): Metadata {
+  const metadata = new Metadata()
+  for (const name of names) {
+    const value = request.headers[name]
+    if (value === undefined) continue
+    const values = SINGLE.has(name) ? valuesOf(request, name, value) : [value].flat()
+    for (const each of values) {
+      if (!/^[\x20-\x7e]*$/.test(each))
+        throw new InvalidArgument('', `the header ${name} must be printable ASCII`)
+      metadata.append(name, each)
+    }
+  }
+  return metadata
+}
+
+const SINGLE: ReadonlySet<string> = new Set(SINGLE_HEADERS)
+
+/** Node joins what was sent twice, or drops the second: the chain must see both, to refuse them. */
+function valuesOf({ rawHeaders }: IncomingMessage, name: string, value: string | string[]): string[] {
+  const values: string[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '')
+  return values.length > 1 ? values : [value].flat()
+}
+
+/** The caller's deadline from a `grpc-timeout` header, in milliseconds since the epoch. */
+export function deadlineOf({ headers }: IncomingMessage, now: number): number | undefined {
+  const given = headers['grpc-timeout']
+  return given === undefined ? undefined : now + timeoutMs(String(given))
+}

@@ -1,0 +1,29 @@
+import { InvalidArgument } from '../../errors.js'
+
+/** A value of a JSON document that does not fit its field. The path grows from the inside out while it is thrown. */
+export class JsonFault extends Error {
+  #path = ''
+
+  /** Puts a field, `[index]` or `[key]` in front of the path. */
+  within(step: string): this {
+    this.#path = this.#path === '' || this.#path.startsWith('[') ? step + this.#path : `${step}.${this.#path}`
+    return this
+  }
+
+  toInvalidArgument(): InvalidArgument {
+    return new InvalidArgument(
+      this.#path,
+      this.#path === '' ? `invalid JSON body: ${this.message}` : this.message,
+    )
+  }
+}
+
+/** Runs `read`; a fault in it becomes the caller's InvalidArgument, at `path` where that is not empty. */
+export function orInvalid<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error
+    throw (path === '' ? error : error.within(path)).toInvalidArgument()
+  }
+}

@@ -1,0 +1,216 @@
+import {
+  create,
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type Message,
+  type Registry,
+  ScalarType,
+} from '@bufbuild/protobuf'
+import { type FieldMask, isWrapperDesc, NullValue } from '@bufbuild/protobuf/wkt'
+import { readMaskPaths } from './field-mask-text.js'
+import { readAny } from './any.js'
+import { readListValue, readPlainObject, readStruct, readValue } from './dynamic.js'
+import { JsonFault } from './fault.js'
+import { type Json, JsonNumber } from './parse.js'
+import { readDuration, readTimestamp } from './time.js'
+import { isPlainObject, isUnwrapped, type Local, setField, setOwn } from './local-field.js'
+import { expected, readInt32, type ScalarReader, scalarReader } from './scalars.js'
+import { printable } from '../../text/printable.js'
+
+export interface JsonReadOptions {
+  /** Where the types named in a google.protobuf.Any are found. */
+  readonly registry?: Registry
+  /** Skips unknown fields and enum names instead of refusing them. Default false. */
+  readonly ignoreUnknown?: boolean
+}
+
+type MessageReader = (json: Json, options: JsonReadOptions) => Message
+type FieldReader = (message: Message, json: Json, options: JsonReadOptions) => void
+type ItemReader = (json: Json, options: JsonReadOptions) => unknown
+
+/** What a reader of enum names answers for one that is to be skipped. */
+const SKIPPED = Symbol('skipped')
+
+const messageReaders = new WeakMap<DescMessage, MessageReader>()
+const fieldReaders = new WeakMap<DescField, FieldReader>()
+
+/** The reader of a message in proto3 JSON, compiled on first use. Throws {@link JsonFault} with the path of the field. */
+export function messageReader(desc: DescMessage): MessageReader {
+  const known = messageReaders.get(desc)
+  if (known !== undefined) return known
+  const reader = wellKnownReader(desc) ?? plainReader(desc)
+  messageReaders.set(desc, reader)
+  return reader
+}
+
+/** The reader of one field's value, which it puts into the message. */
+export function fieldReader(field: DescField): FieldReader {
+  const known = fieldReaders.get(field)
+  if (known !== undefined) return known
+  const reader = compileField(field)
+  fieldReaders.set(field, reader)
+  return reader
+}
+
+function plainReader(desc: DescMessage): MessageReader {
+  const byName = new Map<string, DescField>()
+  for (const field of desc.fields) byName.set(field.name, field).set(field.jsonName, field)
+  return (json, options) => {
+    if (!(json instanceof Map)) throw expected('an object', json)
+    const message = create(desc)
+    const seen = new Set<DescField>()
+    for (const [name, value] of json) {
+      const field = byName.get(name)
+      if (field === undefined) {
+        if (options.ignoreUnknown === true) continue
+        throw new JsonFault('unknown field').within(printable(name))
+      }
+      try {
+        if (seen.has(field)) throw new JsonFault('given in both spellings')
+        seen.add(field)
+        checkOneof(message, field, value)
+        fieldReader(field)(message, value, options)
+      } catch (error) {
+        throw error instanceof JsonFault ? error.within(field.name) : error
+      }
+    }
+    return message
+  }
+}
+
+function checkOneof(message: Message, field: DescField, json: Json): void {
+  if (field.oneof === undefined || (json === null && !holdsNull(field))) return
+  const choice = (message as Local)[field.oneof.localName] as { readonly case: string | undefined }
+  if (choice.case !== undefined)
+    throw new JsonFault(`only one of ${field.oneof.fields.map(({ name }) => name).join(', ')} may be given`)
+}
+
+function compileField(field: DescField): FieldReader {
+  if (field.fieldKind === 'list') return listReader(field)
+  if (field.fieldKind === 'map') return mapReader(field)
+  const read = itemReader(field)
+  const nullIsAbsent = !holdsNull(field)
+  return (message, json, options) => {
+    if (json === null && nullIsAbsent) return
+    const value = read(json, options)
+    if (value !== SKIPPED) setField(message, field, value)
+  }
+}
+
+function listReader(field: DescField): FieldReader {
+  const read = itemReader(field)
+  const refusesNull = !holdsNull(field)
+  return (message, json, options) => {
+    if (json === null) return
+    if (!Array.isArray(json)) throw expected('an array', json)
+    const items = (message as Local)[field.localName] as unknown[]
+    for (const item of json) {
+      const value = at(`[${items.length}]`, refusesNull, item, () => read(item, options))
+      if (value !== SKIPPED) items.push(value)
+    }
+  }
+}
+
+function mapReader(field: DescField & { readonly fieldKind: 'map' }): FieldReader {
+  const read = itemReader(field)
+  const readKey = scalarReader(field.mapKey)
+  const isBool = field.mapKey === ScalarType.BOOL
+  const refusesNull = !holdsNull(field)
+  return (message, json, options) => {
+    if (json === null) return
+    if (!(json instanceof Map)) throw expected('an object', json)
+    const entries = (message as Local)[field.localName] as Record<string, unknown>
+    for (const [name, item] of json)
+      at(`[${printable(name)}]`, refusesNull, item, () => {
+        const key = String(readKey(isBool ? asBool(name) : name))
+        if (Object.hasOwn(entries, key)) throw new JsonFault('duplicate key')
+        const value = read(item, options)
+        if (value !== SKIPPED) setOwn(entries, key, value)
+      })
+  }
+}
+
+function at<T>(step: string, refusesNull: boolean, json: Json, read: () => T): T {
+  try {
+    if (json === null && refusesNull) throw new JsonFault('must not be null')
+    return read()
+  } catch (error) {
+    throw error instanceof JsonFault ? error.within(step) : error
+  }
+}
+
+/** One value of the field: itself, an item of its list, a value of its map. */
+function itemReader(field: DescField): ItemReader {
+  if (field.enum !== undefined) return enumReader(field.enum)
+  if (field.message === undefined)
+    return scalarReader(field.scalar, 'longAsString' in field && field.longAsString)
+  if (isPlainObject(field)) return readPlainObject
+  if (isUnwrapped(field)) return wrappedReader(field.message)
+  const { message } = field
+  return (json, options) => messageReader(message)(json, options)
+}
+
+function wrappedReader(desc: DescMessage): ScalarReader {
+  const [value] = desc.fields
+  if (value?.scalar === undefined) throw new TypeError(`${desc.typeName} is not a wrapper`)
+  return scalarReader(value.scalar, 'longAsString' in value && value.longAsString)
+}
+
+function enumReader(desc: DescEnum): ItemReader {
+  const numbers = new Map(desc.values.map(({ name, number }) => [name, number]))
+  const isNull = desc.typeName === 'google.protobuf.NullValue'
+  const known = new Set(numbers.values())
+  return (json, options) => {
+    if (json === null && isNull) return NullValue.NULL_VALUE
+    if (typeof json === 'string') {
+      const number = numbers.get(json)
+      if (number !== undefined) return number
+      if (options.ignoreUnknown === true) return SKIPPED
+      throw new JsonFault(`expected one of ${desc.values.map(({ name }) => name).join(', ')}`)
+    }
+    if (typeof json !== 'number' && !(json instanceof JsonNumber))
+      throw expected('an enum name or number', json)
+    const number = readInt32(json)
+    if (!desc.open && !known.has(number)) throw new JsonFault('unknown enum number')
+    return number
+  }
+}
+
+/** Values that JSON null is one of. */
+const holdsNull = (field: DescField): boolean =>
+  field.message?.typeName === 'google.protobuf.Value' || field.enum?.typeName === 'google.protobuf.NullValue'
+
+function wellKnownReader(desc: DescMessage): MessageReader | undefined {
+  switch (desc.typeName) {
+    case 'google.protobuf.Any':
+      return (json, options) => readAny(json, options, messageReader)
+    case 'google.protobuf.Timestamp':
+      return (json) => readTimestamp(text(json, 'a timestamp string'))
+    case 'google.protobuf.Duration':
+      return (json) => readDuration(text(json, 'a duration string'))
+    case 'google.protobuf.FieldMask':
+      return (json) =>
+        Object.assign(create(desc) as FieldMask, { paths: readMaskPaths(text(json, 'a string of paths')) })
+    case 'google.protobuf.Struct':
+      return readStruct
+    case 'google.protobuf.Value':
+      return readValue
+    case 'google.protobuf.ListValue':
+      return readListValue
+    default:
+      return isWrapperDesc(desc) ? wrapperReader(desc) : undefined
+  }
+}
+
+function wrapperReader(desc: DescMessage): MessageReader {
+  const read = wrappedReader(desc)
+  return (json) => Object.assign(create(desc), { value: read(json) })
+}
+
+function text(json: Json, what: string): string {
+  if (typeof json !== 'string') throw expected(what, json)
+  return json
+}
+
+const asBool = (name: string): Json => (name === 'true' ? true : name === 'false' ? false : name)

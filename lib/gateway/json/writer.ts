@@ -1,0 +1,253 @@
+import {
+  anyUnpack,
+  type Any,
+  FeatureSet_FieldPresence,
+  type FieldMask,
+  isWrapperDesc,
+  type ListValue,
+  type Struct,
+  type Value,
+} from '@bufbuild/protobuf/wkt'
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type Message,
+  type Registry,
+  ScalarType,
+} from '@bufbuild/protobuf'
+import { writeMaskPaths } from './field-mask-text.js'
+import { hasSpecialJson } from './any.js'
+import { writeDuration, writeTimestamp } from './time.js'
+import { getField, isPlainObject, isUnwrapped, type Local } from './local-field.js'
+import { mapKeyWriter, quote, refuse, scalarWriter, writeFinite, writeInt32 } from './scalar-writer.js'
+
+/** Writes one value as JSON text. The registry knows the types that a google.protobuf.Any holds. */
+export type JsonWriter<T = unknown> = (value: T, registry: Registry | undefined) => string
+
+const messageWriters = new WeakMap<DescMessage, JsonWriter<Message>>()
+const fieldWriters = new WeakMap<DescField, JsonWriter<Message>>()
+
+/**
+ * The writer of a message in proto3 JSON, compiled on first use: lowerCamelCase names, zero values written, absent
+ * messages and `optional` fields left out. Throws a RangeError for values that the mapping cannot say, and for those of a
+ * wrong type, naming the field.
+ */
+export function messageWriter(desc: DescMessage): JsonWriter<Message> {
+  const known = messageWriters.get(desc)
+  if (known !== undefined) return known
+  const write = wellKnownWriter(desc) ?? plainWriter(desc)
+  const writer: JsonWriter<Message> = (message, registry) => {
+    checkType(message, desc)
+    return write(message, registry)
+  }
+  messageWriters.set(desc, writer)
+  return writer
+}
+
+/** The writer of what one field of a message holds; an absent one is `null`. */
+export function fieldWriter(field: DescField): JsonWriter<Message> {
+  const known = fieldWriters.get(field)
+  if (known !== undefined) return known
+  const write = valueWriter(field)
+  const writer: JsonWriter<Message> = (message, registry) => {
+    const value = getField(message, field)
+    if (value === undefined) return 'null'
+    try {
+      return write(value, registry)
+    } catch (error) {
+      throw inField(field, error)
+    }
+  }
+  fieldWriters.set(field, writer)
+  return writer
+}
+
+function plainWriter(desc: DescMessage): JsonWriter<Message> {
+  const fields = [...desc.fields].sort((a, b) => a.number - b.number)
+  let members: readonly JsonWriter<Message>[] | undefined
+  return (message, registry) => {
+    members ??= fields.map(memberWriter)
+    let text = ''
+    let at = 0
+    try {
+      for (const write of members) {
+        const member = write(message, registry)
+        if (member !== '') text += text === '' ? member : `,${member}`
+        at++
+      }
+    } catch (error) {
+      throw inField(fields[at], error)
+    }
+    return `{${text}}`
+  }
+}
+
+/** Says whose value is wrong, once: the innermost field. */
+function inField(field: DescField | undefined, error: unknown): unknown {
+  if (field === undefined || !(error instanceof RangeError) || error.message.startsWith(FIELD)) return error
+  return new RangeError(`${FIELD}${field.parent.typeName}.${field.name}: ${error.message}`, { cause: error })
+}
+
+const FIELD = 'field '
+
+/** Throws for anything but a message of the type: what is no message has no type either. */
+function checkType(message: Message, { typeName }: DescMessage): void {
+  if ((message as Message | undefined | null)?.$typeName !== typeName) refuse(message, typeName)
+}
+
+function memberWriter(field: DescField): JsonWriter<Message> {
+  const name = `${JSON.stringify(field.jsonName)}:`
+  const write = valueWriter(field)
+  const { localName } = field
+  if (field.oneof === undefined && field.presence === FeatureSet_FieldPresence.IMPLICIT)
+    return (message, registry) => name + write((message as Local)[localName], registry)
+  if (field.fieldKind === 'list' || field.fieldKind === 'map')
+    return (message, registry) => name + write((message as Local)[localName], registry)
+  return (message, registry) => {
+    const value =
+      field.oneof === undefined && !Object.hasOwn(message, localName) ? undefined : getField(message, field)
+    return value === undefined ? '' : name + write(value, registry)
+  }
+}
+
+function valueWriter(field: DescField): JsonWriter {
+  const write = itemWriter(field)
+  if (field.fieldKind === 'list') return listWriter(write)
+  return field.fieldKind === 'map' ? mapWriter(mapKeyWriter(field.mapKey), write) : write
+}
+
+function listWriter(write: JsonWriter): JsonWriter {
+  return (items, registry) => {
+    if (!Array.isArray(items)) return refuse(items, 'array')
+    let text = ''
+    for (const item of items as readonly unknown[])
+      text += text === '' ? write(item, registry) : `,${write(item, registry)}`
+    return `[${text}]`
+  }
+}
+
+function mapWriter(writeKey: (key: string) => string, write: JsonWriter): JsonWriter {
+  return (entries, registry) => {
+    if (!isRecord(entries)) return refuse(entries, 'object')
+    let text = ''
+    for (const [key, value] of Object.entries(entries))
+      text += `${text === '' ? '' : ','}${writeKey(key)}:${write(value, registry)}`
+    return `{${text}}`
+  }
+}
+
+/** An object whose properties are its entries. */
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map)
+
+function itemWriter(field: DescField): JsonWriter {
+  if (field.enum !== undefined) return enumWriter(field.enum)
+  if (field.message === undefined) return scalarWriter(field.scalar)
+  if (isPlainObject(field)) return (value) => (isRecord(value) ? writePlain(value) : refuse(value, 'object'))
+  if (isUnwrapped(field)) return wrappedWriter(field.message)
+  const { message } = field
+  let write: JsonWriter<Message> | undefined
+  return (value, registry) => (write ??= messageWriter(message))(value as Message, registry)
+}
+
+function enumWriter(desc: DescEnum): JsonWriter {
+  if (desc.typeName === 'google.protobuf.NullValue') return () => 'null'
+  const names = new Map<unknown, string>()
+  for (const { name, number } of desc.values) if (!names.has(number)) names.set(number, `"${name}"`)
+  return (value) => names.get(value) ?? writeInt32(value)
+}
+
+const wrappedWriter = (desc: DescMessage): JsonWriter =>
+  scalarWriter(desc.fields[0]?.scalar ?? ScalarType.STRING)
+
+function wellKnownWriter(desc: DescMessage): JsonWriter<Message> | undefined {
+  switch (desc.typeName) {
+    case 'google.protobuf.Any':
+      return (any, registry) => writeAny(any as Any, registry)
+    case 'google.protobuf.Timestamp':
+      return (timestamp) => `"${writeTimestamp(timestamp)}"`
+    case 'google.protobuf.Duration':
+      return (duration) => `"${writeDuration(duration)}"`
+    case 'google.protobuf.FieldMask':
+      return (mask) => quote(writeMaskPaths((mask as FieldMask).paths))
+    case 'google.protobuf.Struct':
+      return (struct) => writeStruct(struct as Struct)
+    case 'google.protobuf.Value':
+      return (value) => writeValue(value as Value)
+    case 'google.protobuf.ListValue':
+      return (list) => writeList(list as ListValue)
+    default:
+      return isWrapperDesc(desc) ? wrapperWriter(desc) : undefined
+  }
+}
+
+function wrapperWriter(desc: DescMessage): JsonWriter<Message> {
+  const write = wrappedWriter(desc)
+  return (message, registry) => write((message as Local).value, registry)
+}
+
+function writeAny(any: Any, registry: Registry | undefined): string {
+  if (any.typeUrl === '') return '{}'
+  const message = registry === undefined ? undefined : anyUnpack(any, registry)
+  const desc = message === undefined ? undefined : registry?.getMessage(message.$typeName)
+  if (message === undefined || desc === undefined)
+    throw new RangeError('an Any holds a type that is not registered')
+  const type = `"@type":${quote(any.typeUrl)}`
+  const content = messageWriter(desc)(message, registry)
+  if (hasSpecialJson(desc)) return `{${type},"value":${content}}`
+  return content === '{}' ? `{${type}}` : `{${type},${content.slice(1)}`
+}
+
+function writeStruct({ fields }: Struct): string {
+  if (!isRecord(fields)) return refuse(fields, 'object')
+  return `{${Object.entries(fields)
+    .map(([name, value]) => `${quote(name)}:${writeValue(value)}`)
+    .join(',')}}`
+}
+
+function writeValue({ kind }: Value): string {
+  switch (kind.case) {
+    case 'structValue':
+      return writeStruct(kind.value)
+    case 'listValue':
+      return writeList(kind.value)
+    case 'numberValue':
+      return writeFinite(kind.value)
+    case 'stringValue':
+      return writeText(kind.value)
+    case 'boolValue':
+      return writeFlag(kind.value)
+    case 'nullValue':
+      return 'null'
+    default:
+      throw new RangeError('a google.protobuf.Value is empty')
+  }
+}
+
+const writeList = ({ values }: ListValue): string =>
+  Array.isArray(values) ? `[${values.map(writeValue).join(',')}]` : refuse(values, 'array')
+
+const writeText = scalarWriter(ScalarType.STRING)
+const writeFlag = scalarWriter(ScalarType.BOOL)
+
+/** Writes the plain object that generated code keeps for a Struct. JSON.stringify would lose the sign of a zero. */
+function writePlain(value: unknown): string {
+  switch (typeof value) {
+    case 'number':
+      return writeFinite(value)
+    case 'string':
+      return quote(value)
+    case 'boolean':
+      return String(value)
+    case 'object':
+      if (value === null) return 'null'
+      // Array.from: a hole is an undefined value, which JSON has not.
+      if (Array.isArray(value)) return `[${Array.from(value, writePlain).join(',')}]`
+      return `{${Object.entries(value)
+        .map(([name, member]) => `${quote(name)}:${writePlain(member)}`)
+        .join(',')}}`
+    default:
+      return refuse(value, 'JSON value')
+  }
+}

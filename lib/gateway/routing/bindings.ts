@@ -1,0 +1,110 @@
+import { type DescField, type DescMessage, type DescMethod, getOption, hasOption } from '@bufbuild/protobuf'
+import { DeclarationError } from '../../errors.js'
+import { http } from '../../gen/google/api/annotations_pb.js'
+import type { HttpRule } from '../../gen/google/api/http_pb.js'
+import { type FieldPath, findField } from '../transcoding/field-path.js'
+import { parsePathTemplate, type PathTemplate, type Variable } from './path-template.js'
+import type { Bound } from '../transcoding/query-binding.js'
+import { type ReadMask, readMaskOf } from '../transcoding/read-mask.js'
+import { RouteTable } from './routes.js'
+import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask.js'
+
+/** One HTTP spelling of a method: everything that is known before a request comes. */
+export interface Binding {
+  readonly method: DescMethod
+  readonly httpMethod: string
+  readonly template: PathTemplate
+  readonly variables: readonly (Variable & { readonly path: FieldPath })[]
+  /** Whole request, one field of it, or none. */
+  readonly body: '*' | DescField | undefined
+  readonly responseBody: DescField | undefined
+  readonly bound: Bound
+  /** Where the request has a mask of fields to update. */
+  readonly mask: MaskTarget | undefined
+  /** Where the request says what it wants to read. */
+  readonly readMask: ReadMask | undefined
+}
+
+/**
+ * The routes that `google.api.http` declares for the methods.
+ * @throws DeclarationError with every rule that cannot be served, and every pair that means the same path.
+ */
+export function routesOf(methods: readonly DescMethod[]): RouteTable<Binding> {
+  const table = new RouteTable<Binding>()
+  const problems: string[] = []
+  for (const method of methods) {
+    if (!hasOption(method, http)) continue
+    const rule = getOption(method, http)
+    for (const each of [rule, ...rule.additionalBindings]) {
+      const where = `${method.parent.typeName}/${method.name} ${pathOf(each)}`
+      try {
+        if (each !== rule && each.additionalBindings.length > 0)
+          throw new TypeError('additional bindings do not nest')
+        const binding = compile(method, each)
+        if (!table.add({ ...binding, target: binding }))
+          throw new TypeError('another rule has the same method and path')
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error
+        problems.push(`${where}: ${error.message}`)
+      }
+    }
+  }
+  if (problems.length > 0) throw new DeclarationError('gateway', problems)
+  return table
+}
+
+function compile(method: DescMethod, rule: HttpRule): Binding {
+  if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming')
+    throw new TypeError('a stream of requests has no HTTP/JSON form')
+  const httpMethod = httpMethodOf(rule)
+  const template = parsePathTemplate(pathOf(rule))
+  const variables = template.variables.map((variable) => ({
+    ...variable,
+    path: boundField(method.input, variable),
+  }))
+  const body =
+    rule.body === '' || rule.body === '*' ? rule.body || undefined : topField(method.input, rule.body, 'body')
+  if (body !== undefined && (httpMethod === 'GET' || httpMethod === 'HEAD'))
+    throw new TypeError(`a ${httpMethod} takes no body`)
+  return {
+    method,
+    httpMethod,
+    template,
+    variables,
+    body: body as Binding['body'],
+    responseBody:
+      rule.responseBody === '' ? undefined : topField(method.output, rule.responseBody, 'response_body'),
+    bound: {
+      path: new Set(variables.map(({ path }) => path.name)),
+      body: typeof body === 'object' ? body.name : (body ?? ''),
+    },
+    mask: maskTargetOf(method.input, typeof body === 'object' ? body : undefined),
+    readMask: rule.responseBody === '' ? readMaskOf(method) : undefined,
+  }
+}
+
+function httpMethodOf({ pattern }: HttpRule): string {
+  if (pattern.case === undefined) throw new TypeError('has no method and path')
+  if (pattern.case !== 'custom') return pattern.case.toUpperCase()
+  if (pattern.value.kind === '') throw new TypeError('a custom pattern needs a kind')
+  return pattern.value.kind
+}
+
+function pathOf({ pattern }: HttpRule): string {
+  if (pattern.case === undefined) return ''
+  return pattern.case === 'custom' ? pattern.value.path : pattern.value
+}
+
+function boundField(desc: DescMessage, { field }: Variable): FieldPath {
+  const path = findField(desc, field)
+  if (path === undefined) throw new TypeError(`${desc.typeName} has no field "${field}"`)
+  if (path.field.fieldKind !== 'scalar' && path.field.fieldKind !== 'enum')
+    throw new TypeError(`"${field}" is repeated or a message and cannot be in the path`)
+  return path
+}
+
+function topField(desc: DescMessage, name: string, what: string): DescField {
+  const field = desc.fields.find((each) => each.name === name)
+  if (field === undefined) throw new TypeError(`${what}: ${desc.typeName} has no field "${name}"`)
+  return field
+}

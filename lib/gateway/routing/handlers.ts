@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import { InvalidArgument } from '../../errors.js'
+import { HttpError } from '../http/http-error.js'
+import type { FetchHandler, HttpHandler, NodeHandler } from './mux.js'
+import { targetOf } from './target.js'
+
+/** Runs a mounted handler. What it throws before it answered is thrown on. */
+export async function runHandler(
+  handler: HttpHandler,
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  if (handler.length >= 2) return runNode(handler as NodeHandler, request, response)
+  const answer = await (handler as FetchHandler)(toFetchRequest(request, signal))
+  await sendFetchResponse(request, response, answer)
+}
+
+function runNode(handler: NodeHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const next = (error?: unknown): void => reject(error instanceof Error ? error : noSuchPath(error))
+    response.once('close', resolve)
+    new Promise<void>((settle) => settle(handler(request, response, next))).catch(reject)
+  })
+}
+
+/** What `next()` means, and `next(value)` with something that is no error. */
+const noSuchPath = (reason: unknown): Error =>
+  reason === undefined || reason === null
+    ? new HttpError(404, 'NOT_FOUND', 'no such path')
+    : new TypeError('a handler failed', { cause: reason })
+
+function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request {
+  const { method = 'GET', headers: given, headersDistinct, url = '/' } = request
+  if (method === 'TRACE' || method === 'CONNECT')
+    throw new HttpError(405, 'UNIMPLEMENTED', `${method} is not answered`)
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(headersDistinct))
+    for (const value of values ?? []) headers.append(name, value)
+  // The one that a door in front of us may have given the request, which is not among the headers as they came.
+  const requestId = given['x-request-id']
+  if (typeof requestId === 'string') headers.set('x-request-id', requestId)
+  const bodyless = method === 'GET' || method === 'HEAD'
+  return new Request(absolute(request, given.host ?? 'localhost', url), {
+    method,
+    headers,
+    signal,
+    ...(bodyless ? {} : { body: Readable.toWeb(request) as globalThis.ReadableStream, duplex: 'half' }),
+  } as RequestInit)
+}
+
+/** A host and a port, and none of what would begin another part of a URL. */
+const HOST = /^[^\s/?#@\\]+$/
+
+function absolute(request: IncomingMessage, host: string, url: string): URL {
+  const scheme = 'encrypted' in request.socket ? 'https' : 'http'
+  const { path, query } = targetOf(url)
+  if (!HOST.test(host)) throw notAHost()
+  try {
+    return new URL(`${scheme}://${host}${path}${query === '' ? '' : `?${query}`}`)
+  } catch {
+    throw notAHost()
+  }
+}
+
+const notAHost = (): InvalidArgument => new InvalidArgument('', 'the Host header is not a host')
+
+async function sendFetchResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Response,
+): Promise<void> {
+  response.statusCode = answer.status
+  for (const [name, value] of answer.headers) if (name !== 'set-cookie') response.setHeader(name, value)
+  const cookies = answer.headers.getSetCookie()
+  if (cookies.length > 0) response.setHeader('set-cookie', cookies)
+  if (answer.body === null || request.method === 'HEAD') {
+    response.end()
+    return
+  }
+  await pipeline(Readable.fromWeb(answer.body as ReadableStream), response)
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { normalPath } from './normal-path.js'
+import { isProbe } from '../http/probes.js'
+
+/** A handler in the style of the Fetch standard. */
+export type FetchHandler = (request: Request) => Response | Promise<Response>
+/** A handler in the style of `node:http`, told apart by its two or three parameters; an Express application is one. */
+export type NodeHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void | Promise<void>
+export type HttpHandler = FetchHandler | NodeHandler
+
+/** Handlers mounted beside the services. The longest pattern wins; `/` replaces the services altogether. */
+export class GatewayMux {
+  readonly #exact = new Map<string, HttpHandler>()
+  #prefixes: readonly (readonly [string, HttpHandler])[] = []
+
+  /**
+   * Mounts a handler; its authentication and authorization are its own.
+   * @param pattern - an exact path, or a prefix ending in `/`.
+   * @throws TypeError for another pattern, one that is taken, or a probe's.
+   */
+  handle(pattern: string, handler: FetchHandler): this
+  handle(pattern: string, handler: NodeHandler): this
+  handle(pattern: string, handler: HttpHandler): this
+  handle(pattern: string, handler: HttpHandler): this {
+    if (!/^\/[^\s?#{}*]*$/.test(pattern))
+      throw new TypeError(`gateway: "${pattern}" is not a path that begins with "/"`)
+    if (normalPath(pattern) !== pattern)
+      throw new TypeError(`gateway: "${pattern}" is matched by no request: write "${normalPath(pattern)}"`)
+    if (isProbe(pattern)) throw new TypeError(`gateway: "${pattern}" is reserved for the probe`)
+    if (this.#exact.has(pattern) || this.#prefixes.some(([prefix]) => prefix === pattern))
+      throw new TypeError(`gateway: "${pattern}" is mounted already`)
+    if (!pattern.endsWith('/')) this.#exact.set(pattern, handler)
+    else
+      this.#prefixes = [...this.#prefixes, [pattern, handler] as const].sort(
+        ([a], [b]) => b.length - a.length,
+      )
+    return this
+  }
+
+  /** The handler for a path in its normal spelling; undefined leaves it to the services. */
+  find(path: string): HttpHandler | undefined {
+    return this.#exact.get(path) ?? this.#prefixes.find(([prefix]) => path.startsWith(prefix))?.[1]
+  }
+}

@@ -1,0 +1,41 @@
+import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
+import { hasSpecialJson } from '../json/any.js'
+import { ensureMessage } from '../json/local-field.js'
+
+/** Fields within each other that one path may name. */
+const MAX_PATH_DEPTH = 32
+
+/** A field of a request, with the messages on the way to it. */
+export interface FieldPath {
+  /** In proto spelling, such as `widget.display_name`. */
+  readonly name: string
+  readonly parents: readonly (DescField & { readonly message: DescMessage })[]
+  readonly field: DescField
+}
+
+/** Finds a dotted path in either spelling; undefined when there is no such field. */
+export function findField(desc: DescMessage, path: string): FieldPath | undefined {
+  const names = path.split('.')
+  if (names.length > MAX_PATH_DEPTH) return undefined
+  const parents: (DescField & { readonly message: DescMessage })[] = []
+  let inside = desc
+  for (const [index, name] of names.entries()) {
+    const field = fieldNamed(inside, name)
+    if (field === undefined) return undefined
+    if (index === names.length - 1) return { name: spell([...parents, field]), parents, field }
+    if (field.fieldKind !== 'message' || hasSpecialJson(field.message)) return undefined
+    parents.push(field)
+    inside = field.message
+  }
+  return undefined
+}
+
+/** The message that holds the field, created on the way where it is absent. */
+export const holderOf = ({ parents }: FieldPath, root: Message): Message =>
+  parents.reduce(ensureMessage, root)
+
+/** A field by its proto or its JSON name. */
+export const fieldNamed = (desc: DescMessage, name: string): DescField | undefined =>
+  desc.fields.find((field) => field.name === name) ?? desc.fields.find((field) => field.jsonName === name)
+
+const spell = (fields: readonly DescField[]): string => fields.map(({ name }) => name).join('.')

@@ -1,0 +1,91 @@
+import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
+import type { FieldMask } from '@bufbuild/protobuf/wkt'
+import { fieldNamed } from './field-path.js'
+import { getField } from '../json/local-field.js'
+
+/** What a request's `read_mask` speaks of (AIP-157): the response, or each of its items. */
+export interface ReadMask {
+  readonly paths: (request: Message) => readonly string[]
+  readonly message: DescMessage
+  readonly items: DescField | undefined
+}
+
+/** JSON names that are asked for; undefined below a name means all of it. */
+type Tree = ReadonlyMap<string, Tree | undefined>
+
+/** Finds `read_mask` in the requests of a method, be it a FieldMask or repeated strings. */
+export function readMaskOf({ input, output }: DescMethod): ReadMask | undefined {
+  const field = input.fields.find(({ name }) => name === 'read_mask')
+  const paths = field === undefined ? undefined : pathsOf(field)
+  if (paths === undefined) return undefined
+  const items = itemsOf(output)
+  return { paths, items, message: items?.message ?? output }
+}
+
+/**
+ * Leaves out of a written response what was not asked for. The chain has emptied those fields; written with their zero
+ * values they would read like facts.
+ */
+export function prune(text: string, { items, message }: ReadMask, paths: readonly string[]): string {
+  if (paths.length === 0 || paths.includes('*')) return text
+  const tree = treeOf(paths, message)
+  const json = JSON.parse(text) as Record<string, unknown>
+  if (items === undefined) return JSON.stringify(pick(json, tree))
+  const all = (json[items.jsonName] ?? []) as readonly unknown[]
+  return JSON.stringify({ ...json, [items.jsonName]: all.map((item) => pick(item, tree)) })
+}
+
+function pathsOf(field: DescField): ReadMask['paths'] | undefined {
+  if (field.fieldKind === 'list' && field.listKind === 'scalar')
+    return (request) => getField(request, field) as readonly string[]
+  if (field.message?.typeName !== 'google.protobuf.FieldMask') return undefined
+  return (request) => (getField(request, field) as FieldMask | undefined)?.paths ?? []
+}
+
+/** The one repeated message beside a page token at most: what a list answers. */
+function itemsOf(output: DescMessage): DescField | undefined {
+  const lists = output.fields.filter((field) => field.fieldKind === 'list' && field.listKind === 'message')
+  const isList = lists.length === output.fields.length || fieldNamed(output, 'next_page_token') !== undefined
+  return lists.length === 1 && isList ? lists[0] : undefined
+}
+
+/** Paths in proto spelling as JSON names; below a map they are keys. Each path is walked once. */
+function treeOf(paths: readonly string[], message: DescMessage): Tree {
+  const root: Growing = new Map()
+  for (const path of paths) add(path, root, message)
+  return root
+}
+
+type Growing = Map<string, Growing | undefined>
+
+function add(path: string, root: Growing, message: DescMessage): void {
+  let tree = root
+  let inside: DescMessage | 'keys' | undefined = message
+  let rest = path
+  while (rest !== '') {
+    const dot: number = inside === 'keys' ? -1 : rest.indexOf('.')
+    const name: string = dot < 0 ? rest : rest.slice(0, dot)
+    rest = dot < 0 ? '' : rest.slice(dot + 1)
+    const field: DescField | undefined = typeof inside === 'object' ? fieldNamed(inside, name) : undefined
+    const key = field?.jsonName ?? name
+    const known = tree.get(key)
+    if (known === undefined && tree.has(key)) return
+    if (rest === '') return void tree.set(key, undefined)
+    inside = field?.fieldKind === 'map' ? 'keys' : field?.message
+    const below: Growing = known ?? new Map<string, Growing | undefined>()
+    tree.set(key, below)
+    tree = below
+  }
+}
+
+function pick(json: unknown, tree: Tree): unknown {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return json
+  return Object.fromEntries(
+    Object.entries(json)
+      .filter(([name]) => tree.has(name))
+      .map(([name, value]) => {
+        const below = tree.get(name)
+        return [name, below === undefined ? value : pick(value, below)]
+      }),
+  )
+}

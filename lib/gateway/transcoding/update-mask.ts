@@ -1,0 +1,97 @@
+import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
+import { InvalidArgument } from '../../errors.js'
+import { checkMaskPaths } from '../../resource/mask-paths.js'
+import { fieldNamed } from './field-path.js'
+import { hasSpecialJson } from '../json/any.js'
+import type { Local } from '../json/local-field.js'
+import { printable } from '../../text/printable.js'
+
+/**
+ * What happens to `update_mask` values that are comma-joined or lowerCamelCase. `spec`: they write nothing, and a header
+ * says so. `strict`: they are an error. `normalize`: they are split and respelled.
+ */
+export type UpdateMaskMode = 'spec' | 'strict' | 'normalize'
+
+/** A request's `update_mask` and the resource it speaks of. */
+export interface MaskTarget {
+  readonly field: DescField
+  readonly resource: DescMessage
+}
+
+/** A mask value that was set aside, and what it should have said. */
+export interface IgnoredPath {
+  readonly path: string
+  readonly nearest: readonly string[]
+}
+
+/** Finds `repeated string update_mask` beside a resource; undefined for other requests. A FieldMask has its own mapping. */
+export function maskTargetOf(request: DescMessage, bodyField: DescField | undefined): MaskTarget | undefined {
+  const field = request.fields.find(({ name }) => name === 'update_mask')
+  if (field?.fieldKind !== 'list' || field.listKind !== 'scalar') return undefined
+  const resources = request.fields.filter(
+    (each) => each.fieldKind === 'message' && !hasSpecialJson(each.message),
+  )
+  const resource = bodyField?.message ?? (resources.length === 1 ? resources[0]?.message : undefined)
+  return resource === undefined ? undefined : { field, resource }
+}
+
+/**
+ * Sorts the values of a request's mask: those that name fields stay, those in a spelling that must not be applied are
+ * taken out and answered. Blank values alone are no mask.
+ * @throws InvalidArgument for a name that is wrong in every spelling, and for every other spelling when `strict`.
+ */
+export function sortMask(
+  message: Message,
+  { field, resource }: MaskTarget,
+  mode: UpdateMaskMode,
+): readonly IgnoredPath[] {
+  const local = message as Local
+  const values = local[field.localName] as readonly string[]
+  checkMaskPaths('update_mask', values)
+  const kept: string[] = []
+  const ignored: IgnoredPath[] = []
+  for (const value of values.every((each) => each === '') ? [] : values) {
+    const nearest = respell(resource, value)
+    if (nearest.length === 1 && nearest[0] === value) kept.push(value)
+    else if (mode === 'normalize') kept.push(...nearest)
+    else if (mode === 'strict') throw new InvalidArgument('update_mask', mistake(nearest))
+    else ignored.push({ path: value, nearest })
+  }
+  // An empty mask would mean a full update: where nothing is left, the ignored values stay, marked as such.
+  local[field.localName] = kept.length === 0 ? ignored.map(({ path }) => path) : kept
+  return ignored
+}
+
+const mistake = (nearest: readonly string[]): string =>
+  `name each field in a parameter of its own and in proto spelling: ${nearest.map((name) => `update_mask=${name}`).join('&')}`
+
+/** The proto paths that a value means, whatever its spelling. */
+function respell(resource: DescMessage, value: string): readonly string[] {
+  const parts = value.split(',')
+  return parts.map((part) => {
+    const path = parts.length > 1 ? part.trim() : part
+    const proto = path === '*' ? path : protoPathOf(resource, path)
+    if (proto === undefined)
+      throw new InvalidArgument('update_mask', `unknown field "${printable(path)}" of ${resource.name}`)
+    return proto
+  })
+}
+
+/** Walks a dotted path by either spelling; behind a map any key goes. */
+function protoPathOf(resource: DescMessage, path: string): string | undefined {
+  const names: string[] = []
+  let inside: DescMessage | 'keys' | undefined = resource
+  for (const step of path.split('.')) {
+    if (inside === undefined) return undefined
+    if (inside === 'keys') {
+      names.push(step)
+      inside = undefined
+      continue
+    }
+    const field: DescField | undefined = fieldNamed(inside, step)
+    if (field === undefined) return undefined
+    names.push(field.name)
+    inside = field.fieldKind === 'map' ? 'keys' : field.fieldKind === 'message' ? field.message : undefined
+  }
+  return names.join('.')
+}

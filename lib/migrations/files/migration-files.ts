@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DeclarationError } from '../../errors.js'
+import { type Dialect, DIALECTS } from './dialect.js'
+
+/**
+ * Where a module's files come from: a folder, or an object from file name to SQL for a module that is bundled. Either may
+ * have the files of both engines, in `postgres/` and `mysql/`.
+ */
+export type FileSource = string | URL | Readonly<Record<string, string>>
+
+/** One version: `0002_widgets.up.sql` and `0002_widgets.down.sql`. */
+export interface Migration {
+  readonly version: number
+  /** `0002_widgets`. */
+  readonly name: string
+  readonly up: string
+  /** SHA-256 of `up`; the same whether lines end in LF or CRLF. */
+  readonly checksum: string
+  /** Undefined where the file was not shipped. */
+  readonly down: string | undefined
+}
+
+/**
+ * A module's versions in order, the framework's own among them.
+ * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
+ */
+export async function readMigrations(source: FileSource, dialect: Dialect): Promise<readonly Migration[]> {
+  const [own, module] = await Promise.all([readFramework(dialect), readSource(source, dialect)])
+  const problems: string[] = []
+  const framework = paired(own, problems)
+  const theirs = paired(module, problems).filter(({ name }) => dialect === 'postgres' || !SEARCH.test(name))
+  const all = new Map(framework.map((migration) => [migration.version, migration]))
+  for (const migration of theirs) {
+    const ours = all.get(migration.version)
+    if (ours === undefined && isReserved(migration) && framework.length > 0)
+      problems.push(`${migration.name}: ${RESERVED}`)
+    if (ours !== undefined && (ours.name !== migration.name || ours.checksum !== migration.checksum))
+      problems.push(`${migration.name}: ${RESERVED}; this version has ${ours.name} there`)
+    all.set(migration.version, ours ?? migration)
+  }
+  const migrations = [...all.values()].sort((a, b) => a.version - b.version)
+  problems.push(...gapsIn(migrations))
+  if (problems.length > 0) throw new DeclarationError('migrations', problems)
+  return migrations
+}
+
+/** Hand-written files, framework upgrades, generated files; each band is without gaps. */
+export const BANDS = [
+  { first: 1, last: 7999 },
+  { first: 8001, last: 8999 },
+  { first: 9001, last: 9999 },
+] as const
+
+export const toFileNumber = (version: number): string => String(version).padStart(4, '0')
+
+export const checksumOf = (sql: string): string => createHash('sha256').update(sql).digest('hex')
+
+const RESERVED =
+  '0001 and 8001 to 8999 are the framework’s own and never edited; a module’s first migration is 0002'
+const FILE_NAME = /^(\d+)_([A-Za-z0-9_-]+)\.(up|down)\.sql$/
+/** Generated for PostgreSQL alone; MySQL has its own search. */
+const SEARCH = /^9\d{3}_.*_search_(vector|gin)$/
+
+const isReserved = ({ version }: Migration): boolean => version === 1 || (version > 8000 && version < 9000)
+
+type Files = ReadonlyMap<string, string>
+
+/** Beside `dist` in the package. A bundle has none: then the module's own copy of 0001 is used. */
+async function readFramework(dialect: Dialect): Promise<Files> {
+  const folder = fileURLToPath(new URL(`../../../migrations/${dialect}/`, import.meta.url))
+  return readFolder(folder).catch(() => new Map())
+}
+
+async function readSource(source: FileSource, dialect: Dialect): Promise<Files> {
+  if (typeof source !== 'string' && !(source instanceof URL)) return ofDialect(source, dialect)
+  const folder = typeof source === 'string' ? source : fileURLToPath(source)
+  try {
+    const inside = await readdir(folder)
+    return await readFolder(DIALECTS.some((one) => inside.includes(one)) ? join(folder, dialect) : folder)
+  } catch (error) {
+    if (error instanceof DeclarationError) throw error
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    throw new DeclarationError('migrations', [
+      `the folder ${folder} cannot be read (${code}): name the one with the .sql files; "ashlar migrate new" makes one`,
+    ])
+  }
+}
+
+async function readFolder(folder: string): Promise<Files> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  return new Map(
+    await Promise.all(
+      names.map(async (name): Promise<[string, string]> => {
+        const bytes = await readFile(join(folder, name))
+        try {
+          return [name, utf8.decode(bytes)]
+        } catch {
+          throw new DeclarationError('migrations', [`${name}: is not UTF-8`])
+        }
+      }),
+    ),
+  )
+}
+
+function ofDialect(files: Readonly<Record<string, string>>, dialect: Dialect): Files {
+  const entries = Object.entries(files)
+  const areSorted = entries.some(([path]) => DIALECTS.some((one) => path.startsWith(`${one}/`)))
+  if (!areSorted) return new Map(entries)
+  const prefix = `${dialect}/`
+  const ours = entries.filter(([path]) => path.startsWith(prefix))
+  if (ours.length === 0) throw new DeclarationError('migrations', [`there is no file in ${prefix}`])
+  return new Map(ours.map(([path, sql]) => [path.slice(prefix.length), sql]))
+}
+
+/** Puts ways up and down together and tells what does not fit. */
+function paired(files: Files, problems: string[]): readonly Migration[] {
+  const found = new Map<number, { name: string; up?: string; down?: string }>()
+  for (const [file, text] of files) {
+    const [, digits = '', description = '', direction] = FILE_NAME.exec(file) ?? []
+    const version = Number(digits)
+    const problem = direction === undefined ? BADLY_NAMED : (numberProblem(digits) ?? textProblem(text))
+    if (problem !== undefined) {
+      problems.push(`${file}: ${problem}`)
+      continue
+    }
+    const name = `${digits}_${description}`
+    const pair = found.get(version) ?? { name }
+    if (pair.name !== name) problems.push(`${file}: ${pair.name} has the number ${digits} already`)
+    else pair[direction === 'up' ? 'up' : 'down'] = normalised(text)
+    found.set(version, pair)
+  }
+  return [...found].flatMap(([version, { name, up, down }]) => {
+    if (up !== undefined) return [{ version, name, up, checksum: checksumOf(up), down }]
+    problems.push(`${name}: ${name}.down.sql is there and ${name}.up.sql is not`)
+    return []
+  })
+}
+
+const BADLY_NAMED =
+  'name it NNNN_description.up.sql or NNNN_description.down.sql, such as 0002_widgets.up.sql'
+
+function numberProblem(digits: string): string | undefined {
+  if (digits.length !== 4) return 'the number has four digits, padded with zeros'
+  const version = Number(digits)
+  return BANDS.some(({ first, last }) => version >= first && version <= last)
+    ? undefined
+    : 'numbers are 0001 to 7999, 8001 to 8999 (the framework’s) and 9001 to 9999 (generated)'
+}
+
+const textProblem = (text: string): string | undefined =>
+  text.includes('\0') ? 'has a NUL character' : undefined
+
+const normalised = (text: string): string => text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
+
+function gapsIn(migrations: readonly Migration[]): readonly string[] {
+  return BANDS.flatMap(({ first, last }) => {
+    const versions = migrations.map(({ version }) => version).filter((one) => one >= first && one <= last)
+    const gap = versions.findIndex((version, index) => version !== first + index)
+    if (gap < 0) return []
+    const missing = toFileNumber(first + gap)
+    return [`${missing} is missing before ${toFileNumber(versions[gap] ?? 0)}: numbers have no gaps`]
+  })
+}

@@ -1,0 +1,97 @@
+import type { Dialect } from '../files/dialect.js'
+import type { FileFacts, Level, Rule } from './rules/lint-rule.js'
+import { BREAKING_RULES } from './rules/breaking.js'
+import { COLUMN_RULES } from './rules/columns.js'
+import { ENGINE_RULES } from './rules/engine.js'
+import { LOCK_RULES } from './rules/locks.js'
+import { MYSQL_RULES } from './rules/mysql.js'
+import { REWRITE_RULES } from './rules/rewrites.js'
+import { SECRET_RULES } from './rules/secrets.js'
+import type { Script, Statement } from '../sql/statements.js'
+import { createTable, isDdl } from '../sql/statement-shape.js'
+
+/** Every rule there is. */
+export const RULES: readonly Rule[] = [
+  ...ENGINE_RULES,
+  ...LOCK_RULES,
+  ...REWRITE_RULES,
+  ...BREAKING_RULES,
+  ...COLUMN_RULES,
+  ...MYSQL_RULES,
+  ...SECRET_RULES,
+]
+
+export interface Finding {
+  readonly file: string
+  readonly line: number
+  readonly rule: string
+  readonly level: Level
+  /** What is wrong and what to do instead. */
+  readonly text: string
+}
+
+export interface LintedFile {
+  readonly name: string
+  readonly dialect: Dialect
+  readonly direction: 'up' | 'down'
+  readonly script: Script
+  readonly statementTimeoutMs: number
+}
+
+/**
+ * What is wrong with one file. A comment `-- ashlar:allow rule-name, rule-name` anywhere in the file says that a danger
+ * or advice is known and meant; what the engine refuses cannot be allowed.
+ */
+export function lintFile({ name, script, ...facts }: LintedFile): readonly Finding[] {
+  const { statements, comments, problem } = script
+  const found = (line: number, rule: string, level: Level, text: string): Finding => ({
+    file: name,
+    line,
+    rule,
+    level,
+    text,
+  })
+  if (problem !== undefined) return [found(problem.line, 'unterminated', 'refuse', problem.text)]
+  if (statements.length === 0 && facts.direction === 'up')
+    return [found(1, 'empty-file', 'refuse', 'has no statement: a version that does nothing hides a mistake')]
+  if (statements.length === 0 && comments.length === 0)
+    return [
+      found(
+        1,
+        'empty-down',
+        'danger',
+        'is empty: say how the version is rolled back, or in a comment why nothing is to be done',
+      ),
+    ]
+  const allowed = new Set(comments.flatMap(allowedBy))
+  const rules = RULES.filter(
+    (rule) =>
+      (rule.dialect ?? facts.dialect) === facts.dialect &&
+      (facts.direction === 'up' || rule.bothWays === true) &&
+      (rule.level === 'refuse' || !allowed.has(rule.name)),
+  )
+  const unknown = [...allowed].filter((rule) => !RULES.some(({ name: known }) => known === rule))
+  const misspelt = unknown.map((rule) =>
+    found(1, 'unknown-rule', 'advice', `ashlar:allow names ${rule}, and there is no such rule`),
+  )
+  const created = new Set<string>()
+  const ddlBefore: Statement[] = []
+  const file: FileFacts = { ...facts, statements, ddlBefore, created }
+  const findings = statements.flatMap((statement) => {
+    const told = rules.flatMap((rule) => {
+      const text = rule.check(statement, file)
+      return text === undefined ? [] : [found(statement.line, rule.name, rule.level, text)]
+    })
+    if (isDdl(statement)) ddlBefore.push(statement)
+    const table = createTable(statement)?.table
+    if (table !== undefined) created.add(table)
+    return told
+  })
+  return [...misspelt, ...findings]
+}
+
+const ALLOW = /ashlar:allow\s+([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)/g
+
+function allowedBy(comment: string): readonly string[] {
+  return [...comment.matchAll(ALLOW)].flatMap(([, names = '']) => names.split(/\s*,\s*/))
+}

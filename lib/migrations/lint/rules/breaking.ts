@@ -1,0 +1,150 @@
+import { Cursor, hasWords, isWord } from '../../sql/cursor.js'
+import type { Dialect } from '../../files/dialect.js'
+import type { Rule } from './lint-rule.js'
+import type { Statement } from '../../sql/statements.js'
+import type { Token } from '../../sql/tokens.js'
+import { addedColumns, alteredColumn, alterTable, createIndex, dropped } from '../../sql/statement-shape.js'
+import { actionsOnOldTables, toldBy } from './old-tables.js'
+
+/** Statements that the code that is still running does not survive, or that lose data. */
+export const BREAKING_RULES: readonly Rule[] = [
+  {
+    name: 'ban-drop-column',
+    level: 'danger',
+    check: (statement, file) => {
+      const actions = actionsOnOldTables(statement, file)
+      const computed = actions
+        .flatMap((action) => addedColumns(action, file.dialect))
+        .filter(({ definition }) => hasWords(definition, 'GENERATED'))
+        .map(({ name }) => name)
+      const gone = actions.flatMap((action) => droppedColumn(action, file.dialect) ?? [])
+      return gone.some((name) => !computed.includes(name))
+        ? 'code that still reads or writes the column fails, and its data is gone: drop it one release after the code stopped using it'
+        : undefined
+    },
+  },
+  {
+    name: 'ban-drop-table',
+    level: 'danger',
+    check: (statement, { created }) => {
+      const drop = dropped(statement)
+      return drop?.what === 'TABLE' && drop.names.some((name) => !created.has(name))
+        ? 'code that still uses the table fails, and its data is gone: drop it one release after the code stopped using it'
+        : undefined
+    },
+  },
+  {
+    name: 'ban-truncate-cascade',
+    level: 'danger',
+    bothWays: true,
+    check: ({ tokens }) =>
+      isWord(tokens[0], 'TRUNCATE') && hasWords(tokens, 'CASCADE')
+        ? 'empties every table that refers to this one, whichever they are by then: name the tables'
+        : undefined,
+  },
+  {
+    name: 'renaming-column',
+    level: 'danger',
+    check: toldBy((action) => (renamesColumn(action) ? RENAMED_COLUMN : undefined)),
+  },
+  {
+    name: 'renaming-table',
+    level: 'danger',
+    check: (statement, file) => {
+      const cursor = new Cursor(statement.tokens)
+      if (cursor.take('RENAME', 'TABLE') && !file.created.has(cursor.name() ?? '')) return RENAMED_TABLE
+      return toldBy((action) => (renamesTable(action) ? RENAMED_TABLE : undefined))(statement, file)
+    },
+  },
+  {
+    name: 'renaming-schema',
+    level: 'danger',
+    dialect: 'postgres',
+    check: ({ tokens }) =>
+      new Cursor(tokens).sees('ALTER', 'SCHEMA') && hasWords(tokens, 'RENAME', 'TO')
+        ? 'code that still uses the old name fails at once: make a new schema and move over in steps'
+        : undefined,
+  },
+  {
+    name: 'renaming-enum-value',
+    level: 'danger',
+    dialect: 'postgres',
+    check: ({ tokens }) =>
+      new Cursor(tokens).sees('ALTER', 'TYPE') && hasWords(tokens, 'RENAME', 'VALUE')
+        ? 'code that still writes the old value fails at once: add a value, move the rows over, then stop using the old one'
+        : undefined,
+  },
+  {
+    name: 'ban-drop-not-null',
+    level: 'danger',
+    dialect: 'postgres',
+    check: toldBy((action) =>
+      hasWords(alteredColumn(action)?.change ?? [], 'DROP', 'NOT', 'NULL')
+        ? 'code that still runs does not expect NULL: let every reader learn it first'
+        : undefined,
+    ),
+  },
+  {
+    name: 'adding-required-field',
+    level: 'danger',
+    check: toldBy((action, { dialect }) =>
+      addedColumns(action, dialect).some(({ definition }) => isRequired(definition))
+        ? 'fails where the table has rows, and code that still runs does not fill it: give it a DEFAULT, or let it be NULL at first'
+        : undefined,
+    ),
+  },
+  {
+    name: 'backfill-with-ddl',
+    level: 'danger',
+    dialect: 'postgres',
+    check: ({ tokens }, { ddlBefore }) =>
+      (isWord(tokens[0], 'UPDATE') || isWord(tokens[0], 'DELETE')) && ddlBefore.some(locksATable)
+        ? 'changes rows while the file holds the lock of its ALTER TABLE: put it into a file of its own, in batches'
+        : undefined,
+  },
+]
+
+const RENAMED_COLUMN =
+  'code that still uses the old name fails at once: add a column, write both, fill it, switch over, drop the old one'
+const RENAMED_TABLE =
+  'code that still uses the old name fails at once: make a new table and write both, or leave a view under the old name'
+
+const NOT_A_COLUMN = {
+  postgres: ['CONSTRAINT'],
+  mysql: ['CONSTRAINT', 'INDEX', 'KEY', 'PRIMARY', 'FOREIGN', 'CHECK', 'PARTITION', 'PERIOD', 'SYSTEM'],
+} as const
+
+function droppedColumn(action: readonly Token[], dialect: Dialect): string | undefined {
+  const cursor = new Cursor(action)
+  if (!cursor.take('DROP')) return undefined
+  const isColumn = cursor.take('COLUMN') || !NOT_A_COLUMN[dialect].some((word) => cursor.sees(word))
+  cursor.take('IF', 'EXISTS')
+  return isColumn ? (cursor.name() ?? '') : undefined
+}
+
+/** `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT are something else. */
+function renamesColumn(action: readonly Token[]): boolean {
+  const cursor = new Cursor(action)
+  if (cursor.take('CHANGE')) {
+    cursor.take('COLUMN')
+    const old = cursor.name()
+    return cursor.name() !== old
+  }
+  if (!cursor.take('RENAME')) return false
+  if (cursor.take('COLUMN')) return true
+  const isOther = ['TO', 'AS', 'INDEX', 'KEY', 'CONSTRAINT'].some((word) => cursor.sees(word))
+  return !isOther && hasWords(cursor.rest.slice(1), 'TO')
+}
+
+function renamesTable(action: readonly Token[]): boolean {
+  const cursor = new Cursor(action)
+  if (!cursor.take('RENAME')) return false
+  return cursor.sees('TO') || cursor.sees('AS') || cursor.rest.length === 1
+}
+
+const isRequired = (definition: readonly Token[]): boolean =>
+  hasWords(definition, 'NOT', 'NULL') &&
+  !['DEFAULT', 'GENERATED', 'AS', 'AUTO_INCREMENT'].some((word) => hasWords(definition, word))
+
+const locksATable = (statement: Statement): boolean =>
+  alterTable(statement) !== undefined || createIndex(statement) !== undefined

@@ -1,0 +1,21 @@
+import type { FileFacts, Rule } from './lint-rule.js'
+import type { Statement } from '../../sql/statements.js'
+import type { Token } from '../../sql/tokens.js'
+import { alterTable } from '../../sql/statement-shape.js'
+
+/** The actions of an ALTER TABLE on a table that was there before this file: only such a table has rows and readers. */
+export function actionsOnOldTables(
+  statement: Statement,
+  { created }: FileFacts,
+): readonly (readonly Token[])[] {
+  const alter = alterTable(statement)
+  return alter === undefined || created.has(alter.table) ? [] : alter.actions
+}
+
+/** A rule's check that looks at each of those actions by itself and tells the first thing found. */
+export const toldBy =
+  (check: (action: readonly Token[], file: FileFacts) => string | undefined): Rule['check'] =>
+  (statement, file) =>
+    actionsOnOldTables(statement, file)
+      .map((action) => check(action, file))
+      .find((text) => text !== undefined)

@@ -1,0 +1,151 @@
+import { hasWords, indexOfWords, isWord } from '../../sql/cursor.js'
+import type { FileFacts, Rule } from './lint-rule.js'
+import type { Token } from '../../sql/tokens.js'
+import { addedColumns, alteredColumn, type Column, typeOf } from '../../sql/statement-shape.js'
+import { toldBy } from './old-tables.js'
+
+/** Statements that write every row of a table anew while everybody else is kept out of it. */
+export const REWRITE_RULES: readonly Rule[] = [
+  {
+    name: 'adding-field-with-default',
+    level: 'danger',
+    dialect: 'postgres',
+    check: toldBy((action) =>
+      addedColumns(action, 'postgres').some(({ definition }) => hasVolatileDefault(definition))
+        ? 'computes the default for every row, rewriting the table under a lock: add the column without it, ' +
+          'SET DEFAULT for new rows, and fill the old ones in batches'
+        : undefined,
+    ),
+  },
+  {
+    name: 'adding-stored-generated-column',
+    level: 'danger',
+    check: toldBy((action, file) =>
+      addedColumns(action, file.dialect).some(
+        (column) => isStored(column.definition) && !isSearchVector(column),
+      )
+        ? rewriting(file, ROWS_PER_SECOND)
+        : undefined,
+    ),
+  },
+  {
+    // Generated files cannot say that they are meant; people are to know all the same what they cost.
+    name: 'adding-search-vector',
+    level: 'advice',
+    dialect: 'postgres',
+    check: toldBy((action, file) =>
+      addedColumns(action, file.dialect).some(
+        (column) => isStored(column.definition) && isSearchVector(column),
+      )
+        ? rewriting(file, VECTORS_PER_SECOND)
+        : undefined,
+    ),
+  },
+  {
+    name: 'adding-auto-increment-column',
+    level: 'danger',
+    check: toldBy((action, { dialect }) =>
+      addedColumns(action, dialect).some(
+        (column) =>
+          SERIALS.includes(typeOf(column).name) ||
+          hasWords(column.definition, 'AS', 'IDENTITY') ||
+          hasWords(column.definition, 'AUTO_INCREMENT'),
+      )
+        ? 'numbers every row, rewriting the table under a lock: make a new table, or fill a plain column in batches'
+        : undefined,
+    ),
+  },
+  {
+    name: 'changing-column-type',
+    level: 'danger',
+    check: toldBy((action, { dialect }) => {
+      const { change = [] } = alteredColumn(action) ?? {}
+      const changes =
+        dialect === 'postgres'
+          ? hasWords(change.slice(0, 1), 'TYPE') || hasWords(change.slice(0, 3), 'SET', 'DATA', 'TYPE')
+          : isWord(action[0], 'MODIFY') || isWord(action[0], 'CHANGE')
+      return changes
+        ? 'may rewrite the table under a lock, and code that runs reads the old type: add a column of the new type, ' +
+            'write both, fill it in batches, then switch'
+        : undefined
+    }),
+  },
+  {
+    name: 'adding-volatile-default',
+    level: 'danger',
+    dialect: 'mysql',
+    check: toldBy((action) =>
+      addedColumns(action, 'mysql').some(({ definition }) => isExpression(definition))
+        ? 'computes the default for every row, copying the table, and breaks statement-based replication: add the ' +
+          'column without it, set the default for new rows, and fill the old ones in batches'
+        : undefined,
+    ),
+  },
+]
+
+/** Measured on two slow cores, with texts of 160 characters: a floor to plan with, not a promise. */
+const VECTORS_PER_SECOND = 65_000
+const ROWS_PER_SECOND = 250_000
+
+function rewriting({ statementTimeoutMs }: FileFacts, perSecond: number): string {
+  const seconds = statementTimeoutMs / 1000
+  const millions = (seconds * perSecond) / 1_000_000
+  const rows = millions >= 1 ? `${Math.round(millions)} million` : String(Math.round(millions * 1000) * 1000)
+  return (
+    `rewrites the whole table under a lock; at about ${rows} rows the statement timeout of ${seconds} s stops it: ` +
+    'on a larger table raise the timeout for this run, in a quiet hour'
+  )
+}
+
+const isSearchVector = (column: Column): boolean =>
+  column.name === 'search_vector' && typeOf(column).name === 'TSVECTOR'
+
+const SERIALS = ['SERIAL', 'SERIAL2', 'SERIAL4', 'SERIAL8', 'SMALLSERIAL', 'BIGSERIAL']
+
+const isStored = (definition: readonly Token[]): boolean =>
+  (hasWords(definition, 'GENERATED', 'ALWAYS', 'AS') || hasWords(definition, 'AS')) &&
+  (hasWords(definition, 'STORED') || hasWords(definition, 'PERSISTENT')) &&
+  !hasWords(definition, 'AS', 'IDENTITY')
+
+/** Without parentheses of their own these mean the same for every row of one statement. */
+const STABLE = ['NOW', 'TRANSACTION_TIMESTAMP', 'STATEMENT_TIMESTAMP', 'CURRENT_DATABASE', 'CURRENT_SCHEMA']
+const TAKES_PRECISION = ['CURRENT_TIMESTAMP', 'CURRENT_TIME', 'LOCALTIME', 'LOCALTIMESTAMP', 'INTERVAL']
+const NOT_CALLED = [
+  'CAST',
+  'ARRAY',
+  'ROW',
+  'AND',
+  'OR',
+  'NOT',
+  'IN',
+  'COALESCE',
+  'NULLIF',
+  'GREATEST',
+  'LEAST',
+]
+
+function hasVolatileDefault(definition: readonly Token[]): boolean {
+  const at = indexOfWords(definition, 'DEFAULT')
+  if (at < 0) return false
+  const expression = definition.slice(at + 1)
+  const end = AFTER_DEFAULT.map((words) => indexOfWords(expression, ...words)).filter((found) => found > 0)
+  return expression.slice(0, Math.min(...end, expression.length)).some(isVolatileCall)
+}
+
+const AFTER_DEFAULT = [
+  ['NOT', 'NULL'],
+  ...['CONSTRAINT', 'CHECK', 'UNIQUE', 'PRIMARY', 'REFERENCES', 'GENERATED', 'COLLATE'].map((word) => [word]),
+]
+
+function isVolatileCall(token: Token, at: number, tokens: readonly Token[]): boolean {
+  if ((token.kind !== 'word' && token.kind !== 'quoted') || !isWord(tokens[at + 1], '(')) return false
+  const isType = isWord(tokens[at - 1], ':') || isWord(tokens[at - 1], 'AS')
+  if (isType || NOT_CALLED.includes(token.value) || TAKES_PRECISION.includes(token.value)) return false
+  return !(STABLE.includes(token.value) && isWord(tokens[at + 2], ')'))
+}
+
+/** MySQL takes an expression as a default only in parentheses; MariaDB takes `uuid()` without. */
+function isExpression(definition: readonly Token[]): boolean {
+  const value = definition[indexOfWords(definition, 'DEFAULT') + 1]
+  return hasWords(definition, 'DEFAULT') && (isWord(value, '(') || isWord(value, 'UUID'))
+}

@@ -1,0 +1,21 @@
+import { isWord } from '../../sql/cursor.js'
+import type { Rule } from './lint-rule.js'
+
+/** What must not be kept as text: every file's SQL is stored in the version table. */
+export const SECRET_RULES: readonly Rule[] = [
+  {
+    name: 'password-in-a-file',
+    level: 'danger',
+    bothWays: true,
+    check: ({ tokens }) =>
+      tokens.some(
+        ({ kind }, at) =>
+          kind === 'string' && (isWord(tokens[at - 1], 'PASSWORD') || says(tokens, at, 'IDENTIFIED')),
+      )
+        ? 'the password stays readable in the file and in the version table: create the user outside of the migrations'
+        : undefined,
+  },
+]
+
+const says = (tokens: Parameters<Rule['check']>[0]['tokens'], at: number, word: string): boolean =>
+  isWord(tokens[at - 2], word) || isWord(tokens[at - 4], word)

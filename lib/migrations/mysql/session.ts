@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { Connection } from 'mysql2/promise'
+import { MigrationError } from '../../errors.js'
+import type { ResolvedOptions } from '../session/options.js'
+import { redact } from '../session/redact.js'
+import { connected, connectionFailed, type Row, type Session } from './session.js'
+import { SessionError, sessionError } from '../session/session-error.js'
+import { stoppable } from '../session/stoppable.js'
+import { connectionFailed, type Row, type Session } from '../session/session.js'
+
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** @throws {MigrationError} without a connection or without a database in the URL. */
+export async function openMysql(options: ResolvedOptions): Promise<Session> {
+  const connection = await connect(options)
+  try {
+    const [row] = await query(connection, 'SELECT CONNECTION_ID() AS id, DATABASE() AS name')
+    if (typeof row?.name !== 'string')
+      throw new MigrationError('connection', 'the connection string names no database: mysql://host/database')
+    const session = new MysqlSession(connection, options, Number(row.id), row.name)
+    await session.settle(0)
+    return session
+  } catch (error) {
+    connection.destroy()
+    throw error instanceof MigrationError ? error : connectionFailed(error, options)
+  }
+}
+
+class MysqlSession implements Session {
+  readonly dialect = 'mysql'
+  readonly schema = ''
+  readonly prefix = ''
+  readonly #lock: string
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly options: ResolvedOptions,
+    private readonly id: number,
+    private readonly database: string,
+  ) {
+    // Locks belong to the whole server and have names of at most 64 characters.
+    this.#lock = `ashlar ${createHash('sha256').update(database).digest('hex').slice(0, 40)}`
+  }
+
+  rows(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return this.#told(query(this.connection, sql, values))
+  }
+
+  /** MySQL bounds no DDL by itself: a second connection ends what takes too long. */
+  async run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    const result = await stoppable(
+      () => this.#query(sql),
+      { timeoutMs, signal },
+      { stop: () => this.#kill(), absorb: () => this.connection.query('DO 0') },
+    )
+    if (mayHaveWarned(result)) await this.#reportWarnings()
+  }
+
+  async settle(lockTimeoutMs: number): Promise<void> {
+    const seconds = lockTimeoutMs === 0 ? LONGEST_S : Math.ceil(lockTimeoutMs / 1000)
+    await this.#query(`USE \`${this.database.replaceAll('`', '``')}\``)
+    await this.#query(
+      `SET NAMES utf8mb4, SESSION autocommit = 1, SESSION foreign_key_checks = 1, SESSION unique_checks = 1,
+       SESSION time_zone = '+00:00', SESSION wait_timeout = ${LONGEST_S},
+       SESSION lock_wait_timeout = ${seconds}, SESSION innodb_lock_wait_timeout = ${seconds},
+       SESSION sql_mode = REPLACE(REPLACE(REPLACE(@@sql_mode, 'ANSI_QUOTES', ''), 'ANSI', ''), 'NO_BACKSLASH_ESCAPES', '')`,
+    )
+  }
+
+  async tryLock(): Promise<boolean> {
+    const [row] = await this.rows('SELECT GET_LOCK(?, 0) AS got', [this.#lock])
+    return Number(row?.got) === 1
+  }
+
+  async lockHolder(): Promise<string> {
+    const [holder] = await this.rows('SELECT IS_USED_LOCK(?) AS id', [this.#lock])
+    if (holder === undefined || holder.id === null) return ''
+    const id = Number(holder.id)
+    // Without the right PROCESS, other users' rows are hidden.
+    const [row] = await this.rows(
+      'SELECT USER AS name, HOST AS host, TIME AS seconds FROM information_schema.PROCESSLIST WHERE ID = ?',
+      [id],
+    )
+    const who =
+      row && `user ${String(row.name)} from ${String(row.host)}, busy for ${String(row.seconds)} s, `
+    return `a session (${who ?? ''}connection ${id})`
+  }
+
+  async unlock(): Promise<void> {
+    await this.rows('SELECT RELEASE_LOCK(?)', [this.#lock])
+  }
+
+  async guard(): Promise<void> {
+    const [row] = await this.rows('SELECT CONNECTION_ID() AS id, IS_USED_LOCK(?) AS holder', [this.#lock])
+    if (Number(row?.id) !== this.id)
+      throw new MigrationError(
+        'pooler',
+        'a proxy gives each statement another server session, so that the lock does not hold: hand over the address of the database itself',
+      )
+    if (Number(row?.holder) !== this.id)
+      throw new MigrationError('locked', 'the lock was lost in the middle of the run: run again')
+  }
+
+  async isMigrating(): Promise<boolean> {
+    const [row] = await this.rows('SELECT IS_USED_LOCK(?) AS holder', [this.#lock])
+    return row !== undefined && row.holder !== null
+  }
+
+  /** Asks the table itself: the catalog does not show it to a user who may not read it. */
+  async hasTable(name: string): Promise<boolean> {
+    try {
+      await this.rows(`SELECT 1 AS one FROM \`${name}\` LIMIT 0`)
+      return true
+    } catch (error) {
+      if (error instanceof SessionError && error.code === NO_SUCH_TABLE) return false
+      throw error
+    }
+  }
+
+  makeSchema(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  async close(): Promise<void> {
+    await this.connection.end().catch(() => this.connection.destroy())
+  }
+
+  async #query(sql: string): Promise<unknown> {
+    const [result] = await this.#told(this.connection.query(sql))
+    return result
+  }
+
+  async #told<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer
+    } catch (error) {
+      throw sessionError(error, 'mysql', this.options.url)
+    }
+  }
+
+  async #reportWarnings(): Promise<void> {
+    for (const { Level: level, Message: message } of await this.rows('SHOW WARNINGS'))
+      this.options.report({
+        kind: 'notice',
+        severity: String(level).toUpperCase(),
+        text: redact(String(message), this.options.url),
+      })
+  }
+
+  async #kill(): Promise<void> {
+    const second = await connect(this.options).catch(() => undefined)
+    await second?.query(`KILL QUERY ${this.id}`).catch(() => undefined)
+    second?.destroy()
+  }
+}
+
+const LONGEST_S = 31_536_000
+const NO_SUCH_TABLE = '1146'
+
+/** What changes rows or tables says how often the server warned. What answers rows does not. */
+const mayHaveWarned = (result: unknown): boolean =>
+  Array.isArray(result) || (result as { readonly warningStatus?: number } | undefined)?.warningStatus !== 0
+
+async function connect(options: ResolvedOptions): Promise<Connection> {
+  const { default: mysql } = await import('mysql2').catch(() => {
+    throw new TypeError('migrations on MySQL need the package mysql2: npm install mysql2')
+  })
+  let connecting: ReturnType<typeof mysql.createConnection> | undefined
+  return connected(
+    options,
+    async () => {
+      const connection = mysql.createConnection({
+        uri: options.url.replace(/^mariadb:/i, 'mysql:'),
+        connectTimeout: CONNECT_TIMEOUT_MS,
+        charset: 'utf8mb4',
+        timezone: 'Z',
+        supportBigNumbers: true,
+      })
+      connecting = connection
+      await new Promise<void>((resolve, reject) => {
+        connection.once('connect', () => resolve())
+        connection.once('error', reject)
+      })
+      // A connection that breaks while it is idle has no query to fail: the next one does.
+      connection.on('error', () => undefined)
+      return connection.promise()
+    },
+    // Its socket is not in the types of the package, and destroy() would only say goodbye on it.
+    () => (connecting as unknown as { readonly stream: Socket } | undefined)?.stream.destroy(),
+  )
+}
+
+async function query(
+  connection: Connection,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> {
+  const [rows] = await connection.execute(sql, [...values] as (string | number | null)[])
+  return Array.isArray(rows) ? (rows as unknown as readonly Row[]) : []
+}

@@ -1,0 +1,98 @@
+import { MigrationError } from '../../errors.js'
+import { SessionError } from '../session/session-error.js'
+import { splitStatements, type Statement } from '../sql/statements.js'
+import { failureOf, type Remains, send, type Step } from '../session/step.js'
+import {
+  type AppliedVersion,
+  deleteVersion,
+  isGoingDown,
+  keepDown,
+  markVersion,
+  type VersionRow,
+  writeVersion,
+} from '../session/version-table.js'
+
+/**
+ * What a statement answers when it was done already: the table, column or key exists, or is gone. Believed only of the
+ * first statement after a host died, because only that one may have been done without being recorded.
+ */
+const DONE_ALREADY = ['1050', '1051', '1060', '1061', '1091']
+
+/**
+ * Applies a version, statement by statement: MySQL commits DDL by itself, so the row remembers how many are done. Other
+ * statements commit together with that number.
+ */
+export async function upOnMysql(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
+  const { session, version, statements } = step
+  const done = previous?.statementsDone ?? 0
+  if (previous !== undefined) sameBeginning(step, previous.upSql, done)
+  await writeVersion(session, { ...row, dirty: true, statementsDone: done })
+  await runFrom(step, done, previous !== undefined && previous.error === undefined)
+  await markVersion(session, version, { dirty: false, statementsDone: statements.length, error: undefined })
+}
+
+/** Rolls a version back, likewise. Whether its way up was finished is the caller's concern. */
+export async function downOnMysql(step: Step, previous: AppliedVersion): Promise<void> {
+  const { session, version } = step
+  const isResumed = isGoingDown(previous)
+  const done = isResumed ? -1 - previous.statementsDone : 0
+  if (isResumed) sameBeginning(step, previous.downSql, done)
+  if (step.sql !== previous.downSql) await keepDown(session, version, step.sql)
+  await markVersion(session, version, { dirty: true, statementsDone: -1 - done, error: undefined })
+  await runFrom(step, done, previous.dirty && previous.error === undefined)
+  await deleteVersion(session, version)
+}
+
+async function runFrom(step: Step, first: number, mayBeDone: boolean): Promise<void> {
+  const { session, options, version, statements, direction } = step
+  const mark = (done: number, error?: string) =>
+    markVersion(session, version, {
+      dirty: true,
+      statementsDone: direction === 'up' ? done : -1 - done,
+      error,
+    })
+  await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
+  for (let at = first; at < statements.length; at++)
+    try {
+      await session.run('START TRANSACTION', options.statementTimeoutMs)
+      await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
+        const code = error instanceof SessionError ? error.code : ''
+        if (!(mayBeDone && at === first && DONE_ALREADY.includes(code))) throw error
+        const text = `statement ${at + 1} was done when the host died`
+        options.report({ kind: 'recovering', version: step.name, text })
+      })
+      await mark(at + 1)
+      await session.run('COMMIT', options.statementTimeoutMs)
+    } catch (error) {
+      const failure = failureOf(step, at, error, remainsOf(at))
+      await session
+        .run('ROLLBACK', options.statementTimeoutMs)
+        .then(() => mark(at, failure.message))
+        .catch(() => undefined)
+      throw failure
+    }
+}
+
+const remainsOf = (done: number): Remains =>
+  done === 0
+    ? { stays: 'Nothing of the file stays', correct: 'correct it and run again' }
+    : {
+        stays: 'What stands before it stays, because MySQL cannot undo it',
+        correct: `correct the file from statement ${done + 1} on and run again`,
+      }
+
+/** @throws {MigrationError} when the statements that are done are not the ones the file begins with any more. */
+function sameBeginning({ name, direction, statements }: Step, then: string | undefined, done: number): void {
+  const text = ({ text }: Statement) => text
+  const before = splitStatements(then ?? '', 'mysql')
+    .statements.slice(0, done)
+    .map(text)
+  const now = statements.slice(0, done).map(text)
+  if (before.length === now.length && before.every((statement, at) => statement === now[at])) return
+  throw new MigrationError(
+    'dirty',
+    `${name}.${direction}.sql: its first ${done} statement(s) are done and MySQL cannot undo them: leave them as they were, ` +
+      `and correct the file from statement ${done + 1} on`,
+    name,
+  )
+}

@@ -1,0 +1,136 @@
+import { MigrationError } from '../../errors.js'
+import { Cursor } from '../sql/cursor.js'
+import type { Session } from '../session/session.js'
+import type { Statement } from '../sql/statements.js'
+import type { Step } from '../session/step.js'
+
+/** Something of nobody's extension, in a schema that is searched because an extension is there. */
+export interface Stranger {
+  /** `pg_class` and so on, with its object id. */
+  readonly id: string
+  readonly schema: string
+  readonly name: string
+  /** Is another one when it was changed, or something new depends on it. */
+  readonly version: string | null
+}
+
+/**
+ * Lets a file find the types, functions and operators of the database's extensions, wherever they were installed: a database
+ * has each extension once, for all modules. Everything else that is in those schemas belongs to somebody.
+ * @returns what of it the file might mean, because it has the name without a schema. Nothing for a file that says itself where
+ * to search.
+ */
+export async function reachExtensions({ session, sql }: Step): Promise<readonly Stranger[]> {
+  const own = session.prefix.slice(0, -1)
+  await session.rows(`SELECT set_config('search_path', concat_ws(', ', ?::text, (${OTHERS})), false)`, [
+    own,
+    session.schema,
+  ])
+  if (/search_path/i.test(sql)) return []
+  const found = await session.rows(STRANGERS, [session.schema, sql.toLowerCase()])
+  return found
+    .map(({ id, schema, name, version }) => ({
+      id: String(id),
+      schema: String(schema),
+      name: String(name),
+      version: typeof version === 'string' ? version : null,
+    }))
+    .filter((stranger) => isMeant(stranger, sql))
+}
+
+/**
+ * Before the file's transaction ends.
+ * @throws {MigrationError} when the file has used what is not there in the module's schema, and found it in another one.
+ */
+export async function refuseStrangers(
+  { session, name }: Step,
+  strangers: readonly Stranger[],
+): Promise<void> {
+  if (strangers.length === 0) return
+  const used = new Set((await session.rows(LOCKED)).map(({ id }) => id))
+  const versions = new Map(
+    (await session.rows(VERSIONS, [strangers.map(({ id }) => id)])).map(({ id, version }) => [id, version]),
+  )
+  const found = strangers.find(({ id, version }) => used.has(id) || versions.get(id) !== version)
+  if (found !== undefined) throw foundElsewhere(session, name, found)
+}
+
+/** @throws {MigrationError} when the table of an index is in another schema that is searched. */
+export async function refuseStrangeTable({ session, name }: Step, path: readonly string[]): Promise<void> {
+  const [table = ''] = path
+  if (path.length !== 1 || (await session.hasTable(table))) return
+  const [row] = await session.rows(
+    `SELECT nspname AS schema FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+     WHERE pg_class.oid = to_regclass(quote_ident(?))`,
+    [table],
+  )
+  if (row !== undefined) throw foundElsewhere(session, name, { schema: String(row.schema), name: table })
+}
+
+/** Whether a statement may change where extensions are. */
+export const movesExtension = ({ tokens }: Statement): boolean =>
+  ['CREATE', 'ALTER'].some((verb) => new Cursor(tokens).sees(verb, 'EXTENSION'))
+
+const foundElsewhere = (
+  session: Session,
+  step: string,
+  { schema, name }: Pick<Stranger, 'schema' | 'name'>,
+): MigrationError =>
+  new MigrationError(
+    'failed',
+    `${step}: ${name} is not in the schema ${session.schema}, and was found in ${schema}, which is searched for its extensions. ` +
+      `Nothing of the file stays: correct the name, or write it with its schema where the other one is meant`,
+    step,
+  )
+
+/** Named without a schema, and nowhere with its own. */
+function isMeant({ schema, name }: Stranger, sql: string): boolean {
+  const [of, it] = [schema, name].map((part) => {
+    const escaped = part.replaceAll(/[^\w]/g, '\\$&')
+    return `(?:"${escaped.replaceAll('\\"', '\\"\\"')}"|${escaped})`
+  })
+  const isThere = (pattern: string) => new RegExp(`${pattern}(?![\\w$])`, 'i').test(sql)
+  return isThere(`(?<![\\w$."])${it}`) && !isThere(`(?<![\\w$])${of}\\s*\\.\\s*${it}`)
+}
+
+const OTHER_SCHEMAS = `SELECT DISTINCT n.oid, nspname FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+  WHERE nspname NOT IN ('pg_catalog', ?)`
+const OTHERS = `SELECT string_agg(quote_ident(nspname), ', ' ORDER BY nspname) FROM (${OTHER_SCHEMAS}) AS others`
+
+/**
+ * What a schema holds. To change a relation, and to refer to one, takes a lock of it; to change a function or a type, or to make
+ * something that needs it, takes none, and is seen in the catalog alone.
+ */
+const THINGS = `
+  named AS (
+    SELECT 'pg_class' AS kind, oid, relnamespace AS namespace, relname AS name, '' AS version FROM pg_class
+    UNION ALL SELECT 'pg_proc', oid, pronamespace, proname, xmin::text FROM pg_proc
+    UNION ALL SELECT 'pg_type', oid, typnamespace, typname, xmin::text FROM pg_type WHERE typrelid = 0 AND typelem = 0
+    UNION ALL SELECT 'pg_collation', oid, collnamespace, collname, xmin::text FROM pg_collation
+    UNION ALL SELECT 'pg_ts_config', oid, cfgnamespace, cfgname, xmin::text FROM pg_ts_config
+    UNION ALL SELECT 'pg_ts_dict', oid, dictnamespace, dictname, xmin::text FROM pg_ts_dict
+  ), things AS (
+    SELECT kind || ':' || oid AS id, kind::regclass AS catalog, oid, namespace, name::text AS name, CASE WHEN version <> ''
+      THEN version || ':' || (SELECT count(*) FROM pg_depend WHERE refclassid = kind::regclass AND refobjid = named.oid)
+      END AS version
+    FROM named
+  )`
+
+const STRANGERS = `
+  WITH others AS (${OTHER_SCHEMAS}), ${THINGS}
+  SELECT id, nspname AS schema, name, version
+  FROM things JOIN others ON others.oid = namespace
+  WHERE strpos(?::text, lower(name)) > 0
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = catalog AND objid = things.oid AND deptype = 'e')`
+
+const VERSIONS = `WITH ${THINGS} SELECT id, version FROM things WHERE id = ANY(?::text[])`
+
+/**
+ * What this session has used in its transaction. What it has dropped is in no catalog any more, and locked still. A foreign
+ * key that was made before takes nothing but a RowShareLock of the table that it leads to.
+ */
+const LOCKED = `
+  SELECT 'pg_class:' || relation AS id FROM pg_locks
+    WHERE pid = pg_backend_pid() AND locktype = 'relation' AND mode <> 'RowShareLock'
+  UNION SELECT relname || ':' || objid FROM pg_locks JOIN pg_class c ON c.oid = classid
+    WHERE pid = pg_backend_pid() AND locktype = 'object'`

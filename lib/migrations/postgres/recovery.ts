@@ -1,0 +1,95 @@
+import { type Alone, aloneOf } from '../sql/non-transactional.js'
+import { dropLeftOver, dropReindexed, indexState } from './index-state.js'
+import { splitStatements } from '../sql/statements.js'
+import type { Step } from '../session/step.js'
+import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
+
+/**
+ * Clears away what a statement that ran outside of a transaction left behind when it failed or its host died, and says
+ * whether its effect is there: then it is not run again. Files that ran in a transaction left nothing behind.
+ * @param isSame - whether the file still says what it said then; otherwise an effect that is there is undone as well.
+ */
+export async function recoverAlone(step: Step, previous: AppliedVersion, isSame: boolean): Promise<boolean> {
+  const { session, options } = step
+  const sql = isGoingDown(previous) ? previous.downSql : previous.upSql
+  const [only] = splitStatements(sql ?? '', 'postgres').statements
+  const alone = only && aloneOf(only)
+  if (alone === undefined) return false
+  await session.settle(0, options.concurrentTimeoutMs)
+  // An error was answered, so the statement did not come to its end; without one nobody knows.
+  const mayHaveEnded = previous.error === undefined
+  switch (alone.kind) {
+    case 'createIndex':
+      return recoverCreate(step, alone, mayHaveEnded, isSame)
+    case 'dropIndex':
+      return recoverDrop(step, alone, mayHaveEnded, isSame)
+    case 'detachPartition':
+      return recoverDetach(step, alone, mayHaveEnded, isSame)
+    case 'reindex':
+      await dropReindexed(step)
+      return false
+    case 'vacuum':
+      return false
+  }
+}
+
+type Kind<K extends Alone['kind']> = Extract<Alone, { readonly kind: K }>
+
+async function recoverCreate(
+  step: Step,
+  alone: Kind<'createIndex'>,
+  mayHaveEnded: boolean,
+  isSame: boolean,
+): Promise<boolean> {
+  const state = await indexState(step.session, alone)
+  if (state === 'valid' && mayHaveEnded && isSame) return true
+  if (state === 'invalid' || (state === 'valid' && mayHaveEnded)) {
+    tell(step, `drops the index ${alone.index}, which an earlier run left behind`)
+    await dropLeftOver(step, alone)
+  }
+  return false
+}
+
+async function recoverDrop(
+  step: Step,
+  alone: Kind<'dropIndex'>,
+  mayHaveEnded: boolean,
+  isSame: boolean,
+): Promise<boolean> {
+  const state = await indexState(step.session, alone)
+  if (state === 'invalid') {
+    tell(step, `drops the index ${alone.index}, whose drop was cut off`)
+    await dropLeftOver(step, alone)
+    return isSame
+  }
+  return state === 'absent' && mayHaveEnded && isSame
+}
+
+async function recoverDetach(
+  step: Step,
+  { table, partition }: Kind<'detachPartition'>,
+  mayHaveEnded: boolean,
+  isSame: boolean,
+): Promise<boolean> {
+  const names = [table, partition].map(quoted)
+  const [row] = await step.session.rows(
+    `SELECT to_regclass(?) IS NOT NULL AS exists,
+       (SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass(?) AND inhparent = to_regclass(?)) AS pending`,
+    [names[1], names[1], names[0]],
+  )
+  if (row?.pending === true) {
+    tell(step, `finishes detaching ${partition}`)
+    await step.session.run(`ALTER TABLE ${names.join(' DETACH PARTITION ')} FINALIZE`, 0, step.options.signal)
+    return isSame
+  }
+  return row?.exists === true && row.pending === null && mayHaveEnded && isSame
+}
+
+const quoted = (name: string): string =>
+  name
+    .split('.')
+    .map((part) => `"${part.replaceAll('"', '""')}"`)
+    .join('.')
+
+const tell = ({ options, name: version }: Step, text: string): void =>
+  options.report({ kind: 'recovering', version, text })

@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto'
+import { Socket } from 'node:net'
+import { hostname } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { MigrationError } from '../../errors.js'
+import { type CancelTarget, requestCancel } from '../../persistence/engines/postgres/cancel-request.js'
+import type { ResolvedOptions } from '../session/options.js'
+import { redact } from '../session/redact.js'
+import { connected, connectionFailed, type Row, type Session } from './session.js'
+import { sessionError } from '../session/session-error.js'
+import { stoppable } from '../session/stoppable.js'
+import { connectionFailed, type Row, type Session } from '../session/session.js'
+
+/** `ashlar` in ASCII: one lock for each database, whichever modules migrate in it. */
+const LOCK = { classId: 0x6173, objectId: 0x686c6172 } as const
+const LOCK_KEY = String(BigInt(LOCK.classId) * 0x100000000n + BigInt(LOCK.objectId))
+/** Held beside it: which module of the database is being migrated. */
+const MODULE_LOCK_CLASS = LOCK.objectId
+const CONNECT_TIMEOUT_MS = 10_000
+const PROBE_TIMEOUT_MS = 3_000
+/** How long a statement has to notice that it was cancelled. */
+const CANCEL_WAIT_MS = 1_000
+
+const POOLER =
+  'a transaction pooler is between this host and the database: each statement may meet another server session, so ' +
+  'that neither the lock nor the timeouts hold. Hand over the address of the database itself, or of a pool in session mode'
+
+/**
+ * @param mayChange - false for a session that only reads: it leaves every setting alone, so that a pooler may be in between.
+ * @throws {MigrationError} without a connection, or with a transaction pooler in between.
+ */
+export async function openPostgres(options: ResolvedOptions, mayChange: boolean): Promise<Session> {
+  const client = await connect(options)
+  try {
+    const session = new PostgresSession(client, options, await backendOf(client))
+    if (!mayChange) return session
+    if (ownProcessId(client) !== session.backend && (await isPooled(client, session.backend, options)))
+      throw new MigrationError('pooler', POOLER)
+    await session.settle(0, 0)
+    return session
+  } catch (error) {
+    await end(client)
+    throw error instanceof MigrationError ? error : connectionFailed(error, options)
+  }
+}
+
+class PostgresSession implements Session {
+  readonly dialect = 'postgres'
+  readonly schema: string
+  readonly prefix: string
+
+  constructor(
+    private readonly client: Client,
+    private readonly options: ResolvedOptions,
+    readonly backend: number,
+  ) {
+    this.schema = options.schema
+    client.on('notice', ({ severity = 'NOTICE', message = '' }) =>
+      options.report({ kind: 'notice', severity, text: redact(message, options.url) }),
+    )
+    this.prefix = `${quoted(options.schema)}.`
+  }
+
+  async rows(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    let number = 0
+    // Without values a ? is an operator, in quotes a part of a name.
+    const numbered =
+      values.length === 0
+        ? sql
+        : sql.replaceAll(/"[^"]*"|\?/g, (found) => (found === '?' ? `$${++number}` : found))
+    return (await this.#told(this.client.query<Row>(numbered, [...values]))).rows
+  }
+
+  run(sql: string, _timeoutMs = 0, signal?: AbortSignal): Promise<void> {
+    return stoppable(
+      async () => void (await this.#told(this.client.query(sql))),
+      { timeoutMs: 0, signal },
+      { stop: (ended) => this.#cancel(ended), absorb: () => this.client.query('SELECT 1') },
+    )
+  }
+
+  /**
+   * The search path is the module's schema alone: a name that is missing there must not be found elsewhere. A file finds
+   * extensions beside it, and nothing else: `reachExtensions`.
+   */
+  async settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void> {
+    await this.run('RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL')
+    await this.rows(
+      `SELECT set_config(name, setting, false)
+       FROM unnest(?::text[], ?::text[]) AS wanted (name, setting)
+       WHERE name IN (SELECT name FROM pg_settings)`,
+      [
+        Object.keys(SETTINGS).concat('search_path', 'lock_timeout', 'statement_timeout'),
+        Object.values(SETTINGS).concat(
+          quoted(this.schema),
+          String(lockTimeoutMs),
+          String(statementTimeoutMs),
+        ),
+      ],
+    )
+  }
+
+  async tryLock(): Promise<boolean> {
+    const [row] = await this.rows(
+      `SELECT CASE WHEN pg_try_advisory_lock(?::bigint) THEN pg_try_advisory_lock(?, ?) IS NOT NULL END AS got`,
+      [LOCK_KEY, MODULE_LOCK_CLASS, this.#moduleLock],
+    )
+    return row?.got === true
+  }
+
+  async lockHolder(): Promise<string> {
+    const [row] = await this.rows(
+      `SELECT pid, application_name AS name, usename AS "user", client_addr::text AS address,
+              extract(epoch FROM clock_timestamp() - backend_start)::integer AS seconds
+       FROM pg_locks JOIN pg_stat_activity USING (pid)
+       WHERE ${OUR_LOCK} LIMIT 1`,
+    )
+    if (row === undefined) return ''
+    const { pid, name, user, address, seconds } = row
+    // Another user's address and times are hidden from ordinary users.
+    const where = typeof address === 'string' ? ` from ${address}` : ''
+    const since = typeof seconds === 'number' ? `, for ${seconds} s` : ''
+    return `${String(name) || 'a session'} (user ${String(user)}${where}, process ${String(pid)}${since})`
+  }
+
+  async unlock(): Promise<void> {
+    await this.rows('SELECT pg_advisory_unlock(?, ?), pg_advisory_unlock(?::bigint)', [
+      MODULE_LOCK_CLASS,
+      this.#moduleLock,
+      LOCK_KEY,
+    ])
+  }
+
+  async isMigrating(): Promise<boolean> {
+    const [row] = await this.rows(
+      `SELECT 1 AS one FROM pg_locks
+       WHERE locktype = 'advisory' AND granted AND classid = ? AND objid::bigint = ? AND objsubid = 2 AND ${HERE} LIMIT 1`,
+      [MODULE_LOCK_CLASS, this.#moduleLock >>> 0],
+    )
+    return row !== undefined
+  }
+
+  async guard(): Promise<void> {
+    const [row] = await this.rows(
+      `SELECT pg_backend_pid() AS backend,
+              EXISTS (SELECT FROM pg_locks WHERE ${OUR_LOCK} AND pid = pg_backend_pid()) AS held`,
+    )
+    if (row?.backend !== this.backend) throw new MigrationError('pooler', POOLER)
+    if (row.held !== true)
+      throw new MigrationError('locked', 'the lock was lost in the middle of the run: run again')
+  }
+
+  async hasTable(name: string): Promise<boolean> {
+    const [row] = await this.rows('SELECT to_regclass(?) IS NOT NULL AS found', [this.prefix + quoted(name)])
+    return row?.found === true
+  }
+
+  async makeSchema(): Promise<void> {
+    const { schema } = this
+    const [found] = await this.rows('SELECT 1 AS one FROM pg_namespace WHERE nspname = ?', [schema])
+    if (found === undefined) await this.run(`CREATE SCHEMA ${quoted(schema)}`)
+  }
+
+  close(): Promise<void> {
+    return end(this.client)
+  }
+
+  /** By a CancelRequest, which needs no free slot; where that does not help, because a pooler made up its key, by a second login. */
+  async #cancel(ended: AbortSignal): Promise<void> {
+    // Its key is not in the types of the package.
+    await requestCancel(this.client as unknown as CancelTarget)
+    await pause(CANCEL_WAIT_MS, undefined, { signal: ended }).catch(() => undefined)
+    if (ended.aborted) return
+    const second = await connect(this.options, PROBE_TIMEOUT_MS).catch(() => undefined)
+    if (second === undefined) return
+    // A pool of one session keeps it waiting for the very session that is meant.
+    ended.addEventListener('abort', () => void end(second))
+    await second.query('SELECT pg_cancel_backend($1)', [this.backend]).catch(() => undefined)
+    await end(second)
+  }
+
+  async #told<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer
+    } catch (error) {
+      throw sessionError(error, 'postgres', this.options.url)
+    }
+  }
+
+  get #moduleLock(): number {
+    return createHash('sha256').update(this.schema).digest().readInt32BE()
+  }
+}
+
+const HERE = 'database = (SELECT oid FROM pg_database WHERE datname = current_database())'
+const OUR_LOCK = `locktype = 'advisory' AND granted AND classid = ${LOCK.classId} AND objid = ${LOCK.objectId}
+  AND objsubid = 1 AND ${HERE}`
+
+/** Settings of a role or database that would end a long run or change what a file means. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  idle_session_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  transaction_timeout: '0',
+  standard_conforming_strings: 'on',
+  client_min_messages: 'notice',
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+async function connect(options: ResolvedOptions, timeoutMs = CONNECT_TIMEOUT_MS): Promise<Client> {
+  const { default: pg } = await import('pg').catch(() => {
+    throw new TypeError('migrations on PostgreSQL need the package pg: npm install pg')
+  })
+  const socket = new Socket()
+  return connected(
+    options,
+    async () => {
+      const client = new pg.Client({
+        connectionString: options.url,
+        application_name: `ashlar migrate ${options.module} ${hostname()}:${process.pid}`.slice(0, 63),
+        connectionTimeoutMillis: timeoutMs,
+        keepAlive: true,
+        stream: () => socket,
+      })
+      // A connection that breaks while it is idle has no query to fail: the next one does.
+      client.on('error', () => undefined)
+      await client.connect()
+      return client
+    },
+    () => socket.destroy(),
+  )
+}
+
+async function end(client: Client): Promise<void> {
+  await client.end().catch(() => undefined)
+}
+
+async function backendOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  return rows[0]?.pid ?? 0
+}
+
+/** The number the server gave when the connection began. A pooler makes up its own. */
+const ownProcessId = (client: Client): unknown => (client as unknown as { processID?: unknown }).processID
+
+/**
+ * Whether two statements of one connection may meet two server sessions: while a second connection holds a transaction
+ * open, it has the session that the first one just used, or the first one is handed another.
+ */
+async function isPooled(client: Client, backend: number, options: ResolvedOptions): Promise<boolean> {
+  const second = await connect(options, PROBE_TIMEOUT_MS).catch(() => undefined)
+  if (second === undefined) return false
+  const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>
+    Promise.race([work, pause(PROBE_TIMEOUT_MS, undefined, { ref: false })])
+  try {
+    const theirs = await inTime(second.query('BEGIN').then(() => backendOf(second)))
+    if (theirs === backend) return true
+    return theirs !== undefined && (await inTime(backendOf(client))) !== backend
+  } catch (error) {
+    return (error as { code?: unknown }).code === REFUSED_BY_THE_POOLER
+  } finally {
+    void end(second)
+  }
+}
+
+/** What a pooler in statement mode answers to BEGIN. */
+const REFUSED_BY_THE_POOLER = '08P01'

@@ -1,0 +1,132 @@
+import { MigrationError } from '../../errors.js'
+import { type Alone, aloneOf } from '../sql/non-transactional.js'
+import { movesExtension, reachExtensions, refuseStrangers, refuseStrangeTable } from './extensions.js'
+import { indexState } from './index-state.js'
+import { recoverAlone } from './recovery.js'
+import { SessionError } from '../session/session-error.js'
+import { failureOf, send, type Step } from '../session/step.js'
+import { refuseAborted } from '../session/stoppable.js'
+import {
+  type AppliedVersion,
+  claimVersion,
+  deleteVersion,
+  isGoingDown,
+  keepDown,
+  markVersion,
+  type VersionRow,
+  writeVersion,
+} from '../session/version-table.js'
+
+const NOTHING_STAYS = { stays: 'Nothing of the file stays', correct: 'correct it and run again' }
+const CLEANED_UP_LATER = {
+  stays: 'What it left behind is dropped by the next run',
+  correct: 'correct the file and run again',
+}
+
+/** Applies a version: the file and its row in one transaction, or its only statement outside of any. */
+export async function upOnPostgres(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
+  const { session } = step
+  const isDone = previous !== undefined && (await recoverAlone(step, previous, previous.upSql === row.upSql))
+  const alone = aloneIn(step)
+  if (alone === undefined)
+    return inTransaction(step, {
+      record: () => claimVersion(session, row),
+      recordFailure: (error) => claimVersion(session, { ...row, dirty: true, statementsDone: 0, error }),
+    })
+  if (!isDone) {
+    await writeVersion(session, { ...row, dirty: true, statementsDone: 0 })
+    await runAlone(step, alone, 0)
+  }
+  await writeVersion(session, row)
+}
+
+/** Rolls a version back, likewise. Whether its way up was finished is the caller's concern. */
+export async function downOnPostgres(step: Step, previous: AppliedVersion): Promise<void> {
+  const { session, version } = step
+  const isDone = isGoingDown(previous) && (await recoverAlone(step, previous, step.sql === previous.downSql))
+  if (step.sql !== previous.downSql) await keepDown(session, version, step.sql)
+  const alone = aloneIn(step)
+  if (alone === undefined)
+    return inTransaction(step, {
+      record: () => deleteVersion(session, version),
+      recordFailure: (error) => markVersion(session, version, { dirty: true, statementsDone: -1, error }),
+    })
+  if (!isDone) {
+    await markVersion(session, version, { dirty: true, statementsDone: -1, error: undefined })
+    await runAlone(step, alone, -1)
+  }
+  await deleteVersion(session, version)
+}
+
+const aloneIn = ({ statements: [first] }: Step): Alone | undefined => first && aloneOf(first)
+
+interface Recorder {
+  /** Part of the transaction. */
+  readonly record: () => Promise<void>
+  /** After its rollback. */
+  readonly recordFailure: (error: string) => Promise<void>
+}
+
+async function inTransaction(step: Step, { record, recordFailure }: Recorder): Promise<void> {
+  const { session, options, statements } = step
+  await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
+  await session.run('BEGIN', 0)
+  await record().catch((error: unknown) => {
+    if (!(error instanceof SessionError) || error.failure !== 'failed') throw error
+    const advice = 'another host may be migrating without the lock: run again'
+    throw new MigrationError(
+      'locked',
+      `${step.name}: its row cannot be written: ${error.message}; ${advice}`,
+      step.name,
+      error.code,
+    )
+  })
+  let at: number | undefined = 0
+  try {
+    const strangers = [...(await reachExtensions(step))]
+    for (; at < statements.length; at++) {
+      await send(step, at, options.statementTimeoutMs)
+      const statement = statements[at]
+      if (statement !== undefined && movesExtension(statement))
+        strangers.push(...(await reachExtensions(step)))
+    }
+    at = undefined
+    await refuseStrangers(step, strangers)
+    refuseAborted(options.signal)
+    await session.run('COMMIT', 0)
+  } catch (error) {
+    const failure = failureOf(step, at, error, NOTHING_STAYS)
+    // Without a connection nothing can be recorded; the server has rolled back by itself then. A file that was cancelled is
+    // as if it had never been sent.
+    await session
+      .run('ROLLBACK', 0)
+      .then(() => (failure.stop === 'cancelled' ? undefined : recordFailure(failure.message)))
+      .catch(() => undefined)
+    throw failure
+  }
+}
+
+async function runAlone(step: Step, alone: Alone, statementsDone: number): Promise<void> {
+  const { session, options, version } = step
+  await session.settle(0, options.concurrentTimeoutMs)
+  try {
+    if (alone.kind === 'createIndex') {
+      await reachExtensions(step)
+      await refuseStrangeTable(step, alone.paths.table)
+    }
+    await send(step, 0, options.concurrentTimeoutMs)
+    if (alone.kind === 'createIndex' && (await indexState(session, alone)) !== 'valid')
+      throw new MigrationError(
+        'failed',
+        `${step.name}: ${alone.index} was there before and is INVALID`,
+        step.name,
+      )
+  } catch (error) {
+    const failure = failureOf(step, 0, error, CLEANED_UP_LATER)
+    // Without a connection nobody knows how far the server came: the row keeps saying so.
+    await markVersion(session, version, { dirty: true, statementsDone, error: failure.message }).catch(
+      () => undefined,
+    )
+    throw failure
+  }
+}

@@ -1,0 +1,92 @@
+import { MigrationError } from '../../errors.js'
+import type { Dialect } from '../files/dialect.js'
+import type { ResolvedOptions } from './options.js'
+import { SessionError, sessionError } from './session-error.js'
+import { isAborted } from './stoppable.js'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/**
+ * One connection of the engine's own, pinned for a whole run: the lock is held by the session that does the work, so it is
+ * held for exactly as long as the server works, even when this process dies in the middle of a statement. What its methods
+ * reject with is a `SessionError` or a `MigrationError`.
+ */
+export interface Session {
+  readonly dialect: Dialect
+  /** The module's schema on PostgreSQL, empty on MySQL. */
+  readonly schema: string
+  /** `"schema".` on PostgreSQL, empty on MySQL: what a table of the module is qualified with. */
+  readonly prefix: string
+  /** Runs a statement of the engine's own. `?` stands for a value. */
+  rows(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
+  /**
+   * Runs a statement as written, for at most `timeoutMs` (0: no bound). PostgreSQL goes by what `settle` said. When `signal`
+   * aborts, the server is asked to stop it.
+   */
+  run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<void>
+  /** Puts every setting back that a file may have changed, with the two timeouts (0 for none). */
+  settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void>
+  tryLock(): Promise<boolean>
+  /** Who holds the lock; empty when nobody does any more. */
+  lockHolder(): Promise<string>
+  unlock(): Promise<void>
+  /** Whether a session, of this host or another, migrates the module now. */
+  isMigrating(): Promise<boolean>
+  /** @throws {MigrationError} when the lock is not held any more or another server session answers. */
+  guard(): Promise<void>
+  hasTable(name: string): Promise<boolean>
+  /** Makes the module's schema when it is not there yet. */
+  makeSchema(): Promise<void>
+  close(): Promise<void>
+}
+
+const NO_URL =
+  'the connection string is no URL; write special characters of user and password as %XX, and a number as port'
+
+export function connectionFailed(error: unknown, { url, dialect }: ResolvedOptions): MigrationError {
+  const { message, code } = error instanceof SessionError ? error : sessionError(error, dialect, url)
+  const text = code === 'ERR_INVALID_URL' ? NO_URL : message
+  const server = dialect === 'postgres' ? 'PostgreSQL' : 'MySQL'
+  const advice = ADVICE.find(([codes]) => codes.test(code))?.[1]
+  const said = [`no connection to ${server}: ${text}`, ...(advice === undefined ? [] : [advice])].join('; ')
+  return new MigrationError('connection', said, undefined, code)
+}
+
+/**
+ * Waits for a connection. When the run is told to stop in the meantime, `giveUp` ends the attempt.
+ * @throws {MigrationError}
+ */
+export async function connected<T>(
+  options: ResolvedOptions,
+  connection: () => Promise<T>,
+  giveUp: () => void,
+): Promise<T> {
+  const { signal } = options
+  // A connection that is made to cancel a statement begins when the signal has aborted.
+  const mayStop = signal?.aborted === false
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return await connection()
+  } catch (error) {
+    if (!mayStop || !isAborted(signal)) throw connectionFailed(error, options)
+    throw new MigrationError('cancelled', 'cancelled while it connected: nothing was changed')
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+  }
+}
+
+/** What to do, by what the server or Node answered. */
+const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
+  [
+    /^(28000|28P01|1045|1698)$/,
+    'check user and password of the connection string, and that the server lets them in from here',
+  ],
+  [/^(42501|1044)$/, 'let the owner of the database grant the user the right to connect to it'],
+  [/^(3D000|1049)$/, 'create the database first, or name another'],
+  [/^(53300|1040|1203)$/, 'run again when connections are free'],
+  [/^57P0[123]$/, 'run again when the server has started'],
+  [
+    /^E(CONNREFUSED|NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH)$/,
+    'check host and port, and that the server runs',
+  ],
+]

@@ -1,0 +1,193 @@
+import type { Migration } from '../files/migration-files.js'
+import { ADOPTED_TABLE, VERSION_TABLE } from '../files/names.js'
+import type { Row, Session } from './session.js'
+
+/** What is known of a version that was applied, or whose step did not come to its end. */
+export interface AppliedVersion {
+  readonly version: number
+  readonly name: string
+  /** Undefined where another tool applied the version. */
+  readonly checksum: string | undefined
+  readonly dirty: boolean
+  /**
+   * Statements of the way up that are done. Below zero the version is on its way down, with `-1 - n` statements of that
+   * done: it must be seen from the table alone, which way a step was going.
+   */
+  readonly statementsDone: number
+  readonly upSql: string | undefined
+  readonly downSql: string | undefined
+  /** Undefined for a dirty version whose host died or lost its connection: nobody knows how far the statement came. */
+  readonly error: string | undefined
+  readonly appliedAt: Date
+}
+
+/** A row to write; `appliedAt` is the server's clock. */
+export type VersionRow = Omit<AppliedVersion, 'appliedAt'>
+
+/** Nobody has said how its step ended: it runs, or its host died or lost its connection. */
+export const isUnfinished = ({ dirty, error }: AppliedVersion): boolean => dirty && error === undefined
+
+export const isGoingDown = ({ dirty, statementsDone }: AppliedVersion): boolean => dirty && statementsDone < 0
+
+/** In the order they were applied, which is not the order of their numbers when `0006` came after `9002`. */
+export async function readVersions(session: Session): Promise<readonly AppliedVersion[]> {
+  if (!(await session.hasTable(VERSION_TABLE))) return []
+  const rows = await session.rows(
+    `SELECT ${COLUMNS}, ${APPLIED[session.dialect]} AS applied FROM ${tableOf(session)} ORDER BY applied_at, version`,
+  )
+  return rows.map(fromRow)
+}
+
+/** What the version table says, and whether a session works on what is unfinished: else its host died. */
+export interface VersionsNow {
+  readonly rows: readonly AppliedVersion[]
+  readonly isMigrating: boolean
+}
+
+export async function readVersionsNow(session: Session): Promise<VersionsNow> {
+  const rows = await readVersions(session)
+  if (!rows.some(isUnfinished)) return { rows, isMigrating: false }
+  if (await session.isMigrating()) return { rows, isMigrating: true }
+  // It may have come to its end in between.
+  return { rows: await readVersions(session), isMigrating: false }
+}
+
+export async function makeVersionTable(session: Session): Promise<void> {
+  if (!(await session.hasTable(VERSION_TABLE)))
+    await session.run(`CREATE TABLE ${tableOf(session)} ${DEFINITION[session.dialect]}`, 0)
+}
+
+/** Writes a version's row, whatever was there. */
+export async function writeVersion(session: Session, row: VersionRow): Promise<void> {
+  const replaced = COLUMNS.split(', ').map((column) => `${column} = EXCLUDED.${column}`)
+  const [verb, ending] =
+    session.dialect === 'postgres'
+      ? ['INSERT', `ON CONFLICT (version) DO UPDATE SET ${replaced.join(', ')}`]
+      : ['REPLACE', '']
+  await insert(session, verb, ending, row)
+}
+
+/**
+ * Writes a version's row unless it is applied: then the statement fails, so that even without the lock no two transactions
+ * can apply one version.
+ */
+export async function claimVersion(session: Session, row: VersionRow): Promise<void> {
+  await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ? AND dirty = ?`, [row.version, true])
+  await insert(session, 'INSERT', '', row)
+}
+
+export async function deleteVersion(session: Session, version: number): Promise<void> {
+  await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ?`, [version])
+}
+
+/** Records how far a version came; `applied_at` stays, so that the order of the versions does. */
+export async function markVersion(
+  session: Session,
+  version: number,
+  mark: Pick<AppliedVersion, 'dirty' | 'statementsDone' | 'error'>,
+): Promise<void> {
+  await session.rows(
+    `UPDATE ${tableOf(session)} SET dirty = ?, statements_done = ?, error = ? WHERE version = ?`,
+    [mark.dirty, mark.statementsDone, mark.error ?? null, version],
+  )
+}
+
+/** Keeps a corrected way down for the day it is needed. */
+export async function keepDown(session: Session, version: number, downSql: string): Promise<void> {
+  await session.rows(`UPDATE ${tableOf(session)} SET down_sql = ? WHERE version = ?`, [downSql, version])
+}
+
+/** A version that is fully applied. */
+export const appliedRow = (
+  { version, name, checksum, up, down }: Migration,
+  statements: number,
+): VersionRow => ({
+  version,
+  name,
+  checksum,
+  dirty: false,
+  statementsDone: statements,
+  upSql: up,
+  downSql: down,
+  error: undefined,
+})
+
+/** Version and state of another tool's two-column table; undefined where there is none or it is empty. */
+export async function readAdopted(
+  session: Session,
+): Promise<{ readonly version: number; readonly dirty: boolean } | undefined> {
+  if (!(await session.hasTable(ADOPTED_TABLE))) return undefined
+  const { schema } = session
+  const columns = await session.rows(
+    `SELECT column_name AS name FROM information_schema.columns
+     WHERE table_name = ? AND table_schema = ${schema === '' ? 'DATABASE()' : '?'} ORDER BY column_name`,
+    schema === '' ? [ADOPTED_TABLE] : [ADOPTED_TABLE, schema],
+  )
+  if (columns.map(({ name }) => String(name).toLowerCase()).join() !== 'dirty,version') return undefined
+  const [row] = await session.rows(
+    `SELECT version, dirty FROM ${session.prefix}${ADOPTED_TABLE} ORDER BY version DESC LIMIT 1`,
+  )
+  return row && { version: Number(row.version), dirty: isTrue(row.dirty) }
+}
+
+const COLUMNS = 'version, name, checksum, dirty, statements_done, up_sql, down_sql, error, applied_at'
+
+/** On PostgreSQL a time is written as the settings of the database or the role say, which here are left alone. */
+const APPLIED = {
+  postgres: `to_char(applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  mysql: 'applied_at',
+} as const
+
+const DEFINITION = {
+  postgres: `(
+    version integer PRIMARY KEY,
+    name text NOT NULL,
+    checksum text,
+    dirty boolean NOT NULL DEFAULT false,
+    statements_done integer NOT NULL DEFAULT 0,
+    up_sql text,
+    down_sql text,
+    error text,
+    applied_at timestamptz NOT NULL
+  )`,
+  mysql: `(
+    version int NOT NULL PRIMARY KEY,
+    name varchar(255) NOT NULL,
+    checksum varchar(64),
+    dirty boolean NOT NULL DEFAULT false,
+    statements_done int NOT NULL DEFAULT 0,
+    up_sql longtext,
+    down_sql longtext,
+    error text,
+    applied_at datetime(6) NOT NULL
+  ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`,
+} as const
+
+const tableOf = ({ prefix }: Session): string => prefix + VERSION_TABLE
+
+async function insert(session: Session, verb: string, ending: string, row: VersionRow): Promise<void> {
+  const now = session.dialect === 'postgres' ? 'clock_timestamp()' : 'UTC_TIMESTAMP(6)'
+  const { version, name, checksum, dirty, statementsDone, upSql, downSql, error } = row
+  const values = [version, name, checksum, dirty, statementsDone, upSql, downSql, error]
+  await session.rows(
+    `${verb} INTO ${tableOf(session)} (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${now}) ${ending}`,
+    values.map((value) => value ?? null),
+  )
+}
+
+function fromRow(row: Row): AppliedVersion {
+  const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+  return {
+    version: Number(row.version),
+    name: String(row.name),
+    checksum: text(row.checksum),
+    dirty: isTrue(row.dirty),
+    statementsDone: Number(row.statements_done),
+    upSql: text(row.up_sql),
+    downSql: text(row.down_sql),
+    error: text(row.error),
+    appliedAt: row.applied instanceof Date ? row.applied : new Date(String(row.applied)),
+  }
+}
+
+const isTrue = (value: unknown): boolean => value === true || value === 1 || value === '1'

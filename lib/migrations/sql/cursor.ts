@@ -1,0 +1,98 @@
+import type { Token } from './tokens.js'
+
+/** Walks over tokens from the left, taking what it is asked for. Words are given in upper case. */
+export class Cursor {
+  #at = 0
+
+  constructor(private readonly tokens: readonly Token[]) {}
+
+  /** What has not been taken yet. */
+  get rest(): readonly Token[] {
+    return this.tokens.slice(this.#at)
+  }
+
+  /** Whether the next tokens are these words or symbols. */
+  sees(...words: readonly string[]): boolean {
+    return words.every((word, index) => isWord(this.tokens[this.#at + index], word))
+  }
+
+  /** Takes these words if they come next. */
+  take(...words: readonly string[]): boolean {
+    const found = this.sees(...words)
+    if (found) this.#at += words.length
+    return found
+  }
+
+  /** Takes any of these words, as often as one of them comes next. */
+  skip(...words: readonly string[]): void {
+    while (words.some((word) => this.take(word)));
+  }
+
+  /** Takes a name, qualified or not; undefined when none comes next. */
+  name(): string | undefined {
+    return this.path()?.join('.')
+  }
+
+  /** The same in its parts, any of which may have a dot. */
+  path(): readonly string[] | undefined {
+    const parts: string[] = []
+    do {
+      const token = this.tokens[this.#at]
+      if (token === undefined || (token.kind !== 'word' && token.kind !== 'quoted')) return undefined
+      parts.push(nameOf(token))
+      this.#at++
+    } while (this.take('.'))
+    return parts
+  }
+
+  /** Takes `( … )` and gives what is between; undefined when no parenthesis comes next. */
+  inParentheses(): readonly Token[] | undefined {
+    if (!this.sees('(')) return undefined
+    const end = closing(this.tokens, this.#at)
+    const inside = this.tokens.slice(this.#at + 1, end)
+    this.#at = end + 1
+    return inside
+  }
+}
+
+export const isWord = (token: Token | undefined, word: string): boolean =>
+  token !== undefined && (token.kind === 'word' || token.kind === 'symbol') && token.value === word
+
+/** As both servers compare it: an unquoted name in lower case, a quoted one as written. */
+export const nameOf = (token: Token): string =>
+  token.kind === 'word' ? token.text.toLowerCase() : token.value
+
+/** Where `words` follow each other outside of parentheses; -1 when nowhere. */
+export function indexOfWords(tokens: readonly Token[], ...words: readonly string[]): number {
+  for (let at = 0; at < tokens.length; at++) {
+    if (words.every((word, index) => isWord(tokens[at + index], word))) return at
+    if (isWord(tokens[at], '(')) at = closing(tokens, at)
+  }
+  return -1
+}
+
+export const hasWords = (tokens: readonly Token[], ...words: readonly string[]): boolean =>
+  indexOfWords(tokens, ...words) >= 0
+
+/** The parts between the commas that are outside of parentheses and brackets. */
+export function listOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const parts: Token[][] = [[]]
+  let depth = 0
+  for (const token of tokens) {
+    if (isWord(token, '(') || isWord(token, '[')) depth++
+    if (isWord(token, ')') || isWord(token, ']')) depth--
+    if (depth === 0 && isWord(token, ',')) parts.push([])
+    else parts.at(-1)?.push(token)
+  }
+  return parts.filter((part) => part.length > 0)
+}
+
+function closing(tokens: readonly Token[], opening: number): number {
+  let depth = 0
+  for (let at = opening; at < tokens.length; at++) {
+    if (isWord(tokens[at], '(')) depth++
+    if (isWord(tokens[at], ')')) depth--
+    if (depth === 0) return at
+  }
+  return tokens.length
+}

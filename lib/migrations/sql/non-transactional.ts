@@ -1,0 +1,79 @@
+import { Cursor, hasWords, indexOfWords, isWord } from './cursor.js'
+import type { Statement } from './statements.js'
+import type { Token } from './tokens.js'
+import { alterTable, type CreateIndex, createIndex, dropped } from './statement-shape.js'
+
+type Path = readonly string[]
+
+/** A PostgreSQL statement that cannot run inside of a transaction, and what it leaves behind when it is cut off. */
+export type Alone =
+  | { readonly kind: 'createIndex'; readonly index: string; readonly paths: CreateIndex['paths'] }
+  | { readonly kind: 'dropIndex'; readonly index: string; readonly paths: { readonly name: Path } }
+  | { readonly kind: 'reindex' }
+  | { readonly kind: 'detachPartition'; readonly table: string; readonly partition: string }
+  | { readonly kind: 'vacuum' }
+
+/** What `statement` is when it must be the only one of its file; undefined for any that can share a transaction. */
+export function aloneOf(statement: Statement): Alone | undefined {
+  if (statement.dialect !== 'postgres') return undefined
+  const [verb] = statement.tokens
+  if (isWord(verb, 'VACUUM')) return { kind: 'vacuum' }
+  if (isWord(verb, 'CLUSTER') && statement.tokens.length === 1) return { kind: 'vacuum' }
+  if (isWord(verb, 'REINDEX')) return reindexAlone(statement)
+  if (isWord(verb, 'ALTER')) return detachAlone(statement)
+  const index = createIndex(statement)
+  if (index?.isConcurrent === true) return { kind: 'createIndex', index: index.name, paths: index.paths }
+  const drop = dropped(statement)
+  if (drop?.what !== 'INDEX' || !drop.isConcurrent) return undefined
+  const [name = []] = drop.paths
+  return { kind: 'dropIndex', index: name.join('.'), paths: { name } }
+}
+
+export interface Reindex {
+  readonly what: string
+  readonly isConcurrent: boolean
+}
+
+export function reindexed({ tokens }: Statement): Reindex | undefined {
+  const cursor = new Cursor(tokens)
+  if (!cursor.take('REINDEX')) return undefined
+  const options = cursor.inParentheses() ?? []
+  const what = cursor.rest[0]?.value ?? ''
+  return { what, isConcurrent: isOn(options, 'CONCURRENTLY') || hasWords(cursor.rest, 'CONCURRENTLY') }
+}
+
+/** Whether `VACUUM (FULL)`, `REINDEX (CONCURRENTLY true)` and the like say yes to `option`. */
+export function isOn(options: readonly Token[], option: string): boolean {
+  const at = indexOfWords(options, option)
+  const value = options[at + 1]
+  return at >= 0 && !['FALSE', 'OFF', '0'].some((no) => isWord(value, no) || value?.text === no)
+}
+
+export interface Detach {
+  readonly table: string
+  readonly partition: string
+  readonly isConcurrent: boolean
+  readonly isFinal: boolean
+}
+
+export function detached(statement: Statement): Detach | undefined {
+  const alter = alterTable(statement)
+  const cursor = new Cursor(alter?.actions[0] ?? [])
+  if (alter === undefined || !cursor.take('DETACH', 'PARTITION')) return undefined
+  const partition = cursor.name() ?? ''
+  const isConcurrent = cursor.take('CONCURRENTLY')
+  return { table: alter.table, partition, isConcurrent, isFinal: cursor.take('FINALIZE') }
+}
+
+function reindexAlone(statement: Statement): Alone | undefined {
+  const reindex = reindexed(statement)
+  if (reindex === undefined) return undefined
+  const isWide = ['SCHEMA', 'DATABASE', 'SYSTEM'].includes(reindex.what)
+  return reindex.isConcurrent || isWide ? { kind: 'reindex' } : undefined
+}
+
+function detachAlone(statement: Statement): Alone | undefined {
+  const detach = detached(statement)
+  if (detach === undefined || !detach.isConcurrent) return undefined
+  return { kind: 'detachPartition', table: detach.table, partition: detach.partition }
+}

@@ -1,0 +1,165 @@
+import { Cursor, isWord, listOf, nameOf } from './cursor.js'
+import type { Dialect } from '../files/dialect.js'
+import type { Statement } from './statements.js'
+import type { Token } from './tokens.js'
+
+type Tokens = readonly Token[]
+
+/** Whether the statement changes what tables there are or look like. */
+export const isDdl = ({ tokens: [verb] }: Statement): boolean =>
+  ['CREATE', 'ALTER', 'DROP', 'RENAME', 'TRUNCATE'].some((word) => isWord(verb, word))
+
+export interface Column {
+  readonly name: string
+  /** Type, default and constraints. */
+  readonly definition: Tokens
+}
+
+export interface CreateTable {
+  readonly table: string
+  readonly isTemporary: boolean
+  readonly columns: readonly Column[]
+  /** After the parentheses: engine, partitions, `AS`. */
+  readonly options: Tokens
+}
+
+export function createTable({ tokens, dialect }: Statement): CreateTable | undefined {
+  const cursor = new Cursor(tokens)
+  if (!cursor.take('CREATE')) return undefined
+  cursor.skip('OR', 'REPLACE', 'GLOBAL', 'LOCAL', 'UNLOGGED')
+  const isTemporary = cursor.take('TEMP') || cursor.take('TEMPORARY')
+  if (!cursor.take('TABLE')) return undefined
+  cursor.take('IF', 'NOT', 'EXISTS')
+  const table = cursor.name() ?? ''
+  const inside = cursor.inParentheses() ?? []
+  const columns = listOf(inside).flatMap((part) => toColumn(part, dialect))
+  return { table, isTemporary, columns, options: cursor.rest }
+}
+
+export interface AlterTable {
+  readonly table: string
+  /** What stands between the commas. */
+  readonly actions: readonly Tokens[]
+}
+
+export function alterTable({ tokens }: Statement): AlterTable | undefined {
+  const cursor = new Cursor(tokens)
+  if (!cursor.take('ALTER')) return undefined
+  cursor.skip('ONLINE', 'IGNORE', 'FOREIGN')
+  if (!cursor.take('TABLE')) return undefined
+  cursor.take('IF', 'EXISTS')
+  cursor.take('ONLY')
+  const table = cursor.name() ?? ''
+  cursor.take('*')
+  return { table, actions: listOf(cursor.rest) }
+}
+
+/** The columns that one action of ALTER TABLE adds; MySQL may add several in parentheses. */
+export function addedColumns(action: Tokens, dialect: Dialect): readonly Column[] {
+  const cursor = new Cursor(action)
+  if (!cursor.take('ADD')) return []
+  const said = cursor.take('COLUMN')
+  cursor.take('IF', 'NOT', 'EXISTS')
+  const several = cursor.inParentheses()
+  if (several !== undefined) return listOf(several).flatMap((part) => toColumn(part, dialect))
+  return said ? columnOf(cursor.rest) : toColumn(cursor.rest, dialect)
+}
+
+export interface AddedConstraint {
+  readonly kind: 'PRIMARY' | 'UNIQUE' | 'FOREIGN' | 'CHECK' | 'EXCLUDE'
+  readonly definition: Tokens
+}
+
+export function addedConstraint(action: Tokens): AddedConstraint | undefined {
+  const cursor = new Cursor(action)
+  if (!cursor.take('ADD')) return undefined
+  if (cursor.take('CONSTRAINT') && !KINDS.some((word) => cursor.sees(word))) {
+    cursor.take('IF', 'NOT', 'EXISTS')
+    cursor.name()
+  }
+  const kind = KINDS.find((word) => cursor.sees(word))
+  return kind && { kind, definition: cursor.rest }
+}
+
+const KINDS = ['PRIMARY', 'UNIQUE', 'FOREIGN', 'CHECK', 'EXCLUDE'] as const
+
+/** `ALTER [COLUMN] name …`: the column and what is done to it. */
+export function alteredColumn(
+  action: Tokens,
+): { readonly name: string; readonly change: Tokens } | undefined {
+  const cursor = new Cursor(action)
+  if (!cursor.take('ALTER') || cursor.sees('CONSTRAINT') || cursor.sees('INDEX')) return undefined
+  cursor.take('COLUMN')
+  const name = cursor.name() ?? ''
+  return { name, change: cursor.rest }
+}
+
+export interface CreateIndex {
+  /** Empty when the server is to choose it. */
+  readonly name: string
+  readonly table: string
+  /** The two in their parts. */
+  readonly paths: { readonly name: readonly string[]; readonly table: readonly string[] }
+  readonly isConcurrent: boolean
+}
+
+export function createIndex({ tokens }: Statement): CreateIndex | undefined {
+  const cursor = new Cursor(tokens)
+  if (!cursor.take('CREATE')) return undefined
+  cursor.skip('OR', 'REPLACE', 'UNIQUE', 'FULLTEXT', 'SPATIAL', 'ONLINE', 'OFFLINE')
+  if (!cursor.take('INDEX')) return undefined
+  const isConcurrent = cursor.take('CONCURRENTLY')
+  cursor.take('IF', 'NOT', 'EXISTS')
+  const name = cursor.sees('ON') ? [] : (cursor.path() ?? [])
+  while (cursor.rest.length > 0 && !cursor.take('ON')) if (cursor.name() === undefined) break
+  cursor.take('ONLY')
+  const table = cursor.path() ?? []
+  return { name: name.join('.'), table: table.join('.'), paths: { name, table }, isConcurrent }
+}
+
+export interface Drop {
+  /** `TABLE`, `INDEX`, `DATABASE` … */
+  readonly what: string
+  readonly names: readonly string[]
+  /** The names in their parts. */
+  readonly paths: readonly (readonly string[])[]
+  readonly isConcurrent: boolean
+  readonly ifExists: boolean
+}
+
+export function dropped({ tokens }: Statement): Drop | undefined {
+  const cursor = new Cursor(tokens)
+  if (!cursor.take('DROP')) return undefined
+  cursor.skip('TEMPORARY', 'MATERIALIZED', 'FOREIGN')
+  const [first] = cursor.rest
+  if (first === undefined || first.kind !== 'word') return undefined
+  cursor.take(first.value)
+  const isConcurrent = cursor.take('CONCURRENTLY')
+  const ifExists = cursor.take('IF', 'EXISTS')
+  const paths = listOf(cursor.rest).map((part) => new Cursor(part).path() ?? [])
+  return { what: first.value, names: paths.map((path) => path.join('.')), paths, isConcurrent, ifExists }
+}
+
+/** The type of a column: its words up to the first that starts a constraint, in upper case. */
+export function typeOf({ definition }: Column): { readonly name: string; readonly isQuoted: boolean } {
+  const [first, dot, second] = definition
+  const token = isWord(dot, '.') ? second : first
+  return { name: token === undefined ? '' : nameOf(token).toUpperCase(), isQuoted: token?.kind === 'quoted' }
+}
+
+/** A part of a column list; nothing when it is a constraint or a key. */
+function toColumn(part: Tokens, dialect: Dialect): readonly Column[] {
+  return NOT_COLUMNS[dialect].some((word) => isWord(part[0], word)) ? [] : columnOf(part)
+}
+
+function columnOf(part: Tokens): readonly Column[] {
+  const [first, ...definition] = part
+  if (first === undefined || (first.kind !== 'word' && first.kind !== 'quoted')) return []
+  return [{ name: nameOf(first), definition }]
+}
+
+const CONSTRAINTS = ['CONSTRAINT', 'PRIMARY', 'UNIQUE', 'FOREIGN', 'CHECK', 'EXCLUDE', 'LIKE']
+const NOT_COLUMNS: Readonly<Record<Dialect, readonly string[]>> = {
+  postgres: CONSTRAINTS,
+  mysql: [...CONSTRAINTS, 'INDEX', 'KEY', 'FULLTEXT', 'SPATIAL', 'PARTITION', 'PERIOD', 'SYSTEM'],
+}

@@ -1,0 +1,144 @@
+import type { Dialect } from '../files/dialect.js'
+import { type Token, tokenize } from './tokens.js'
+
+/** One statement of a file, as it is sent to the server. */
+export interface Statement {
+  /** Without the closing semicolon and without comments before it. */
+  readonly text: string
+  /** Where it starts, from 1. */
+  readonly line: number
+  readonly dialect: Dialect
+  /** Without comments. */
+  readonly tokens: readonly Token[]
+}
+
+/** A file's text, taken apart. */
+export interface Script {
+  readonly statements: readonly Statement[]
+  readonly comments: readonly string[]
+  /** Why the rest of the file cannot be read, such as a string without an end. */
+  readonly problem: { readonly line: number; readonly text: string } | undefined
+}
+
+/** Cuts a file at its semicolons: not those in literals, parentheses (PostgreSQL) or the bodies of routines. */
+export function splitStatements(sql: string, dialect: Dialect): Script {
+  const { tokens, unterminated } = tokenize(sql, dialect)
+  const lineAt = lineNumbers(sql)
+  const statements: Statement[] = []
+  let current: Token[] = []
+  let body = new Body(dialect)
+  const end = () => {
+    const [first] = current
+    const last = current.at(-1)
+    const significant = current.filter(({ kind }) => kind !== 'marker')
+    if (first !== undefined && last !== undefined && significant.length > 0)
+      statements.push({
+        text: sql.slice(first.start, last.end),
+        line: lineAt(first.start),
+        dialect,
+        tokens: significant,
+      })
+    current = []
+    body = new Body(dialect)
+  }
+  for (const token of tokens) {
+    if (token.kind === 'comment') continue
+    if (token.value === ';' && token.kind === 'symbol' && !body.isOpen) {
+      end()
+      continue
+    }
+    current.push(token)
+    if (token.kind !== 'marker') body.read(token)
+  }
+  const opened = body.isOpen ? current[0] : undefined
+  end()
+  const problem =
+    unterminated === undefined
+      ? opened && { line: lineAt(opened.start), text: 'BEGIN, CASE or a parenthesis has no end' }
+      : { line: lineAt(unterminated.at), text: `${unterminated.what} has no end` }
+  return {
+    statements,
+    comments: tokens.filter(({ kind }) => kind === 'comment').map(({ text }) => text),
+    problem,
+  }
+}
+
+/** A statement's first words, for a person: literals are left out, they may be anybody's data. */
+export function summaryOf({ tokens }: Statement, longest = 72): string {
+  const words = tokens.slice(0, 24).map(({ kind, text }) => (kind === 'string' ? "'…'" : text))
+  const line = words
+    .join(' ')
+    .replaceAll(' . ', '.')
+    .replaceAll('( ', '(')
+    .replaceAll(/ ([,)])/g, '$1')
+  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
+}
+
+const ROUTINES: Readonly<Record<Dialect, readonly string[]>> = {
+  postgres: ['FUNCTION', 'PROCEDURE'],
+  mysql: ['FUNCTION', 'PROCEDURE', 'TRIGGER', 'EVENT', 'PACKAGE'],
+}
+/** What else CREATE makes: its statement has no body, whatever words follow. */
+const BODILESS = ['TABLE', 'VIEW', 'INDEX', 'USER', 'ROLE', 'DATABASE', 'SCHEMA', 'SEQUENCE', 'TYPE', 'RULE']
+const ENDS_WITHOUT_CLOSING = ['IF', 'LOOP', 'WHILE', 'REPEAT', 'FOR']
+
+/** Counts what is open in a statement, so that a semicolon inside of it is seen not to end it. */
+class Body {
+  #made: string | undefined
+  #words = 0
+  #blocks = 0
+  #parentheses = 0
+  #previous: Token | undefined
+
+  constructor(private readonly dialect: Dialect) {}
+
+  get isOpen(): boolean {
+    return this.#blocks > 0 || this.#parentheses > 0
+  }
+
+  read(token: Token): void {
+    if (token.kind === 'word') this.#word(token.value)
+    if (token.kind === 'symbol' && this.dialect === 'postgres') {
+      if (token.value === '(') this.#parentheses++
+      if (token.value === ')' && this.#parentheses > 0) this.#parentheses--
+    }
+    this.#previous = token
+  }
+
+  #word(word: string): void {
+    this.#words++
+    if (this.#words === 1) this.#made = word === 'CREATE' || word === 'ALTER' ? '' : undefined
+    if (this.#made === '' && [...ROUTINES[this.dialect], ...BODILESS].includes(word)) this.#made = word
+    const compound = this.#words === 3 && word === 'ATOMIC' && this.#previous?.value === 'NOT'
+    if (compound && this.dialect === 'mysql') {
+      this.#made = 'PROCEDURE'
+      this.#blocks = 1
+      return
+    }
+    if (!ROUTINES[this.dialect].includes(this.#made ?? '') || this.#previous?.value === '.') return
+    const previous = this.#previous?.kind === 'word' ? this.#previous.value : ''
+    if (this.dialect === 'postgres' ? word === 'ATOMIC' && previous === 'BEGIN' : word === 'BEGIN')
+      this.#blocks++
+    else if (word === 'CASE' && this.#blocks > 0 && previous !== 'END') this.#blocks++
+    else if (word === 'END' && this.#blocks > 0) this.#blocks--
+    else if (previous === 'END' && ENDS_WITHOUT_CLOSING.includes(word) && this.dialect === 'mysql')
+      this.#blocks++
+  }
+}
+
+/** The line of an offset, from 1. Offsets must be asked for in rising order. */
+function lineNumbers(sql: string): (at: number) => number {
+  let line = 1
+  let from = 0
+  return (at) => {
+    for (
+      let newline = sql.indexOf('\n', from);
+      newline >= 0 && newline < at;
+      newline = sql.indexOf('\n', from)
+    ) {
+      line++
+      from = newline + 1
+    }
+    return line
+  }
+}

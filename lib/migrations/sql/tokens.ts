@@ -1,0 +1,177 @@
+import type { Dialect } from '../files/dialect.js'
+
+export type TokenKind = 'word' | 'quoted' | 'string' | 'number' | 'symbol' | 'comment' | 'marker'
+
+/** A piece of SQL that means one thing. White space is none. */
+export interface Token {
+  readonly kind: TokenKind
+  /** As written. */
+  readonly text: string
+  /** A word in upper case, a quoted name without its quotes, anything else as written. */
+  readonly value: string
+  readonly start: number
+  readonly end: number
+}
+
+/** What the file breaks off in the middle of. */
+export interface Unterminated {
+  readonly at: number
+  readonly what: string
+}
+
+export interface Tokens {
+  readonly tokens: readonly Token[]
+  readonly unterminated: Unterminated | undefined
+}
+
+/**
+ * Reads SQL the way the server does: dollar quotes, nested comments, `E''` and doubled quotes on PostgreSQL; backticks,
+ * backslashes, `#` comments and executable `/*! *\/` comments (whose content counts) on MySQL.
+ */
+export const tokenize = (sql: string, dialect: Dialect): Tokens => new Scanner(sql, dialect).all()
+
+const SPACE = /\s+/y
+const WORD = /[\p{L}_\u0080-\uffff][\p{L}\p{N}_$\u0080-\uffff]*/uy
+const NUMBER = /(?:0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
+const DOLLAR_QUOTE = /\$(?:[\p{L}_\u0080-\uffff][\p{L}\p{N}_\u0080-\uffff]*)?\$/uy
+const EXECUTABLE_COMMENT = /\/\*M?!\d{0,6}/y
+/** Letters before a quote that make it another kind of literal. Only `E` gives backslashes a meaning. */
+const POSTGRES_STRING_PREFIX = /(?:[eEbBxXnN]|[uU]&)(?=')/y
+const MYSQL_STRING_PREFIX = /[bBxXnN](?=')/y
+
+class Scanner {
+  readonly #tokens: Token[] = []
+  #at = 0
+  #inExecutableComment = false
+  #unterminated: Unterminated | undefined
+
+  constructor(
+    private readonly sql: string,
+    private readonly dialect: Dialect,
+  ) {}
+
+  all(): Tokens {
+    while (this.#at < this.sql.length && this.#unterminated === undefined) this.#next()
+    if (this.#inExecutableComment && this.#unterminated === undefined)
+      this.#unterminated = { at: this.#at, what: 'a /*! comment' }
+    return { tokens: this.#tokens, unterminated: this.#unterminated }
+  }
+
+  #next(): void {
+    if (this.#skip(SPACE)) return
+    if (this.#lineComment() || this.#blockComment() || this.#literal() || this.#quotedName()) return
+    const word = this.#match(WORD)
+    if (word !== undefined) return this.#push('word', word.length, word.toUpperCase())
+    const number = this.#match(NUMBER)
+    if (number !== undefined) return this.#push('number', number.length)
+    this.#push('symbol', String.fromCodePoint(this.sql.codePointAt(this.#at) ?? 0).length)
+  }
+
+  #lineComment(): boolean {
+    const { sql, dialect } = this
+    const starts =
+      (sql.startsWith('--', this.#at) &&
+        (dialect === 'postgres' || /[\s\0]|$/y.test(sql.slice(this.#at + 2, this.#at + 3)))) ||
+      (dialect === 'mysql' && sql[this.#at] === '#')
+    if (!starts) return false
+    const newline = sql.indexOf('\n', this.#at)
+    this.#push('comment', (newline < 0 ? sql.length : newline) - this.#at)
+    return true
+  }
+
+  #blockComment(): boolean {
+    if (this.#inExecutableComment && this.sql.startsWith('*/', this.#at)) {
+      this.#inExecutableComment = false
+      this.#push('marker', 2)
+      return true
+    }
+    if (!this.sql.startsWith('/*', this.#at)) return false
+    const executable = this.dialect === 'mysql' ? this.#match(EXECUTABLE_COMMENT) : undefined
+    if (executable !== undefined) {
+      this.#inExecutableComment = true
+      this.#push('marker', executable.length)
+      return true
+    }
+    const end = this.dialect === 'postgres' ? this.#endOfNestedComment() : this.#after('*/', this.#at + 2)
+    this.#pushUpTo(end, 'comment', 'a comment')
+    return true
+  }
+
+  #endOfNestedComment(): number | undefined {
+    const edges = /\/\*|\*\//g
+    edges.lastIndex = this.#at
+    let depth = 0
+    for (let edge = edges.exec(this.sql); edge !== null; edge = edges.exec(this.sql)) {
+      depth += edge[0] === '/*' ? 1 : -1
+      if (depth === 0) return edges.lastIndex
+    }
+    return undefined
+  }
+
+  #literal(): boolean {
+    const { sql, dialect } = this
+    const prefix = this.#match(dialect === 'postgres' ? POSTGRES_STRING_PREFIX : MYSQL_STRING_PREFIX) ?? ''
+    const opening = this.#at + prefix.length
+    if (sql[opening] === "'" || (dialect === 'mysql' && sql[opening] === '"')) {
+      const backslashes = dialect === 'mysql' || prefix.toUpperCase() === 'E'
+      this.#pushUpTo(this.#endOfQuoted(opening, backslashes), 'string', 'a string')
+      return true
+    }
+    const tag = dialect === 'postgres' ? this.#match(DOLLAR_QUOTE) : undefined
+    if (tag === undefined) return false
+    this.#pushUpTo(this.#after(tag, this.#at + tag.length), 'string', `a ${tag} string`)
+    return true
+  }
+
+  #quotedName(): boolean {
+    const { sql, dialect } = this
+    const unicode = dialect === 'postgres' && /^[uU]&"/.test(sql.slice(this.#at, this.#at + 3))
+    const opening = unicode ? this.#at + 2 : this.#at
+    const quote = dialect === 'postgres' ? '"' : '`'
+    if (sql[opening] !== quote) return false
+    const end = this.#endOfQuoted(opening, false)
+    const name = sql.slice(opening + 1, (end ?? sql.length) - 1).replaceAll(quote + quote, quote)
+    this.#pushUpTo(end, 'quoted', 'a quoted name', name)
+    return true
+  }
+
+  /** After the quote that closes the one at `opening`; a doubled quote does not. */
+  #endOfQuoted(opening: number, backslashes: boolean): number | undefined {
+    const { sql } = this
+    const quote = sql[opening]
+    for (let at = opening + 1; at < sql.length; at++) {
+      if (backslashes && sql[at] === '\\') at++
+      else if (sql[at] === quote && sql[at + 1] === quote) at++
+      else if (sql[at] === quote) return at + 1
+    }
+    return undefined
+  }
+
+  #after(text: string, from: number): number | undefined {
+    const at = this.sql.indexOf(text, from)
+    return at < 0 ? undefined : at + text.length
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at
+    return pattern.exec(this.sql)?.[0]
+  }
+
+  #skip(pattern: RegExp): boolean {
+    const found = this.#match(pattern)
+    this.#at += found?.length ?? 0
+    return found !== undefined
+  }
+
+  #pushUpTo(end: number | undefined, kind: TokenKind, what: string, value?: string): void {
+    if (end === undefined) this.#unterminated = { at: this.#at, what }
+    this.#push(kind, (end ?? this.sql.length) - this.#at, value)
+  }
+
+  #push(kind: TokenKind, length: number, value?: string): void {
+    const end = this.#at + length
+    const text = this.sql.slice(this.#at, end)
+    this.#tokens.push({ kind, text, value: value ?? text, start: this.#at, end })
+    this.#at = end
+  }
+}

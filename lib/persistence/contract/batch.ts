@@ -1,0 +1,43 @@
+import { InvalidArgument } from '../../errors.js'
+import type { Values } from './new-entity.js'
+import { byCodePoint } from '../query/code-point-order.js'
+import { MAX_BATCH } from './repository.js'
+
+/**
+ * Checks the keys of a batch.
+ * @param field - the request's list, for the error.
+ * @throws InvalidArgument when there are too many, or one stands twice where each may be written once.
+ */
+export function checkBatch(
+  keys: readonly string[],
+  field: string,
+  { unique }: { readonly unique: boolean },
+): void {
+  if (keys.length > MAX_BATCH)
+    throw new InvalidArgument(field, `has ${keys.length} entries: a batch holds at most ${MAX_BATCH}`)
+  if (!unique) return
+  const seen = new Set<string>()
+  for (const key of keys) {
+    if (seen.has(key)) throw new InvalidArgument(field, `names the key ${JSON.stringify(key)} twice`)
+    seen.add(key)
+  }
+}
+
+/** One item of a batch update, ready to be written. */
+export interface Patched {
+  readonly key: string
+  readonly patch: Values
+  readonly index: number
+  readonly ifMatch: string | undefined
+}
+
+/** Whether no item says which etag its entity must have, so that one statement may write them all. */
+export const isUnconditional = (patches: readonly Patched[]): boolean =>
+  patches.every(({ ifMatch }) => ifMatch === undefined)
+
+/**
+ * The order in which the items of a batch are written on every backend: two batches never wait for each other, and a
+ * unique value that one item leaves and another takes conflicts everywhere or nowhere.
+ */
+export const inKeyOrder = <T extends { readonly key: string }>(items: readonly T[]): T[] =>
+  [...items].sort((a, b) => byCodePoint(a.key, b.key))

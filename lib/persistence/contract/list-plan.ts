@@ -1,0 +1,132 @@
+import { InvalidArgument } from '../../errors.js'
+import { isLonger } from '../../resource/values/check-values.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { parseFilterPlan } from '../query/filter.js'
+import { parseOrderTerms, type OrderTerm } from '../query/order-by.js'
+import { decodePageToken, encodeKeyset, encodeOffset, type PageCursor } from '../query/page-token.js'
+import { and, equals, type FilterNode, or, type PlanColumn } from '../query/plan.js'
+import type { ListOptions } from './repository.js'
+import { isStorable, type Scope } from './scope.js'
+
+export const DEFAULT_PAGE_SIZE = 50
+export const MAX_PAGE_SIZE = 1000
+/** What counts of a text or of bytes that nothing bounds: more of it would make tokens that no HTTP client can send. */
+export const ORDERED_LENGTH = 512
+const MAX_SEARCH_LENGTH = 1024
+
+export interface PagingOptions {
+  /** Turns the checksum of page tokens into an HMAC, so that clients cannot make tokens of their own. */
+  readonly pageTokenKey?: string | Uint8Array
+  /**
+   * `offset` emits offset tokens; `keyset`, the default, neither repeats nor skips rows under writes. Both are accepted, and a
+   * walk that began with one goes on with it.
+   */
+  readonly paging?: 'keyset' | 'offset'
+}
+
+/** What a list asks, free of backend: which rows, in which order, from where. */
+export interface ListPlan {
+  readonly filter: FilterNode | undefined
+  readonly search: string
+  readonly showDeleted: boolean
+  /** Ends in the key, so that the order is total. */
+  readonly terms: readonly OrderTerm[]
+  readonly cursor: PageCursor | undefined
+  readonly size: number
+  /** The token of the page after this one. @param lastValues - of the last row, one per term. */
+  nextPageToken(lastValues: readonly unknown[]): string
+}
+
+/**
+ * Reads list options once for every backend.
+ * @param under - an equality the caller's path states, such as a parent; it is ANDed as a plan node.
+ * @throws InvalidArgument with the field that is wrong.
+ */
+export function planList(
+  model: ResourceModel,
+  list: ListOptions,
+  scope: Scope,
+  paging: PagingOptions,
+  under?: FilterNode,
+): ListPlan {
+  const filterText = list.filter ?? ''
+  const orderBy = list.orderBy ?? ''
+  const search = (list.search ?? '').trim()
+  if (isLonger(search, MAX_SEARCH_LENGTH))
+    throw new InvalidArgument('q', `is longer than ${MAX_SEARCH_LENGTH} characters`)
+  if (!isStorable(search))
+    throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
+  const showDeleted = list.showDeleted === true
+  const filter = parseFilterPlan(filterText, model.columns, model.closed)
+  const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed), scope)
+  const resource = under === undefined ? model.type : `${model.type} ${JSON.stringify(valuesOf(under))}`
+  const pageScope = {
+    resource,
+    tenant: scope.tenant,
+    filter: filterText,
+    orderBy,
+    search,
+    showDeleted,
+  }
+  const cursor = decodePageToken(list.pageToken ?? '', terms, pageScope, paging.pageTokenKey)
+  const size = sizeOf(list.pageSize)
+  const skipped = cursor?.kind === 'offset' ? cursor.offset : 0
+  return {
+    filter: under === undefined ? filter : and(filter, reachable(under)),
+    search,
+    showDeleted,
+    terms,
+    cursor,
+    size,
+    nextPageToken: (lastValues) =>
+      (cursor?.kind ?? paging.paging) === 'offset'
+        ? encodeOffset(skipped + size)
+        : encodeKeyset(lastValues, terms, pageScope, paging.pageTokenKey),
+  }
+}
+
+function sizeOf(asked: number | undefined): number {
+  if (asked === undefined || asked <= 0) return DEFAULT_PAGE_SIZE
+  if (!Number.isInteger(asked)) throw new InvalidArgument('page_size', 'has to be an integer')
+  return Math.min(asked, MAX_PAGE_SIZE)
+}
+
+/**
+ * Adds the key, and the tenant where the list spans several, so that no two rows are equal. Those two count whole; of any
+ * other unbounded value the beginning does.
+ */
+function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Scope): readonly OrderTerm[] {
+  const last = terms.at(-1)?.direction ?? 'asc'
+  const isWhole = (column: PlanColumn) =>
+    column.column === model.key.column || column.column === model.tenant?.column || isBounded(column)
+  const total = terms.map(({ column, direction }) => ({
+    column: isWhole(column) ? column : { ...column, first: ORDERED_LENGTH },
+    direction,
+  }))
+  const tieBreakers =
+    model.tenantInKey && scope.tenant === undefined ? [model.key, model.tenant] : [model.key]
+  for (const field of tieBreakers)
+    if (field !== undefined && !terms.some(({ column }) => column.column === field.column))
+      total.push({ column: field, direction: last })
+  return total
+}
+
+const isBounded = ({ kind, maxLength }: PlanColumn): boolean =>
+  kind === 'string' ? maxLength !== undefined && maxLength <= ORDERED_LENGTH : kind !== 'bytes'
+
+/** The tenant as a plan node, for a backend that evaluates the whole condition as one. */
+export const tenantNode = (model: ResourceModel, scope: Scope): FilterNode | undefined =>
+  model.tenant === undefined || scope.tenant === undefined ? undefined : equals(model.tenant, scope.tenant)
+
+/** No row holds what no column can: it need not be asked for, and PostgreSQL would refuse to. */
+function reachable(node: FilterNode): FilterNode {
+  if (node.kind === 'and') return and(...node.nodes.map(reachable))
+  const isHeld = node.kind !== 'compare' || typeof node.value !== 'string' || isStorable(node.value)
+  return isHeld ? node : or()
+}
+
+/** What a list is held to, so that a token of one parent is refused under another. */
+function valuesOf(node: FilterNode): unknown {
+  if (node.kind === 'and' || node.kind === 'or') return node.nodes.map(valuesOf)
+  return node.kind === 'compare' ? [node.column.column, String(node.value)] : node.kind
+}

@@ -1,0 +1,72 @@
+import { InvalidArgument } from '../../errors.js'
+import { zeroOf } from '../../resource/values/conversions.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { newEtag, newKey } from './identifiers.js'
+import type { Scope } from './scope.js'
+
+/** Where a repository gets what it does not invent: the time and the keys. */
+export interface Sources {
+  /** The current time; the system's clock when left out. */
+  readonly now?: () => Date
+  /** Mints a key for an entity that came without one; UUIDv7 when left out. */
+  readonly newKey?: (now: Date) => string
+}
+
+export type Values = Record<string, unknown>
+
+/** The time at which a write happens, cut to what every column keeps. */
+export const nowOf = (sources: Sources): Date => sources.now?.() ?? new Date()
+
+/**
+ * The entity a create stores: what the caller gave, with key, tenant, times and etag assigned.
+ * @throws InvalidArgument for a value that no column can hold, or a system call that names no tenant.
+ */
+export function newEntity<E extends object>(
+  model: ResourceModel<E>,
+  input: Partial<E>,
+  scope: Scope,
+  sources: Sources,
+): E {
+  const entity = model.create()
+  const to = entity as Values
+  const from = input as Readonly<Values>
+  const now = nowOf(sources)
+  for (const field of model.entityFields)
+    to[field.property] = initialValue(field, from, to[field.property], model, scope, sources, now)
+  model.checkValues(entity)
+  if (model.tenant !== undefined && (to[model.tenant.property] ?? '') === '')
+    throw new InvalidArgument(model.tenant.proto, 'a system call has to say whose resource it creates')
+  return entity
+}
+
+function initialValue(
+  field: Field,
+  from: Readonly<Values>,
+  /** What the class itself starts with. */
+  initial: unknown,
+  model: ResourceModel,
+  scope: Scope,
+  sources: Sources,
+  now: Date,
+): unknown {
+  const given = from[field.property] ?? undefined
+  switch (field.role) {
+    case 'key':
+      return given === undefined || given === '' ? (sources.newKey ?? newKey)(now) : given
+    case 'tenant':
+      // Whatever the caller sent; only a system call over all tenants may say whose it is.
+      return scope.tenant ?? given
+    case 'etag':
+      return newEtag()
+    case 'createTime':
+    case 'updateTime':
+      return now
+    case 'deleteTime':
+      return undefined
+    case 'expireTime':
+      return given ?? (model.ttlMs === undefined ? undefined : new Date(now.getTime() + model.ttlMs))
+    default:
+      return given ?? initial ?? (model.message === undefined ? undefined : zeroOf(field))
+  }
+}

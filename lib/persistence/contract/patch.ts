@@ -1,0 +1,76 @@
+import { checkValue } from '../../resource/values/check-values.js'
+import { zeroOf } from '../../resource/values/conversions.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Patched } from './batch.js'
+import { newEtag } from './identifiers.js'
+import { resolveMask } from './update-mask.js'
+import { nowOf, type Sources, type Values } from './new-entity.js'
+import type { BatchUpdateItem, UpdateOptions } from './repository.js'
+import type { Scope } from './scope.js'
+import { sealSecrets, type SealingOptions } from './secret-fields.js'
+
+/**
+ * What an update writes, by property: the masked fields, sealed secrets, and a new etag and update time.
+ * @throws InvalidArgument for a mask or a value that cannot be.
+ */
+export async function patchOf(
+  model: ResourceModel,
+  entity: object,
+  mask: readonly string[] | undefined,
+  options: UpdateOptions | undefined,
+  sources: Sources & SealingOptions,
+  scope: Scope,
+): Promise<Values> {
+  const from = entity as Readonly<Values>
+  const { fields, secrets } = resolveMask(model, from, mask, options)
+  const patch: Values = {}
+  for (const field of fields) {
+    const value = from[field.property] ?? (model.message === undefined ? undefined : zeroOf(field))
+    checkValue(field, value)
+    patch[field.property] = value
+  }
+  if (secrets.length > 0)
+    Object.assign(patch, await sealSecrets(secrets, from, sources, scope.context.signal))
+  return Object.assign(patch, stampsOf(model, sources))
+}
+
+/**
+ * What a batch update writes, item by item.
+ * @throws InvalidArgument for a mask or a value that cannot be.
+ */
+export async function patchesOf<E extends object>(
+  model: ResourceModel,
+  items: readonly BatchUpdateItem<string, E>[],
+  sources: Sources & SealingOptions,
+  scope: Scope,
+): Promise<Patched[]> {
+  const patches: Patched[] = []
+  for (const [index, { key, entity, fieldMask, touchOnly = false, ifMatch }] of items.entries())
+    patches.push({
+      key,
+      index,
+      ifMatch,
+      patch: await patchOf(model, entity, fieldMask, { touchOnly }, sources, scope),
+    })
+  return patches
+}
+
+/** What every write changes beside what it is asked to. */
+export function stampsOf(model: ResourceModel, sources: Sources): Values {
+  const stamps: Values = {}
+  if (model.etag !== undefined) stamps[model.etag.property] = newEtag()
+  if (model.updateTime !== undefined) stamps[model.updateTime.property] = nowOf(sources)
+  return stamps
+}
+
+/** What a soft delete changes: `delete_time` beside the stamps of every write. */
+export const deletionOf = (model: ResourceModel, sources: Sources): Values =>
+  model.deleteTime === undefined
+    ? {}
+    : { ...stampsOf(model, sources), [model.deleteTime.property]: nowOf(sources) }
+
+/** What an undelete changes. */
+export const restorationOf = (model: ResourceModel, sources: Sources): Values =>
+  model.deleteTime === undefined
+    ? {}
+    : { ...stampsOf(model, sources), [model.deleteTime.property]: undefined }

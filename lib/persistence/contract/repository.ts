@@ -1,0 +1,127 @@
+import type { RequestContext } from '../../context.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { FilterNode } from '../query/plan.js'
+
+/** What a list asks for. Every field may be left out. */
+export interface ListOptions {
+  /** AIP-160 expression; blank means no filter. */
+  readonly filter?: string
+  /** AIP-132 terms: `field [asc|desc]`, comma-separated; the key is always the last term. */
+  readonly orderBy?: string
+  /** 50 when not positive; more than 1000 is 1000. */
+  readonly pageSize?: number
+  /** What the previous page answered; opaque. */
+  readonly pageToken?: string
+  /** Include soft-deleted entities (AIP-148). */
+  readonly showDeleted?: boolean
+  /** Free text for searchable resources; blank means no search. */
+  readonly search?: string
+}
+
+export interface Page<T> {
+  readonly items: T[]
+  /** Empty when nothing follows. */
+  readonly nextPageToken: string
+}
+
+/** One entity of an atomic batch update. */
+export interface BatchUpdateItem<K, T> {
+  readonly key: K
+  readonly entity: Partial<T>
+  /** Proto field names; empty means a full update. */
+  readonly fieldMask: readonly string[]
+  /** As in {@link UpdateOptions}. */
+  readonly touchOnly?: boolean
+  /** As in {@link WriteOptions}; one that does not match fails the whole batch. */
+  readonly ifMatch?: string
+}
+
+/** What an operation may be told beside its operands. */
+export interface OperationOptions {
+  /** The call on whose behalf it runs; the current one when left out. */
+  readonly context?: RequestContext
+}
+
+export interface ListScope extends OperationOptions {
+  /** Holds the list to what a caller's path names, such as a parent; ANDed with the filter. */
+  readonly under?: FilterNode
+}
+
+export interface WriteOptions extends OperationOptions {
+  /** The etag the entity must still have (RFC 9110 If-Match, AIP-154); an empty one matches nothing. */
+  readonly ifMatch?: string
+  /** Lets a mask name output-only fields: for server code, never for a mask that came from a client. */
+  readonly outputOnly?: boolean
+}
+
+export interface UpdateOptions extends WriteOptions {
+  /**
+   * Writes `etag` and `update_time` and no field, whatever the mask says; false by default. For a mask whose names must all
+   * be ignored: hand it on as it is, because an empty one means a full update.
+   */
+  readonly touchOnly?: boolean
+}
+
+/**
+ * Storage of resource `T` under key `K` for the tenant of the calling principal. Service code depends on this, never on a
+ * backend. Every method rejects with PermissionDenied when a tenant-scoped resource is reached without a tenant.
+ */
+export interface Repository<T extends object, K = string> {
+  /** What the repository knows about its resource. */
+  readonly model: ResourceModel<T>
+  /** True where secrets are kept by an encryptor for development, which a production server refuses. */
+  readonly isForDevelopment?: boolean
+  /** Where a database has the rows, by the schema and prefix of the DataSource. No caller may be told. */
+  readonly table?: { readonly schema: string | undefined; readonly name: string }
+  /** A server asks before it binds its addresses. */
+  startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
+  /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
+  get(key: K, options?: OperationOptions): Promise<T>
+  /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
+  list(list?: ListOptions, options?: ListScope): Promise<Page<T>>
+  /** @throws {@link ErrConflict}, {@link ErrPreconditionFailed} */
+  create(entity: Partial<T>, options?: OperationOptions): Promise<T>
+  /**
+   * Without a mask every writable field is written, zero values included; with one only the fields it names.
+   * @throws InvalidArgument for a plain object that is not the whole entity and comes without a mask.
+   */
+  update(key: K, entity: Partial<T>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<T>
+  /** Soft or hard, depending on the resource. */
+  delete(key: K, options?: WriteOptions): Promise<void>
+  /** @throws {@link ErrNotFound} unless the entity is soft-deleted. */
+  undelete(key: K, options?: WriteOptions): Promise<T>
+  /** In the order of the keys, duplicates included; all or nothing. */
+  batchGet(keys: readonly K[], options?: OperationOptions): Promise<T[]>
+  /** In the order of the items, in one transaction; all or nothing. */
+  batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: OperationOptions): Promise<T[]>
+  /** In one transaction; all or nothing. */
+  batchDelete(keys: readonly K[], options?: OperationOptions): Promise<void>
+  /** Removes for good what expired at or before the instant; answers how many. */
+  purgeExpired(before: Date, options?: OperationOptions): Promise<number>
+  /**
+   * Runs `fn` in a transaction that every repository call of its context joins; nested ones are savepoints. What `fn`
+   * throws rolls everything back.
+   */
+  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
+  /**
+   * For a readiness check: rejects from when the database has refused a write because it takes none (a primary that was
+   * demoted) until it takes them again. Left out where there is no database.
+   */
+  checkWrites?(): Promise<void>
+}
+
+/** What a repository finds out about itself before anybody calls it, a sentence each. */
+export interface StartUpFindings {
+  /** What keeps a server from starting. */
+  readonly problems: readonly string[]
+  /** What is only logged. */
+  readonly warnings: readonly string[]
+}
+
+export interface TransactionOptions extends OperationOptions {
+  /** How often `fn` is run again after a deadlock or a serialization failure; 0 when left out. */
+  readonly retries?: number
+}
+
+/** The most entities one batch or page holds. */
+export const MAX_BATCH = 1000

@@ -1,0 +1,52 @@
+import { InvalidArgument, PermissionDenied } from '../../errors.js'
+import { RequestContext } from '../../context.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { OperationOptions } from './repository.js'
+
+/** Whose rows an operation reaches, and on whose behalf. */
+export interface Scope {
+  readonly context: RequestContext
+  /** Undefined reaches every tenant: system only, or a resource that belongs to no tenant. */
+  readonly tenant: string | undefined
+}
+
+/**
+ * The scope of an operation, from its principal alone.
+ * @throws PermissionDenied when the resource belongs to tenants and the call has none, or one that no row can be of.
+ */
+export function scopeOf(model: ResourceModel, options: OperationOptions | undefined): Scope {
+  const context = options?.context ?? RequestContext.current()
+  if (context.system !== undefined) context.reportSystemUse(model.type)
+  if (model.tenant === undefined) return { context, tenant: undefined }
+  const { tenant } = context
+  if (tenant === '' || (tenant === undefined && context.system === undefined))
+    throw new PermissionDenied('the call has no tenant, and this resource belongs to one')
+  if (tenant !== undefined && !isStorable(tenant))
+    throw new PermissionDenied('the tenant of the call is no text that a database can hold')
+  return { context, tenant }
+}
+
+/** What a system call over all tenants is told when it names a key that several of them have. */
+export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
+  new InvalidArgument(
+    model.key.proto,
+    'several tenants have this key: narrow the call with asSystem({ tenant })',
+  )
+
+/** Entities by their keys. @throws InvalidArgument when several tenants have one of them. */
+export function byKey<E extends object>(model: ResourceModel<E>, entities: readonly E[]): Map<string, E> {
+  const found = new Map<string, E>()
+  for (const entity of entities) {
+    const key = (entity as Readonly<Record<string, string>>)[model.key.property] as string
+    if (found.has(key)) throw ambiguousKey(model)
+    found.set(key, entity)
+  }
+  return found
+}
+
+/** Whether a database can hold the text at all; what it cannot hold is in no row, so nobody has to ask. */
+export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+/** Whether an If-Match can hold at all: not on a resource without etags, and not with what no entity of ours has for one. */
+export const canMatch = (model: ResourceModel, ifMatch: string | undefined): boolean =>
+  ifMatch === undefined || (model.etag !== undefined && ifMatch !== '' && isStorable(ifMatch))

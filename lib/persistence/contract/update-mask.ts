@@ -1,0 +1,105 @@
+import { InvalidArgument } from '../../errors.js'
+import { zeroOf } from '../../resource/values/conversions.js'
+import type { Field, Role } from '../../resource/fields/field.js'
+import { checkMaskPaths } from '../../resource/mask-paths.js'
+import type { ResourceModel, SecretField } from '../../resource/resource-model.js'
+import type { UpdateOptions } from './repository.js'
+
+/** What an update writes: plain fields, and secrets whose value is to be replaced. */
+export interface Writes {
+  readonly fields: readonly Field[]
+  readonly secrets: readonly SecretField[]
+}
+
+const NOTHING: Writes = { fields: [], secrets: [] }
+
+const WHY: Readonly<Partial<Record<Role, string>>> = {
+  key: 'the key of a resource never changes',
+  tenant: 'a resource never changes its tenant',
+  etag: 'the server assigns it at every write; to state a precondition, set it in the resource',
+  createTime: 'the server assigns it',
+  updateTime: 'the server assigns it',
+  deleteTime: 'call Delete or Undelete instead',
+  expireTime: 'the server assigns it',
+  outputOnly: 'it is output-only',
+  credential: 'a credential is minted by the server',
+}
+
+/**
+ * Resolves a mask of proto names. Empty or `*` is a full update (AIP-134): every writable field, zero values included,
+ * and the secrets the entity carries a new value for.
+ * @throws InvalidArgument for a name that is unknown or may not be written, saying why, and for a part of an entity without a mask.
+ */
+export function resolveMask(
+  model: ResourceModel,
+  entity: Readonly<Record<string, unknown>>,
+  mask: readonly string[] | undefined,
+  options: UpdateOptions | undefined,
+): Writes {
+  if (options?.touchOnly === true) return NOTHING
+  const isEmpty = mask === undefined || mask.length === 0
+  if (isEmpty) checkWhole(model, entity)
+  if (isEmpty || (mask.length === 1 && mask[0] === '*'))
+    return {
+      fields: fullUpdate(model),
+      secrets: model.secrets.filter(({ property }) => isNewSecret(entity[property])),
+    }
+  checkMaskPaths('update_mask', mask)
+  const fields = new Set<Field>()
+  const secrets = new Set<SecretField>()
+  for (const name of mask) {
+    const secret = model.secrets.find(({ proto }) => proto === name)
+    if (secret !== undefined) secrets.add(secret)
+    else fields.add(writableField(model, name, options))
+  }
+  // In column order, so that masks that differ only in order share one statement.
+  return { fields: model.entityFields.filter((field) => fields.has(field)), secrets: [...secrets] }
+}
+
+const full = new WeakMap<ResourceModel, readonly Field[]>()
+
+function fullUpdate(model: ResourceModel): readonly Field[] {
+  let fields = full.get(model)
+  if (fields === undefined) full.set(model, (fields = model.entityFields.filter((field) => field.writable)))
+  return fields
+}
+
+/**
+ * A part of an entity whose mask was forgotten would set the rest to zero. A plain object that lacks a field whose absence
+ * the message cannot tell is such a part. An instance of the class is whole by its type, as is what a client's message was
+ * turned into, and `*` says that the rest is to be zero.
+ */
+function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknown>>): void {
+  if (model.message === undefined || entity instanceof model.entity) return
+  const missing = fullUpdate(model).filter(
+    (field) => (entity[field.property] ?? undefined) === undefined && zeroOf(field) !== undefined,
+  )
+  if (missing.length === 0) return
+  const names = missing.map(({ proto }) => proto).join(', ')
+  throw new InvalidArgument(
+    'update_mask',
+    `names no field, which means all of them, and the entity lacks ${names}: name the fields to write, give the whole entity, or say * to set the rest to zero`,
+  )
+}
+
+const isNewSecret = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
+
+function writableField(model: ResourceModel, name: string, options: UpdateOptions | undefined): Field {
+  const field = model.byProto.get(name)
+  const internal = field !== undefined && !field.exposed
+  const credential = model.credentials.some(({ proto }) => proto === name)
+  if (
+    field?.writable ||
+    ((field?.role === 'outputOnly' || field?.role === 'expireTime') && options?.outputOnly) ||
+    (internal && options?.outputOnly && field.role === 'plain')
+  )
+    return field as Field
+  const why = credential ? WHY.credential : field === undefined || internal ? undefined : WHY[field.role]
+  if (why !== undefined) throw new InvalidArgument('update_mask', `${name} cannot be written: ${why}`)
+  if (name === '*')
+    throw new InvalidArgument('update_mask', '* stands for every field, so it has to stand alone')
+  throw new InvalidArgument(
+    'update_mask',
+    `there is no field ${JSON.stringify(name)}: use ${[...model.writable].join(', ')}`,
+  )
+}

@@ -1,0 +1,61 @@
+import type { Column, Columns } from '../../resource/fields/field.js'
+import type { Dialect } from './dialect.js'
+import { parseFilterPlan } from '../query/filter.js'
+import { type Direction, parseOrderTerms } from '../query/order-by.js'
+import type { FilterNode } from '../query/plan.js'
+import { toPredicate } from './predicate.js'
+
+/** A WHERE clause without its keyword, `''` when it asks nothing, and the values of its placeholders in order. */
+export interface Where {
+  readonly where: string
+  readonly params: unknown[]
+}
+
+/**
+ * An AIP-160 filter as SQL. Values are bound, never written into the text; unknown fields are refused.
+ * @param columns - filterable field → column; nothing else can be named.
+ * @param options.dialect - `postgres` (`$1`) when left out; the others use `?`.
+ * @throws InvalidArgument on `filter`, with the position.
+ */
+export const parseFilter = (
+  expression: string,
+  columns: Columns,
+  { dialect = 'postgres' }: { readonly dialect?: Dialect } = {},
+): Where => whereOf(parseFilterPlan(expression, columns), dialect)
+
+/**
+ * An AIP-132 order_by as columns in order, none when it is blank.
+ * @throws InvalidArgument on `order_by`, with the position.
+ */
+export const parseOrderBy = (
+  expression: string,
+  columns: Columns,
+): { readonly column: string; readonly direction: Direction }[] =>
+  parseOrderTerms(expression, columns).map(({ column, direction }) => ({ column: column.column, direction }))
+
+/**
+ * A filter checked now and written for a dialect later, with JSON columns of its own.
+ * @param jsonColumns - tags fields: `tags.key = "value"`, `tags:key`, `has(tags.key)`.
+ * @throws InvalidArgument on `filter`, with the position.
+ */
+export const filterPredicate = (
+  filter: string,
+  columns: Columns,
+  jsonColumns: Columns = {},
+): ((dialect?: Dialect) => Where) => {
+  const plan = parseFilterPlan(filter, { ...columns, ...tagColumns(jsonColumns) })
+  return (dialect = 'postgres') => whereOf(plan, dialect)
+}
+
+const whereOf = (plan: FilterNode | undefined, dialect: Dialect): Where => {
+  const params: unknown[] = []
+  return { where: plan === undefined ? '' : toPredicate(plan, dialect, params), params }
+}
+
+const tagColumns = (jsonColumns: Columns): Record<string, Column> =>
+  Object.fromEntries(
+    Object.entries(jsonColumns).map(([name, column]) => [
+      name,
+      typeof column === 'string' ? { column, kind: 'tags', nullable: true } : column,
+    ]),
+  )

@@ -1,0 +1,60 @@
+import { Unimplemented } from '../../errors.js'
+import type { SearchModel, SearchPart } from '../../resource/search/search-model.js'
+import type { Dialect } from './dialect.js'
+import { celToSql, joined, literal } from './cel-sql.js'
+import { quoteIdentifier } from './identifier.js'
+
+/** The stored vector of an INDEXED resource. */
+export const SEARCH_VECTOR = 'search_vector'
+
+/**
+ * SQL that holds for the rows a term finds; the term is appended to `params`. PostgreSQL matches words of the web-search
+ * syntax. Elsewhere it is a case-insensitive substring of all sources, for development.
+ * @param type - resource type, for the error.
+ * @throws Unimplemented when a source exists for PostgreSQL alone and this is not PostgreSQL.
+ */
+export function searchPredicate(
+  search: SearchModel,
+  type: string,
+  term: string,
+  dialect: Dialect,
+  params: unknown[],
+): string {
+  if (dialect === 'postgres') {
+    // The vector's `@` and `.` are spaces, so the query's have to be too, or no e-mail address is ever found.
+    params.push(term.replace(/[@.]/g, ' '))
+    const vector = search.strategy === 'INDEXED' ? quoteIdentifier(SEARCH_VECTOR, dialect) : vectorOf(search)
+    return `${vector} @@ websearch_to_tsquery(${config(search)}, $${params.length})`
+  }
+  const parts = search.parts.map((part) => portable(part, dialect) ?? unavailable(type))
+  params.push(term)
+  const text = joined(withSpaces(parts), dialect)
+  return dialect === 'sqlite' ? `instr(LOWER(${text}), LOWER(?)) > 0` : `LOCATE(LOWER(?), LOWER(${text})) > 0`
+}
+
+/** The tsvector of a row, whose `@` and `.` are spaces whatever the source: immutable, so that a column can be generated from it. PostgreSQL only. */
+export function vectorOf(search: SearchModel): string {
+  return `to_tsvector(${config(search)}, translate(${withSpaces(search.parts.map(inPostgres)).join(' || ')}, '@.', '  '))`
+}
+
+const config = ({ textConfig }: SearchModel): string => `${literal(textConfig, 'postgres')}::regconfig`
+
+/** One NULL source must not hide the row, so each is text or nothing. */
+function inPostgres(part: SearchPart): string {
+  if (part.kind === 'field') return `COALESCE(${quoteIdentifier(part.field.column, 'postgres')}, '')`
+  return part.postgres === undefined
+    ? celToSql(part.cel as never, 'postgres')
+    : `COALESCE((${part.postgres})::text, '')`
+}
+
+function portable(part: SearchPart, dialect: Dialect): string | undefined {
+  if (part.kind === 'field') return `COALESCE(${quoteIdentifier(part.field.column, dialect)}, '')`
+  return part.cel && celToSql(part.cel, dialect)
+}
+
+const withSpaces = (parts: readonly string[]): string[] =>
+  parts.flatMap((part, i) => (i === 0 ? [part] : ["' '", part]))
+
+function unavailable(type: string): never {
+  throw new Unimplemented(`full-text search for ${type} requires PostgreSQL`)
+}

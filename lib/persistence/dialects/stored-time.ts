@@ -1,0 +1,123 @@
+import type { Dialect } from './dialect.js'
+
+/** What google.protobuf.Timestamp, and so every client, can be told: the years 1 to 9999. */
+const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * A time as a row holds it: `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect answers ours. It is parsed by hand, because
+ * `Date.parse` costs ten times as much. Other writers store more: see `foreignTime`.
+ */
+export function storedTime(stored: unknown): Date | undefined {
+  if (typeof stored !== 'string' || !isUsual(stored)) return foreignTime(stored)
+  let ms = 0
+  if (stored.charCodeAt(19) === DOT) {
+    let scale = 100
+    for (let at = 20; scale >= 1; at++, scale /= 10) {
+      const digit = stored.charCodeAt(at) - ZERO
+      if (!(digit >= 0 && digit <= 9)) break
+      ms += digit * scale
+    }
+  }
+  return new Date(
+    Date.UTC(
+      digits(stored, 0) * 100 + digits(stored, 2),
+      digits(stored, 5) - 1,
+      digits(stored, 8),
+      digits(stored, 11),
+      digits(stored, 14),
+      digits(stored, 17),
+      ms,
+    ),
+  )
+}
+
+const [ZERO, NINE, DASH, COLON, DOT, PLUS, Z] = [48, 57, 45, 58, 46, 43, 90]
+
+const digits = (text: string, at: number): number =>
+  (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO
+
+/** A day of the years 1000 to 9999, a time to the second, and an end that says nothing but UTC. */
+function isUsual(text: string): boolean {
+  const first = text.charCodeAt(0)
+  if (first <= ZERO || first > NINE) return false
+  if (text.charCodeAt(4) !== DASH || text.charCodeAt(7) !== DASH || text.charCodeAt(16) !== COLON)
+    return false
+  if (!(digits(text, 5) > 0 && digits(text, 8) > 0)) return false
+  const end = text.length
+  if (end === 19 || text.charCodeAt(end - 1) === Z) return true
+  if (text.charCodeAt(end - 3) === PLUS) return digits(text, end - 2) === 0
+  const [third, fifth] = [text.charCodeAt(end - 3), text.charCodeAt(end - 5)]
+  return (
+    text.charCodeAt(19) === DOT &&
+    isDigit(text.charCodeAt(end - 1)) &&
+    third !== COLON &&
+    fifth !== PLUS &&
+    fifth !== DASH
+  )
+}
+
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
+
+/**
+ * The time that another writer stored, as near as a Timestamp comes to it: `infinity` and years after 9999 are its last
+ * instant, `-infinity` and years before 1 its first; a month or a day of zero is the first one. What is no time at all, which
+ * only SQLite can hold, is as if it were not set. A page is never refused for one of its rows.
+ */
+function foreignTime(stored: unknown): Date | undefined {
+  if (typeof stored !== 'string') return undefined
+  if (stored === 'infinity') return new Date(LAST_MS)
+  if (stored === '-infinity') return new Date(FIRST_MS)
+  const parts = FOREIGN.exec(stored)
+  if (parts === null) return undefined
+  const [
+    ,
+    year = '',
+    month,
+    day,
+    hour = '0',
+    minute = '0',
+    second = '0',
+    fraction = '',
+    sign,
+    offset = '0',
+    rest = '0',
+    bc,
+  ] = parts
+  if (bc !== undefined || Number(year) === 0) return new Date(FIRST_MS)
+  const instant = new Date(0)
+  // No Date reaches as far as PostgreSQL; a year after the last is one, whichever it is.
+  instant.setUTCFullYear(Math.min(Number(year), 10_000), (Number(month) || 1) - 1, Number(day) || 1)
+  instant.setUTCHours(
+    Number(hour),
+    Number(minute),
+    Number(second),
+    Number(fraction.slice(0, 3).padEnd(3, '0')),
+  )
+  const shift = (Number(offset) * 60 + Number(rest)) * 60_000 * (sign === '-' ? -1 : 1)
+  return new Date(Math.min(Math.max(instant.getTime() - shift, FIRST_MS), LAST_MS))
+}
+
+const DATE = /([0-9]{4,6})-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])/.source
+const CLOCK = /([01][0-9]|2[0-4]):([0-5][0-9])(?::([0-6][0-9])(?:\.([0-9]+))?)?/.source
+const ZONE = /(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)?/.source
+/** What PostgreSQL and MySQL answer, and the spellings of a time in UTC or with an offset that SQLite reads. */
+const FOREIGN = new RegExp(`^${DATE}(?:[ T]${CLOCK} ?${ZONE})?( BC)?$`)
+
+/**
+ * A stored time exactly, as a cursor needs it: another writer's may be finer than a Date, or no time that we write, and a
+ * Date in its place would repeat its row or lose others.
+ */
+export function exactTime(stored: unknown, value: unknown, dialect: Dialect): unknown {
+  if (stored === null || stored === undefined) return value
+  // SQLite compares the texts.
+  if (dialect === 'sqlite') return value instanceof Date && value.toJSON() === stored ? value : stored
+  if (typeof stored !== 'string') return value
+  const usual = USUAL.exec(stored)
+  if (usual === null || !(value instanceof Date)) return stored
+  const rest = (usual[1] ?? '').padEnd(6, '0').slice(3)
+  return rest === '000' ? value : BigInt(value.getTime()) * 1000n + BigInt(rest)
+}
+
+/** A time of the years 1000 to 9999 as PostgreSQL and MySQL answer it. */
+const USUAL = /^[1-9]\d{3}-(?!00)\d\d-(?!00)\d\d \d\d:\d\d:\d\d(?:\.(\d{1,6}))?(?:\+00)?$/

@@ -1,0 +1,39 @@
+import type { DataSource } from 'typeorm'
+import { MysqlDatabase } from './mysql/mysql-database.js'
+import { PostgresDatabase } from './postgres/postgres-database.js'
+import { SqliteDatabase } from './sqlite/sqlite-database.js'
+import type { Dialect } from '../dialects/dialect.js'
+import type { Database } from './executor/executor.js'
+import { SqliteDriver } from './sqlite/driver.js'
+
+export interface DatabaseOptions {
+  /** Instead of what the server says it is; for speaking MySQL 8 to a MariaDB in tests. */
+  readonly dialect?: Dialect
+}
+
+/** One Database per DataSource, so that a transaction can tell whether it is its own. */
+const databases = new WeakMap<DataSource, Database>()
+
+/**
+ * The way to a DataSource's database; the same object every time. `options` count on the first call only.
+ * @throws TypeError for a DataSource that is not on PostgreSQL, MySQL, MariaDB or a `SqliteDataSource`.
+ */
+export function executorOf(dataSource: DataSource, options: DatabaseOptions = {}): Database {
+  const known = databases.get(dataSource)
+  if (known !== undefined) return known
+  const database = databaseOf(dataSource, options)
+  databases.set(dataSource, database)
+  return database
+}
+
+function databaseOf(dataSource: DataSource, { dialect }: DatabaseOptions): Database {
+  const { type } = dataSource.options
+  if (dataSource.driver instanceof SqliteDriver) return new SqliteDatabase(dataSource)
+  if (type === 'postgres') return new PostgresDatabase(dataSource)
+  if (type === 'mysql' || type === 'mariadb') {
+    return new MysqlDatabase(dataSource, dialect === 'mysql' || dialect === 'mariadb' ? dialect : undefined)
+  }
+  const advice =
+    type === 'better-sqlite3' ? ': use SqliteDataSource, whose transactions keep to themselves' : ''
+  throw new TypeError(`a DataSource of type ${type} is not supported${advice}`)
+}

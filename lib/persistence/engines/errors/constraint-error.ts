@@ -1,0 +1,146 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  Aborted,
+  AshlarError,
+  Cancelled,
+  DeadlineExceeded,
+  ErrConflict,
+  ErrPreconditionFailed,
+  Unavailable,
+} from '../../../errors.js'
+import { withoutValues } from '../../../faults/driver-fault.js'
+import { isInstance } from '../../../faults/readable.js'
+import { cancellation } from './cancellation.js'
+import { StaleStatement } from './stale-statement.js'
+import { driverErrors, type DriverError } from './driver-errors.js'
+
+export { readOnlyError } from './read-only-error.js'
+
+type Kind = 'conflict' | 'precondition'
+
+/** What a trigger stands against a write with (P0001, P0004, SIGNAL's 45000, RAISE) is a precondition on every database. */
+
+/** PostgreSQL's SQLSTATEs. */
+const SQLSTATES: Readonly<Record<string, Kind>> = {
+  '23505': 'conflict',
+  '23000': 'precondition',
+  '23001': 'precondition',
+  '23502': 'precondition',
+  '23503': 'precondition',
+  '23514': 'precondition',
+  '23P01': 'precondition',
+  P0001: 'precondition',
+  P0004: 'precondition',
+}
+
+/** MySQL and MariaDB by number, because MariaDB's names are those of other errors (4025 is its CHECK). */
+const ERRNOS: Readonly<Record<number, Kind>> = {
+  1022: 'conflict',
+  1062: 'conflict',
+  1169: 'conflict',
+  1586: 'conflict',
+  1761: 'conflict',
+  1762: 'conflict',
+  1859: 'conflict',
+  1048: 'precondition',
+  1216: 'precondition',
+  1217: 'precondition',
+  1263: 'precondition',
+  1364: 'precondition',
+  1451: 'precondition',
+  1452: 'precondition',
+  1566: 'precondition',
+  1644: 'precondition',
+  3819: 'precondition',
+  4025: 'precondition',
+}
+
+/** The class of unhandled exceptions that a user defines: what SIGNAL uses, and RAISE may. */
+const USER_DEFINED = /^45[0-9A-Z]{3}$/
+
+/** SQLite's extended codes, as `better-sqlite3` reports them; any other constraint is a precondition. */
+const SQLITE_CODES: Readonly<Record<string, Kind>> = {
+  SQLITE_CONSTRAINT_UNIQUE: 'conflict',
+  SQLITE_CONSTRAINT_PRIMARYKEY: 'conflict',
+  SQLITE_CONSTRAINT_ROWID: 'conflict',
+}
+
+/** `sqlite3` has one number for every constraint. Its text begins with words of SQLite's own, never with a value. */
+const SQLITE_CONSTRAINT = 19
+const SQLITE_UNIQUE = /^SQLITE_CONSTRAINT: (?:UNIQUE constraint failed|PRIMARY KEY must be unique)/
+
+const RETRYABLE_STATES = new Set<unknown>(['40001', '40P01', '55P03'])
+const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213])
+
+/**
+ * What a violated constraint means to a caller: {@link ErrConflict} for a unique one, {@link ErrPreconditionFailed} for a
+ * foreign key, NOT NULL, CHECK or exclusion, undefined for any other error. Goes by the driver's codes: by the text, a
+ * client's value could pass for a conflict. The cause keeps the driver's codes, not its values. Never throws, whatever it is
+ * given.
+ */
+export function constraintError(error: unknown): ErrConflict | ErrPreconditionFailed | undefined {
+  if (isInstance(error, ErrConflict) || isInstance(error, ErrPreconditionFailed)) return error
+  if (isInstance(error, AshlarError)) return undefined
+  for (const candidate of driverErrors(error)) {
+    const kind = kindOf(candidate)
+    if (kind === 'conflict') return new ErrConflict(withoutValues(error))
+    if (kind === 'precondition') return new ErrPreconditionFailed(withoutValues(error))
+  }
+  return undefined
+}
+
+function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefined {
+  if (typeof sqlState === 'string') {
+    const kind = typeof errno === 'number' ? ERRNOS[errno] : undefined
+    return kind ?? (USER_DEFINED.test(sqlState) ? 'precondition' : undefined)
+  }
+  if (typeof code !== 'string' || code.length > LONGEST_CODE) return undefined
+  if (code === 'SQLITE_CONSTRAINT' && errno === SQLITE_CONSTRAINT)
+    return typeof message === 'string' && SQLITE_UNIQUE.test(message) ? 'conflict' : 'precondition'
+  if (code.startsWith('SQLITE_CONSTRAINT_')) return SQLITE_CODES[code] ?? 'precondition'
+  if (USER_DEFINED.test(code)) return 'precondition'
+  return Object.hasOwn(SQLSTATES, code) ? SQLSTATES[code] : undefined
+}
+
+const LONGEST_CODE = 64
+
+/**
+ * Whether the same work may succeed when it is done again: a deadlock, a serialization failure, a lock timeout, a
+ * statement whose plan is out of date, whatever was wrapped around it. Not when the commit may have gone through, or nobody waits any more.
+ */
+export function retryable(error: unknown): boolean {
+  if ([Unavailable, Cancelled, DeadlineExceeded].some((type) => isInstance(error, type))) return false
+  const errors = driverErrors(error)
+  if (errors.some(({ thrown }) => isInstance(thrown, StaleStatement))) return true
+  return errors.some(
+    ({ code, errno, sqlState }) =>
+      (typeof sqlState === 'string' && RETRYABLE_ERRNOS.has(errno)) ||
+      (typeof code === 'string' && (RETRYABLE_STATES.has(code) || code.startsWith('SQLITE_BUSY'))),
+  )
+}
+
+export interface RetryOptions {
+  /** Times to try again; 3 by default. */
+  readonly retries?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Runs one operation, and again when another writer was in the way, waiting a random while longer each time.
+ * @throws Aborted when the retries ran out.
+ */
+export async function withRetries<T>(
+  operation: () => Promise<T>,
+  { retries = 3, signal }: RetryOptions = {},
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await operation()
+    } catch (error) {
+      if (!retryable(error)) throw error
+      if (signal?.aborted === true) throw cancellation(signal, error)
+      if (attempt >= retries) throw error instanceof Aborted ? error : new Aborted(undefined, error)
+      await delay(Math.random() * 20 * 2 ** attempt)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { DriverFault } from '../../../faults/driver-fault.js'
+import { cancellation } from '../errors/cancellation.js'
+
+/** How long a cancelled statement may take to notice, before its connection is cut. */
+const GRACE_MS = 1000
+
+export interface Cancelling {
+  /** Asks the server to stop the statement. The connection must not be used by anybody until it is through. */
+  readonly cancel: () => Promise<void>
+  /** Cuts the connection. */
+  readonly destroy: () => void
+}
+
+/**
+ * Waits for a statement, and has it cancelled when the signal aborts. One that is through nevertheless answers as usual.
+ * @throws Cancelled, DeadlineExceeded
+ */
+export async function cancellable<T>(
+  running: Promise<T>,
+  signal: AbortSignal | undefined,
+  { cancel, destroy }: Cancelling,
+): Promise<T> {
+  if (signal === undefined) return running
+  let cancelling: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  const abort = () => {
+    timer = setTimeout(destroy, GRACE_MS)
+    cancelling = cancel().catch(() => {})
+  }
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  try {
+    return await running
+  } catch (error) {
+    throw signal.aborted ? cancellation(signal, new DriverFault(error)) : error
+  } finally {
+    signal.removeEventListener('abort', abort)
+    await cancelling
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Waits for transaction control, which is never cancelled: a connection that has not answered a while after the signal
+ * aborted is cut, or a network that swallows everything would keep it for as long as TCP tries.
+ */
+export async function unlessSilent<T>(
+  running: Promise<T>,
+  signal: AbortSignal | undefined,
+  destroy: () => void,
+): Promise<T> {
+  if (signal === undefined) return running
+  let timer: NodeJS.Timeout | undefined
+  const abort = () => {
+    timer = setTimeout(destroy, GRACE_MS)
+  }
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  try {
+    return await running
+  } finally {
+    signal.removeEventListener('abort', abort)
+    clearTimeout(timer)
+  }
+}

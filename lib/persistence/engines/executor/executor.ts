@@ -1,0 +1,55 @@
+import type { DataSource } from 'typeorm'
+import type { Dialect } from '../../dialects/dialect.js'
+
+/** SQL text with placeholders of its dialect (`$1` on PostgreSQL, `?` elsewhere). Build it once and keep it. */
+export interface Statement {
+  /** Unique in the process: the same name always carries the same text. At most 63 bytes. */
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * Values in the order of the select list. PostgreSQL answers everything as text; MySQL text, Buffers, and numbers for
+ * integers up to 32 bits and floats; SQLite text, numbers and Buffers. NULL is null. On SQLite every selected column
+ * needs a name of its own.
+ */
+export type Row = readonly unknown[]
+
+export interface Result {
+  readonly rows: readonly Row[]
+  /** Rows a write found (also those whose values did not change), or rows answered by anything else. */
+  readonly affected: number
+}
+
+export interface RunOptions {
+  /** Aborting rejects with Cancelled or DeadlineExceeded and cancels the SQL where the driver can. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * The one way a repository's SQL takes to a database: a pool, or the transaction of the context.
+ * Values may be null, boolean, string, finite number, bigint, Buffer or Uint8Array, arrays of these on PostgreSQL, infinities on
+ * SQLite; anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a DriverFault: the driver's codes, without
+ * values.
+ */
+export interface Executor {
+  readonly dialect: Dialect
+  run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result>
+}
+
+/** One connection that nobody else uses until it is released. */
+export interface Lease extends Executor {
+  /** Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). A COMMIT that the server answers with ROLLBACK rejects. */
+  control(text: string): Promise<void>
+  /** Hands the connection back; `broken` closes it instead, because nobody knows what state it is in. */
+  release(options?: { readonly broken?: boolean }): void
+}
+
+/** The pool of one DataSource. */
+export interface Database extends Executor {
+  readonly dataSource: DataSource
+  /** Waits in line for a connection. */
+  lease(options?: RunOptions): Promise<Lease>
+  /** @throws Unavailable from when the database has refused a write because it takes none until it takes them again. */
+  checkWrites(): Promise<void>
+}

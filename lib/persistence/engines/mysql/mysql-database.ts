@@ -1,0 +1,271 @@
+import type { DataSource } from 'typeorm'
+import { Unavailable } from '../../../errors.js'
+import { DriverFault } from '../../../faults/driver-fault.js'
+import { bufferOf } from '../../dialects/buffer-of.js'
+import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor/executor.js'
+import { named } from '../executor/named-statement.js'
+import { readOnlyError } from '../errors/read-only-error.js'
+import { cancellable, unlessSilent } from '../executor/cancellable.js'
+import { checkout } from '../executor/checkout.js'
+import { NamedStatements } from '../executor/named-statements.js'
+import { checkValues } from '../executor/statement-values.js'
+import { Writability } from '../executor/writability.js'
+
+/** What is used of `mysql2`. */
+interface Module {
+  readonly Connection: new (options: { config: object }) => Connection
+  readonly TypedParameter?: {
+    readonly LONGLONG: ((value: bigint) => unknown) & { unsigned(value: bigint): unknown }
+  }
+}
+
+interface Pool {
+  readonly config: { readonly connectionConfig: { readonly user?: string } }
+  getConnection(done: (error: Error | null, connection: Connection | undefined) => void): void
+}
+
+interface Connection {
+  readonly threadId: number
+  readonly stream: { destroy(): void }
+  readonly config: {
+    readonly user?: string
+    clientFlags: number
+    charsetNumber: number
+    jsonStrings?: boolean
+  }
+  execute(query: object, done: (error: Error | null, answer: unknown) => void): void
+  query(text: string, done: (error: Error | null) => void): void
+  unprepare(query: object): void
+  on(event: 'error', listener: () => void): void
+  release(): void
+  destroy(): void
+}
+
+interface MysqlDriver {
+  readonly mysql: Module
+  readonly pool?: Pool
+  readonly version?: string
+}
+
+/**
+ * READ COMMITTED as on PostgreSQL: a row that is read after a write found nothing must be the row that the write saw, and
+ * MySQL's own REPEATABLE READ answers an older one; it also locks gaps, so that plain inserts deadlock. The mode is
+ * strict, so that nothing is cut or rounded in silence, and leaves NO_BACKSLASH_ESCAPES out, on which escaping relies. Of
+ * text, 1024 bytes would be sorted by: an order needs 512 characters, and the longest key that InnoDB has is 3072 bytes.
+ */
+const SESSION = [
+  `SET NAMES utf8mb4, time_zone = '+00:00'`,
+  `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', max_sort_length = 4096`,
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+]
+
+const FOUND_ROWS = 2
+const UTF8MB4 = 224
+
+/** Sends statements to the pool that TypeORM opened, for MySQL and MariaDB. */
+export class MysqlDatabase implements Database {
+  readonly #connections = new WeakMap<Connection, MysqlConnection>()
+  readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
+
+  constructor(
+    readonly dataSource: DataSource,
+    private readonly forced: 'mysql' | 'mariadb' | undefined,
+  ) {}
+
+  checkWrites(): Promise<void> {
+    return this.#writes.check()
+  }
+
+  /** Told apart by VERSION(), which TypeORM asked for: MariaDB counts from 10, MySQL has not come that far. */
+  get dialect(): 'mysql' | 'mariadb' {
+    if (this.forced !== undefined) return this.forced
+    if (this.dataSource.options.type === 'mariadb') return 'mariadb'
+    return Number.parseInt(initialized(this.#driver.version), 10) >= 10 ? 'mariadb' : 'mysql'
+  }
+
+  async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    const connection = await this.#connect(options?.signal)
+    try {
+      return await connection.run(statement, values, options)
+    } finally {
+      connection.release()
+    }
+  }
+
+  async lease(options?: RunOptions): Promise<Lease> {
+    const connection = await this.#connect(options?.signal)
+    connection.signal = options?.signal
+    return connection
+  }
+
+  get #driver(): MysqlDriver {
+    return this.dataSource.driver as unknown as MysqlDriver
+  }
+
+  async #connect(signal: AbortSignal | undefined): Promise<MysqlConnection> {
+    const { mysql, pool } = this.#driver
+    const connection = await checkout<Connection>((done) => initialized(pool).getConnection(done), signal)
+    const known = this.#connections.get(connection)
+    if (known !== undefined) return known
+    connection.on('error', () => {}) // The statement that runs is told, or the next one; unheard, it would end the process.
+    connection.config.charsetNumber = UTF8MB4
+    connection.config.jsonStrings = true
+    try {
+      if ((connection.config.clientFlags & FOUND_ROWS) === 0) {
+        throw new TypeError('the MySQL connection flag FOUND_ROWS must stay on: leave it out of `flags`')
+      }
+      for (const text of SESSION) await query(connection, text)
+    } catch (error) {
+      connection.destroy()
+      throw translated(error)
+    }
+    const fresh = new MysqlConnection(this.dialect, connection, mysql, initialized(pool), this.#writes)
+    this.#connections.set(connection, fresh)
+    return fresh
+  }
+}
+
+class MysqlConnection implements Lease {
+  /** Of whoever leased it. */
+  signal: AbortSignal | undefined
+  readonly #named = new NamedStatements()
+  #isCut = false
+  #isGivenUp = false
+
+  constructor(
+    readonly dialect: 'mysql' | 'mariadb',
+    private readonly connection: Connection,
+    private readonly mysql: Module,
+    private readonly pool: Pool,
+    private readonly writes: Writability,
+  ) {}
+
+  async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    checkValues(values, this.dialect)
+    const isKept = this.#named.isWorthwhile(statement)
+    const running = new Promise<Result>((resolve, reject) => {
+      this.connection.execute(
+        { ...TEXT, sql: statement.text, values: values.map(this.#bound) },
+        (error, answer) => {
+          if (error === null) resolve(toResult(answer))
+          else reject(error)
+        },
+      )
+    })
+    try {
+      return await cancellable(running, options?.signal, {
+        cancel: () => kill(this.mysql, this.pool, this.connection),
+        destroy: () => this.connection.stream.destroy(),
+      })
+    } catch (error) {
+      throw this.#failed(error)
+    } finally {
+      if (!isKept) this.connection.unprepare({ ...TEXT, sql: statement.text })
+    }
+  }
+
+  async control(text: string): Promise<void> {
+    const running = query(this.connection, text)
+    // Not by `destroy()`, which says goodbye and lets the statement wait for the answer.
+    const destroy = () => this.connection.stream.destroy()
+    await unlessSilent(running, this.signal, destroy).catch((error: unknown) => {
+      throw this.#failed(error)
+    })
+  }
+
+  release({ broken = false } = {}): void {
+    this.signal = undefined
+    if (broken || this.#isGivenUp || this.#named.isFull) this.#cut()
+    else if (!this.#isCut) this.connection.release()
+  }
+
+  #failed(error: unknown): unknown {
+    const refused = readOnlyError(error)
+    if (refused === undefined) return translated(error)
+    this.#isGivenUp = true
+    this.writes.refused()
+    return refused
+  }
+
+  #cut(): void {
+    this.#isCut = true
+    this.connection.destroy()
+  }
+
+  /** `mysql2` binds every number as a float, which a comparison with a 64-bit column or LIMIT does not stand. */
+  readonly #bound = (value: unknown): unknown => {
+    const typed = this.mysql.TypedParameter
+    if (value instanceof Uint8Array) return bufferOf(value)
+    if (typed === undefined || (typeof value !== 'bigint' && !Number.isSafeInteger(value))) return value
+    const integer = BigInt(value as bigint | number)
+    if (integer === BigInt.asIntN(64, integer)) return typed.LONGLONG(integer)
+    return integer === BigInt.asUintN(64, integer) ? typed.LONGLONG.unsigned(integer) : integer.toString()
+  }
+}
+
+/** Values come as text where a number or a Date of JavaScript would lose something. */
+const TEXT = {
+  rowsAsArray: true,
+  supportBigNumbers: true,
+  bigNumberStrings: true,
+  dateStrings: true,
+  decimalNumbers: false,
+  nestTables: false,
+  typeCast: true,
+  namedPlaceholders: false,
+}
+
+/** Some are of one engine or the other. */
+const READ_ONLY = named(
+  `SHOW VARIABLES WHERE variable_name IN ('read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only')`,
+)
+
+const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
+  (await on.run(READ_ONLY, [], options)).rows.some(([, value]) => value !== 'OFF')
+
+function toResult(answer: unknown): Result {
+  if (Array.isArray(answer)) return { rows: answer as Row[], affected: answer.length }
+  return { rows: [], affected: (answer as { readonly affectedRows: number }).affectedRows }
+}
+
+function initialized<T>(value: T | undefined): T {
+  if (value !== undefined) return value
+  throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
+}
+
+function query(connection: Connection, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    connection.query(text, (error) => (error === null ? resolve() : reject(error)))
+  })
+}
+
+/** What the server did not say, and what it says when it goes away, are errors of the connection. None keeps its values. */
+function translated(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error
+  if ('wireMessage' in error) return error
+  const isServers =
+    'sqlState' in error && typeof error.sqlState === 'string' && !error.sqlState.startsWith('08')
+  const isKilled = 'errno' in error && (error.errno === 1053 || error.errno === 1927)
+  const fault = new DriverFault(error)
+  return isServers && !isKilled ? fault : new Unavailable('the connection to the database was lost', fault)
+}
+
+/**
+ * Ends a statement through a connection of its own: the pool may be full of statements to be ended. It takes the same
+ * user to do it, and the pool may have moved to another since.
+ */
+async function kill(mysql: Module, pool: Pool, { threadId, config: own }: Connection): Promise<void> {
+  const { connectionConfig } = pool.config
+  const login = connectionConfig.user === own.user ? connectionConfig : own
+  const config = Object.create(
+    Object.getPrototypeOf(login) as object,
+    Object.getOwnPropertyDescriptors(login),
+  ) as object
+  const connection = new mysql.Connection({ config })
+  connection.on('error', () => {})
+  try {
+    await query(connection, `KILL QUERY ${threadId}`)
+  } finally {
+    connection.destroy()
+  }
+}

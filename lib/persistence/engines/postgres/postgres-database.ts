@@ -1,0 +1,223 @@
+import type { DataSource } from 'typeorm'
+import { Aborted, Unavailable } from '../../../errors.js'
+import { DriverFault } from '../../../faults/driver-fault.js'
+import type { Database, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
+import { named } from '../executor/named-statement.js'
+import { readOnlyError } from '../errors/read-only-error.js'
+import { cancellable, unlessSilent } from '../executor/cancellable.js'
+import { cancellation } from '../errors/cancellation.js'
+import { checkout } from '../executor/checkout.js'
+import { NamedStatements } from '../executor/named-statements.js'
+import { requestCancel } from './cancel-request.js'
+import { type Connection, PostgresQuery } from './postgres-query.js'
+import { maybeStale, StaleStatement } from '../errors/stale-statement.js'
+import { checkValues } from '../executor/statement-values.js'
+import { Writability } from '../executor/writability.js'
+
+/** What is used of `pg`. */
+interface Pool {
+  connect(done: (error: Error | undefined, client: Client | undefined) => void): void
+}
+
+interface Client {
+  readonly host: string
+  readonly port: number
+  readonly processID: number
+  readonly secretKey: number
+  readonly connection?: Connection
+  readonly pipeline?: boolean
+  /** `I` outside of a transaction, by what the server said last. */
+  getTransactionStatus(): string | null
+  query(query: PostgresQuery): void
+  query(query: { readonly text: string }): Promise<Answer | readonly Answer[]>
+  release(destroy?: boolean): void
+  on(event: 'error', listener: () => void): void
+}
+
+interface Answer {
+  readonly command: string
+  readonly rows: readonly Readonly<Record<string, unknown>>[]
+}
+
+/**
+ * Times as the rows are read, whatever the server's configuration or the role says. Nothing else may be set: a transaction
+ * pooler hands each transaction another session, and takes along only what the server reports, such as these two.
+ */
+const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid`
+
+/** Sends statements to the pool that TypeORM opened. */
+export class PostgresDatabase implements Database {
+  readonly dialect = 'postgres'
+  readonly #connections = new WeakMap<Client, PostgresConnection>()
+  readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
+
+  constructor(readonly dataSource: DataSource) {}
+
+  checkWrites(): Promise<void> {
+    return this.#writes.check()
+  }
+
+  async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    const connection = await this.#connect(options?.signal)
+    try {
+      return await connection.run(statement, values, options)
+    } finally {
+      connection.release()
+    }
+  }
+
+  async lease(options?: RunOptions): Promise<Lease> {
+    const connection = await this.#connect(options?.signal)
+    connection.signal = options?.signal
+    return connection
+  }
+
+  async #connect(signal: AbortSignal | undefined): Promise<PostgresConnection> {
+    const client = await checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal)
+    const known = this.#connections.get(client)
+    if (known !== undefined) return known
+    client.on('error', () => {}) // The statement that runs is told, or the next one; unheard, it would end the process.
+    try {
+      checkClient(client)
+      const cut = () => client.connection?.stream.destroy()
+      const answer = await unlessSilent(client.query({ text: SESSION }), signal, cut)
+      const connection = new PostgresConnection(client, isPooled(client, answer), this.#writes)
+      this.#connections.set(client, connection)
+      return connection
+    } catch (error) {
+      client.release(true)
+      throw signal?.aborted === true ? cancellation(signal, translated(error)) : translated(error)
+    }
+  }
+}
+
+class PostgresConnection implements Lease {
+  readonly dialect = 'postgres'
+  /** Of whoever leased it. */
+  signal: AbortSignal | undefined
+  readonly #named = new NamedStatements()
+  #isGivenUp = false
+  /** Of a statement that goes on though nobody waits for it. */
+  #cancelling: Promise<unknown> | undefined
+
+  constructor(
+    private readonly client: Client,
+    private readonly isPooled: boolean,
+    private readonly writes: Writability,
+  ) {}
+
+  async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    checkValues(values, 'postgres')
+    try {
+      return await this.#send(statement, values, options)
+    } catch (error) {
+      // What failed outside of a transaction has done nothing; a transaction that has failed is not for here to save.
+      if (!(error instanceof StaleStatement) || this.client.getTransactionStatus() !== 'I') throw error
+      return this.#send(statement, values, options)
+    }
+  }
+
+  #send(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    const isKept = !this.isPooled && this.#named.isWorthwhile(statement)
+    const running = new Promise<Result>((resolve, reject) => {
+      const query = new PostgresQuery(statement, values, isKept, (error, result) =>
+        result === undefined ? reject(this.#failed(error, query) as Error) : resolve(result),
+      )
+      this.client.query(query)
+    })
+    return cancellable(running, options?.signal, {
+      cancel: () => this.#cancel(),
+      destroy: () => this.#cut(),
+    })
+  }
+
+  /** A COMMIT after a failed statement is answered with ROLLBACK, and without an error. */
+  async control(text: string): Promise<void> {
+    const running = this.client.query({ text })
+    const answer = await unlessSilent(running, this.signal, () => this.#cut()).catch((error: unknown) => {
+      throw this.#failed(error)
+    })
+    if (text === 'COMMIT' && 'command' in answer && answer.command !== 'COMMIT') {
+      throw new Aborted('a statement of the transaction failed, so all of it was rolled back')
+    }
+  }
+
+  release({ broken = false } = {}): void {
+    this.signal = undefined
+    if (this.#cancelling === undefined)
+      return this.client.release(broken || this.#isGivenUp || this.#named.isFull)
+    // A pooler that loses the connection first does not know any more whose statement to cancel.
+    void this.#cancelling.then(() => this.client.release(true))
+  }
+
+  /** A request that is still on its way could stop the statement of whoever had the connection next. */
+  async #cancel(): Promise<void> {
+    if (await requestCancel(this.client)) return
+    this.#isGivenUp = true
+    this.#cut()
+  }
+
+  #cut(): void {
+    this.client.connection?.stream.destroy()
+  }
+
+  #failed(error: unknown, query?: PostgresQuery): unknown {
+    if (query?.wasPrepared === true && maybeStale(error)) {
+      delete this.client.connection?.parsedStatements[query.name]
+      return new StaleStatement(error)
+    }
+    const refused = readOnlyError(error)
+    if (refused !== undefined) {
+      this.#isGivenUp = true
+      this.writes.refused()
+      return refused
+    }
+    if (!isUnanswered(error)) return translated(error)
+    // The statement goes on, and whoever had the connection next would wait for it.
+    this.#cancelling = requestCancel(this.client)
+    return new Unavailable('the database did not answer within query_timeout', new DriverFault(error))
+  }
+}
+
+/** On a standby, and where the role or the database says so. */
+const READ_ONLY = named(`SELECT current_setting('transaction_read_only')`)
+
+const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
+  (await on.run(READ_ONLY, [], options)).rows[0]?.[0] === 'on'
+
+/** `pg` has waited for as long as its option `query_timeout` says. */
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'Query read timeout' && !('severity' in error)
+
+function poolOf(dataSource: DataSource): Pool {
+  const { driver } = dataSource
+  if ('master' in driver && driver.master !== undefined) return driver.master as Pool
+  throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
+}
+
+/**
+ * Whether another session answers than the one that the connection began with: a pooler makes up the number of its own. A
+ * statement prepared there would be missing on the next session, and stay on the last one for as long as that lives.
+ */
+const isPooled = ({ processID }: Client, answer: Answer | readonly Answer[]): boolean =>
+  !('rows' in answer) || Number(answer.rows[0]?.['pid']) !== processID
+
+function checkClient({ connection, pipeline }: Client): void {
+  if (connection === undefined)
+    throw new TypeError('pg-native is not supported: uninstall it, and pg is used')
+  if (pipeline === true) throw new TypeError('pg cannot pipeline these statements: leave out extra.pipeline')
+}
+
+/**
+ * An error without a SQLSTATE, or of those after which the server closes the connection, is one of the connection. None
+ * keeps its values.
+ */
+function translated(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error
+  if ('wireMessage' in error) return error
+  const code = 'code' in error && 'severity' in error ? String(error.code) : '08000'
+  const fault = new DriverFault(error)
+  return /^08|^57P0[1235]|^25P0[34]/.test(code)
+    ? new Unavailable('the connection to the database was lost', fault)
+    : fault
+}

@@ -1,0 +1,32 @@
+import { bufferOf } from '../../dialects/buffer-of.js'
+
+/** A bound value in the text form of PostgreSQL; bytes as they are. Expects what `checkValues` lets through. */
+export function toPostgres(value: unknown): string | Buffer | null {
+  if (typeof value === 'string') return value
+  if (value === null) return null
+  if (value instanceof Uint8Array) return bufferOf(value)
+  if (Array.isArray(value)) return toArrayLiteral(value)
+  return String(value as Scalar)
+}
+
+type Scalar = string | number | bigint | boolean
+
+/** `{…}` with every element quoted, so that none is read as NULL or as a delimiter. */
+function toArrayLiteral(items: readonly unknown[]): string {
+  let literal = '{'
+  for (let index = 0; index < items.length; index++) {
+    if (index > 0) literal += ','
+    literal += toElement(items[index])
+  }
+  return `${literal}}`
+}
+
+function toElement(item: unknown): string {
+  if (item === null) return 'NULL'
+  if (Array.isArray(item)) return toArrayLiteral(item)
+  if (item instanceof Uint8Array) return `"\\\\x${bufferOf(item).toString('hex')}"`
+  const text = String(item as Scalar)
+  return `"${SPECIAL.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
+}
+
+const SPECIAL = /["\\]/

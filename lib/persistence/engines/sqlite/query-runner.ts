@@ -1,0 +1,151 @@
+import { QueryFailedError, QueryResult, QueryRunnerAlreadyReleasedError } from 'typeorm'
+import type { ObjectLiteral } from 'typeorm'
+import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js'
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js'
+import { BroadcasterResult } from 'typeorm/subscriber/BroadcasterResult.js'
+import { AshlarError } from '../../../errors.js'
+import type { SqliteDriver } from './driver.js'
+import type { SqliteLease, SqliteLeases } from './leases.js'
+
+/** TypeORM's `any`: rows, a row id, or a QueryResult. */
+type RawResult = Awaited<ReturnType<BetterSqlite3QueryRunner['query']>>
+
+/** One per caller, unlike TypeORM's own, and alone on the connection while it has a transaction open. */
+export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
+  #lease: SqliteLease | undefined
+  #isMigrating = false
+
+  constructor(private readonly sqlite: SqliteDriver) {
+    super(sqlite)
+  }
+
+  override async startTransaction(isolationLevel?: IsolationLevel): Promise<void> {
+    await this.#hold()
+    try {
+      await super.startTransaction(isolationLevel)
+    } catch (error) {
+      await this.#letGo()
+      throw error
+    }
+  }
+
+  override async commitTransaction(): Promise<void> {
+    await super.commitTransaction()
+    await this.#letGo()
+  }
+
+  /** SQLite may have rolled back by itself, on a full disk say: the connection is handed back all the same. */
+  override async rollbackTransaction(): Promise<void> {
+    try {
+      await super.rollbackTransaction()
+    } catch (error) {
+      await this.#lease?.run('ROLLBACK', [], 'array').catch(() => {})
+      this.isTransactionActive = false
+      this.transactionDepth = 0
+      throw error
+    } finally {
+      await this.#letGo()
+    }
+  }
+
+  /** Foreign keys are off for the whole connection now, so nobody else may use it. */
+  override async beforeMigration(): Promise<void> {
+    await this.#hold()
+    this.#isMigrating = true
+    await this.query('PRAGMA foreign_keys = OFF')
+  }
+
+  override async afterMigration(): Promise<void> {
+    await this.query('PRAGMA foreign_keys = ON')
+    this.#isMigrating = false
+    await this.#letGo()
+  }
+
+  override async clearDatabase(database?: string): Promise<void> {
+    await this.beforeMigration()
+    try {
+      await super.clearDatabase(database)
+    } finally {
+      await this.afterMigration()
+    }
+  }
+
+  override async release(): Promise<void> {
+    if (this.isReleased) return
+    await super.release()
+    const lease = this.#lease
+    this.#lease = undefined
+    this.isReleased = true
+    if (lease === undefined) return
+    if (this.#isMigrating) await lease.run('ROLLBACK', [], 'array').catch(() => {})
+    if (this.#isMigrating) await lease.run('PRAGMA foreign_keys = ON', [], 'array')
+    await lease.release(!this.isTransactionActive)
+  }
+
+  override async query(
+    query: string,
+    parameters?: unknown[] | ObjectLiteral,
+    useStructuredResult = false,
+  ): Promise<RawResult> {
+    if (this.isReleased) throw new QueryRunnerAlreadyReleasedError()
+    const values = parameters ?? []
+    if (!Array.isArray(values)) throw new TypeError('SQLite takes its values as an array')
+    const { logger } = this.dataSource
+    const broadcasts = new BroadcasterResult()
+    logger.logQuery(query, values, this)
+    await this.broadcaster.broadcast('BeforeQuery', query, values)
+    const start = Date.now()
+    try {
+      const result = await this.#send(query, values)
+      const took = Date.now() - start
+      const limit = this.dataSource.options.maxQueryExecutionTime
+      if (limit !== undefined && limit > 0 && took > limit) logger.logQuerySlow(took, query, values, this)
+      this.broadcaster.broadcastAfterQueryEvent(broadcasts, query, values, true, took, result.raw, undefined)
+      return useStructuredResult ? result : result.raw
+    } catch (error) {
+      const cause = error instanceof Error ? error : new TypeError(String(error))
+      logger.logQueryError(cause, query, values, this)
+      this.broadcaster.broadcastAfterQueryEvent(broadcasts, query, values, false, undefined, undefined, error)
+      throw isDriverError(cause) ? new QueryFailedError(query, values, cause) : cause
+    } finally {
+      await broadcasts.wait()
+    }
+  }
+
+  async #send(query: string, values: readonly unknown[]): Promise<QueryResult> {
+    const on = this.#lease ?? this.#leases
+    // Taking the write lock at once means that another process cannot make the first write of a transaction fail.
+    const text = query === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : query
+    const { rows, affected, lastId } = await on.run(text, values, 'object')
+    const result = new QueryResult()
+    result.raw = lastId ?? rows
+    if (lastId === undefined) result.records = [...rows]
+    else result.affected = affected
+    return result
+  }
+
+  protected override loadPragmaRecords(tablePath: string, pragma: string): Promise<unknown> {
+    const [database, table] = this.splitTablePath(tablePath)
+    return this.query(`PRAGMA ${database === undefined ? '' : `"${database}".`}${pragma}("${table}")`)
+  }
+
+  async #hold(): Promise<void> {
+    this.#lease ??= await this.#leases.lease()
+  }
+
+  async #letGo(): Promise<void> {
+    if (this.#isMigrating || this.isTransactionActive) return
+    const lease = this.#lease
+    this.#lease = undefined
+    await lease?.release(true)
+  }
+
+  get #leases(): SqliteLeases {
+    if (this.sqlite.leases !== undefined) return this.sqlite.leases
+    throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
+  }
+}
+
+/** Ours (busy, cancelled) and programming mistakes are told as they are. */
+const isDriverError = (error: Error): boolean =>
+  !(error instanceof AshlarError || error instanceof TypeError || error instanceof RangeError)

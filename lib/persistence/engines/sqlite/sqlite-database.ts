@@ -1,0 +1,88 @@
+import { withoutValues } from '../../../faults/driver-fault.js'
+import type { Database, Executor, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
+import { named } from '../executor/named-statement.js'
+import { quoteIdentifier } from '../../dialects/identifier.js'
+import { readOnlyError } from '../errors/read-only-error.js'
+import type { DataSource } from 'typeorm'
+import { SqliteDriver } from './driver.js'
+import type { SqliteLease, SqliteLeases } from './leases.js'
+import { Writability } from '../executor/writability.js'
+
+/** Sends statements to the one connection of a SqliteDataSource. */
+export class SqliteDatabase implements Database {
+  readonly dialect = 'sqlite'
+  readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
+
+  constructor(readonly dataSource: DataSource) {}
+
+  run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    return send(this.#leases, statement, values, options).catch(this.#rethrow)
+  }
+
+  async lease(options?: RunOptions): Promise<Lease> {
+    return new SqliteExecutorLease(await this.#leases.lease(options?.signal), this.#rethrow)
+  }
+
+  checkWrites(): Promise<void> {
+    return this.#writes.check()
+  }
+
+  readonly #rethrow = (error: unknown): never => {
+    const refused = readOnlyError(error)
+    if (refused === undefined) throw withoutValues(error)
+    this.#writes.refused()
+    throw refused
+  }
+
+  get #leases(): SqliteLeases {
+    const { driver } = this.dataSource
+    const leases = driver instanceof SqliteDriver ? driver.leases : undefined
+    if (leases === undefined)
+      throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
+    return leases
+  }
+}
+
+class SqliteExecutorLease implements Lease {
+  readonly dialect: Executor['dialect'] = 'sqlite'
+
+  constructor(
+    private readonly lease: SqliteLease,
+    private readonly rethrow: (error: unknown) => never,
+  ) {}
+
+  run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    return send(this.lease, statement, values, options).catch(this.rethrow)
+  }
+
+  async control(text: string): Promise<void> {
+    await this.lease.run(text, [], 'array').catch(this.rethrow)
+  }
+
+  /** There is only one connection, so a broken one is rolled back rather than closed. */
+  release({ broken = false } = {}): void {
+    void this.lease.release(!broken)
+  }
+}
+
+const send = (
+  on: SqliteLeases | SqliteLease,
+  { text }: Statement,
+  values: readonly unknown[],
+  options: RunOptions | undefined,
+): Promise<Result> => on.run(text, values, 'array', options?.signal) as Promise<Result>
+
+const TABLE = named(
+  `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' LIMIT 1`,
+)
+
+/** It does not say, other than by refusing a write. */
+async function isReadOnly(on: Lease, options: RunOptions): Promise<boolean> {
+  const [table] = (await on.run(TABLE, [], options)).rows
+  if (table === undefined) return false
+  const nothing = named(`DELETE FROM ${quoteIdentifier(String(table[0]), 'sqlite')} WHERE 1 = 0`)
+  return on.run(nothing, [], options).then(
+    () => false,
+    () => true,
+  )
+}

@@ -1,0 +1,123 @@
+import { Unavailable } from '../../../errors.js'
+import { cancellation } from '../errors/cancellation.js'
+
+interface Waiter {
+  readonly alone: boolean
+  readonly since: number
+  readonly admit: () => void
+  readonly refuse: (error: Error) => void
+}
+
+/**
+ * Who may use the one connection: either several single statements side by side, or one transaction alone. First come,
+ * first served, so that neither kind starves the other.
+ */
+export class SqliteTurns {
+  readonly #waiting: Waiter[] = []
+  #inside = 0
+  #alone = false
+  #closed = false
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param timeoutMs - how long one waits in line. @param abreast - single statements let in at once. */
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly abreast: number,
+  ) {}
+
+  /**
+   * Waits for a turn, and answers undefined when there is nothing to wait for.
+   * @throws Unavailable after waiting for the timeout. @throws Cancelled, DeadlineExceeded
+   */
+  enter(alone: boolean, signal?: AbortSignal): Promise<void> | undefined {
+    if (this.#closed) return Promise.reject(closed())
+    if (this.#waiting.length === 0 && this.#admits(alone)) {
+      this.#take(alone)
+      return undefined
+    }
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        alone,
+        since: Date.now(),
+        admit: () => {
+          signal?.removeEventListener('abort', leave)
+          resolve()
+        },
+        refuse: (error) => {
+          signal?.removeEventListener('abort', leave)
+          reject(error)
+        },
+      }
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+        waiter.refuse(cancellation(signal))
+        this.#next()
+      }
+      if (signal?.aborted === true) return reject(cancellation(signal))
+      signal?.addEventListener('abort', leave, { once: true })
+      this.#waiting.push(waiter)
+      this.#watch()
+    })
+  }
+
+  leave(): void {
+    this.#inside--
+    this.#alone = false
+    this.#next()
+  }
+
+  /** Refuses everybody who waits or comes from now on. */
+  close(): void {
+    this.#closed = true
+    for (const waiter of this.#waiting.splice(0)) waiter.refuse(closed())
+    clearTimeout(this.#timer)
+  }
+
+  #admits(alone: boolean): boolean {
+    return alone ? this.#inside === 0 : !this.#alone && this.#inside < this.abreast
+  }
+
+  #take(alone: boolean): void {
+    this.#inside++
+    this.#alone = alone
+  }
+
+  #next(): void {
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      if (!this.#admits(first.alone)) return
+      this.#waiting.shift()
+      this.#take(first.alone)
+      first.admit()
+    }
+    this.#timer?.unref()
+  }
+
+  /** One timer for the whole line: the first has waited longest. */
+  #watch(): void {
+    const first = this.#waiting[0]
+    if (first === undefined) return
+    if (this.#timer !== undefined) {
+      this.#timer.ref()
+      return
+    }
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined
+        const late = Date.now() - this.timeoutMs
+        for (let next = this.#waiting[0]; next !== undefined && next.since <= late; next = this.#waiting[0]) {
+          this.#waiting.shift()
+          next.refuse(
+            new Unavailable(
+              `the database was busy with another transaction for ${this.timeoutMs} ms: try again`,
+            ),
+          )
+        }
+        this.#next()
+        this.#watch()
+      },
+      Math.max(1, first.since + this.timeoutMs - Date.now()),
+    )
+  }
+}
+
+const closed = () => new Unavailable('the database is closed')

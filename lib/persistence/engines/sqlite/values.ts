@@ -1,0 +1,22 @@
+import { bufferOf } from '../../dialects/buffer-of.js'
+import { checkValues } from '../executor/statement-values.js'
+
+export type SqliteValue = null | number | string | Buffer
+
+/**
+ * The values as both engines store them alike: booleans as 0 and 1. 64-bit integers travel as text, so a statement that
+ * does not hand them to an INTEGER column writes `CAST(? AS INTEGER)`.
+ * @throws TypeError for what would be stored as something else, such as undefined or NaN, which become NULL.
+ */
+export function sqliteValues(values: readonly unknown[]): SqliteValue[] {
+  checkValues(values, 'sqlite')
+  return values.map(toSqliteValue)
+}
+
+function toSqliteValue(value: unknown): SqliteValue {
+  if (typeof value === 'string' || typeof value === 'number') return value
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (typeof value === 'bigint') return value.toString()
+  if (!(value instanceof Uint8Array)) return null
+  return bufferOf(value)
+}

@@ -1,0 +1,56 @@
+import { Unavailable } from '../../errors.js'
+import { type DsnLogin, loginOf, withPassword } from './connection-string.js'
+import type { HotPool, HotPoolOptions } from './pool.js'
+
+/** Answers the password for a session that is about to be opened, such as a token that is valid for some minutes. */
+export type PasswordCallback = (login: DsnLogin) => string | Promise<string>
+
+export interface HotDriverOptions extends Pick<
+  HotPoolOptions<unknown>,
+  'loginGraceMs' | 'onLoginRefused' | 'onDrained' | 'withPassword'
+> {
+  /** The module object of `pg` or `mysql2`. */
+  readonly module: () => unknown
+  /** The DSN to begin with. */
+  readonly dsn: () => string
+}
+
+/** What stands for a driver in TypeORM's `driver` option. */
+export interface HotDriver {
+  readonly module: object
+  /** The pool that TypeORM made of it; undefined before that. */
+  readonly pool: () => Pick<HotPool<never>, 'replace' | 'refusal' | 'size'> | undefined
+}
+
+/** How long a session may take to open; `pg` alone waits as long as the system does, which may be minutes. */
+export const CONNECT_MS = 10_000
+
+/**
+ * Puts the password of a callback into a DSN.
+ * @throws Unavailable when the callback fails or answers no text. What its own error says may be secret, and is left out.
+ */
+export function askingFor(password: PasswordCallback | undefined): HotPoolOptions<unknown>['withPassword'] {
+  return async (dsn) => {
+    if (password === undefined) return dsn
+    let answer: unknown
+    try {
+      answer = await password(loginOf(dsn))
+    } catch (error) {
+      throw new Unavailable(`the password callback failed${error instanceof Error ? ` (${error.name})` : ''}`)
+    }
+    if (typeof answer === 'string' && answer !== '') return withPassword(dsn, answer)
+    throw new Unavailable('the password callback answered no password: return a text that is not empty')
+  }
+}
+
+/**
+ * What a pool of the driver would do and this one does not.
+ * @throws TypeError that names the options.
+ */
+export function refuseOptions(options: object, names: readonly string[]): void {
+  const said = names.filter((name) => name in options)
+  if (said.length === 0) return
+  throw new TypeError(
+    `HotDataSource: leave ${said.join(', ')} out of \`extra\`: that is for the driver's own pool, which is not used`,
+  )
+}

@@ -1,0 +1,223 @@
+import { DataSource, type DataSourceOptions } from 'typeorm'
+import type { MysqlDataSourceOptions } from 'typeorm/driver/mysql/MysqlDataSourceOptions.js'
+import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js'
+import { checkDsn, type DsnFile, parseHotDsn, redactDsn, resolveDsn } from './connection-string.js'
+import { Unavailable } from '../../errors.js'
+import { executorOf } from '../engines/database-of.js'
+import { askingFor, type HotDriver, type PasswordCallback } from './driver.js'
+import { hotMysql } from './mysql-driver.js'
+import { hotPostgres } from './postgres-driver.js'
+import { checkResources } from '../schema/resources-in.js'
+import { HotReload, type Rejection, type Reload } from './reload.js'
+
+/** What the DSN says, and what we hand to TypeORM ourselves. */
+type Managed =
+  'type' | 'driver' | 'replication' | 'url' | 'host' | 'port' | 'username' | 'password' | 'database'
+type Own = Managed | 'nativeDriver' | 'socketPath'
+
+interface HotSettings {
+  /** `fsnotify://postgres/etc/secrets/dsn` names a file that holds the DSN; a DSN itself is taken as well, and never changes. */
+  readonly dsn: string
+  /** How TypeORM speaks to the `mysql` driver; default `mysql`. */
+  readonly type?: 'mysql' | 'mariadb'
+  /** The module object of `pg` or `mysql2`, for a bundle or a place where the package is not found by its name. */
+  readonly module?: unknown
+  /** Asked for every session that is opened, instead of the password of the DSN (an IAM token). */
+  readonly password?: PasswordCallback
+  /** How long the file must be left alone before it is read; default 100 ms. */
+  readonly debounceMs?: number
+  /** How often the file is read although nothing was heard of it; default 10 s. */
+  readonly recheckMs?: number
+  /** How long callers wait for another DSN, or for another password, once the server refuses the login; default 5 s, 0 for not at all. */
+  readonly loginGraceMs?: number
+  /** Told of every change. Default: Node's warnings for what is rejected, TypeORM's log for the rest. */
+  readonly reloadLogger?: ReloadLogger
+}
+
+/** The server's logger is one. */
+export interface ReloadLogger {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}
+
+/** TypeORM's options for PostgreSQL or MySQL, without those that the DSN says. */
+export type HotOptions = HotSettings &
+  (Omit<PostgresDataSourceOptions, Own> | Omit<MysqlDataSourceOptions, Own>)
+
+/** What a HotDataSource tells; nothing in it holds a password. */
+export interface HotEvents {
+  readonly reload: Reload
+  readonly rejected: Rejection
+  /** The last session of a replaced DSN is closed: its user may be dropped. */
+  readonly drained: { readonly dsn: string }
+}
+
+/**
+ * A TypeORM DataSource on PostgreSQL or MySQL that follows the file its DSN is in, without a restart and without a failed
+ * call. A new DSN has to answer before it is used; what does not, or is no DSN, is rejected and the old one stays.
+ */
+export class HotDataSource extends DataSource {
+  readonly #settings: HotSettings
+  readonly #file: DsnFile | undefined
+  readonly #driver: HotDriver
+  readonly #listeners: { readonly [E in keyof HotEvents]: Set<(event: HotEvents[E]) => void> } = {
+    reload: new Set(),
+    rejected: new Set(),
+    drained: new Set(),
+  }
+  readonly #start: { module: unknown; dsn: string }
+  #reload: HotReload | undefined
+
+  /** @throws TypeError for a DSN that is none, or one of SQLite, and for options that the DSN says. */
+  constructor(options: HotOptions) {
+    const { dsn, type, module, password, debounceMs, recheckMs, loginGraceMs, reloadLogger, ...rest } =
+      options
+    refuseManaged(rest)
+    const file = parseHotDsn(dsn)
+    const driver = file?.driver ?? checkDsn(dsn).driver
+    if (driver === 'sqlite') {
+      throw new TypeError(
+        'HotDataSource: SQLite has no sessions to move: give what resolveDsn() answers to SqliteDataSource',
+      )
+    }
+    const start = { module, dsn: '' }
+    let self!: HotDataSource
+    const hot = (driver === 'postgres' ? hotPostgres : hotMysql)({
+      module: () => start.module,
+      dsn: () => start.dsn,
+      withPassword: askingFor(password),
+      // What never changes is not waited for.
+      loginGraceMs: file === undefined && password === undefined ? 0 : (loginGraceMs ?? 5000),
+      onLoginRefused: () => self.#readFile(),
+      onDrained: (old) => self.#tell('drained', { dsn: redactDsn(old) }),
+    })
+    super({
+      ...rest,
+      type: driver === 'postgres' ? 'postgres' : (type ?? 'mysql'),
+      driver: hot.module,
+    } as DataSourceOptions)
+    self = this
+    this.#settings = options
+    this.#file = file
+    this.#driver = hot
+    this.#start = start
+  }
+
+  /** @throws Unavailable when the file of the DSN cannot be read; what the driver says when the database does not answer. */
+  override async initialize(): Promise<this> {
+    const name = this.options.type === 'postgres' ? 'pg' : 'mysql2'
+    this.#start.module = unwrapped(this.#settings.module ?? (await load(name)))
+    this.#start.dsn = (await resolveDsn(this.#settings.dsn)).dsn
+    await super.initialize()
+    if (this.#file === undefined) return this
+    try {
+      const reload = await this.#follow(this.#file)
+      if (this.isInitialized) this.#reload = reload
+      else await reload.close() // Somebody has destroyed it meanwhile.
+    } catch (error) {
+      if (this.isInitialized) await super.destroy()
+      throw error
+    }
+    return this
+  }
+
+  /** What is refused of a resource is told before TypeORM trips over it. */
+  protected override async buildMetadatas(): Promise<void> {
+    checkResources({ ...this.options.entities })
+    await super.buildMetadatas()
+  }
+
+  override async destroy(): Promise<void> {
+    await this.#reload?.close()
+    this.#reload = undefined
+    await super.destroy()
+  }
+
+  /** Calls back at every event of the kind. @returns what ends that. */
+  on<E extends keyof HotEvents>(event: E, listener: (event: HotEvents[E]) => void): () => void {
+    this.#listeners[event].add(listener)
+    return () => this.#listeners[event].delete(listener)
+  }
+
+  /**
+   * A readiness check that fails while the file cannot be read, what it holds was rejected, the server refuses the login, or
+   * the database takes no writes after it has refused one; `/readyz` says 503 then.
+   */
+  readinessCheck(name = 'dsn'): { readonly name: string; readonly check: () => Promise<void> } {
+    return {
+      name,
+      check: async () => {
+        await this.#reload?.check()
+        if (this.#driver.pool()?.refusal !== undefined)
+          throw new Unavailable('the database refuses the login of the DSN in use')
+        await executorOf(this).checkWrites()
+      },
+    }
+  }
+
+  #follow(file: DsnFile): Promise<HotReload> {
+    const { debounceMs = 100, recheckMs = 10_000 } = this.#settings
+    return HotReload.start(file, this.#start.dsn, {
+      debounceMs,
+      recheckMs,
+      replace: async (dsn, signal) => this.#driver.pool()?.replace(dsn, signal),
+      onReload: (event) => this.#tell('reload', event),
+      onRejected: (event) => this.#tell('rejected', event),
+      onRestored: (dsn) => this.#log('info', { dsn }, 'the file holds the DSN in use again'),
+    })
+  }
+
+  #readFile(): void {
+    void this.#reload?.read()
+  }
+
+  #tell<E extends keyof HotEvents>(event: E, told: HotEvents[E]): void {
+    this.#log(event === 'rejected' ? 'warn' : 'info', told, MESSAGES[event])
+    for (const listener of this.#listeners[event]) {
+      try {
+        listener(told)
+      } catch (error) {
+        // The change is made: whose listener throws is told like any other uncaught error.
+        queueMicrotask(() => {
+          throw error
+        })
+      }
+    }
+  }
+
+  #log(level: 'info' | 'warn', fields: object, message: string): void {
+    const { reloadLogger } = this.#settings
+    if (reloadLogger !== undefined) return reloadLogger[level](fields, message)
+    const text = `${message}: ${Object.values(fields).join(', previously ')}`
+    if (level === 'warn') process.emitWarning(text, 'DsnWarning')
+    else this.logger.log('info', text)
+  }
+}
+
+const MESSAGES: Readonly<Record<keyof HotEvents, string>> = {
+  reload: 'new connections use another DSN',
+  rejected: 'the DSN in use stays',
+  drained: 'every connection of the old DSN is closed',
+}
+
+const MANAGED: readonly string[] = [
+  ...['type', 'driver', 'replication', 'url', 'host', 'port', 'username', 'database'],
+  ...['nativeDriver', 'socketPath'],
+]
+
+function refuseManaged(options: object): void {
+  const said = MANAGED.filter((name) => name in options)
+  if (said.length > 0) throw new TypeError(`HotDataSource: leave ${said.join(', ')} out: the DSN says it`)
+}
+
+/** `import()` of a CommonJS package gives a namespace around it. */
+const unwrapped = (module: unknown): unknown =>
+  typeof module === 'object' && module !== null && 'default' in module ? module.default : module
+
+async function load(name: 'pg' | 'mysql2'): Promise<unknown> {
+  try {
+    return await import(name)
+  } catch (cause) {
+    throw new TypeError(`HotDataSource: ${name} does not load: npm install ${name}`, { cause })
+  }
+}

@@ -1,0 +1,125 @@
+import type { EventEmitter } from 'node:events'
+import { CONNECT_MS, type HotDriver, type HotDriverOptions, refuseOptions } from './driver.js'
+import type { Handed } from './wait-queue.js'
+import { HotPool } from './pool.js'
+import type { Connection, Keeper } from './session.js'
+
+/** What is used of `mysql2`. */
+interface Module {
+  createConnection(options: object): Client
+  readonly Connection: unknown
+  readonly TypedParameter: unknown
+}
+
+interface Client extends EventEmitter {
+  readonly config: object
+  readonly stream: EventEmitter & { destroy(): void }
+  connect(done: (error: Error | null) => void): void
+  query(text: string, done: (error: Error | null) => void): void
+  end(): void
+  destroy(): void
+  /** Ours: what a connection of a pool has. */
+  release?: () => void
+}
+
+/** What is read of TypeORM's options for `createPool()`. */
+interface PoolOptions {
+  readonly connectionLimit?: number
+  readonly connectTimeout?: number
+  readonly idleTimeout?: number
+  readonly maxIdle?: number
+  readonly queueLimit?: number
+  readonly waitForConnections?: boolean
+}
+
+/** Of `mysql2`'s pool; it is not used. */
+const NOT_OURS = ['resetOnRelease']
+
+/**
+ * The password is wrong, the user is gone, locked or expired, has no right to the database, or none may come from here:
+ * ER_ACCESS_DENIED_ERROR and its kin, 3118 on MySQL and 4151 on MariaDB for a locked account.
+ */
+const LOGIN_REFUSED = new Set<unknown>([1044, 1045, 1130, 1698, 1862, 3118, 4151])
+
+/** Stands for the `mysql2` module in TypeORM's `driver` option. */
+export function hotMysql(options: HotDriverOptions): HotDriver {
+  let made: HotPool<Client> | undefined
+  const mysql = () => options.module() as Module
+
+  const createPool = (poolOptions: PoolOptions) => {
+    refuseOptions(poolOptions, NOT_OURS)
+    const { connectionLimit, connectTimeout, idleTimeout, maxIdle, queueLimit, waitForConnections } =
+      poolOptions
+    const max = connectionLimit || 10
+    let last: Client | undefined
+    const hot = new HotPool<Client>(options.dsn(), {
+      ...options,
+      connect: (dsn, keeper) => {
+        const client = mysql().createConnection(configured(poolOptions, dsn))
+        return connected(client, keeper, () => (last = client))
+      },
+      max,
+      queueLimit: waitForConnections === false ? 0 : queueLimit || Number.POSITIVE_INFINITY,
+      waitMs: 0,
+      connectMs: connectTimeout || CONNECT_MS,
+      idleMs: idleTimeout ?? 60_000,
+      keptIdle: maxIdle ?? max,
+      maxAgeMs: 0,
+      isLoginRefused: (error) => 'errno' in error && LOGIN_REFUSED.has(error.errno),
+      onLost: () => {},
+    })
+    made = hot
+    return {
+      getConnection: (done: (error: Error | null, client: Client | undefined) => void) => {
+        const handed: Handed<Client> = (error, client) => done(error ?? null, client)
+        hot.acquire(handed)
+      },
+      end: (done: (error?: Error) => void) => void hot.end().then(() => done(), done),
+      /** The login that a statement is to be ended with: the newest one is most likely to be let in. */
+      get config() {
+        return { connectionConfig: last?.config ?? {} }
+      },
+    }
+  }
+  const module = {
+    createPool,
+    get Connection() {
+      return mysql().Connection
+    },
+    get TypedParameter() {
+      return mysql().TypedParameter
+    },
+  }
+  return { module, pool: () => made }
+}
+
+/** Options go before those of the URL in `mysql2`, and TypeORM sets these to undefined. */
+const configured = (poolOptions: PoolOptions, dsn: string): object => ({
+  ...poolOptions,
+  uri: dsn.replace(/^mariadb:/i, 'mysql:'),
+})
+
+function connected(client: Client, keeper: Keeper, tell: () => void): Connection<Client> {
+  const { stream } = client
+  client.release = () => keeper.giveBack()
+  client.destroy = () => {
+    keeper.broken()
+    keeper.giveBack()
+  }
+  client.on('error', (error: Error) => keeper.broken(error))
+  client.on('end', () => keeper.broken())
+  // Of the socket itself: TLS would come to stand before it.
+  stream.once('close', () => {
+    keeper.broken()
+    keeper.closed()
+  })
+  const asked = (ask: (done: (error: Error | null) => void) => void) =>
+    new Promise<void>((resolve, reject) => ask((error) => (error === null ? resolve() : reject(error))))
+  return {
+    client,
+    opened: asked((done) => client.connect(done)).then(tell),
+    ask: () => asked((done) => client.query('SELECT 1', done)),
+    close: () => client.end(),
+    cut: () => client.stream.destroy(),
+  }
+}

@@ -1,0 +1,302 @@
+import { Unavailable } from '../../errors.js'
+import { type Connect, type Generation, Session } from './session.js'
+import { type Handed, WaitingLine } from './wait-queue.js'
+
+export interface HotPoolOptions<C> {
+  readonly connect: Connect<C>
+  /** The DSN with the password to use now. */
+  readonly withPassword: (dsn: string) => Promise<string>
+  /** Most sessions in use at once; while old ones are still in use there are at most twice as many. */
+  readonly max: number
+  /** Most callers that wait for a session. */
+  readonly queueLimit: number
+  /** How long a caller waits for one; 0 for as long as it takes. */
+  readonly waitMs: number
+  /** How long it may take to log in. */
+  readonly connectMs: number
+  /** Whoever is idle for so long is closed; 0 for nobody. */
+  readonly idleMs: number
+  /** So many are kept though they are idle. */
+  readonly keptIdle: number
+  /** Whoever is older is closed when it comes back; 0 for nobody. */
+  readonly maxAgeMs: number
+  /** How long a caller waits for another DSN after the server refused the login of this one. */
+  readonly loginGraceMs: number
+  readonly isLoginRefused: (error: Error) => boolean
+  /** Somebody should see whether there is another DSN. */
+  readonly onLoginRefused: () => void
+  /** The last session of a DSN that was replaced is closed. */
+  readonly onDrained: (dsn: string) => void
+  /** An idle session was lost. */
+  readonly onLost: (error: Error, client: C) => void
+}
+
+/** A login that was refused is tried again after so long, then after twice as long, and so on. */
+const FIRST_RETRY_MS = 250
+const LAST_RETRY_MS = 5000
+
+/**
+ * A pool whose sessions can move to another DSN. It keeps the sessions and the line of those who wait itself: a driver's
+ * pool that ends leaves its line standing, and counts nothing beside its own.
+ */
+export class HotPool<C> {
+  readonly #sessions = new Set<Session<C>>()
+  /** Of the DSN in use. While there are any, nobody waits. */
+  #idle: Session<C>[] = []
+  readonly #line: WaitingLine<C>
+  readonly #watchers = new Set<() => void>()
+  #current: Generation
+  /** DSNs that wait for room to be tried. */
+  #reserved = 0
+  #hasWorked = false
+  #refusal: Error | undefined
+  #retryMs = FIRST_RETRY_MS
+  #retry: NodeJS.Timeout | undefined
+  #sweep: NodeJS.Timeout | undefined
+  #isEnding = false
+
+  constructor(
+    dsn: string,
+    private readonly options: HotPoolOptions<C>,
+  ) {
+    this.#current = { dsn, size: 0, opening: 0, state: 'used' }
+    this.#line = new WaitingLine(options)
+  }
+
+  /** Sessions of every DSN that are not closed. */
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  get idle(): number {
+    return this.#idle.length
+  }
+
+  get waiting(): number {
+    return this.#line.length
+  }
+
+  /** Why the server lets nobody in; undefined while it does. */
+  get refusal(): Error | undefined {
+    return this.#refusal
+  }
+
+  acquire(done: Handed<C>): void {
+    const session = this.#idle.pop()
+    if (session !== undefined) return hand(session, done)
+    if (this.#isEnding) return done(destroyed(), undefined)
+    if (this.#line.length >= this.options.queueLimit + this.#current.opening + this.#room) {
+      return done(new Unavailable('every connection is in use, and as many callers wait as may'), undefined)
+    }
+    this.#line.join(done, this.#refusal)
+    this.#grow()
+  }
+
+  /**
+   * Moves to another DSN once it has answered. Whoever waits gets a session of it; the old sessions close as they come back.
+   * @throws what the new DSN answered, or the reason of the signal; everything is as before then.
+   */
+  async replace(dsn: string, signal: AbortSignal): Promise<void> {
+    const next: Generation = { dsn, size: 0, opening: 0, state: 'tried' }
+    const session = await this.#beginAnother(next, signal)
+    const abort = () => session.cut(signal.reason as Error)
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      await this.#logIn(session, true)
+      signal.throwIfAborted()
+    } catch (error) {
+      session.cut(error as Error)
+      throw error
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+    const old = this.#current
+    const idle = this.#idle
+    this.#idle = []
+    this.#current = next
+    next.state = 'used'
+    old.state = 'replaced'
+    for (const unused of idle) unused.close()
+    // Whoever asked for the move hears of it first.
+    if (old.size === 0) setImmediate(() => this.options.onDrained(old.dsn))
+    this.#letIn(session)
+  }
+
+  /** Refuses those who wait, and is over when every session has come back and is closed. */
+  async end(): Promise<void> {
+    this.#isEnding = true
+    clearTimeout(this.#retry)
+    clearTimeout(this.#sweep)
+    this.#line.refuseAll(destroyed())
+    this.#idle = []
+    for (const session of this.#sessions) {
+      if (session.isOpening) session.cut(destroyed())
+      else if (!session.isOut) session.close()
+    }
+    while (this.size > 0) await this.#change()
+  }
+
+  /** How many more may be opened. */
+  get #room(): number {
+    if (this.#isEnding || this.#retry !== undefined) return 0
+    const { max } = this.options
+    return Math.max(0, Math.min(max - this.#current.size, 2 * max - this.size - this.#reserved))
+  }
+
+  /** Opens what those who wait need; who gets which is not settled before they are open. */
+  #grow(): void {
+    while (this.#line.length > this.#current.opening && this.#room > 0) void this.#open()
+  }
+
+  async #open(): Promise<void> {
+    const generation = this.#current
+    const session = this.#begin(generation)
+    generation.opening++
+    const error = await this.#logIn(session, false).then(
+      () => undefined,
+      (reason: Error) => reason,
+    )
+    generation.opening--
+    if (generation === this.#current) {
+      if (error === undefined) return this.#letIn(session)
+      if (this.#hasWorked && this.options.loginGraceMs > 0 && this.options.isLoginRefused(error)) {
+        this.#waitForLogin(error)
+      } else this.#line.shift()?.(error, undefined)
+    } else session.close()
+    this.#grow()
+  }
+
+  #begin(generation: Generation): Session<C> {
+    const session = new Session<C>(generation, {
+      broke: (lost, error) => this.#broke(lost, error),
+      closed: (gone) => this.#closed(gone),
+      cameBack: (back) => this.#cameBack(back),
+    })
+    generation.size++
+    this.#sessions.add(session)
+    return session
+  }
+
+  async #logIn(session: Session<C>, asked: boolean): Promise<void> {
+    const { connect, withPassword, connectMs } = this.options
+    await session.open(connect, () => withPassword(session.generation.dsn), connectMs, asked)
+    if (!this.#isEnding) return
+    session.close()
+    throw destroyed()
+  }
+
+  /** A session of the DSN in use is open. */
+  #letIn(session: Session<C>): void {
+    this.#hasWorked = true
+    this.#refusal = undefined
+    this.#retryMs = FIRST_RETRY_MS
+    clearTimeout(this.#retry)
+    this.#retry = undefined
+    this.#line.forgive()
+    if (session.isOpen) this.#serve(session)
+    this.#grow()
+  }
+
+  #serve(session: Session<C>): void {
+    const next = this.#line.shift()
+    if (next !== undefined) return hand(session, next)
+    session.isUnused = false
+    this.#idle.push(session)
+    const { idleMs } = this.options
+    if (idleMs > 0 && this.#sweep === undefined)
+      this.#sweep = setTimeout(() => this.#closeUnused(), idleMs).unref()
+  }
+
+  #cameBack(session: Session<C>): void {
+    if (!session.isOpen) return
+    const { maxAgeMs } = this.options
+    const isOld = maxAgeMs > 0 && performance.now() - session.openedAt > maxAgeMs
+    if (session.generation !== this.#current || this.#isEnding || isOld || this.#isInTheWay) session.close()
+    else this.#serve(session)
+  }
+
+  #broke(session: Session<C>, error: Error | undefined): void {
+    const place = this.#idle.indexOf(session)
+    if (place < 0) return
+    this.#idle.splice(place, 1)
+    if (error !== undefined) this.options.onLost(error, session.client)
+  }
+
+  #closed(session: Session<C>): void {
+    const { generation } = session
+    this.#sessions.delete(session)
+    generation.size--
+    if (generation.size === 0 && generation.state === 'replaced') this.options.onDrained(generation.dsn)
+    this.#grow()
+    for (const tell of this.#watchers) tell()
+  }
+
+  /** The password may have been changed before the file was: a session that comes back, or a new DSN, will do as well. */
+  #waitForLogin(refusal: Error): void {
+    this.#refusal = refusal
+    this.#line.limit(refusal)
+    this.options.onLoginRefused()
+    if (this.#retry !== undefined) return
+    this.#retry = setTimeout(() => this.#tryAgain(), this.#retryMs).unref()
+    this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS)
+  }
+
+  /** Though nobody waits: whoever comes should not be the one to find out. */
+  #tryAgain(): void {
+    this.#retry = undefined
+    if (this.#room > 0) void this.#open()
+    else if (this.#refusal !== undefined) this.#waitForLogin(this.#refusal)
+  }
+
+  #closeUnused(): void {
+    this.#sweep = undefined
+    const { keptIdle, idleMs } = this.options
+    const over = this.#current.size - keptIdle
+    const unused = over > 0 ? this.#idle.filter((session) => session.isUnused).slice(0, over) : []
+    this.#idle = this.#idle.filter((session) => !unused.includes(session))
+    for (const session of unused) session.close()
+    for (const session of this.#idle) session.isUnused = true
+    if (this.#idle.length > 0) this.#sweep = setTimeout(() => this.#closeUnused(), idleMs).unref()
+  }
+
+  /** A session of the DSN in use makes way for the first one of another, unless it could not be opened again. */
+  get #isInTheWay(): boolean {
+    return this.#reserved > 0 && this.#refusal === undefined && this.size >= 2 * this.options.max
+  }
+
+  /** The first session of another DSN, beside those in use and within twice the pool. */
+  async #beginAnother(next: Generation, signal: AbortSignal): Promise<Session<C>> {
+    this.#reserved++
+    try {
+      signal.throwIfAborted()
+      while (this.size >= 2 * this.options.max) {
+        if (this.#isInTheWay) this.#idle.shift()?.close()
+        await this.#change(signal)
+        signal.throwIfAborted()
+      }
+      if (this.#isEnding) throw destroyed()
+      return this.#begin(next)
+    } finally {
+      this.#reserved--
+    }
+  }
+
+  /** Until a session is closed, or the signal aborts. */
+  async #change(signal?: AbortSignal): Promise<void> {
+    let tell: () => void = () => {}
+    await new Promise<void>((resolve) => {
+      tell = resolve
+      this.#watchers.add(tell)
+      signal?.addEventListener('abort', tell, { once: true })
+    })
+    this.#watchers.delete(tell)
+    signal?.removeEventListener('abort', tell)
+  }
+}
+
+function hand<C>(session: Session<C>, done: Handed<C>): void {
+  session.isOut = true
+  done(undefined, session.client)
+}
+
+const destroyed = () => new Unavailable('the DataSource was destroyed')

@@ -1,0 +1,113 @@
+import { EventEmitter } from 'node:events'
+import { CONNECT_MS, type HotDriver, type HotDriverOptions, refuseOptions } from './driver.js'
+import { HotPool } from './pool.js'
+import type { Connection, Keeper } from './session.js'
+
+/** What is used of `pg`. */
+interface Module {
+  readonly Client: new (options: object) => Client
+  readonly defaults?: object
+}
+
+interface Client extends EventEmitter {
+  readonly connection: { readonly stream: { destroy(): void } }
+  connect(): Promise<unknown>
+  query(text: string): Promise<unknown>
+  end(done: () => void): void
+  /** Ours: what `pg` puts there when a client comes from its pool. */
+  release?: (isBroken?: unknown) => void
+}
+
+/** What is read of TypeORM's options for `new Pool()`. */
+interface PoolOptions {
+  readonly max?: number
+  readonly min?: number
+  readonly connectionTimeoutMillis?: number
+  readonly idleTimeoutMillis?: number
+  readonly maxLifetimeSeconds?: number
+}
+
+type Checkout = (error: Error | undefined, client: Client | undefined, release: (e?: unknown) => void) => void
+
+/** Of `pg`'s pool; it is not used. */
+const NOT_OURS = ['maxUses', 'allowExitOnIdle', 'onConnect', 'verify', 'Client']
+
+/** The password is wrong, the role may not log in, or may not use the database. */
+const LOGIN_REFUSED = new Set<unknown>(['28P01', '28000', '42501'])
+
+/** Stands for the `pg` module in TypeORM's `driver` option. */
+export function hotPostgres(options: HotDriverOptions): HotDriver {
+  let made: HotPool<Client> | undefined
+  const pg = () => options.module() as Module
+
+  /** What TypeORM takes for a pool of `pg`. */
+  class Pool extends EventEmitter {
+    readonly #hot: HotPool<Client>
+
+    constructor(poolOptions: PoolOptions) {
+      super()
+      refuseOptions(poolOptions, NOT_OURS)
+      const { max, min, connectionTimeoutMillis, idleTimeoutMillis, maxLifetimeSeconds } = poolOptions
+      made = this.#hot = new HotPool(options.dsn(), {
+        ...options,
+        connect: (dsn, keeper) => {
+          const client = new (pg().Client)({ ...poolOptions, connectionString: dsn })
+          return connected(client, keeper, () => this.emit('connect', client))
+        },
+        max: max || 10,
+        queueLimit: Number.POSITIVE_INFINITY,
+        waitMs: connectionTimeoutMillis ?? 0,
+        connectMs: connectionTimeoutMillis || CONNECT_MS,
+        idleMs: idleTimeoutMillis ?? 10_000,
+        keptIdle: min ?? 0,
+        maxAgeMs: (maxLifetimeSeconds ?? 0) * 1000,
+        isLoginRefused: (error) => 'code' in error && LOGIN_REFUSED.has(error.code),
+        onLost: (error, client) => this.emit('error', error, client),
+      })
+    }
+
+    get totalCount(): number {
+      return this.#hot.size
+    }
+
+    get idleCount(): number {
+      return this.#hot.idle
+    }
+
+    get waitingCount(): number {
+      return this.#hot.waiting
+    }
+
+    connect(done: Checkout): void {
+      this.#hot.acquire((error, client) => done(error, client, client?.release ?? (() => {})))
+    }
+
+    end(done: (error?: Error) => void): void {
+      this.#hot.end().then(() => done(), done)
+    }
+  }
+
+  const module = {
+    Pool,
+    get defaults() {
+      return pg().defaults
+    },
+  }
+  return { module, pool: () => made }
+}
+
+function connected(client: Client, keeper: Keeper, tell: () => void): Connection<Client> {
+  client.release = (isBroken) => keeper.giveBack(Boolean(isBroken))
+  client.on('error', (error: Error) => keeper.broken(error))
+  client.once('end', () => {
+    keeper.broken()
+    keeper.closed()
+  })
+  return {
+    client,
+    opened: client.connect().then(tell),
+    ask: () => client.query('SELECT 1'),
+    close: () => client.end(() => {}),
+    cut: () => client.connection.stream.destroy(),
+  }
+}

@@ -1,0 +1,191 @@
+import { Unavailable } from '../../errors.js'
+import { DriverFault } from '../../faults/driver-fault.js'
+import { checkDsn, type DsnFile, hidePasswords, readDsnFile, redactDsn } from './connection-string.js'
+import { type FileWatch, watchFile } from './file-watch.js'
+
+export interface HotReloadOptions {
+  /** How long the file must be left alone before it is read. */
+  readonly debounceMs: number
+  /** How often it is read although nothing was heard of it. */
+  readonly recheckMs: number
+  /** Moves to another DSN once it has answered. */
+  readonly replace: (dsn: string, signal: AbortSignal) => Promise<void>
+  readonly onReload: (change: Reload) => void
+  readonly onRejected: (rejection: Rejection) => void
+  /** The file holds again what is in use. */
+  readonly onRestored: (dsn: string) => void
+}
+
+/** New sessions go to another DSN from here on. */
+export interface Reload {
+  /** User, host and database; no password. */
+  readonly dsn: string
+  readonly previous: string
+}
+
+/** What the file holds cannot be used; the DSN in use stays. */
+export interface Rejection {
+  /** Without any password. */
+  readonly reason: string
+}
+
+/** What was rejected is tried again after so long, then after twice as long, and so on. */
+const FIRST_RETRY_MS = 1000
+
+/** A folder in which something happens all the time is not left alone: the file is read after so many times the wait. */
+const MOST_WAITS = 10
+
+/** Keeps a pool on the DSN that a file holds. */
+export class HotReload {
+  #watch: FileWatch | undefined
+  /** When the file is read next though nothing is heard of it. */
+  #next: NodeJS.Timeout | undefined
+  #soon: NodeJS.Timeout | undefined
+  #heardAt: number | undefined
+  #reading: Promise<void> | undefined
+  #isStale = false
+  #attempt: { readonly dsn: string; readonly controller: AbortController } | undefined
+  #problem: string | undefined
+  /** What the file held last, as far as it was rejected. */
+  #rejected: string | undefined
+  #retryMs = FIRST_RETRY_MS
+  #isClosed = false
+
+  private constructor(
+    private readonly file: DsnFile,
+    private current: string,
+    private readonly options: HotReloadOptions,
+  ) {}
+
+  /** @param current - what the file held when the pool was opened. */
+  static async start(file: DsnFile, current: string, options: HotReloadOptions): Promise<HotReload> {
+    const reload = new HotReload(file, current, options)
+    reload.#watch = await watchFile(
+      file.path,
+      () => reload.#heard(),
+      (code) => {
+        const often = `it is read every ${options.recheckMs} ms`
+        options.onRejected({ reason: `the system does not watch ${file.path} (${code}): ${often}` })
+      },
+    )
+    await reload.read()
+    return reload
+  }
+
+  /** Reads the file, and begins to move to what it holds. What is being read when this is called is read once more. */
+  read(): Promise<void> {
+    this.#isStale = true
+    this.#reading ??= this.#readOn().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+
+  /** @throws Unavailable when the file cannot be read, or what it holds was rejected. */
+  async check(): Promise<void> {
+    await readDsnFile(this.file.path)
+    if (this.#problem !== undefined) throw new Unavailable(this.#problem)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#next)
+    clearTimeout(this.#soon)
+    this.#attempt?.controller.abort()
+    await this.#watch?.close()
+  }
+
+  #heard(): void {
+    const { debounceMs } = this.options
+    if (this.#isClosed) return
+    this.#heardAt ??= performance.now()
+    const left = this.#heardAt + MOST_WAITS * debounceMs - performance.now()
+    clearTimeout(this.#soon)
+    this.#soon = setTimeout(() => void this.read(), Math.max(0, Math.min(debounceMs, left)))
+    this.#soon.unref()
+  }
+
+  async #readOn(): Promise<void> {
+    while (this.#isStale && !this.#hasEnded()) {
+      this.#isStale = false
+      this.#heardAt = undefined
+      this.#readIn(this.options.recheckMs)
+      await this.#readOnce()
+    }
+  }
+
+  async #readOnce(): Promise<void> {
+    let content: string | undefined
+    let dsn: string
+    try {
+      await this.#watch?.follow()
+      content = await readDsnFile(this.file.path)
+      dsn = checkDsn(content, this.file.driver).dsn
+    } catch (error) {
+      this.#attempt?.controller.abort()
+      this.#attempt = undefined
+      return this.#reject((error as Error).message, content ?? '')
+    }
+    if (this.#hasEnded() || dsn === this.#attempt?.dsn) return
+    this.#attempt?.controller.abort()
+    this.#attempt = undefined
+    if (dsn === this.current) this.#accept()
+    else void this.#try(dsn)
+  }
+
+  /** Asked anew after each await, which the compiler cannot see. */
+  #hasEnded(): boolean {
+    return this.#isClosed
+  }
+
+  async #try(dsn: string): Promise<void> {
+    const attempt = { dsn, controller: new AbortController() }
+    this.#attempt = attempt
+    try {
+      await this.options.replace(dsn, attempt.controller.signal)
+    } catch (error) {
+      if (attempt.controller.signal.aborted) return
+      this.#attempt = undefined
+      return this.#reject(`${redactDsn(dsn)} is not used: ${hidePasswords(said(error), dsn)}`, dsn)
+    }
+    const previous = redactDsn(this.current)
+    this.current = dsn
+    this.#forget()
+    // What was read meanwhile was held against the one before.
+    if (this.#attempt === attempt) this.#attempt = undefined
+    else void this.read()
+    this.options.onReload({ dsn: redactDsn(dsn), previous })
+  }
+
+  #accept(): void {
+    if (this.#problem === undefined) return
+    this.#forget()
+    this.options.onRestored(redactDsn(this.current))
+  }
+
+  #forget(): void {
+    this.#problem = undefined
+    this.#rejected = undefined
+    this.#retryMs = FIRST_RETRY_MS
+  }
+
+  #reject(reason: string, content: string): void {
+    if (this.#isClosed) return
+    const isNews = reason !== this.#problem || content !== this.#rejected
+    if (content !== this.#rejected) this.#retryMs = FIRST_RETRY_MS
+    this.#readIn(Math.min(this.#retryMs, this.options.recheckMs))
+    this.#retryMs *= 2
+    this.#problem = reason
+    this.#rejected = content
+    if (isNews) this.options.onRejected({ reason })
+  }
+
+  #readIn(ms: number): void {
+    clearTimeout(this.#next)
+    if (this.#isClosed) return
+    this.#next = setTimeout(() => void this.read(), ms)
+    this.#next.unref()
+  }
+}
+
+/** Drivers repeat much; what they say of a connection is safe. */
+const said = (error: unknown): string =>
+  error instanceof Unavailable ? error.message : new DriverFault(error).message

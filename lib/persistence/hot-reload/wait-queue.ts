@@ -1,0 +1,85 @@
+import { Unavailable } from '../../errors.js'
+
+export type Handed<C> = (error: Error | undefined, client: C | undefined) => void
+
+interface Waiter<C> {
+  readonly done: Handed<C>
+  /** Ends the waiting of a caller that does not wait forever. */
+  late?: NodeJS.Timeout
+  /** Ends the waiting for another DSN. */
+  refused?: NodeJS.Timeout
+}
+
+export interface WaitingOptions {
+  /** How long a caller waits; 0 for as long as it takes. */
+  readonly waitMs: number
+  /** How long a caller waits although the server refuses the login. */
+  readonly loginGraceMs: number
+}
+
+/** Those who wait for a session, first come first served. */
+export class WaitingLine<C> {
+  readonly #waiters: Waiter<C>[] = []
+
+  constructor(private readonly options: WaitingOptions) {}
+
+  get length(): number {
+    return this.#waiters.length
+  }
+
+  /** @param refusal - what the server says to who logs in, while it does. */
+  join(done: Handed<C>, refusal: Error | undefined): void {
+    const waiter: Waiter<C> = { done }
+    const { waitMs } = this.options
+    if (waitMs > 0) {
+      waiter.late = setTimeout(() => {
+        this.#refuse(waiter, new Unavailable(`no connection came free in ${waitMs} ms`))
+      }, waitMs)
+    }
+    this.#waiters.push(waiter)
+    if (refusal !== undefined) this.#limit(waiter, refusal)
+  }
+
+  /** Whoever is next, to be served. */
+  shift(): Handed<C> | undefined {
+    const waiter = this.#waiters.shift()
+    if (waiter === undefined) return undefined
+    settle(waiter)
+    return waiter.done
+  }
+
+  /** Nobody waits longer than the grace from now on. */
+  limit(refusal: Error): void {
+    for (const waiter of this.#waiters) this.#limit(waiter, refusal)
+  }
+
+  /** Everybody may wait as long as before. */
+  forgive(): void {
+    for (const waiter of this.#waiters) {
+      clearTimeout(waiter.refused)
+      delete waiter.refused
+    }
+  }
+
+  refuseAll(reason: Error): void {
+    for (const waiter of this.#waiters.splice(0)) {
+      settle(waiter)
+      waiter.done(reason, undefined)
+    }
+  }
+
+  #limit(waiter: Waiter<C>, refusal: Error): void {
+    waiter.refused ??= setTimeout(() => this.#refuse(waiter, refusal), this.options.loginGraceMs)
+  }
+
+  #refuse(waiter: Waiter<C>, reason: Error): void {
+    settle(waiter)
+    this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+    waiter.done(reason, undefined)
+  }
+}
+
+function settle<C>({ late, refused }: Waiter<C>): void {
+  clearTimeout(late)
+  clearTimeout(refused)
+}

@@ -1,0 +1,19 @@
+import { compareValues, planValueOf } from '../query/compare-values.js'
+import type { ReadColumn } from './evaluate.js'
+import type { OrderTerm } from '../query/order-by.js'
+
+/** A comparator for entities that puts them in the order their rows have: NULL last ascending, first descending. */
+export const compareBy =
+  <E>(terms: readonly OrderTerm[], read: ReadColumn<E>): ((a: E, b: E) => number) =>
+  (a, b) => {
+    for (const { column, direction } of terms) {
+      const x = planValueOf(column, read(a, column))
+      const y = planValueOf(column, read(b, column))
+      const order = x === undefined || y === undefined ? nulls(x, y) : (compareValues(x, y) ?? 0)
+      if (order !== 0) return direction === 'asc' ? order : -order
+    }
+    return 0
+  }
+
+/** NULL counts as greater than every value. */
+const nulls = (x: unknown, y: unknown): number => Number(x === undefined) - Number(y === undefined)

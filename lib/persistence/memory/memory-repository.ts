@@ -1,0 +1,280 @@
+import type { RequestContext } from '../../context.js'
+import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
+import {
+  type CredentialField,
+  type EntityClass,
+  type ResourceModel,
+  type SecretField,
+  resourceModel,
+} from '../../resource/resource-model.js'
+import { checkBatch, inKeyOrder } from '../contract/batch.js'
+import { checkCredential, type CredentialRow, type Verification } from '../contract/credential-check.js'
+import { cutoff } from '../contract/purge-threshold.js'
+import { withFreshMint } from '../contract/fresh-mint.js'
+import { planList, tenantNode, type PagingOptions } from '../contract/list-plan.js'
+import { MemoryDatabase } from './memory-database.js'
+import { MemoryTable } from './memory-table.js'
+import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
+import { deletionOf, patchesOf, patchOf, restorationOf, stampsOf } from '../contract/patch.js'
+import { canMatch, ambiguousKey, scopeOf, type Scope } from '../contract/scope.js'
+import { byCodePoint } from '../query/code-point-order.js'
+import { compareBy } from './compare-by.js'
+import { checkCursor } from '../dialects/cursor-fit.js'
+import { toTest } from './evaluate.js'
+import { keysetPredicate } from '../query/keyset.js'
+import { and, isNull } from '../query/plan.js'
+import type {
+  BatchUpdateItem,
+  ListOptions,
+  ListScope,
+  OperationOptions,
+  Page,
+  Repository,
+  TransactionOptions,
+  UpdateOptions,
+  WriteOptions,
+} from '../contract/repository.js'
+import { checkSealing, mint, reveal, sealNew, type SealingOptions } from '../contract/secret-fields.js'
+
+export interface MemoryOptions extends Sources, PagingOptions, SealingOptions {
+  /** Shared by repositories that are written in one transaction; one of its own when left out. */
+  readonly database?: MemoryDatabase
+}
+
+/**
+ * A repository that keeps everything in this process, for development and tests. It behaves like the SQL backends in
+ * everything but search, which it ignores.
+ */
+export class MemoryRepository<E extends object> implements Repository<E> {
+  readonly model: ResourceModel<E>
+  readonly isForDevelopment: boolean
+  readonly #options: MemoryOptions
+  readonly #database: MemoryDatabase
+  readonly #table: MemoryTable<E>
+
+  constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
+    this.model = resourceModel(entity)
+    checkSealing(this.model, options)
+    this.isForDevelopment = options.encryptor?.development === true
+    this.#options = options
+    this.#database = options.database ?? new MemoryDatabase()
+    this.#table = new MemoryTable(this.model)
+  }
+
+  async get(key: string, options?: OperationOptions): Promise<E> {
+    return this.#table.entityOf(this.#liveRow(key, scopeOf(this.model, options)))
+  }
+
+  async list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
+    const scope = scopeOf(this.model, options)
+    const plan = planList(this.model, list, scope, this.#options, options?.under)
+    checkCursor(plan.cursor, plan.terms)
+    const live =
+      this.model.deleteTime === undefined || plan.showDeleted ? undefined : isNull(this.model.deleteTime)
+    const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
+    const read = this.#table.read
+    const rows = this.#table
+      .filter(toTest(and(tenantNode(this.model, scope), live, plan.filter, after), read))
+      .sort(compareBy(plan.terms, read))
+    const start = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
+    const page = rows.slice(start, start + plan.size)
+    const last = page.at(-1)
+    const more = last !== undefined && rows.length > start + plan.size
+    return {
+      items: page.map((row) => this.#table.entityOf(row)),
+      nextPageToken: more ? plan.nextPageToken(plan.terms.map(({ column }) => read(last, column))) : '',
+    }
+  }
+
+  create(input: Partial<E>, options?: OperationOptions): Promise<E> {
+    return this.#mint(async (minted) => {
+      const scope = scopeOf(this.model, options)
+      const entity = newEntity(this.model, input, scope, this.#options)
+      const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
+      minted(sealed.columns)
+      const row = this.#table.rowOf(entity, sealed.columns)
+      await this.#database.write(scope.context, (log) => this.#table.insert(row, log))
+      return Object.assign(this.#table.entityOf(row), sealed.tokens)
+    })
+  }
+
+  async update(
+    key: string,
+    entity: Partial<E>,
+    fieldMask?: readonly string[],
+    options?: UpdateOptions,
+  ): Promise<E> {
+    const scope = scopeOf(this.model, options)
+    const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
+    return this.#database.write(scope.context, (log) => {
+      const row = this.#matching(this.#liveRow(key, scope), options?.ifMatch)
+      return this.#table.entityOf(this.#table.replace(row, patch, log))
+    })
+  }
+
+  async delete(key: string, options?: WriteOptions): Promise<void> {
+    const scope = scopeOf(this.model, options)
+    await this.#database.write(scope.context, (log) =>
+      this.#remove(this.#matching(this.#liveRow(key, scope), options?.ifMatch), log),
+    )
+  }
+
+  async undelete(key: string, options?: WriteOptions): Promise<E> {
+    const scope = scopeOf(this.model, options)
+    const { deleteTime } = this.model
+    if (deleteTime === undefined) throw new ErrNotFound()
+    return this.#database.write(scope.context, (log) => {
+      const row = this.#only(
+        this.#table
+          .find(key, scope.tenant)
+          .filter((candidate) => candidate[deleteTime.property] !== undefined),
+      )
+      return this.#table.entityOf(
+        this.#table.replace(
+          this.#matching(row, options?.ifMatch),
+          restorationOf(this.model, this.#options),
+          log,
+        ),
+      )
+    })
+  }
+
+  async batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
+    checkBatch(keys, 'ids', { unique: false })
+    const scope = scopeOf(this.model, options)
+    return keys.map((key) => this.#table.entityOf(this.#liveRow(key, scope)))
+  }
+
+  async batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
+    checkBatch(
+      items.map(({ key }) => key),
+      'requests',
+      { unique: true },
+    )
+    const scope = scopeOf(this.model, options)
+    const patches = await patchesOf(this.model, items, this.#options, scope)
+    return this.#database.write(scope.context, (log) => {
+      const updated: E[] = []
+      for (const { key, index, patch, ifMatch } of inKeyOrder(patches)) {
+        const row = this.#matching(this.#liveRow(key, scope), ifMatch)
+        updated[index] = this.#table.entityOf(this.#table.replace(row, patch, log))
+      }
+      return updated
+    })
+  }
+
+  async batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
+    checkBatch(keys, 'ids', { unique: true })
+    const scope = scopeOf(this.model, options)
+    await this.#database.write(scope.context, (log) => {
+      for (const key of keys) this.#remove(this.#liveRow(key, scope), log)
+    })
+  }
+
+  async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
+    const scope = scopeOf(this.model, options)
+    const { expireTime, tenant } = this.model
+    if (expireTime === undefined) return 0
+    const last = cutoff(before).getTime()
+    return this.#database.write(scope.context, (log) => {
+      const expired = this.#table.filter((row) => {
+        const expiry = row[expireTime.property] as Date | undefined
+        const mine =
+          tenant === undefined || scope.tenant === undefined || row[tenant.property] === scope.tenant
+        return mine && expiry !== undefined && expiry.getTime() <= last
+      })
+      for (const row of expired) this.#table.remove(row, log)
+      return expired.length
+    })
+  }
+
+  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
+    return this.#database.transaction(scopeOf(this.model, options).context, fn)
+  }
+
+  /** @internal What `lookupBy<Field>Hash` calls. */
+  async lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
+    const scope = scopeOf(this.model, options)
+    const found = this.#table.filter(
+      (row) =>
+        row[hash.property] === value && this.#table.isLive(row) && this.#table.belongsTo(row, scope.tenant),
+    )
+    if (scope.tenant === undefined && this.model.tenant !== undefined)
+      return this.#table.entityOf(this.#only(found))
+    const { property } = this.model.key
+    const [first] = found.sort((a, b) => byCodePoint(a[property] as string, b[property] as string))
+    if (first === undefined) throw new ErrNotFound()
+    return this.#table.entityOf(first)
+  }
+
+  /** @internal What `reveal<Field>` calls. */
+  async reveal(
+    { cipher }: SecretField,
+    key: string,
+    options?: OperationOptions,
+  ): Promise<string | undefined> {
+    const scope = scopeOf(this.model, options)
+    return reveal(this.#liveRow(key, scope)[cipher.property], this.#options, scope.context.signal)
+  }
+
+  /** @internal What `verify<Field>` calls. */
+  verify(credential: CredentialField, token: string, options?: OperationOptions): Promise<Verification<E>> {
+    const find = (publicId: string): Promise<CredentialRow<E> | undefined> => {
+      const [row] = this.#table.filter(
+        (candidate) => candidate[credential.publicId.property] === publicId && this.#table.isLive(candidate),
+      )
+      return Promise.resolve(row && { entity: this.#table.entityOf(row), columns: row })
+    }
+    return checkCredential(this.model, credential, token, this.#options, find, options?.context?.signal)
+  }
+
+  /** @internal What `remint<Field>` calls. */
+  remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
+    return this.#mint(async (minted) => {
+      const scope = scopeOf(this.model, options)
+      const { columns, tokens } = await mint(
+        this.model,
+        credential.property,
+        this.#options,
+        scope.context.signal,
+      )
+      minted(columns)
+      const patch = { ...columns, ...stampsOf(this.model, this.#options) }
+      await this.#database.write(scope.context, (log) =>
+        this.#table.replace(this.#liveRow(key, scope), patch, log),
+      )
+      return tokens[credential.property] as string
+    })
+  }
+
+  #mint<T>(attempt: (minted: (columns: Values) => void) => Promise<T>): Promise<T> {
+    return withFreshMint(this.model, attempt, ({ property }, publicId) =>
+      Promise.resolve(this.#table.filter((row) => row[property] === publicId).length > 0),
+    )
+  }
+
+  #remove(row: Values, log: (undo: () => void) => void): void {
+    const { deleteTime } = this.model
+    if (deleteTime === undefined) this.#table.remove(row, log)
+    else this.#table.replace(row, deletionOf(this.model, this.#options), log)
+  }
+
+  #liveRow(key: string, scope: Scope): Values {
+    return this.#only(this.#table.find(key, scope.tenant).filter((row) => this.#table.isLive(row)))
+  }
+
+  #only(rows: readonly Values[]): Values {
+    const [row] = rows
+    if (row === undefined) throw new ErrNotFound()
+    if (rows.length > 1) throw ambiguousKey(this.model)
+    return row
+  }
+
+  #matching(row: Values, ifMatch: string | undefined): Values {
+    if (ifMatch === undefined) return row
+    const { etag } = this.model
+    const holds = etag !== undefined && canMatch(this.model, ifMatch) && row[etag.property] === ifMatch
+    if (!holds) throw ErrPreconditionFailed.etag()
+    return row
+  }
+}

@@ -1,0 +1,155 @@
+import { ErrConflict, ErrPreconditionFailed } from '../../errors.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Values } from '../contract/new-entity.js'
+import type { ReadColumn } from './evaluate.js'
+
+/** Told how to undo what was just done. */
+type Log = (undo: () => void) => void
+
+/** The rows of one resource: stored forms of their own, so that nothing a caller holds is what is stored. */
+export class MemoryTable<E extends object> {
+  /** By primary key. A row is replaced and never changed. */
+  readonly #rows = new Map<string, Values>()
+  readonly #byColumn: ReadonlyMap<string, Field>
+
+  constructor(private readonly model: ResourceModel<E>) {
+    this.#byColumn = new Map(model.fields.map((field) => [field.column, field]))
+  }
+
+  /** What a plan reads of a row. */
+  readonly read: ReadColumn<Values> = (row, { column }) => {
+    const field = this.#byColumn.get(column)
+    if (field === undefined) return undefined
+    const value = row[field.property]
+    return field.kind === 'tags' && value !== undefined
+      ? this.model.json.get(field)?.decode(value as string)
+      : value
+  }
+
+  filter(test: (row: Values) => boolean): Values[] {
+    return [...this.#rows.values()].filter(test)
+  }
+
+  /** The rows with a key, of one tenant or of all. */
+  find(key: string, tenant: string | undefined): Values[] {
+    const { tenantInKey, key: keyField } = this.model
+    if (!tenantInKey || tenant !== undefined) {
+      const row = this.#rows.get(identity(tenantInKey ? tenant : undefined, key))
+      return row !== undefined && this.belongsTo(row, tenant) ? [row] : []
+    }
+    return this.filter((row) => row[keyField.property] === key)
+  }
+
+  belongsTo(row: Values, tenant: string | undefined): boolean {
+    return (
+      this.model.tenant === undefined || tenant === undefined || row[this.model.tenant.property] === tenant
+    )
+  }
+
+  isLive(row: Values): boolean {
+    return this.model.deleteTime === undefined || row[this.model.deleteTime.property] === undefined
+  }
+
+  /** @param columns - of secrets and credentials. */
+  rowOf(entity: E, columns: Readonly<Values>): Values {
+    const row: Values = { ...columns }
+    for (const field of this.model.entityFields)
+      row[field.property] = this.#stored(field, (entity as Values)[field.property])
+    return row
+  }
+
+  entityOf(row: Readonly<Values>): E {
+    const entity = this.model.create() as E & Values
+    for (const field of this.model.entityFields)
+      (entity as Values)[field.property] = this.#loaded(field, row[field.property])
+    return entity
+  }
+
+  /** @throws ErrConflict, ErrPreconditionFailed as a database would. */
+  insert(row: Values, log: Log): void {
+    const id = this.#identityOf(row)
+    this.#checkConstraints(row, undefined)
+    if (this.#rows.has(id)) throw new ErrConflict()
+    this.#rows.set(id, row)
+    log(() => this.#rows.delete(id))
+  }
+
+  /** Answers the row with the patch (by property, entity values) applied. */
+  replace(row: Values, patch: Readonly<Values>, log: Log): Values {
+    const next = { ...row }
+    for (const [property, value] of Object.entries(patch)) {
+      const field = this.model.byProperty.get(property)
+      next[property] = field === undefined ? value : this.#stored(field, value)
+    }
+    const id = this.#identityOf(row)
+    this.#checkConstraints(next, row)
+    this.#rows.set(id, next)
+    log(() => this.#rows.set(id, row))
+    return next
+  }
+
+  remove(row: Values, log: Log): void {
+    const id = this.#identityOf(row)
+    this.#rows.delete(id)
+    log(() => this.#rows.set(id, row))
+  }
+
+  #identityOf(row: Readonly<Values>): string {
+    const { tenantInKey, tenant, key } = this.model
+    return identity(
+      tenantInKey && tenant !== undefined ? (row[tenant.property] as string) : undefined,
+      row[key.property] as string,
+    )
+  }
+
+  #checkConstraints(row: Readonly<Values>, before: Readonly<Values> | undefined): void {
+    for (const field of this.model.fields)
+      if (!field.nullable && (row[field.property] ?? undefined) === undefined)
+        throw new ErrPreconditionFailed()
+    const others = () => this.filter((other) => other !== before)
+    if (this.isLive(row))
+      for (const fields of this.model.uniques)
+        if (
+          others().some(
+            (other) => this.isLive(other) && this.#sameTenant(other, row) && isSame(fields, other, row),
+          )
+        )
+          throw new ErrConflict()
+    for (const { publicId } of this.model.credentials)
+      if (others().some((other) => isSame([publicId], other, row))) throw new ErrConflict()
+  }
+
+  #sameTenant(a: Readonly<Values>, b: Readonly<Values>): boolean {
+    return this.model.tenant === undefined || a[this.model.tenant.property] === b[this.model.tenant.property]
+  }
+
+  #stored(field: Field, value: unknown): unknown {
+    if (value === undefined || value === null) return undefined
+    const json = this.model.json.get(field)
+    if (json !== undefined) return json.encode(value)
+    if (value instanceof Date) return new Date(value)
+    if (value instanceof Uint8Array) return new Uint8Array(value)
+    return field.kind === 'float' ? Math.fround(value as number) : value
+  }
+
+  #loaded(field: Field, value: unknown): unknown {
+    if (value === undefined) return undefined
+    const json = this.model.json.get(field)
+    return json === undefined ? this.#stored(field, value) : json.decode(value as string)
+  }
+}
+
+/** Neither part can hold the separator: values with NUL are refused before they get here. */
+const identity = (tenant: string | undefined, key: string): string =>
+  tenant === undefined ? key : `${tenant}\0${key}`
+
+/** NULL equals nothing. */
+function isSame(fields: readonly Field[], a: Readonly<Values>, b: Readonly<Values>): boolean {
+  return fields.every(({ property }) => {
+    const [x, y] = [a[property], b[property]]
+    if (x === undefined || x === null || y === undefined || y === null) return false
+    if (x instanceof Date && y instanceof Date) return x.getTime() === y.getTime()
+    return x instanceof Uint8Array && y instanceof Uint8Array ? Buffer.compare(x, y) === 0 : x === y
+  })
+}

@@ -1,0 +1,57 @@
+import type { SearchModel } from '../../resource/search/search-model.js'
+import { quoteIdentifier } from '../dialects/identifier.js'
+import { SEARCH_VECTOR, vectorOf } from '../dialects/search-sql.js'
+import { quoteTable, type TableName, tableText } from './table-name.js'
+import { type LiveSchema, type LiveTable, shapeOf } from './live-table.js'
+
+/** What of the stored vector of an INDEXED resource is not as the model has it. PostgreSQL only. */
+export async function compareVector(
+  table: TableName,
+  search: SearchModel,
+  live: LiveSchema,
+  { columns, indexes }: LiveTable,
+): Promise<readonly string[]> {
+  const column = columns.find(({ name: one }) => one === SEARCH_VECTOR)
+  const hasIndex = indexes.some(
+    ({ shape }) => shape === shapeOf({ unique: false, method: 'gin', columns: [SEARCH_VECTOR] }),
+  )
+  const name = tableText(table)
+  const index = hasIndex ? [] : [`${name} lacks the gin index on ${SEARCH_VECTOR}: ${GENERATE}`]
+  if (column === undefined) return [`${name}.${SEARCH_VECTOR} is missing: ${GENERATE}`]
+  if (column.type !== 'tsvector' || !column.isComputed)
+    return [`${name}.${SEARCH_VECTOR} is no generated tsvector: drop it; ${GENERATE}`, ...index]
+  const wanted = await asStored(table, vectorOf(search), live)
+  const isEqual = wanted === undefined || wanted === column.fallback
+  return [...(isEqual ? [] : [`${name}.${SEARCH_VECTOR} is made of other sources: ${GENERATE}`]), ...index]
+}
+
+const GENERATE = 'ashlar search generate writes the files, up applies them'
+
+/**
+ * The expression as PostgreSQL keeps it, which only PostgreSQL knows: it reads it in a temporary table that is gone at the
+ * end of the transaction. Undefined where that may not be, as on a replica; the files and their checksums speak for it then.
+ */
+async function asStored(table: TableName, vector: string, live: LiveSchema): Promise<string | undefined> {
+  const source = quoteTable({ name: table.name, schema: table.schema ?? live.schema }, 'postgres')
+  const column = quoted(SEARCH_VECTOR)
+  await live.rows('BEGIN')
+  try {
+    await live.rows(`CREATE TEMPORARY TABLE ${SCRATCH} (LIKE ${source}) ON COMMIT DROP`)
+    await live.rows(
+      `ALTER TABLE pg_temp.${SCRATCH} DROP COLUMN ${column}, ADD COLUMN ${column} tsvector GENERATED ALWAYS AS (${vector}) STORED`,
+    )
+    const [row] = await live.rows(
+      `SELECT pg_get_expr(adbin, adrelid) AS made FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum
+       WHERE adrelid = 'pg_temp.${SCRATCH}'::regclass AND attname = '${SEARCH_VECTOR}'`,
+    )
+    return typeof row?.made === 'string' ? row.made : undefined
+  } catch {
+    return undefined
+  } finally {
+    await live.rows('ROLLBACK')
+  }
+}
+
+const SCRATCH = 'ashlar_search_vector'
+
+const quoted = (name: string): string => quoteIdentifier(name, 'postgres')

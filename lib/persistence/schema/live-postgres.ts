@@ -1,0 +1,77 @@
+import { type CatalogRow, type LiveColumn, type LiveSchema, type LiveTable, shapeOf } from './live-table.js'
+import type { TableName } from './table-name.js'
+
+/** A table of PostgreSQL; undefined when there is none of that name. */
+export async function livePostgres(live: LiveSchema, table: TableName): Promise<LiveTable | undefined> {
+  const [found] = await live.rows(
+    `SELECT c.oid::text AS oid, relkind::text AS kind, relpersistence::text AS persistence
+     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = ? AND relname = ?`,
+    [table.schema ?? live.schema, table.name],
+  )
+  if (found === undefined) return undefined
+  const [columns, indexes] = [await live.rows(COLUMNS, [found.oid]), await live.rows(INDEXES, [found.oid])]
+  return {
+    columns: columns.map(columnOf),
+    primaryKey: namesOf(indexes.find(({ is_primary: isPrimary }) => isPrimary === true)?.columns),
+    indexes: indexes.filter(({ is_primary: isPrimary }) => isPrimary !== true).map(indexOf),
+    faults: faultsOf(found),
+  }
+}
+
+const COLUMNS = `
+  SELECT attname AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS nullable,
+         collname AS collation, pg_get_expr(adbin, adrelid) AS fallback,
+         attgenerated <> '' OR attidentity = 'a' AS is_computed
+  FROM pg_attribute
+  LEFT JOIN pg_collation c ON c.oid = attcollation
+  LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+  WHERE attrelid = ?::oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
+
+/** A key that is no plain column, or that is ordered or compared unlike its column, says so in its name. */
+const INDEXES = `
+  SELECT relname AS name, indisunique AS is_unique, indisprimary AS is_primary, amname AS method,
+         pg_get_expr(indpred, indrelid) AS condition, NOT indimmediate AS is_deferrable,
+         (to_jsonb(i) ->> 'indnullsnotdistinct')::boolean AS takes_nulls_for_equal,
+         ARRAY(
+           SELECT coalesce(attname::text, '(' || pg_get_indexdef(indexrelid, k, true) || ')')
+             || CASE WHEN indcollation[k - 1] NOT IN (0, attcollation) THEN ' COLLATE ' || indcollation[k - 1]::regcollation ELSE '' END
+             || CASE WHEN opcdefault THEN '' ELSE ' ' || opcname END
+             || CASE WHEN amname = 'btree' AND indoption[k - 1] <> 0 THEN ' DESC' ELSE '' END
+           FROM generate_series(1, indnkeyatts) AS keys (k)
+           JOIN pg_opclass o ON o.oid = indclass[k - 1]
+           LEFT JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[k - 1] AND attnum > 0
+           ORDER BY k
+         ) AS columns
+  FROM pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
+  WHERE indrelid = ?::oid ORDER BY relname`
+
+const columnOf = (row: CatalogRow): LiveColumn => ({
+  name: String(row.name),
+  type: String(row.type),
+  collation: typeof row.collation === 'string' ? row.collation : undefined,
+  nullable: row.nullable === true,
+  fallback: typeof row.fallback === 'string' ? row.fallback : undefined,
+  isComputed: row.is_computed === true,
+})
+
+const indexOf = (row: CatalogRow) => ({
+  name: String(row.name),
+  unique: row.is_unique === true,
+  shape: shapeOf({
+    unique: row.is_unique === true,
+    columns: namesOf(row.columns),
+    method: row.method === 'btree' ? undefined : String(row.method),
+    where: typeof row.condition === 'string' ? row.condition : undefined,
+    extras: [
+      ...(row.takes_nulls_for_equal === true ? ['NULLS NOT DISTINCT'] : []),
+      ...(row.is_deferrable === true ? ['DEFERRABLE'] : []),
+    ],
+  }),
+})
+
+const namesOf = (names: unknown): readonly string[] => (Array.isArray(names) ? names.map(String) : [])
+
+function faultsOf({ kind, persistence }: CatalogRow): readonly string[] {
+  if (kind !== 'r' && kind !== 'p') return ['is no table: drop or rename what has its name']
+  return persistence === 'p' ? [] : ['is not logged, so that a crash empties it: ALTER TABLE … SET LOGGED']
+}

@@ -1,0 +1,122 @@
+import { DefaultNamingStrategy, type DataSource } from 'typeorm'
+import { DeclarationError } from '../../errors.js'
+import { rawSqlProblem } from '../../resource/search/raw-sql.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { quoteIdentifier as quote } from '../dialects/identifier.js'
+
+/** A table as statements name it. */
+export interface TableName {
+  /** PostgreSQL's schema, MySQL's database; undefined for the one in which the connection looks. */
+  readonly schema: string | undefined
+  readonly name: string
+}
+
+/** What decides beside the entity which table TypeORM means: a DataSource, initialized or not, or what is known of one. */
+export type Naming = Partial<
+  Pick<DataSource, 'driver' | 'namingStrategy' | 'hasMetadata' | 'getMetadata' | 'entityMetadatas'>
+> & { readonly options?: { readonly entityPrefix?: string; readonly schema?: string } }
+
+/** `"schema"."table"`. */
+export const quoteTable = ({ schema, name }: TableName, dialect: Dialect): string =>
+  schema === undefined ? quote(name, dialect) : `${quote(schema, dialect)}.${quote(name, dialect)}`
+
+/** `schema.table`, for messages. */
+export const tableText = ({ schema, name }: TableName): string =>
+  schema === undefined ? name : `${schema}.${name}`
+
+/**
+ * The table of a resource: the one in which TypeORM's own manager finds its rows, by `@Entity`, the `schema` and
+ * `entityPrefix` of the DataSource, and its naming strategy.
+ * @throws DeclarationError for a name that TypeORM takes apart or cannot reach, and where it names columns in another way.
+ */
+export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Naming = {}): TableName {
+  const meant = meantBy(model, naming)
+  const problems = [...databaseProblems(meant, dialect, naming), ...metadataProblems(model, dialect, naming)]
+  const name = dialect === 'sqlite' ? { schema: undefined, name: meant.name } : placed(meant, dialect)
+  if (name === undefined || (dialect === 'sqlite' && meant.name.includes('.')))
+    problems.push(
+      `TypeORM reads the dots of the table ${meant.name} as a path to another place: name the table without a dot, and its schema in @Entity({ schema }) (MySQL: database)`,
+    )
+  else if (name.name !== model.table) problems.push(...searchProblems(model, name.name))
+  if (name === undefined || problems.length > 0) throw new DeclarationError(model.entity.name, problems)
+  return name
+}
+
+interface Meant {
+  readonly name: string
+  readonly schema: string | undefined
+  readonly database: string | undefined
+}
+
+const DEFAULTS = new DefaultNamingStrategy()
+
+/** As TypeORM's EntityMetadata has it, which an initialized DataSource is asked for. */
+function meantBy({ entity, declaredTable }: ResourceModel, naming: Naming): Meant {
+  const metadata = metadataOf(entity, naming)
+  if (metadata !== undefined)
+    return { name: metadata.tableName, schema: metadata.schema, database: metadata.database }
+  const { options, namingStrategy = DEFAULTS } = naming
+  const plain = namingStrategy.tableName(entity.name, declaredTable.name)
+  const prefix = options?.entityPrefix
+  return {
+    name: prefix === undefined || prefix === '' ? plain : namingStrategy.prefixTableName(prefix, plain),
+    schema: declaredTable.schema ?? options?.schema,
+    database: declaredTable.database,
+  }
+}
+
+const metadataOf = (entity: ResourceModel['entity'], naming: Naming) =>
+  naming.hasMetadata?.(entity) === true ? naming.getMetadata?.(entity) : undefined
+
+/** As TypeORM's drivers and query builder do: MySQL has databases for schemas, and a name of two parts is a path. */
+function placed({ name, schema, database }: Meant, dialect: Dialect): TableName | undefined {
+  const qualifier = (dialect === 'postgres' ? schema : database) || undefined
+  if (!name.includes('.')) return { schema: qualifier, name }
+  const [first = '', second = '', ...more] = name.split('.')
+  const isPath = qualifier === undefined && first !== '' && second !== '' && more.length === 0
+  return isPath ? { schema: first, name: second } : undefined
+}
+
+/** Only MySQL reaches another database on the same connection. */
+function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Naming): string[] {
+  if (dialect === 'mysql' || dialect === 'mariadb' || database === undefined) return []
+  if (driver === undefined || driver.database === undefined || driver.database === database) return []
+  const engine = dialect === 'postgres' ? 'PostgreSQL' : 'SQLite'
+  return [
+    `@Entity({ database: ${JSON.stringify(database)} }): a connection to ${engine} reaches its own database alone: drop it, and give the entity to a DataSource of that database`,
+  ]
+}
+
+function metadataProblems(model: ResourceModel, dialect: Dialect, naming: Naming): string[] {
+  const metadata = metadataOf(model.entity, naming)
+  if (metadata === undefined) return []
+  const problems: string[] = []
+  for (const { property, column } of model.fields) {
+    const theirs = metadata.findColumnWithPropertyName(property)?.databaseName
+    if (theirs !== undefined && theirs !== column)
+      problems.push(
+        `${property} is stored in ${column}, and the naming strategy of the DataSource calls it ${theirs}: name it with @Column({ name: ${JSON.stringify(theirs)} }), or use a strategy that keeps given names`,
+      )
+  }
+  const twin = naming.entityMetadatas?.find(
+    (other) =>
+      other !== metadata &&
+      other.tablePath === metadata.tablePath &&
+      (other.schema !== metadata.schema || other.database !== metadata.database),
+  )
+  if (twin !== undefined)
+    problems.push(
+      `it shares the table ${metadata.tablePath} with ${twin.name}, because TypeORM ignores ${dialect === 'postgres' ? 'the database' : 'the schema'} of an entity on this engine: give one of them another name`,
+    )
+  return problems
+}
+
+/** Raw SQL was held to the name that the entity gives its table. */
+function searchProblems({ search, fields }: ResourceModel, table: string): string[] {
+  return (search?.parts ?? []).flatMap((part) => {
+    const raw = part.kind === 'expression' ? part.postgres : undefined
+    const problem = raw === undefined ? undefined : rawSqlProblem(raw, fields, table)
+    return problem === undefined ? [] : [`@Searchable: sql.postgres ${JSON.stringify(raw)}: ${problem}`]
+  })
+}

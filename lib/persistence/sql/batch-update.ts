@@ -1,0 +1,89 @@
+import { ErrNotFound } from '../../errors.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { inKeyOrder, type Patched } from '../contract/batch.js'
+import type { Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Values } from '../contract/new-entity.js'
+import type { RowStore } from './row-store.js'
+
+/**
+ * Writes a batch with one statement for each set of fields. Every statement locks its rows in key order; where there are
+ * several, all rows are locked first, so that two batches never wait for each other.
+ * @throws ErrNotFound when one of the keys has no live row; the caller's transaction takes the rest back.
+ */
+export async function updateInGroups<E extends object>(
+  rows: RowStore<E>,
+  on: Executor,
+  patches: readonly Patched[],
+  tenant: string | undefined,
+  run: RunOptions,
+): Promise<E[]> {
+  const sorted = inKeyOrder(patches)
+  let groups = sameFields(sorted)
+  const uniques = uniquesWritten(rows.model, sorted)
+  if (sorted.length > 1 && (groups.length > 1 || uniques.length > 0)) {
+    const keys = sorted.map(({ key }) => key)
+    const stored = await rows.batchGet(on, keys, tenant, run, true)
+    if (stored.length < keys.length) throw new ErrNotFound()
+    if (uniques.some((fields) => isPassedOn(fields, rows.model, sorted, stored)))
+      groups = sorted.map((patched) => [patched])
+  }
+  const updated: E[] = []
+  for (const group of groups) {
+    const entities = await rows.batchUpdate(on, group, tenant, run)
+    for (const [i, { index }] of group.entries()) {
+      const entity = entities[i]
+      if (entity === undefined) throw new ErrNotFound()
+      updated[index] = entity
+    }
+  }
+  return updated
+}
+
+const uniquesWritten = (
+  { uniques }: ResourceModel,
+  patches: readonly Patched[],
+): readonly (readonly Field[])[] =>
+  uniques.filter((fields) =>
+    fields.some(({ property }) => patches.some(({ patch }) => Object.hasOwn(patch, property))),
+  )
+
+/**
+ * Whether an item takes the unique value of another one. They are checked row by row, and within one statement the rows
+ * come in the order of the plan: whether the value is free by then would be left to chance.
+ */
+function isPassedOn(
+  fields: readonly Field[],
+  model: ResourceModel,
+  patches: readonly Patched[],
+  stored: readonly object[],
+): boolean {
+  if (!fields.every((field) => model.entityFields.includes(field))) return true
+  const valueOf = (values: Values) =>
+    JSON.stringify(fields.map(({ property }) => comparable(values[property])))
+  const rows = new Map(stored.map((row) => [(row as Values)[model.key.property], row as Values]))
+  const owners = new Map([...rows].map(([key, row]) => [valueOf(row), key]))
+  return patches.some(({ key, patch }) => {
+    const owner = owners.get(valueOf({ ...rows.get(key), ...patch }))
+    return owner !== undefined && owner !== key
+  })
+}
+
+const comparable = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return `${value}n`
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : (value ?? null)
+}
+
+const shapeOf = ({ patch }: Patched): string => Object.keys(patch).join(' ')
+
+/** Items that write the same fields, which one statement can write. */
+function sameFields(patches: readonly Patched[]): readonly Patched[][] {
+  const groups = new Map<string, Patched[]>()
+  for (const patched of patches) {
+    const shape = shapeOf(patched)
+    const group = groups.get(shape)
+    if (group === undefined) groups.set(shape, [patched])
+    else group.push(patched)
+  }
+  return [...groups.values()]
+}

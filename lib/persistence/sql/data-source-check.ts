@@ -1,0 +1,164 @@
+import type { DataSource, EntitySubscriberInterface } from 'typeorm'
+import { DeclarationError } from '../../errors.js'
+import { kindOfColumn } from '../../resource/fields/field-kind.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { CollationCheck } from '../schema/collation.js'
+import type { Dialect } from '../dialects/dialect.js'
+import type { StartUpFindings } from '../contract/repository.js'
+import { tableOf } from '../schema/table-definition.js'
+import { type TableName, tableNameOf } from '../schema/table-name.js'
+import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import { SqliteDriver } from '../engines/sqlite/driver.js'
+
+/** What a subscriber may be told of an entity. */
+export const ENTITY_EVENTS = [
+  ...['afterLoad', 'beforeInsert', 'afterInsert', 'beforeUpdate', 'afterUpdate', 'beforeRemove'],
+  ...['afterRemove', 'beforeSoftRemove', 'afterSoftRemove', 'beforeRecover', 'afterRecover'],
+] as const
+/** What it may be told of TypeORM's own queries and transactions. */
+export const QUERY_EVENTS = [
+  ...['beforeQuery', 'afterQuery', 'beforeTransactionStart', 'afterTransactionStart'],
+  ...['beforeTransactionCommit', 'afterTransactionCommit'],
+  ...['beforeTransactionRollback', 'afterTransactionRollback'],
+] as const
+
+/**
+ * Makes sure, once, that a DataSource knows a repository's entity as its model does, that nothing of TypeORM on it waits for
+ * what the repository never tells, and that its database tells texts apart.
+ */
+export class DataSourceCheck {
+  /** Where the rows are. */
+  readonly table: TableName
+  readonly #dataSource: DataSource
+  readonly #dialect: Dialect
+  #isEntityPending = true
+  readonly #collations: CollationCheck
+
+  /** @throws DeclarationError for an initialized DataSource that does not fit the entity. */
+  constructor(
+    { dataSource, dialect }: Database,
+    private readonly model: ResourceModel,
+  ) {
+    this.#dataSource = dataSource
+    this.#dialect = dialect
+    this.table = tableNameOf(model, dialect, dataSource)
+    this.#collations = new CollationCheck(model, this.table)
+    if (dataSource.isInitialized) this.#checkEntity()
+  }
+
+  /** Whether `run` still has to be awaited. */
+  get isPending(): boolean {
+    return this.#isEntityPending || this.#collations.isPending
+  }
+
+  /** @throws TypeError for a DataSource that is not initialized, DeclarationError for one that does not fit the entity. */
+  async run(on: Executor, options: RunOptions): Promise<void> {
+    if (this.#isEntityPending) this.#checkEntity()
+    if (this.#collations.isPending) await this.#collations.run(on, options)
+  }
+
+  #checkEntity(): void {
+    const { name } = this.model.entity
+    if (!this.#dataSource.isInitialized) throw new TypeError(`${name}: ${NOT_INITIALIZED}`)
+    const { problems } = this.findings()
+    if (problems.length > 0) throw new DeclarationError(name, problems)
+    this.#isEntityPending = false
+  }
+
+  findings(): StartUpFindings {
+    if (!this.#dataSource.isInitialized) return { problems: [NOT_INITIALIZED], warnings: [] }
+    const subscribers = this.#dataSource.subscribers.map((subscriber) => this.#subscriber(subscriber))
+    return {
+      problems: [...this.#entity(), ...this.#bytes(), ...subscribers.flatMap(({ problems }) => problems)],
+      warnings: [...this.#synchronize(), ...subscribers.flatMap(({ warnings }) => warnings)],
+    }
+  }
+
+  #entity(): string[] {
+    const { entity } = this.model
+    const found = this.#dataSource.entityMetadatas.filter(({ target }) => target === entity)
+    if (found.length === 1) return []
+    if (found.length > 1)
+      return ['it is in its DataSource twice, as a class and as an EntitySchema: keep the class']
+    const isCopied = this.#dataSource.entityMetadatas.some(({ targetName }) => targetName === entity.name)
+    return [
+      isCopied
+        ? `another class of the name ${entity.name} is in its DataSource: its module is loaded twice, so import it in one way`
+        : `it is not in its DataSource: write entities: [${entity.name}] there, beside the others`,
+    ]
+  }
+
+  /** Where TypeORM makes the table. */
+  get #isSynchronized(): boolean {
+    const { entity } = this.model
+    const isOurs = this.#dataSource.driver instanceof SqliteDriver
+    if (isOurs || this.#dataSource.options.synchronize !== true || !this.#dataSource.hasMetadata(entity))
+      return false
+    return this.#dataSource.getMetadata(entity).synchronize
+  }
+
+  /** TypeORM is told that a Uint8Array is a text, because no type of bytes is one that it takes on every database. */
+  #bytes(): string[] {
+    if (!this.#isSynchronized) return []
+    const { driver } = this.#dataSource
+    const metadata = this.#dataSource.getMetadata(this.model.entity)
+    const { columns } = tableOf(this.model, this.#dialect, this.table)
+    return this.model.fields.flatMap(({ kind, property, column: name }) => {
+      const column = metadata.findColumnWithPropertyName(property)
+      if (kind !== 'bytes' || column === undefined) return []
+      const made = driver.normalizeType(column)
+      if (kindOfColumn(made, undefined) === 'bytes') return []
+      const needed = columns.find((one) => one.name === name)?.type
+      return [
+        `${property} holds bytes, and synchronize makes its column ${made}, which cannot: write @Column('${needed}'), or leave synchronize out`,
+      ]
+    })
+  }
+
+  #synchronize(): string[] {
+    if (!this.#isSynchronized) return []
+    const { entity } = this.model
+    return [
+      `synchronize makes the table of ${entity.name} by TypeORM's rules, in which unique values are not per tenant and texts are compared loosely: leave it out, and use createTables() or a migration`,
+    ]
+  }
+
+  #subscriber(subscriber: EntitySubscriberInterface): StartUpFindings {
+    const name = subscriber.constructor.name
+    const { entity } = this.model
+    const hears = (events: readonly string[]) => events.some((event) => event in subscriber)
+    const target = subscriber.listenTo?.() as unknown
+    const isForAll = target === undefined || target === null || target === '' || target === Object
+    if (isForAll)
+      return hears([...ENTITY_EVENTS, ...QUERY_EVENTS])
+        ? warning(
+            `the subscriber ${name} is told nothing of what repositories read and write: give it a listenTo() of an entity that is no resource`,
+          )
+        : NOTHING
+    if (!isAncestor(target, entity)) return NOTHING
+    if (hears(ENTITY_EVENTS))
+      return {
+        problems: [
+          `the subscriber ${name} listens to it and is never called: do what it does in the methods of a class that extends repositoryOf(${entity.name})`,
+        ],
+        warnings: [],
+      }
+    return hears(QUERY_EVENTS)
+      ? warning(
+          `the subscriber ${name} is told of no query and no transaction of the repository of ${entity.name}`,
+        )
+      : NOTHING
+  }
+}
+
+const NOT_INITIALIZED = 'its DataSource is not initialized: await dataSource.initialize() first'
+
+const NOTHING: StartUpFindings = { problems: [], warnings: [] }
+
+const warning = (text: string): StartUpFindings => ({ problems: [], warnings: [text] })
+
+/** TypeORM tells a subscriber of its entity, and of those that extend it. */
+const isAncestor = (target: unknown, entity: { readonly name: string }): boolean =>
+  typeof target === 'function'
+    ? target === entity || Object.prototype.isPrototypeOf.call(target, entity)
+    : target === entity.name

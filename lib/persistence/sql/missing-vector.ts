@@ -1,0 +1,16 @@
+import { DeclarationError, Internal } from '../../errors.js'
+import { SEARCH_VECTOR } from '../dialects/search-sql.js'
+
+const UNDEFINED_COLUMN = '42703'
+
+/** Of a search that failed because no migration has made the stored vector yet, the log says what to do; any other error as it is. */
+export function explainMissingVector(error: unknown, type: string): unknown {
+  const isMissing =
+    error instanceof Error &&
+    'code' in error &&
+    error.code === UNDEFINED_COLUMN &&
+    error.message.includes(SEARCH_VECTOR)
+  if (!isMissing) return error
+  const advice = `the column ${SEARCH_VECTOR} is missing: write, copy and apply its migrations with ashlar search generate, ashlar search sync and ashlar migrate up`
+  return new Internal(new DeclarationError(type, [advice]))
+}

@@ -1,0 +1,327 @@
+import { Internal, InvalidArgument } from '../../errors.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Patched } from '../contract/batch.js'
+import type { CredentialRow } from '../contract/credential-check.js'
+import type { Dialect } from '../dialects/dialect.js'
+import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
+import type { ListPlan } from '../contract/list-plan.js'
+import { explainMissingVector } from './missing-vector.js'
+import type { Values } from '../contract/new-entity.js'
+import { byCodePoint } from '../query/code-point-order.js'
+import { checkCursor } from '../dialects/cursor-fit.js'
+import { keysetPredicate } from '../query/keyset.js'
+import { toOrderBy } from '../dialects/order-sql.js'
+import { equals, isNull, type FilterNode } from '../query/plan.js'
+import { toPredicate } from '../dialects/predicate.js'
+import { searchPredicate } from '../dialects/search-sql.js'
+import type { Page } from '../contract/repository.js'
+import { Statements } from './statements.js'
+import { exactTime } from '../dialects/stored-time.js'
+import { encoderOf, hydratorOf, type Encode, type Hydrate, exactTime } from './row-codec.js'
+import type { TableName } from '../schema/table-name.js'
+
+/** Which row a statement reaches. */
+export interface Target {
+  readonly key: string
+  /** Undefined when the table has no tenants, or the key is known to be of one only. */
+  readonly tenant: string | undefined
+  readonly ifMatch?: string | undefined
+}
+
+/** The rows of one resource in one dialect: entity values in, entities out, one statement each. */
+export class RowStore<E extends object> {
+  readonly statements: Statements
+  readonly #encoders: ReadonlyMap<Field, Encode>
+  readonly #hydrate: Hydrate<E>
+  /** For rows with one column before the entity's. */
+  readonly #hydrateBehind: Hydrate<E>
+
+  constructor(
+    readonly model: ResourceModel<E>,
+    readonly dialect: Dialect,
+    table?: TableName,
+  ) {
+    this.statements = new Statements(model, dialect, table)
+    this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(model, field, dialect)]))
+    this.#hydrate = hydratorOf(model, model.entityFields, dialect)
+    this.#hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
+  }
+
+  async get(
+    on: Executor,
+    target: Target,
+    run: RunOptions,
+    { showDeleted = false } = {},
+  ): Promise<E | undefined> {
+    const statement = this.statements.get({ tenant: target.tenant !== undefined }, showDeleted)
+    const { rows } = await on.run(statement, this.#identity(target), run)
+    return rows[0] && this.#hydrate(rows[0])
+  }
+
+  /** Up to two tenants whose rows have the key. */
+  async tenantsOf(on: Executor, key: string, run: RunOptions): Promise<string[]> {
+    const { rows } = await on.run(this.statements.tenantsOf(), [this.#encode(this.model.key, key)], run)
+    return rows.map(([tenant]) => tenant as string)
+  }
+
+  /** @param values - one per stored field, by property. */
+  async insert(on: Executor, values: Readonly<Values>, run: RunOptions): Promise<E> {
+    const bound = this.model.fields.map((field) => this.#encode(field, values[field.property]))
+    const { rows } = await on.run(this.statements.insert(), bound, run)
+    if (this.statements.canReturn) return this.#first(rows)
+    const { key, tenant } = this.model
+    const target = {
+      key: values[key.property] as string,
+      tenant: tenant && (values[tenant.property] as string),
+    }
+    return (await this.get(on, target, run)) ?? this.#first([])
+  }
+
+  /** Undefined when no live row matches. */
+  update(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<E | undefined> {
+    const fields = this.#fieldsOf(patch)
+    // Touching only, where there is neither etag nor update_time to write.
+    if (fields.length === 0) return this.get(on, target, run)
+    return this.#write(
+      on,
+      this.statements.update(fields, this.#narrowing(target)),
+      fields,
+      target,
+      patch,
+      run,
+    )
+  }
+
+  /** Undefined when no deleted row matches. */
+  undelete(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<E | undefined> {
+    const fields = this.#fieldsOf(patch)
+    return this.#write(
+      on,
+      this.statements.undelete(fields, this.#narrowing(target)),
+      fields,
+      target,
+      patch,
+      run,
+    )
+  }
+
+  /** Whether a live row was there. */
+  async delete(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<boolean> {
+    const fields = this.#fieldsOf(patch)
+    const statement = this.statements.delete(fields, this.#narrowing(target))
+    const { affected } = await on.run(
+      statement,
+      [...this.#bound(fields, patch), ...this.#identity(target)],
+      run,
+    )
+    return affected > 0
+  }
+
+  /** Live rows by key; missing ones are not in it. */
+  async batchGet(
+    on: Executor,
+    keys: readonly string[],
+    tenant: string | undefined,
+    run: RunOptions,
+    lock = false,
+  ): Promise<E[]> {
+    if (keys.length === 0) return []
+    const isArray = this.dialect === 'postgres'
+    const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.#encode(this.model.key, key))
+    const statement = this.statements.batchGet(isArray ? 1 : padded.length, tenant !== undefined, lock)
+    const { rows } = await on.run(statement, [...this.#tenantValues(tenant), ...padded], run)
+    return rows.map((row) => this.#hydrate(row))
+  }
+
+  /** Whether batches are one statement each: not where a key may be of several tenants. */
+  canBatch(tenant: string | undefined): boolean {
+    return this.dialect === 'postgres' && (tenant !== undefined || !this.model.tenantInKey)
+  }
+
+  /** The updated entities in the order of the items, which is that of their locks, with gaps where no live row has the key. All items write the same fields. */
+  async batchUpdate(
+    on: Executor,
+    items: readonly Pick<Patched, 'key' | 'patch'>[],
+    tenant: string | undefined,
+    run: RunOptions,
+  ): Promise<(E | undefined)[]> {
+    const fields = this.#fieldsOf(items[0]?.patch ?? {})
+    if (fields.length === 0) {
+      const keys = items.map(({ key }) => key)
+      const found = await this.batchGet(on, keys, tenant, run, true)
+      return keys.map((key) => found.find((one) => (one as Values)[this.model.key.property] === key))
+    }
+    const columns = fields.map((field) =>
+      items.map(({ patch }) => this.#encode(field, patch[field.property])),
+    )
+    const values = [...this.#tenantValues(tenant), items.map(({ key }) => key), ...columns]
+    const { rows } = await on.run(this.statements.batchUpdate(fields, tenant !== undefined), values, run)
+    const updated = Array<E | undefined>(items.length).fill(undefined)
+    for (const row of rows) updated[Number(row[0]) - 1] = this.#hydrateBehind(row)
+    return updated
+  }
+
+  /** How many live rows were there. */
+  async batchDelete(
+    on: Executor,
+    keys: readonly string[],
+    tenant: string | undefined,
+    patch: Readonly<Values>,
+    run: RunOptions,
+  ): Promise<number> {
+    const fields = this.#fieldsOf(patch)
+    const statement = this.statements.batchDelete(fields, tenant !== undefined)
+    const values = [...this.#tenantValues(tenant), [...keys].sort(byCodePoint), ...this.#bound(fields, patch)]
+    return (await on.run(statement, values, run)).affected
+  }
+
+  /** The live row with this value, with the columns that no entity carries; of any tenant when none is given. */
+  async find(
+    on: Executor,
+    field: Field,
+    value: string,
+    tenant: string | undefined,
+    run: RunOptions,
+  ): Promise<CredentialRow<E>[]> {
+    const values = [this.#encode(field, value)]
+    if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
+    const { rows } = await on.run(this.statements.find(field, tenant !== undefined), values, run)
+    return rows.map((row) => ({
+      entity: this.#hydrate(orderedRow(this.model, row)),
+      columns: this.#columnsOf(row),
+    }))
+  }
+
+  async list(on: Executor, plan: ListPlan, tenant: string | undefined, run: RunOptions): Promise<Page<E>> {
+    const { deleteTime, search, tenant: tenantField } = this.model
+    checkCursor(plan.cursor, plan.terms, this.dialect)
+    const params: unknown[] = []
+    const conditions: string[] = []
+    const ask = (node: FilterNode | undefined) => {
+      if (node !== undefined) conditions.push(toPredicate(node, this.dialect, params))
+    }
+    if (tenant !== undefined && tenantField !== undefined) ask(equals(tenantField, tenant))
+    if (deleteTime !== undefined && !plan.showDeleted) ask(isNull(deleteTime))
+    ask(plan.filter)
+    if (search !== undefined && plan.search !== '')
+      conditions.push(searchPredicate(search, this.model.type, plan.search, this.dialect, params))
+    if (plan.cursor?.kind === 'keyset') ask(keysetPredicate(plan.terms, plan.cursor.values))
+    const condition = conditions.join(' AND ')
+    const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
+    const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect, this.statements.table.name)} LIMIT ${this.#count(params, plan.size + 1)}${offset > 0 ? ` OFFSET ${this.#count(params, offset)}` : ''}`
+    const { rows } = await on.run(this.statements.list(condition, tail), params, run).catch((error) => {
+      throw explainMissingVector(error, this.model.type)
+    })
+    const page = rows.slice(0, plan.size)
+    const items = page.map((row) => this.#hydrate(row))
+    const last = items.at(-1)
+    const more = last !== undefined && rows.length > plan.size
+    return {
+      items,
+      nextPageToken: more
+        ? plan.nextPageToken(this.#sortValues(plan, last, page[page.length - 1] as Row))
+        : '',
+    }
+  }
+
+  /** Removes a chunk of what expired; answers how many. */
+  async purge(
+    on: Executor,
+    before: Date,
+    tenant: string | undefined,
+    chunk: number,
+    run: RunOptions,
+  ): Promise<number> {
+    const values = [this.#encode(this.model.expireTime as Field, before)]
+    if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
+    return (await on.run(this.statements.purge(tenant !== undefined), [...values, chunk], run)).affected
+  }
+
+  async #write(
+    on: Executor,
+    statement: Statement,
+    fields: readonly Field[],
+    target: Target,
+    patch: Readonly<Values>,
+    run: RunOptions,
+  ): Promise<E | undefined> {
+    const { rows, affected } = await on.run(
+      statement,
+      [...this.#bound(fields, patch), ...this.#identity(target)],
+      run,
+    )
+    if (this.statements.canReturn) return rows[0] && this.#hydrate(rows[0])
+    return affected === 0 ? undefined : this.get(on, { key: target.key, tenant: target.tenant }, run)
+  }
+
+  #first(rows: readonly Row[]): E {
+    if (rows[0] === undefined) throw new Internal('a written row was not answered')
+    return this.#hydrate(rows[0])
+  }
+
+  #encode(field: Field, value: unknown): unknown {
+    if (
+      field.kind === 'uint64' &&
+      this.dialect === 'sqlite' &&
+      typeof value === 'bigint' &&
+      value >= 2n ** 63n
+    )
+      throw new InvalidArgument(field.proto, 'is above 2^63-1, the most SQLite can store')
+    return (this.#encoders.get(field) as Encode)(value)
+  }
+
+  #bound(fields: readonly Field[], patch: Readonly<Values>): unknown[] {
+    return fields.map((field) => this.#encode(field, patch[field.property]))
+  }
+
+  #identity({ key, tenant, ifMatch }: Target): unknown[] {
+    const values = [this.#encode(this.model.key, key)]
+    if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
+    if (ifMatch !== undefined) values.push(this.#encode(this.model.etag as Field, ifMatch))
+    return values
+  }
+
+  #narrowing({ tenant, ifMatch }: Target) {
+    return { tenant: tenant !== undefined, etag: ifMatch !== undefined }
+  }
+
+  #fieldsOf(patch: Readonly<Values>): Field[] {
+    return this.model.fields.filter((field) => Object.hasOwn(patch, field.property))
+  }
+
+  #count(params: unknown[], value: number): string {
+    params.push(value)
+    return this.dialect === 'postgres' ? `$${params.length}` : '?'
+  }
+
+  #sortValues(plan: ListPlan, last: E, row: Row): unknown[] {
+    return plan.terms.map(({ column }) => {
+      const index = this.model.entityFields.findIndex((field) => field.column === column.column)
+      const field = this.model.entityFields[index]
+      const value = field && (last as Values)[field.property]
+      // A name that another version of the message has is read as the zero value, and sorted as what it is.
+      if (field?.kind === 'enum') return row[index]
+      return field?.kind === 'timestamp' ? exactTime(row[index], value, this.dialect) : value
+    })
+  }
+
+  #tenantValues(tenant: string | undefined): unknown[] {
+    return tenant === undefined ? [] : [tenant]
+  }
+
+  #columnsOf(row: Row): Values {
+    return Object.fromEntries(this.model.fields.map((field, i) => [field.property, row[i]]))
+  }
+}
+
+/** Entities are hydrated by position of the entity's own fields; a row of every stored field has others between. */
+function orderedRow(model: ResourceModel, row: Row): Row {
+  return model.entityFields.map((field) => row[model.fields.indexOf(field)])
+}
+
+/** Few shapes for many lengths: the last key is repeated, which changes nothing about which rows are found. */
+function padToPowerOfTwo(keys: readonly string[]): string[] {
+  const length = 2 ** Math.ceil(Math.log2(keys.length))
+  return [...keys, ...Array<string>(length - keys.length).fill(keys[keys.length - 1] as string)]
+}

@@ -1,0 +1,279 @@
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Dialect } from '../dialects/dialect.js'
+import type { Statement } from '../engines/executor/executor.js'
+import { named } from '../engines/executor/named-statement.js'
+import { bindOf } from '../dialects/bind.js'
+import { BoundedCache } from '../../bounded-cache.js'
+import { quoteIdentifier as quote } from '../dialects/identifier.js'
+import { arrayTypeOf, SOFT_DELETE_KEY } from '../schema/table-definition.js'
+import { selected } from './row-codec.js'
+import { quoteTable, type TableName, tableNameOf } from '../schema/table-name.js'
+
+const CACHED_SHAPES = 1000
+
+/** Whether an operation is held to one tenant, and to one etag. */
+export interface Narrowing {
+  readonly tenant: boolean
+  readonly etag?: boolean
+}
+
+/**
+ * The SQL text of one resource in one dialect, built once per shape. Values are bound by the caller in the order that
+ * each method documents; no text depends on a value.
+ */
+export class Statements {
+  readonly #shapes = new BoundedCache<string, Statement>(CACHED_SHAPES)
+  readonly #table: string
+  readonly #columns: string
+  readonly #returning: string
+  readonly #discriminated: boolean
+
+  constructor(
+    readonly model: ResourceModel,
+    readonly dialect: Dialect,
+    readonly table: TableName = tableNameOf(model, dialect),
+  ) {
+    this.#table = quoteTable(table, dialect)
+    this.#columns = this.#select(model.entityFields)
+    this.#returning = this.canReturn ? ` RETURNING ${this.#columns}` : ''
+    this.#discriminated =
+      (dialect === 'mysql' || dialect === 'mariadb') &&
+      model.deleteTime !== undefined &&
+      model.uniques.length > 0
+  }
+
+  /** Whether a write answers the row it wrote. MariaDB can for INSERT only and MySQL never, so neither is relied on. */
+  get canReturn(): boolean {
+    return this.dialect === 'postgres' || this.dialect === 'sqlite'
+  }
+
+  /** Values: key, [tenant]. */
+  get(narrowing: Narrowing, showDeleted = false): Statement {
+    return this.#shape(`get ${narrowing.tenant} ${showDeleted}`, () => {
+      const text = new Text(this.dialect)
+      const live = showDeleted ? '' : this.#live()
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, narrowing)}${live}`
+    })
+  }
+
+  /** Answers the tenants that have the key, deleted rows included, at most two. Values: key. */
+  tenantsOf(): Statement {
+    return this.#shape('tenantsOf', () => {
+      const text = new Text(this.dialect)
+      const tenant = this.#name(this.model.tenant as Field)
+      return `SELECT ${tenant} FROM ${this.#table} WHERE ${this.#name(this.model.key)} = ${text.bind(this.model.key)} LIMIT 2`
+    })
+  }
+
+  /** Values: one per field of the model, in its order. */
+  insert(): Statement {
+    return this.#shape('insert', () => {
+      const text = new Text(this.dialect)
+      const { fields } = this.model
+      return `INSERT INTO ${this.#table} (${fields.map((field) => this.#name(field)).join(', ')}) VALUES (${fields.map((field) => text.bind(field)).join(', ')})${this.#returning}`
+    })
+  }
+
+  /** Values: one per field, key, [tenant], [etag]. Reaches live rows only. */
+  update(fields: readonly Field[], narrowing: Narrowing): Statement {
+    const columns = fields.map((field) => field.column)
+    return this.#shape(`update ${narrowing.tenant} ${narrowing.etag} ${columns.join('\0')}`, () => {
+      const text = new Text(this.dialect)
+      const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)}${this.#live()}${this.#returning}`
+    })
+  }
+
+  /** Values: the stamps, key, [tenant], [etag]. Reaches live rows only; without `delete_time` the row is gone. */
+  delete(stamps: readonly Field[], narrowing: Narrowing): Statement {
+    return this.#shape(`delete ${narrowing.tenant} ${narrowing.etag}`, () => {
+      const text = new Text(this.dialect)
+      if (this.model.deleteTime === undefined)
+        return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, narrowing)}`
+      const sets = stamps.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      if (this.#discriminated)
+        sets.push(`${quote(SOFT_DELETE_KEY, this.dialect)} = ${this.#name(this.model.key)}`)
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)}${this.#live()}`
+    })
+  }
+
+  /** Values: the stamps, key, [tenant], [etag]. Reaches deleted rows only. */
+  undelete(stamps: readonly Field[], narrowing: Narrowing): Statement {
+    return this.#shape(`undelete ${narrowing.tenant} ${narrowing.etag}`, () => {
+      const text = new Text(this.dialect)
+      const sets = stamps.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      if (this.#discriminated) sets.push(`${quote(SOFT_DELETE_KEY, this.dialect)} = ''`)
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
+    })
+  }
+
+  /**
+   * Values: [tenant], the keys: one array on PostgreSQL, one by one elsewhere.
+   * @param count - of keys one by one; shapes are padded to powers of two by the caller.
+   */
+  batchGet(count: number, tenant: boolean, lock = false): Statement {
+    return this.#shape(`batchGet ${count} ${tenant} ${lock}`, () => {
+      const { key, tenant: tenantField } = this.model
+      const text = new Text(this.dialect)
+      const narrowed = tenant
+        ? `${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)} AND `
+        : ''
+      const among =
+        this.dialect === 'postgres'
+          ? `= ANY(${text.count()}::${arrayTypeOf(key)})`
+          : `IN (${Array.from({ length: count }, () => text.bind(key)).join(', ')})`
+      const order = lock ? ` ORDER BY ${this.#name(key)}${this.#forUpdate()}` : ''
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${narrowed}${this.#name(key)} ${among}${this.#live()}${order}`
+    })
+  }
+
+  /**
+   * Many rows with values of their own, in one statement (PostgreSQL). Values: [tenant], the keys in the order in which
+   * their rows are to be locked, then one array per field. Answers the position of each row's key, from 1, before its columns.
+   */
+  batchUpdate(fields: readonly Field[], tenant: boolean): Statement {
+    const columns = fields.map((field) => field.column)
+    return this.#shape(`batchUpdate ${tenant} ${columns.join('\0')}`, () => {
+      const sets = fields.map((field, i) => `${this.#name(field)} = l.v${i}`)
+      return (
+        `${this.#locked(tenant, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
+        `WHERE ${this.#sameRow(tenant)} RETURNING l.o, ${this.#select(this.model.entityFields, 't.')}`
+      )
+    })
+  }
+
+  /** Many rows with the same stamps, in one statement (PostgreSQL). Values: [tenant], the keys in lock order, the stamps. */
+  batchDelete(stamps: readonly Field[], tenant: boolean): Statement {
+    return this.#shape(`batchDelete ${tenant}`, () => {
+      const locked = this.#locked(tenant, [])
+      const where = `WHERE ${this.#sameRow(tenant)}`
+      if (this.model.deleteTime === undefined) return `${locked}DELETE FROM ${this.#table} t USING l ${where}`
+      const sets = stamps.map((field, i) => `${this.#name(field)} = $${i + (tenant ? 3 : 2)}`)
+      return `${locked}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ${where}`
+    })
+  }
+
+  /**
+   * `l`: the keys of live rows, locked one after the other in the order they came in, with a value per field. Neither the
+   * tenant's own value nor how many keys there are is let into the planner's guess: for a tenant that the statistics do
+   * not know yet it takes the wrong index, which costs ten times as much.
+   */
+  #locked(tenant: boolean, fields: readonly Field[]): string {
+    const first = tenant ? 2 : 1
+    const arrays = [this.model.key, ...fields].map((field, i) => `$${i + first}::${arrayTypeOf(field)}`)
+    const names = ['key', ...fields.map((_, i) => `v${i}`), 'o']
+    const owner = tenant ? this.#name(this.model.tenant as Field) : '1'
+    const mine = tenant ? ` AND ${owner} = (SELECT $1::text)` : ''
+    return (
+      `WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${names.join(', ')}) ` +
+      `CROSS JOIN LATERAL (SELECT ${owner} AS tenant FROM ${this.#table} WHERE ${this.#name(this.model.key)} = k.key${mine}${this.#live()} FOR UPDATE) r) `
+    )
+  }
+
+  #sameRow(tenant: boolean): string {
+    const owned = tenant ? ` AND t.${this.#name(this.model.tenant as Field)} = l.tenant` : ''
+    return `t.${this.#name(this.model.key)} = l.key${owned}`
+  }
+
+  /** The live rows with a value in one column, the first two by key. Values: value, [tenant]. Answers every stored field. */
+  find(field: Field, tenant: boolean): Statement {
+    return this.#shape(`find ${field.column} ${tenant}`, () => {
+      const text = new Text(this.dialect)
+      const narrowed = `${this.#name(field)} = ${text.bind(field)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
+      return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${narrowed}${this.#live()} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
+    })
+  }
+
+  /** A row for the value of a column, whosever row it is, deleted ones included. Values: value. */
+  has(column: string): Statement {
+    return this.#shape(`has ${column}`, () => {
+      const placeholder = this.dialect === 'postgres' ? '$1' : '?'
+      return `SELECT 1 AS found FROM ${this.#table} WHERE ${quote(column, this.dialect)} = ${placeholder} LIMIT 1`
+    })
+  }
+
+  /** Removes a chunk of what expired; a row that is renewed meanwhile stays. Values: instant, [tenant], chunk size. */
+  purge(tenant: boolean): Statement {
+    return this.#shape(`purge ${tenant}`, () => {
+      const text = new Text(this.dialect)
+      const expire = this.model.expireTime as Field
+      const identity = (
+        this.model.tenantInKey ? [this.model.tenant as Field, this.model.key] : [this.model.key]
+      )
+        .map((field) => this.#name(field))
+        .join(', ')
+      const narrowed = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
+      if (this.dialect === 'mysql' || this.dialect === 'mariadb')
+        return `DELETE FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}`
+      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}${this.#forUpdate()})`
+    })
+  }
+
+  /**
+   * A page of rows. The condition comes as text whose placeholders are already numbered.
+   * @param tail - ORDER BY, LIMIT and OFFSET.
+   */
+  list(condition: string, tail: string): Statement {
+    const text = `SELECT ${this.#columns} FROM ${this.#table}${condition === '' ? '' : ` WHERE ${condition}`}${tail}`
+    return this.#shape(text, () => text)
+  }
+
+  /** `column IS NULL` for live rows, or nothing where rows are never soft-deleted. */
+  liveCondition(): string {
+    return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`
+  }
+
+  #identity(text: Text, { tenant, etag }: Narrowing): string {
+    const { key, tenant: tenantField, etag: etagField } = this.model
+    const parts = [`${this.#name(key)} = ${text.bind(key)}`]
+    if (tenant) parts.push(`${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
+    if (etag === true) parts.push(`${this.#name(etagField as Field)} = ${text.bind(etagField as Field)}`)
+    return parts.join(' AND ')
+  }
+
+  #live(): string {
+    return this.model.deleteTime === undefined ? '' : ` AND ${this.liveCondition()}`
+  }
+
+  /** SQLite has one writer anyway. */
+  #forUpdate(): string {
+    return this.dialect === 'sqlite' ? '' : ' FOR UPDATE'
+  }
+
+  #name(field: Field): string {
+    return quote(field.column, this.dialect)
+  }
+
+  /** @param of - what the columns are qualified with. */
+  #select(fields: readonly Field[], of = ''): string {
+    return fields
+      .map((field) => selected(field, of + this.#name(field), this.dialect, this.#name(field)))
+      .join(', ')
+  }
+
+  #shape(key: string, build: () => string): Statement {
+    let statement = this.#shapes.get(key)
+    if (statement === undefined) this.#shapes.set(key, (statement = named(build())))
+    return statement
+  }
+}
+
+/** Numbers the placeholders of one statement. */
+class Text {
+  readonly #dialect: Dialect
+  #count = 0
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect
+  }
+
+  bind(field: Field): string {
+    return bindOf(this.#dialect).placeholder(field, ++this.#count)
+  }
+
+  /** A row count, which every driver takes as it is. */
+  count(): string {
+    return this.#dialect === 'postgres' ? `$${++this.#count}` : '?'
+  }
+}

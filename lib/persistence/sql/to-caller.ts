@@ -1,0 +1,20 @@
+import { Aborted, AshlarError, DeadlineExceeded, Internal } from '../../errors.js'
+import { constraintError, retryable } from '../engines/errors/constraint-error.js'
+import { isInstance, readable } from '../../faults/readable.js'
+import { driverErrors } from '../engines/errors/driver-errors.js'
+
+/** What a caller is told of a failure: never a driver's error as it is, which carries SQL and values. */
+export function toCaller(error: unknown): unknown {
+  if (isInstance(error, AshlarError) || isInstance(error, TypeError)) return readable(error)
+  const violated = constraintError(error)
+  if (violated !== undefined) return violated
+  if (retryable(error)) return new Aborted(undefined, error)
+  return isTimedOut(error) ? new DeadlineExceeded(undefined, error) : new Internal(readable(error))
+}
+
+/** The server has ended the statement: PostgreSQL's statement_timeout, MariaDB's max_statement_time, MySQL's max_execution_time. */
+const isTimedOut = (error: unknown): boolean =>
+  driverErrors(error).some(
+    ({ code, errno, sqlState }) =>
+      code === '57014' || (typeof sqlState === 'string' && (errno === 1969 || errno === 3024)),
+  )

@@ -1,0 +1,195 @@
+import { RequestContext } from '../../context.js'
+import { Aborted } from '../../errors.js'
+import type {
+  Database,
+  Executor,
+  Lease,
+  Result,
+  RunOptions,
+  Statement,
+} from '../engines/executor/executor.js'
+import { cancellation } from '../engines/errors/cancellation.js'
+import { endedTransaction, mayHaveRolledBack } from '../engines/executor/ended-transaction.js'
+import { StaleStatement } from '../engines/errors/stale-statement.js'
+
+/** Reads leave nothing behind that a later failure could take along: neither rows, nor locks, nor settings. */
+const PLAIN_READ =
+  /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
+const MARK = 'ashlar_operation'
+
+/** What all scopes of one transaction have in common. */
+interface Wire {
+  readonly lease: Lease
+  /** Why the database ended the transaction before we did. */
+  ended: unknown
+}
+
+interface Place {
+  /** The transaction of the context this one was started in, of whatever database. */
+  readonly around: TransactionScope | undefined
+  /** The scope of the same transaction that waits for this one. */
+  readonly parent: TransactionScope | undefined
+  /** A failed statement leaves the scope usable, on PostgreSQL too. */
+  readonly isForgiving: boolean
+}
+
+/**
+ * A transaction, or a savepoint inside of one. Sends one statement at a time: what is called meanwhile waits in line,
+ * and so does everything while a nested scope is open. Owned by `transaction.ts`.
+ */
+export class TransactionScope implements Executor {
+  readonly dialect
+  readonly #depth: number
+  #isOpen = true
+  #line: Promise<unknown> = Promise.resolve()
+  /** PostgreSQL only: a savepoint is set, and nothing was written since. */
+  #isMarked = false
+  #isMarkFresh = false
+
+  constructor(
+    readonly database: Database,
+    private readonly wire: Wire,
+    private readonly place: Place,
+  ) {
+    this.dialect = database.dialect
+    this.#depth = place.parent === undefined ? 0 : place.parent.#depth + 1
+  }
+
+  /** @throws TypeError when the transaction has ended. @throws Aborted when the database ended it. */
+  run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    return this.#inLine(async () => {
+      if (options?.signal?.aborted === true) throw cancellation(options.signal)
+      const send = () => this.#send(statement, values, options)
+      return send().catch((error: unknown) => {
+        if (!this.#isMarking || !(error instanceof StaleStatement) || this.wire.ended !== undefined)
+          throw error
+        return send()
+      })
+    })
+  }
+
+  async #send(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    if (this.#isMarking) await this.#mark()
+    try {
+      const result = await this.wire.lease.run(statement, values, options)
+      if (!PLAIN_READ.test(statement.text)) this.#isMarkFresh = false
+      return result
+    } catch (error) {
+      if (this.#isMarking) await this.#rollBackTo(MARK, error)
+      else if (endedTransaction(this.dialect, error) || (await this.#wasRolledBack(error)))
+        this.wire.ended = error
+      throw error
+    }
+  }
+
+  /** A transaction can be begun where none is open, and nowhere else. */
+  async #wasRolledBack(error: unknown): Promise<boolean> {
+    if (!mayHaveRolledBack(this.dialect, error)) return false
+    const { lease } = this.wire
+    const isOpen = await lease.control('BEGIN').then(
+      () => false,
+      () => true,
+    )
+    if (!isOpen) await lease.control('ROLLBACK')
+    return !isOpen
+  }
+
+  get #isMarking(): boolean {
+    return this.place.isForgiving && this.dialect === 'postgres'
+  }
+
+  /** Runs `body` in a savepoint; everything else on this scope waits until it is through. */
+  nest<T>(
+    around: TransactionScope | undefined,
+    isForgiving: boolean,
+    body: (scope: TransactionScope) => Promise<T>,
+  ): Promise<T> {
+    return this.#inLine(async () => {
+      const scope = new TransactionScope(this.database, this.wire, { around, parent: this, isForgiving })
+      const name = `ashlar_${scope.#depth}`
+      await this.wire.lease.control(`SAVEPOINT ${name}`)
+      this.#isMarkFresh = false
+      try {
+        const result = await body(scope)
+        await scope.end()
+        await this.wire.lease.control(`RELEASE SAVEPOINT ${name}`)
+        return result
+      } catch (error) {
+        await scope.end().catch(() => {})
+        await this.#rollBackTo(name, error, true)
+        throw error
+      }
+    })
+  }
+
+  /**
+   * Refuses what is called from now on, and resolves when what was called before is through.
+   * @throws Aborted when the database ended the transaction meanwhile.
+   */
+  async end(): Promise<void> {
+    this.#isOpen = false
+    await this.#line
+    this.#checkWire()
+  }
+
+  /** The scope of `database` that a call in this scope's context belongs to. */
+  of(database: Database): TransactionScope | undefined {
+    return this.database === database ? this : this.place.around?.of(database)
+  }
+
+  async #inLine<T>(work: () => Promise<T>): Promise<T> {
+    this.#check()
+    const turn = this.#line.then(() => {
+      this.#checkWire()
+      return work()
+    })
+    this.#line = turn.catch(() => {})
+    return turn
+  }
+
+  #check(): void {
+    if (!this.#isOpen) {
+      throw new TypeError(
+        'the transaction has ended: await everything inside of it before its function returns',
+      )
+    }
+    const { transaction } = RequestContext.current()
+    if (transaction instanceof TransactionScope && transaction.isInside(this)) {
+      throw new TypeError(
+        'a nested transaction is open: use the context it was given, not the one outside of it',
+      )
+    }
+  }
+
+  /** Waiting in line for the parent from here would be waiting for oneself. */
+  isInside(other: TransactionScope): boolean {
+    const { around, parent } = this.place
+    if (parent === other) return this.#isOpen
+    return parent?.isInside(other) === true || around?.isInside(other) === true
+  }
+
+  #checkWire(): void {
+    if (this.wire.ended === undefined) return
+    throw new Aborted('the database ended the transaction: retry', this.wire.ended)
+  }
+
+  async #mark(): Promise<void> {
+    if (this.#isMarkFresh) return
+    await this.wire.lease.control(
+      this.#isMarked ? `RELEASE SAVEPOINT ${MARK}; SAVEPOINT ${MARK}` : `SAVEPOINT ${MARK}`,
+    )
+    this.#isMarked = true
+    this.#isMarkFresh = true
+  }
+
+  /** The savepoint stays where it is, unless it is `done` with: left behind, they would pile up. */
+  async #rollBackTo(name: string, error: unknown, done = false): Promise<void> {
+    if (this.wire.ended !== undefined) return
+    try {
+      await this.wire.lease.control(`ROLLBACK TO SAVEPOINT ${name}`)
+      if (done) await this.wire.lease.control(`RELEASE SAVEPOINT ${name}`)
+    } catch {
+      this.wire.ended = error
+    }
+  }
+}

@@ -1,0 +1,356 @@
+import type { DataSource } from 'typeorm'
+import { RequestContext } from '../../context.js'
+import { ErrNotFound } from '../../errors.js'
+import {
+  type CredentialField,
+  type EntityClass,
+  type ResourceModel,
+  type SecretField,
+  resourceModel,
+} from '../../resource/resource-model.js'
+import { checkBatch, inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
+import { updateInGroups } from './batch-update.js'
+import { withRetries } from '../engines/errors/constraint-error.js'
+import { checkCredential, type Verification } from '../contract/credential-check.js'
+import { cutoff } from '../contract/purge-threshold.js'
+import { DataSourceCheck } from './data-source-check.js'
+import { executorOf } from '../engines/database-of.js'
+import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import { withFreshMint } from '../contract/fresh-mint.js'
+import { planList, type PagingOptions } from '../contract/list-plan.js'
+import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
+import { deletionOf, patchesOf, patchOf, restorationOf, stampsOf } from '../contract/patch.js'
+import { canMatch, explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
+import { byCodePoint } from '../query/code-point-order.js'
+import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import { canMatch, ambiguousKey, byKey, isStorable, scopeOf, type Scope } from '../contract/scope.js'
+import type {
+  BatchUpdateItem,
+  ListOptions,
+  ListScope,
+  OperationOptions,
+  Page,
+  Repository,
+  TransactionOptions,
+  UpdateOptions,
+  WriteOptions,
+} from '../contract/repository.js'
+import { RowStore, type Target } from './row-store.js'
+import { runOptions } from './run-options.js'
+import { checkSealing, mint, reveal, sealNew, type SealingOptions } from '../contract/secret-fields.js'
+import { toCaller } from './to-caller.js'
+import { atomically, current, transaction } from './transaction.js'
+
+export interface RepositoryOptions extends Sources, PagingOptions, SealingOptions {}
+
+/** Rows removed by one statement of a purge, so that none of them holds its locks for long. */
+const PURGE_CHUNK = 1000
+
+/**
+ * The repository of one entity on a TypeORM DataSource: SQLite, PostgreSQL or MySQL. TypeORM gives the pool and the
+ * metadata; every statement is the repository's own.
+ */
+export class TypeormRepository<E extends object> implements Repository<E> {
+  readonly model: ResourceModel<E>
+  readonly isForDevelopment: boolean
+  readonly table: DataSourceCheck['table']
+  readonly #options: RepositoryOptions
+  readonly #database: Database
+  readonly #rows: RowStore<E>
+  readonly #check: DataSourceCheck
+
+  constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
+    this.model = resourceModel(entity)
+    checkSealing(this.model, options)
+    this.isForDevelopment = options.encryptor?.development === true
+    this.#options = options
+    this.#database = executorOf(dataSource)
+    this.#check = new DataSourceCheck(this.#database, this.model)
+    this.table = this.#check.table
+    this.#rows = new RowStore(this.model, this.#database.dialect, this.table)
+  }
+
+  readonly startUpCheck = () => this.#check.findings()
+
+  get(key: string, options?: OperationOptions): Promise<E> {
+    return this.#read(options, async (on, scope, run) => {
+      const target = await this.#target(on, key, scope, run)
+      return (await this.#rows.get(on, target, run)) ?? notFound()
+    })
+  }
+
+  list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
+    return this.#read(options, (on, scope, run) =>
+      this.#rows.list(
+        on,
+        planList(this.model, list, scope, this.#options, options?.under),
+        scope.tenant,
+        run,
+      ),
+    )
+  }
+
+  create(input: Partial<E>, options?: OperationOptions): Promise<E> {
+    return this.#mint(options, (minted) =>
+      this.#write(options, async (scope) => {
+        const entity = newEntity(this.model, input, scope, this.#options)
+        const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
+        minted(sealed.columns)
+        const values = { ...(entity as Values), ...sealed.columns }
+        return async (on, run) => Object.assign(await this.#rows.insert(on, values, run), sealed.tokens)
+      }),
+    )
+  }
+
+  update(
+    key: string,
+    entity: Partial<E>,
+    fieldMask?: readonly string[],
+    options?: UpdateOptions,
+  ): Promise<E> {
+    return this.#write(options, async (scope) => {
+      const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
+      return (on, run) => this.#updateOne(on, key, patch, scope, run, options?.ifMatch)
+    })
+  }
+
+  delete(key: string, options?: WriteOptions): Promise<void> {
+    return this.#write(options, async (scope) => {
+      const patch = deletionOf(this.model, this.#options)
+      return async (on, run) => {
+        const target = await this.#target(on, key, scope, run, options?.ifMatch)
+        const deleted =
+          canMatch(this.model, target.ifMatch) && (await this.#rows.delete(on, target, patch, run))
+        if (!deleted) await explainMiss(this.#rows, on, target, run)
+      }
+    })
+  }
+
+  undelete(key: string, options?: WriteOptions): Promise<E> {
+    return this.#write(options, async (scope) => {
+      if (this.model.deleteTime === undefined) return notFound()
+      const patch = restorationOf(this.model, this.#options)
+      return async (on, run) => {
+        const target = await this.#target(on, key, scope, run, options?.ifMatch)
+        const restored = canMatch(this.model, target.ifMatch)
+          ? await this.#rows.undelete(on, target, patch, run)
+          : undefined
+        return restored ?? explainDeletedMiss(this.#rows, on, target, run)
+      }
+    })
+  }
+
+  async batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
+    checkBatch(keys, 'ids', { unique: false })
+    return this.#read(options, async (on, scope, run) => {
+      if (!keys.every(isStorable)) return notFound()
+      const found = byKey(this.model, await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run))
+      return keys.map((key) => (found.get(key) ?? notFound()) as E)
+    })
+  }
+
+  async batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
+    checkBatch(
+      items.map(({ key }) => key),
+      'requests',
+      { unique: true },
+    )
+    return this.#write(
+      options,
+      async (scope) => {
+        const patches = await patchesOf(this.model, items, this.#options, scope)
+        return (on, run) => this.#updateMany(on, patches, scope, run)
+      },
+      true,
+    )
+  }
+
+  async batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
+    checkBatch(keys, 'ids', { unique: true })
+    return this.#write(
+      options,
+      async (scope) => {
+        const patch = deletionOf(this.model, this.#options)
+        return async (on, run) => {
+          if (!keys.every(isStorable)) return notFound()
+          if (keys.length > 0 && this.#rows.canBatch(scope.tenant)) {
+            const deleted = await this.#rows.batchDelete(on, keys, scope.tenant, patch, run)
+            if (deleted < keys.length) throw new ErrNotFound()
+            return
+          }
+          for (const key of [...keys].sort(byCodePoint)) {
+            const target = await this.#target(on, key, scope, run)
+            if (!(await this.#rows.delete(on, target, patch, run))) throw new ErrNotFound()
+          }
+        }
+      },
+      true,
+    )
+  }
+
+  async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
+    scopeOf(this.model, options)
+    if (this.model.expireTime === undefined) return 0
+    for (let removed = 0; ;) {
+      const chunk = await this.#write(
+        options,
+        async (scope) => (on, run) => this.#rows.purge(on, cutoff(before), scope.tenant, PURGE_CHUNK, run),
+      )
+      removed += chunk
+      if (chunk < PURGE_CHUNK) return removed
+    }
+  }
+
+  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
+    const { context } = scopeOf(this.model, options)
+    return transaction(this.#database, fn, { context, retries: options?.retries ?? 0 })
+  }
+
+  checkWrites(): Promise<void> {
+    return this.#database.checkWrites()
+  }
+
+  /** @internal What `lookupBy<Field>Hash` calls. */
+  lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
+    return this.#read(options, async (on, scope, run) => {
+      if (!isStorable(value)) return notFound()
+      const [first] = await this.#rows.find(on, hash, value, scope.tenant, run)
+      return first?.entity ?? notFound()
+    })
+  }
+
+  /** @internal What `reveal<Field>` calls. */
+  async reveal(
+    { cipher }: SecretField,
+    key: string,
+    options?: OperationOptions,
+  ): Promise<string | undefined> {
+    const scope = scopeOf(this.model, options)
+    const [row] = await this.#read(options, async (on, _, run) => {
+      const { tenant } = await this.#target(on, key, scope, run)
+      return this.#rows.find(on, this.model.key, key, tenant, run)
+    })
+    if (row === undefined) throw new ErrNotFound()
+    return reveal(row.columns[cipher.property], this.#options, scope.context.signal)
+  }
+
+  /** @internal What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
+  async verify(
+    credential: CredentialField,
+    token: string,
+    options?: OperationOptions,
+  ): Promise<Verification<E>> {
+    const context = options?.context ?? RequestContext.current()
+    const run = runOptions({ context })
+    const on = current(this.#database, context)
+    const find = async (publicId: string) =>
+      (await this.#rows.find(on, credential.publicId, publicId, undefined, run))[0]
+    try {
+      if (this.#check.isPending) await this.#check.run(on, run)
+      return await checkCredential(this.model, credential, token, this.#options, find, context.signal)
+    } catch (error) {
+      throw toCaller(error)
+    }
+  }
+
+  /** @internal What `remint<Field>` calls. */
+  remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
+    return this.#mint(options, (minted) =>
+      this.#write(options, async (scope) => {
+        const { signal } = scope.context
+        const { columns, tokens } = await mint(this.model, credential.property, this.#options, signal)
+        minted(columns)
+        const patch = { ...columns, ...stampsOf(this.model, this.#options) }
+        return async (on, run) => {
+          await this.#updateOne(on, key, patch, scope, run)
+          return tokens[credential.property] as string
+        }
+      }),
+    )
+  }
+
+  #mint<T>(
+    options: OperationOptions | undefined,
+    attempt: (minted: (columns: Values) => void) => Promise<T>,
+  ) {
+    const context = options?.context ?? RequestContext.current()
+    return withFreshMint(this.model, attempt, async ({ column }, publicId) => {
+      const on = current(this.#database, context)
+      return (await on.run(this.#rows.statements.has(column), [publicId])).rows.length > 0
+    })
+  }
+
+  async #updateOne(
+    on: Executor,
+    key: string,
+    patch: Values,
+    scope: Scope,
+    run: RunOptions,
+    ifMatch?: string,
+  ): Promise<E> {
+    const target = await this.#target(on, key, scope, run, ifMatch)
+    const updated = canMatch(this.model, ifMatch)
+      ? await this.#rows.update(on, target, patch, run)
+      : undefined
+    return updated ?? explainMiss(this.#rows, on, target, run)
+  }
+
+  /** In key order, so that two batches never wait for each other. */
+  async #updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
+    if (!patches.every(({ key }) => isStorable(key))) return notFound()
+    if (isUnconditional(patches) && this.#rows.canBatch(scope.tenant))
+      return updateInGroups(this.#rows, on, patches, scope.tenant, run)
+    const updated: E[] = []
+    for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
+      updated[index] = await this.#updateOne(on, key, patch, scope, run, ifMatch)
+    return updated
+  }
+
+  /** Which row a key means. Only a system call over all tenants has to look. */
+  async #target(on: Executor, key: string, scope: Scope, run: RunOptions, ifMatch?: string): Promise<Target> {
+    if (!isStorable(key)) throw new ErrNotFound()
+    if (!this.model.tenantInKey || scope.tenant !== undefined) return { key, tenant: scope.tenant, ifMatch }
+    const [tenant, other] = await this.#rows.tenantsOf(on, key, run)
+    if (other !== undefined) throw ambiguousKey(this.model)
+    return { key, tenant: tenant ?? '', ifMatch }
+  }
+
+  async #read<T>(
+    options: OperationOptions | undefined,
+    work: (on: Executor, scope: Scope, run: RunOptions) => Promise<T>,
+  ): Promise<T> {
+    const scope = scopeOf(this.model, options)
+    const run = runOptions(scope)
+    try {
+      const on = current(this.#database, scope.context)
+      if (this.#check.isPending) await this.#check.run(on, run)
+      return await work(on, scope, run)
+    } catch (error) {
+      throw toCaller(error)
+    }
+  }
+
+  /**
+   * Prepares once, then runs as often as a deadlock makes necessary. On dialects that do not answer the row they wrote,
+   * writing and reading are one transaction.
+   */
+  async #write<T>(
+    options: OperationOptions | undefined,
+    prepare: (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
+    isAtomic = !this.#rows.statements.canReturn,
+  ): Promise<T> {
+    const scope = scopeOf(this.model, options)
+    const run = runOptions(scope)
+    try {
+      const on = current(this.#database, scope.context)
+      if (this.#check.isPending) await this.#check.run(on, run)
+      const work = await prepare(scope)
+      if (isAtomic) return await atomically(this.#database, scope.context, (inside) => work(inside, run))
+      // In a transaction a deadlock is the transaction's to retry.
+      if (on !== this.#database) return await work(on, run)
+      return await withRetries(() => work(on, run), run)
+    } catch (error) {
+      throw toCaller(error)
+    }
+  }
+}

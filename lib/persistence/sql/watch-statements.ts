@@ -1,0 +1,96 @@
+import type { DataSource, Logger } from 'typeorm'
+import type { Database, Lease } from '../engines/executor/executor.js'
+import { executorOf } from '../engines/database-of.js'
+
+/** A statement as it was handed to the driver, transaction control included. */
+export interface SentStatement {
+  readonly text: string
+  /** The bound values: what clients sent is among them, secrets as hash and cipher only. */
+  readonly values: readonly unknown[]
+}
+
+type Listener = (statement: SentStatement) => void
+
+interface Watch {
+  readonly listeners: Set<Listener>
+  readonly stop: () => void
+}
+
+const watches = new WeakMap<DataSource, Watch>()
+
+/**
+ * Calls `listener` with every statement that is sent through a DataSource from now on, by repositories, stores and
+ * TypeORM's own API alike. For tests and for looking into a running service: nothing else slows down when nobody watches.
+ * @returns what ends it.
+ */
+export function watchStatements(dataSource: DataSource, listener: Listener): () => void {
+  const watch = watches.get(dataSource) ?? install(dataSource)
+  watches.set(dataSource, watch)
+  watch.listeners.add(listener)
+  return () => {
+    watch.listeners.delete(listener)
+    if (watch.listeners.size > 0 || watches.get(dataSource) !== watch) return
+    watches.delete(dataSource)
+    watch.stop()
+  }
+}
+
+function install(dataSource: DataSource): Watch {
+  const listeners = new Set<Listener>()
+  const tell: Listener = (statement) => {
+    for (const listener of listeners) listener(statement)
+  }
+  const restore = [watchDatabase(executorOf(dataSource), tell), watchLogger(dataSource, tell)]
+  return { listeners, stop: () => restore.forEach((undo) => undo()) }
+}
+
+/** What repositories and stores send does not pass TypeORM. */
+function watchDatabase(database: Database, tell: Listener): () => void {
+  const run = database.run.bind(database)
+  const lease = database.lease.bind(database)
+  const mine: Pick<Database, 'run' | 'lease'> = {
+    run: (statement, values, options) => {
+      tell({ text: statement.text, values })
+      return run(statement, values, options)
+    },
+    lease: async (options) => watchedLease(await lease(options), tell),
+  }
+  Object.assign(database, mine)
+  return () => {
+    // The methods of the class show again.
+    if (database.run === mine.run) Reflect.deleteProperty(database, 'run')
+    if (database.lease === mine.lease) Reflect.deleteProperty(database, 'lease')
+  }
+}
+
+const watchedLease = (inner: Lease, tell: Listener): Lease => ({
+  dialect: inner.dialect,
+  run: (statement, values, options) => {
+    tell({ text: statement.text, values })
+    return inner.run(statement, values, options)
+  },
+  control: (text) => {
+    tell({ text, values: [] })
+    return inner.control(text)
+  },
+  release: (options) => inner.release(options),
+})
+
+function watchLogger(dataSource: DataSource, tell: Listener): () => void {
+  const { logger } = dataSource
+  const logQuery: Logger['logQuery'] = (query, parameters, runner) => {
+    tell({ text: query, values: (parameters as readonly unknown[] | undefined) ?? [] })
+    logger.logQuery(query, parameters, runner)
+  }
+  const watched = new Proxy(logger, {
+    get: (target, name): unknown => {
+      if (name === 'logQuery') return logQuery
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+  dataSource.logger = watched
+  return () => {
+    if (dataSource.logger === watched) dataSource.logger = logger
+  }
+}

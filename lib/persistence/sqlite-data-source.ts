@@ -1,0 +1,77 @@
+import { DataSource } from 'typeorm'
+import type { DataSourceOptions, EntityMetadata } from 'typeorm'
+import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js'
+import { inheritedFacts } from '../../decorators/metadata.js'
+import type { EntityClass } from '../resource/resource-model.js'
+import { createTables } from './schema/create-tables.js'
+import { checkResources } from './schema/resources-in.js'
+import { SqliteDriver } from './engines/sqlite/driver.js'
+import type { SqliteEngineOptions } from './engines/sqlite/open-engine.js'
+import type { SqliteLeases } from './engines/sqlite/leases.js'
+
+type EngineSpecific =
+  | 'type'
+  | 'driver'
+  | 'fileMustExist'
+  | 'enableWAL'
+  | 'key'
+  | 'nativeBinding'
+  | 'prepareDatabase'
+  | 'readonly'
+  | 'statementCacheSize'
+  | 'timeout'
+  | 'verbose'
+
+/** TypeORM's options for SQLite, without those that only one engine knows. */
+export interface SqliteOptions
+  extends Omit<BetterSqlite3DataSourceOptions, EngineSpecific>, SqliteEngineOptions {
+  /** A file, created when it does not exist (its folder too), or `:memory:`. */
+  readonly database: string
+  /** How long a statement waits for a transaction, or for another process that holds the file; 5000 ms by default. */
+  readonly busyTimeoutMs?: number
+}
+
+/**
+ * A TypeORM DataSource on SQLite, through `sqlite3` or `better-sqlite3`, whose transactions have the connection for
+ * themselves. TypeORM's own drivers share one connection among everybody: what others wrote meanwhile, and were told was
+ * written, goes when a transaction rolls back (two `dataSource.transaction()` at once on its `better-sqlite3` show it).
+ * Foreign keys are enforced, and a file is in WAL mode.
+ */
+export class SqliteDataSource extends DataSource {
+  constructor(options: SqliteOptions) {
+    const { engine, driver, busyTimeoutMs, ...rest } = options
+    // A placeholder keeps TypeORM from loading better-sqlite3 before our driver replaces its own.
+    super({ synchronize: true, ...rest, type: 'better-sqlite3', driver: {} } satisfies DataSourceOptions)
+    const engineOptions = { ...(engine && { engine }), ...(driver !== undefined && { driver }) }
+    this.driver = new SqliteDriver(this, engineOptions, busyTimeoutMs ?? 5000)
+  }
+
+  /**
+   * Creates the tables of resources that are missing, and columns that they lack; other entities are left to TypeORM, and
+   * those with `synchronize: false` to others.
+   * `initialize()` calls it unless `synchronize` is false.
+   */
+  override async synchronize(dropBeforeSync = false): Promise<void> {
+    const isResource = ({ target }: EntityMetadata) =>
+      typeof target === 'function' && inheritedFacts(target as EntityClass<object>).resource !== undefined
+    const resources = this.entityMetadatas.filter(isResource)
+    for (const metadata of resources) metadata.synchronize = false
+    const isMixed = resources.length < this.entityMetadatas.length
+    if (isMixed || dropBeforeSync) await super.synchronize(dropBeforeSync)
+    const entities = resources
+      .filter(({ tableMetadataArgs }) => tableMetadataArgs.synchronize !== false)
+      .map(({ target }) => target as EntityClass<object>)
+    await createTables(this, entities, 'sqlite')
+  }
+
+  /** What is refused of a resource is told before TypeORM trips over it. */
+  protected override async buildMetadatas(): Promise<void> {
+    checkResources({ ...this.options.entities })
+    await super.buildMetadatas()
+  }
+
+  /** Who may use the connection; undefined until the DataSource is initialized. */
+  get leases(): SqliteLeases | undefined {
+    return this.driver instanceof SqliteDriver ? this.driver.leases : undefined
+  }
+}

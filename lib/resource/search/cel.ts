@@ -1,0 +1,224 @@
+import type { Field } from '../fields/field.js'
+
+/** A portable expression: the subset of CEL that every database can compute. Booleans stand only in conditions. */
+export type CelNode =
+  | { readonly kind: 'text'; readonly value: string }
+  | { readonly kind: 'bool'; readonly value: boolean }
+  | { readonly kind: 'field'; readonly field: Field }
+  | { readonly kind: 'entry'; readonly field: Field; readonly key: string }
+  | { readonly kind: 'join'; readonly parts: readonly CelNode[] }
+  | {
+      readonly kind: 'lookup'
+      readonly entries: readonly (readonly [string, string])[]
+      readonly key: CelNode
+    }
+  | { readonly kind: 'if'; readonly test: CelNode; readonly then: CelNode; readonly otherwise: CelNode }
+  | { readonly kind: 'same'; readonly left: CelNode; readonly right: CelNode; readonly negated: boolean }
+  | { readonly kind: 'all' | 'any'; readonly parts: readonly CelNode[] }
+  | { readonly kind: 'not'; readonly node: CelNode }
+  | { readonly kind: 'lower'; readonly node: CelNode }
+  | {
+      readonly kind: 'replace'
+      readonly node: CelNode
+      readonly search: string
+      readonly replacement: string
+    }
+
+class Unsupported extends SyntaxError {}
+
+/** The expression, or why it is none of the portable subset. It has to be text. */
+export function parseCel(text: string, fields: readonly Field[]): CelNode | string {
+  try {
+    return new CelParser(text, fields).parse()
+  } catch (error) {
+    if (error instanceof Unsupported) return error.message
+    throw error
+  }
+}
+
+const TOKEN = /\s*(?:("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([A-Za-z_]\w*)|(==|!=|&&|\|\||[?:+!.,()[\]{}]))/y
+
+const isBool = ({ kind }: CelNode): boolean =>
+  kind === 'bool' || kind === 'same' || kind === 'all' || kind === 'any' || kind === 'not'
+
+/** One method per rule, loosest binding first. */
+class CelParser {
+  readonly #tokens: readonly string[]
+  #at = 0
+
+  constructor(
+    text: string,
+    private readonly fields: readonly Field[],
+  ) {
+    this.#tokens = tokens(text)
+  }
+
+  parse(): CelNode {
+    const node = this.#ternary()
+    if (this.#at < this.#tokens.length) throw new Unsupported(`${this.#peek()} is not supported there`)
+    return this.#text(node)
+  }
+
+  #ternary(): CelNode {
+    const test = this.#any()
+    if (!this.#take('?')) return test
+    const then = this.#text(this.#ternary())
+    this.#expect(':')
+    return { kind: 'if', test: this.#bool(test), then, otherwise: this.#text(this.#ternary()) }
+  }
+
+  #any(): CelNode {
+    const parts = [this.#all()]
+    while (this.#take('||')) parts.push(this.#all())
+    return parts.length === 1
+      ? (parts[0] as CelNode)
+      : { kind: 'any', parts: parts.map((part) => this.#bool(part)) }
+  }
+
+  #all(): CelNode {
+    const parts = [this.#same()]
+    while (this.#take('&&')) parts.push(this.#same())
+    return parts.length === 1
+      ? (parts[0] as CelNode)
+      : { kind: 'all', parts: parts.map((part) => this.#bool(part)) }
+  }
+
+  #same(): CelNode {
+    const left = this.#sum()
+    const operator = this.#peek()
+    if (!this.#take('==') && !this.#take('!=')) return left
+    const right = this.#sum()
+    if (isBool(left) !== isBool(right)) throw new Unsupported('a condition is compared with text')
+    return { kind: 'same', left, right, negated: operator === '!=' }
+  }
+
+  #sum(): CelNode {
+    const parts = [this.#unary()]
+    while (this.#take('+')) parts.push(this.#unary())
+    return parts.length === 1
+      ? (parts[0] as CelNode)
+      : { kind: 'join', parts: parts.map((part) => this.#text(part)) }
+  }
+
+  #unary(): CelNode {
+    return this.#take('!') ? { kind: 'not', node: this.#bool(this.#unary()) } : this.#call()
+  }
+
+  #call(): CelNode {
+    let node = this.#primary()
+    while (this.#take('.')) {
+      const name = this.#next()
+      this.#expect('(')
+      if (name === 'lowerAscii') node = { kind: 'lower', node: this.#text(node) }
+      else if (name === 'replace') {
+        const search = this.#string()
+        this.#expect(',')
+        node = { kind: 'replace', node: this.#text(node), search, replacement: this.#string() }
+      } else
+        throw new Unsupported(`the function ${name} is not supported: lowerAscii() and replace(a, b) are`)
+      this.#expect(')')
+    }
+    return node
+  }
+
+  #primary(): CelNode {
+    const token = this.#next()
+    if (token === '(') {
+      const node = this.#ternary()
+      this.#expect(')')
+      return node
+    }
+    if (token === '{') return this.#lookup()
+    if (/^["']/.test(token)) return { kind: 'text', value: unquoted(token) }
+    if (token === 'true' || token === 'false') return { kind: 'bool', value: token === 'true' }
+    if (token !== 'msg') throw new Unsupported(`${token} is not supported: fields are written msg.<field>`)
+    this.#expect('.')
+    return this.#field(this.#next())
+  }
+
+  #field(name: string): CelNode {
+    const field = this.fields.find((candidate) => candidate.proto === name)
+    if (field === undefined || field.role === 'secret' || field.role === 'credential')
+      throw new Unsupported(`there is no field ${name}`)
+    if (field.kind === 'tags') {
+      this.#expect('[')
+      const key = this.#string()
+      this.#expect(']')
+      return { kind: 'entry', field, key }
+    }
+    if (field.kind !== 'string' && field.kind !== 'enum')
+      throw new Unsupported(`${name} is ${field.kind}: only strings, enums and tags are text`)
+    return { kind: 'field', field }
+  }
+
+  /** A map literal, which has to be looked into at once. */
+  #lookup(): CelNode {
+    const entries: [string, string][] = []
+    while (!this.#take('}')) {
+      if (entries.length > 0) this.#expect(',')
+      const key = this.#string()
+      this.#expect(':')
+      entries.push([key, this.#string()])
+    }
+    this.#expect('[')
+    const key = this.#text(this.#ternary())
+    this.#expect(']')
+    return { kind: 'lookup', entries, key }
+  }
+
+  #text(node: CelNode): CelNode {
+    if (isBool(node)) throw new Unsupported('a condition stands where text is expected')
+    return node
+  }
+
+  #bool(node: CelNode): CelNode {
+    if (!isBool(node)) throw new Unsupported('text stands where a condition is expected')
+    return node
+  }
+
+  #string(): string {
+    const token = this.#next()
+    if (!/^["']/.test(token)) throw new Unsupported(`${token} stands where a string is expected`)
+    return unquoted(token)
+  }
+
+  #peek(): string | undefined {
+    return this.#tokens[this.#at]
+  }
+
+  #next(): string {
+    const token = this.#tokens[this.#at++]
+    if (token === undefined) throw new Unsupported('it ends too early')
+    return token
+  }
+
+  #take(token: string): boolean {
+    const found = this.#peek() === token
+    if (found) this.#at++
+    return found
+  }
+
+  #expect(token: string): void {
+    const found = this.#next()
+    if (found !== token) throw new Unsupported(`${found} stands where ${token} is expected`)
+  }
+}
+
+function tokens(text: string): string[] {
+  const found: string[] = []
+  TOKEN.lastIndex = 0
+  for (let at = 0; at < text.trimEnd().length; at = TOKEN.lastIndex) {
+    TOKEN.lastIndex = at
+    const match = TOKEN.exec(text)
+    if (match === null)
+      throw new Unsupported(`${JSON.stringify(text.slice(at).trim().slice(0, 10))} is not supported`)
+    found.push(match[0].trim())
+  }
+  return found
+}
+
+const unquoted = (token: string): string =>
+  token.slice(1, -1).replace(/\\(.)/g, (escape, character: string) => {
+    if (!`\\"'`.includes(character)) throw new Unsupported(`the escape ${escape} is not supported`)
+    return character
+  })

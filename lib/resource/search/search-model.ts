@@ -1,0 +1,106 @@
+import { getOption, hasOption, type DescMessage } from '@bufbuild/protobuf'
+import type { EntityFacts } from '../../../decorators/metadata.js'
+import type { SearchSource } from '../../../decorators/searchable.js'
+import { field as fieldOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
+import { FieldBehavior, field_behavior } from '../../gen/google/api/field_behavior_pb.js'
+import { parseCel, type CelNode } from './cel.js'
+import type { Field } from '../fields/field.js'
+import { misspelt } from '../../text/misspelt.js'
+import { rawSqlProblem } from './raw-sql.js'
+
+/** One source of searchable text. An expression without `cel` needs PostgreSQL. */
+export type SearchPart =
+  | { readonly kind: 'field'; readonly field: Field }
+  | { readonly kind: 'expression'; readonly postgres: string | undefined; readonly cel: CelNode | undefined }
+
+/** What `q` searches. */
+export interface SearchModel {
+  readonly parts: readonly SearchPart[]
+  readonly strategy: 'JIT' | 'INDEXED'
+  readonly textConfig: string
+}
+
+const TEXT_CONFIG = /^[a-z_][a-z0-9_]*$/
+
+/** Reads what `@Searchable` said; undefined and no problems when nothing did. */
+export function searchModelOf(
+  facts: EntityFacts,
+  fields: readonly Field[],
+  message: DescMessage | undefined,
+  table: string,
+  /** Name of the entity. */
+  entity: string,
+): { readonly model: SearchModel | undefined; readonly problems: readonly string[] } {
+  const marked = [...facts.properties]
+    .filter(([, { searchable }]) => searchable)
+    .map(([property]) => property)
+  const sources: readonly SearchSource[] = [...marked, ...(facts.searchable?.sources ?? [])]
+  if (sources.length === 0 && facts.searchable === undefined) return { model: undefined, problems: [] }
+
+  const problems: string[] = []
+  const parts: SearchPart[] = []
+  for (const source of sources) {
+    const part =
+      typeof source === 'string'
+        ? fieldPart(source, facts, fields, message, entity)
+        : expressionPart(source, fields, table)
+    if (typeof part === 'string') problems.push(`@Searchable: ${part}`)
+    else parts.push(part)
+  }
+  const textConfig = facts.searchable?.textConfig ?? 'simple'
+  if (sources.length === 0)
+    problems.push('@Searchable: there is no source: mark a property with @Searchable() or list sources')
+  if (!TEXT_CONFIG.test(textConfig))
+    problems.push(
+      `@Searchable: ${JSON.stringify(textConfig)} is no text search configuration: use a name such as simple or english`,
+    )
+  return {
+    model: Object.freeze({ parts, strategy: facts.searchable?.strategy ?? 'JIT', textConfig }),
+    problems,
+  }
+}
+
+function fieldPart(
+  name: string,
+  facts: EntityFacts,
+  fields: readonly Field[],
+  message: DescMessage | undefined,
+  entity: string,
+): SearchPart | string {
+  const role = facts.properties.get(name)?.role
+  if (role === 'secret' || role === 'credential') return `${name} is a ${role}, which is never searched`
+  const field = fields.find((candidate) => candidate.property === name || candidate.proto === name)
+  if (field === undefined || field.role === 'secret' || field.role === 'credential')
+    return `there is no property ${name}: ${misspelt(
+      name,
+      entity,
+      fields.filter(({ kind }) => kind === 'string').map(({ property }) => property),
+    )}`
+  if (field.kind !== 'string')
+    return `${name} is ${field.kind}: only text is searched; write an expression for the rest`
+  const inMessage = message?.fields.find(({ localName }) => localName === field.property)
+  if (
+    inMessage !== undefined &&
+    hasOption(inMessage, fieldOption) &&
+    getOption(inMessage, fieldOption).secret
+  )
+    return `${name} is marked secret, so nobody may find out what is in it`
+  if (inMessage !== undefined && getOption(inMessage, field_behavior).includes(FieldBehavior.INPUT_ONLY))
+    return `${name} is input-only, so nobody may find out what is in it`
+  return { kind: 'field', field }
+}
+
+function expressionPart(
+  source: Exclude<SearchSource, string>,
+  fields: readonly Field[],
+  table: string,
+): SearchPart | string {
+  const postgres = 'sql' in source ? source.sql.postgres : undefined
+  const problem = postgres === undefined ? undefined : rawSqlProblem(postgres, fields, table)
+  if (problem !== undefined) return `sql.postgres ${JSON.stringify(postgres)}: ${problem}`
+  if (source.cel === undefined) return { kind: 'expression', postgres, cel: undefined }
+  const cel = parseCel(source.cel, fields)
+  return typeof cel === 'string'
+    ? `cel ${JSON.stringify(source.cel)}: ${cel}`
+    : { kind: 'expression', postgres, cel }
+}

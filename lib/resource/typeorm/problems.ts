@@ -1,0 +1,106 @@
+import { getMetadataArgsStorage } from 'typeorm'
+import { lineage } from '../../../decorators/metadata.js'
+import {
+  type ArgsOf,
+  COLUMN_OPTIONS,
+  DECLARATIONS,
+  type DeclarationRule,
+  type Declared,
+  ENTITY_OPTIONS,
+  INDEX_OPTIONS,
+  type OptionRule,
+  type Rule,
+  UNIQUE_OPTIONS,
+} from './rules.js'
+
+/** What of an entity's TypeORM declarations is not carried out. */
+export interface TypeormProblems {
+  readonly problems: readonly string[]
+  /** Properties that are refused as a whole; what else is wrong with them does not matter. */
+  readonly properties: ReadonlySet<string>
+}
+
+type Args = Readonly<Record<string, unknown>>
+
+/** Holds everything that TypeORM knows of an entity and its ancestors against the rules. */
+export function typeormProblems(entity: { readonly name: string }): TypeormProblems {
+  const classes = new Set<unknown>(lineage(entity))
+  const problems: string[] = []
+  const properties = new Set<string>()
+  for (const [list, entries] of Object.entries(getMetadataArgsStorage()) as [string, unknown][]) {
+    if (!Array.isArray(entries)) continue
+    const rule = ruleOf(list)
+    for (const args of entries as Args[]) {
+      if (!classes.has(args['target'])) continue
+      const property = args['propertyName'] as string | symbol | undefined
+      // A symbol has no text of its own accord.
+      const named = property === undefined ? args : { ...args, propertyName: String(property) }
+      const problem = rule?.(named as never, entity.name)
+      if (problem === undefined) continue
+      problems.push(problem)
+      if (property !== undefined) properties.add(String(property))
+    }
+  }
+  return { problems: [...new Set([...problems, ...optionProblems(classes, properties)])], properties }
+}
+
+function ruleOf(list: string): DeclarationRule<Declared> | undefined {
+  if (!Object.hasOwn(DECLARATIONS, list))
+    return (args) =>
+      `${(args as { propertyName?: string }).propertyName ?? 'it'}: what TypeORM keeps as ${list} is not known to this version: drop the decorator`
+  const rule = DECLARATIONS[list as Declared] as Rule<DeclarationRule<Declared>>
+  return typeof rule === 'function' ? rule : undefined
+}
+
+function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<string>): Generator<string> {
+  const { tables, columns, indices, uniques } = getMetadataArgsStorage()
+  const of = <K extends Declared>(list: readonly ArgsOf<K>[]) =>
+    list.filter(({ target }) => classes.has(target))
+  for (const { type, target: _, ...options } of of<'tables'>(tables))
+    if (type === 'regular') yield* refusedOptions(options, ENTITY_OPTIONS, '@Entity()', 'option')
+  for (const { propertyName, options } of of<'columns'>(columns))
+    if (!refused.has(propertyName))
+      yield* refusedOptions(options, COLUMN_OPTIONS, propertyName, 'column option')
+  yield* doubledColumns(of<'columns'>(columns))
+  for (const { target: _, columns: on, ...options } of of<'indices'>(indices))
+    yield* refusedOptions(options, INDEX_OPTIONS, `@Index() of ${namesOf(on)}`, 'option')
+  for (const { target: _, columns: on, ...options } of of<'uniques'>(uniques))
+    yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
+}
+
+/** Two decorators that make one column: @ETag() and @Column() say. What both say alike does no harm. */
+function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<string> {
+  for (const [index, { target, propertyName, options }] of columns.entries()) {
+    const other = columns
+      .slice(0, index)
+      .find((one) => one.target === target && one.propertyName === propertyName)
+    if (other === undefined) continue
+    const differing = Object.keys({ ...options, ...other.options }).filter(
+      (name) => name !== 'type' && Reflect.get(options, name) !== Reflect.get(other.options, name),
+    )
+    if (differing.length > 0)
+      yield `${propertyName}: two decorators make its column and differ in ${differing.join(', ')}: keep one of them`
+  }
+}
+
+const namesOf = (columns: ArgsOf<'indices'>['columns']): string =>
+  Array.isArray(columns) ? columns.join(', ') : 'the class'
+
+function* refusedOptions(
+  options: object,
+  rules: Readonly<Record<string, Rule<OptionRule>>>,
+  subject: string,
+  kind: string,
+): Generator<string> {
+  for (const [name, value] of Object.entries(options) as [string, unknown][]) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : UNKNOWN
+    if (rule === undefined || typeof rule === 'string' || !(rule.asks ?? isSaid)(value)) continue
+    const said = value === false ? `${name}: false` : name
+    yield `${subject}: the ${kind} ${said} is not supported: ${rule.instead}`
+  }
+}
+
+const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== false
+
+/** An option that TypeORM came to know after this was written. */
+const UNKNOWN: OptionRule = { instead: 'drop it: this version does not know it' }

@@ -1,0 +1,111 @@
+import { InvalidArgument } from '../../errors.js'
+import type { Field, FieldKind } from '../fields/field.js'
+
+/** What is wrong with a value, in words that follow the field's name; undefined when the column can hold it. */
+type Check = (value: unknown, field: Field) => string | undefined
+
+const EARLIEST_MS = Date.UTC(1000, 0, 1)
+const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+/** 10,000 years, the range of google.protobuf.Duration, in nanoseconds would overflow 64 bits: the column's range it is. */
+const [MIN_INT64, MAX_INT64, MAX_UINT64] = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 64n - 1n]
+
+const ofType = (type: string, value: unknown) =>
+  typeof value === type ? undefined : `has to be a ${type}, not a ${typeof value}`
+
+const integer =
+  (min: number, max: number): Check =>
+  (value) =>
+    ofType('number', value) ??
+    (Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+      ? undefined
+      : `has to be an integer from ${min} to ${max}`)
+
+const bigInteger =
+  (min: bigint, max: bigint): Check =>
+  (value) =>
+    ofType('bigint', value) ??
+    ((value as bigint) >= min && (value as bigint) <= max ? undefined : `has to be from ${min} to ${max}`)
+
+function text(value: unknown): string | undefined {
+  if (typeof value !== 'string') return `has to be a string, not a ${typeof value}`
+  if (value.includes('\0')) return 'must not contain a NUL character'
+  return value.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is no character'
+}
+
+const CHECKS: Readonly<Record<FieldKind, Check>> = {
+  string: (value, field) => {
+    const problem = text(value)
+    if (problem !== undefined || field.maxLength === undefined) return problem
+    return isLonger(value as string, field.maxLength)
+      ? `is longer than ${field.maxLength} characters`
+      : undefined
+  },
+  bytes: (value) => (value instanceof Uint8Array ? undefined : 'has to be a Uint8Array'),
+  bool: (value) => ofType('boolean', value),
+  int32: integer(-(2 ** 31), 2 ** 31 - 1),
+  uint32: integer(0, 2 ** 32 - 1),
+  int64: bigInteger(MIN_INT64, MAX_INT64),
+  uint64: bigInteger(0n, MAX_UINT64),
+  duration: bigInteger(MIN_INT64, MAX_INT64),
+  float: (value) =>
+    ofType('number', value) ??
+    (Number.isFinite(Math.fround(value as number)) ? undefined : 'has to be a finite 32-bit number'),
+  double: (value) =>
+    ofType('number', value) ?? (Number.isFinite(value) ? undefined : 'has to be a finite number'),
+  enum: (value, field) =>
+    field.enumNames?.nameOf.has(value as number)
+      ? undefined
+      : `has no value ${String(value)}: use one of ${[...(field.enumNames?.numberOf.keys() ?? [])].join(', ')}`,
+  timestamp: (value) => {
+    if (!(value instanceof Date)) return 'has to be a Date'
+    const ms = value.getTime()
+    return ms >= EARLIEST_MS && ms <= LATEST_MS ? undefined : 'has to be a time from 1000-01-01 to 9999-12-31'
+  },
+  tags: (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return 'has to be a map of strings'
+    const entries = Object.entries(value)
+    if (entries.length > MAX_TAGS) return `has ${entries.length} entries: use at most ${MAX_TAGS}`
+    for (const [key, entry] of entries) {
+      const problem = text(key) ?? text(entry)
+      if (problem !== undefined) return `${JSON.stringify(key)} ${problem}`
+    }
+    return undefined
+  },
+  json: (value, field) =>
+    field.repeated && !Array.isArray(value) ? 'has to be an array' : jsonProblem(value, 0),
+}
+
+/** Entries of a map of tags. */
+export const MAX_TAGS = 256
+const MAX_DEPTH = 64
+
+/** Strings anywhere inside a JSON value are held to what text columns hold. */
+function jsonProblem(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'string') return text(value)
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'contains a number that is not finite'
+  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Uint8Array)
+    return undefined
+  if (depth >= MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
+  for (const [key, element] of Object.entries(value)) {
+    const problem = text(key) ?? jsonProblem(element, depth + 1)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+/** Counts code points, as databases count characters, and only when the UTF-16 length leaves a doubt. */
+export function isLonger(value: string, max: number): boolean {
+  if (value.length <= max) return false
+  if (value.length > max * 2) return true
+  let count = 0
+  for (const _ of value) if (++count > max) return true
+  return false
+}
+
+/** Checks one value; absent ones are the database's business (NOT NULL). @throws InvalidArgument with the proto field. */
+export function checkValue(field: Field, value: unknown): void {
+  if (value === undefined || value === null) return
+  const problem = CHECKS[field.kind](value, field)
+  if (problem !== undefined) throw new InvalidArgument(field.proto, problem)
+}

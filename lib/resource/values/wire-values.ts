@@ -1,0 +1,158 @@
+import {
+  create,
+  fromJson,
+  toJson,
+  type DescField,
+  type DescMessage,
+  type JsonValue,
+  type Message,
+} from '@bufbuild/protobuf'
+import { DurationSchema, TimestampSchema, type Duration, type Timestamp } from '@bufbuild/protobuf/wkt'
+import { InvalidArgument } from '../../errors.js'
+import type { FieldKind } from '../fields/field.js'
+
+const NANOS = 1_000_000_000n
+
+/** Timestamp message → Date; what is below a millisecond is cut. */
+export const toDate = (value: Timestamp): Date =>
+  new Date(Number(value.seconds) * 1000 + Math.floor(value.nanos / 1_000_000))
+
+/** Date → Timestamp message. */
+export function toTimestamp(value: Date): Timestamp {
+  const ms = value.getTime()
+  const seconds = Math.floor(ms / 1000)
+  return {
+    $typeName: TimestampSchema.typeName,
+    seconds: BigInt(seconds),
+    nanos: (ms - seconds * 1000) * 1_000_000,
+  } as Timestamp
+}
+
+/** Duration message → nanoseconds. */
+export const toNanoseconds = (value: Duration): bigint => value.seconds * NANOS + BigInt(value.nanos)
+
+/** Nanoseconds → Duration message; both parts carry the sign. */
+export const toDuration = (value: bigint): Duration =>
+  ({ $typeName: DurationSchema.typeName, seconds: value / NANOS, nanos: Number(value % NANOS) }) as Duration
+
+/** One way of turning a value into another. */
+type Convert = (value: unknown) => unknown
+const same: Convert = (value) => value
+
+/** What becomes of one singular value on its way out of a message; `plain` embedded objects drop their `$typeName`. */
+function singularFrom(kind: FieldKind, message: DescMessage | undefined): Convert {
+  if (kind === 'timestamp') return (value) => toDate(value as Timestamp)
+  if (kind === 'duration') return (value) => toNanoseconds(value as Duration)
+  return message === undefined ? same : (value) => plainOf(message, value as Message)
+}
+
+function singularTo(kind: FieldKind, message: DescMessage | undefined): Convert {
+  if (kind === 'timestamp') return (value) => toTimestamp(value as Date)
+  if (kind === 'duration') return (value) => toDuration(value as bigint)
+  return message === undefined ? same : (value) => messageOf(message, value as object)
+}
+
+/** The kind of an element of a repeated or map field, as far as conversion cares. */
+const elementKind = (message: DescMessage | undefined): FieldKind =>
+  message?.typeName === TimestampSchema.typeName
+    ? 'timestamp'
+    : message?.typeName === DurationSchema.typeName
+      ? 'duration'
+      : 'json'
+
+/** Message field value → entity value. */
+export function fromMessageField(field: DescField): Convert {
+  const one = singularFrom(elementKind(field.message), field.message)
+  if (field.fieldKind === 'list')
+    return one === same ? (value) => [...(value as unknown[])] : (value) => (value as unknown[]).map(one)
+  if (field.fieldKind === 'map') return (value) => mapValues(value as object, one)
+  return one
+}
+
+/** Entity value → message field value. */
+export function toMessageField(field: DescField): Convert {
+  const one = singularTo(elementKind(field.message), field.message)
+  if (field.fieldKind === 'list') return one === same ? same : (value) => (value as unknown[]).map(one)
+  if (field.fieldKind === 'map')
+    return one === same ? (value) => ({ ...(value as object) }) : (value) => mapValues(value as object, one)
+  return one
+}
+
+const mapValues = (value: object, convert: Convert): object =>
+  Object.fromEntries(Object.entries(value).map(([key, element]) => [key, convert(element)]))
+
+/** An embedded message as the plain object an entity holds: Dates, bigints and arrays, no `$typeName`. */
+function plainOf(desc: DescMessage, message: Message): Record<string, unknown> {
+  const plain: Record<string, unknown> = {}
+  for (const field of desc.fields) {
+    const value = (message as unknown as Record<string, unknown>)[field.localName]
+    if (value !== undefined) plain[field.localName] = fromMessageField(field)(value)
+  }
+  return plain
+}
+
+function messageOf(desc: DescMessage, plain: object): Message {
+  const init: Record<string, unknown> = {}
+  for (const field of desc.fields) {
+    const value = (plain as Record<string, unknown>)[field.localName]
+    if (value !== undefined && value !== null) init[field.localName] = toMessageField(field)(value)
+  }
+  return create(desc, init)
+}
+
+/** JSON text of a column ↔ entity value. */
+export interface JsonColumn {
+  /** @throws InvalidArgument when the value is not what the field holds. */
+  encode(value: unknown): string
+  decode(text: string): unknown
+}
+
+/** JSON as it is, for columns that no message describes. */
+export const PLAIN_JSON: JsonColumn = {
+  encode: (value) => JSON.stringify(value),
+  decode: (text) => JSON.parse(text) as unknown,
+}
+
+/**
+ * A map of texts. What another writer stored is read as filters see it: a number, a boolean or an object as its JSON text, null
+ * as no tag; what is no object has none.
+ */
+export const TAGS_JSON: JsonColumn = {
+  encode: (value) => JSON.stringify(value),
+  decode: (text) => {
+    const tags = JSON.parse(text) as unknown
+    if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return {}
+    const entries = Object.entries(tags)
+    if (entries.every(([, value]) => typeof value === 'string')) return tags
+    return Object.fromEntries(
+      entries.flatMap(([key, value]) =>
+        value === null ? [] : [[key, typeof value === 'string' ? value : JSON.stringify(value)]],
+      ),
+    )
+  },
+}
+
+/** The proto3 JSON of a repeated, map or embedded field, so that 64-bit integers, bytes and times survive the column. */
+export function jsonColumnOf(parent: DescMessage, field: DescField): JsonColumn {
+  const to = toMessageField(field)
+  const from = fromMessageField(field)
+  const { localName, jsonName } = field
+  return {
+    encode(value) {
+      try {
+        const json = toJson(parent, create(parent, { [localName]: to(value) })) as Record<string, JsonValue>
+        return JSON.stringify(json[jsonName] ?? (field.fieldKind === 'list' ? [] : {}))
+      } catch (error) {
+        throw new InvalidArgument(field.name, 'is not a value of the type its message declares', error)
+      }
+    },
+    decode(text) {
+      const message = fromJson(
+        parent,
+        { [jsonName]: JSON.parse(text) as JsonValue },
+        { ignoreUnknownFields: true },
+      )
+      return from((message as unknown as Record<string, unknown>)[localName])
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Principal } from '../../context.js'
+
+/** One question to the decision point. */
+export interface AuthorizationRequest {
+  readonly principal: Principal
+  /** gRPC full method name. */
+  readonly method: string
+  readonly verb: string
+  /** The rule's resource with its template filled from the request. */
+  readonly resource: string
+  /** The resource's type: what stands before the first colon. */
+  readonly type: string
+  /** Aborts when the caller went away or the deadline passed. */
+  readonly signal: AbortSignal
+}
+
+/** Decides whether a principal may do something. Whatever is not allowed is denied. */
+export interface Authorizer {
+  authorize(request: AuthorizationRequest): boolean | Promise<boolean>
+}
+
+/** Allows `verbs` on `resource` to `subjects` of `tenant`. */
+export interface Grant {
+  /** `*` is any tenant. */
+  readonly tenant: string
+  /** `*`, a subject, or `group:<name>`. */
+  readonly subjects: readonly string[]
+  /** `*` is every verb. */
+  readonly verbs: readonly string[]
+  /** `*`, a type, or a filled template such as `zone:7`. */
+  readonly resource: string
+}
+
+/**
+ * The development authorizer: allows what a grant allows. Without grants it denies everything, which makes it the safe
+ * default; with grants `serve` accepts it in development only.
+ */
+export class DevAuthorizer implements Authorizer {
+  constructor(readonly grants: readonly Grant[] = []) {}
+
+  authorize(request: AuthorizationRequest): boolean {
+    const groups = new Set(request.principal.groups)
+    return this.grants.some(
+      (grant) =>
+        matches(grant.tenant, request.principal.tenant) &&
+        grant.subjects.some((subject) => isSubject(subject, request.principal, groups)) &&
+        grant.verbs.some((verb) => matches(verb, request.verb)) &&
+        (matches(grant.resource, request.type) || grant.resource === request.resource),
+    )
+  }
+}
+
+export const devAuthorizer = (grants: readonly Grant[] = []): DevAuthorizer => new DevAuthorizer(grants)
+
+const GROUP = 'group:'
+
+const matches = (granted: string, actual: string): boolean => granted === '*' || granted === actual
+
+/** A subject that calls itself `group:admins` is not of that group. */
+const isSubject = (granted: string, { subject }: Principal, groups: ReadonlySet<string>): boolean => {
+  if (granted === '*') return true
+  if (granted.startsWith(GROUP)) return groups.has(granted.slice(GROUP.length))
+  return granted !== '' && granted === subject
+}

@@ -1,0 +1,58 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf'
+import type { Reader } from '../chain/field-readers.js'
+import { fieldNamed, valueOf } from '../chain/method.js'
+
+/** A rule's resource: its type, and the text it has for a request. */
+export interface ResourceTemplate {
+  /** What stands before the first colon: `zone` of `zone:{zone_id}`. */
+  readonly type: string
+  /** Paths of the request's fields that the text is made of, such as `book.id`. */
+  readonly fields: readonly string[]
+  fill(request: Message | undefined): string
+}
+
+/**
+ * Compiles `zone:{zone_id}` or `book:{book.id}` against the request's message.
+ * @throws TypeError for a brace without its counterpart, and when a field is not in the message or is no single value.
+ */
+export const resourceTemplate = (template: string, request: DescMessage): ResourceTemplate => {
+  const type = template.split(':', 1)[0] ?? ''
+  const parts = template.split(/\{([^{}]*)\}/)
+  checkBraces(template)
+  if (parts.length === 1) return { type, fields: [], fill: () => template }
+  const readers = parts.map((part, index) => (index % 2 === 0 ? () => part : pathReader(part, request)))
+  return {
+    type,
+    fields: parts.filter((_part, index) => index % 2 === 1),
+    fill: (message) => (message === undefined ? '' : readers.map((read) => read(message)).join('')),
+  }
+}
+
+const checkBraces = (template: string): void => {
+  // Of the same length, so that positions stay what they are.
+  const rest = template.replace(/\{[^{}]*\}/g, (field) => ' '.repeat(field.length))
+  const at = rest.search(/[{}]/)
+  if (at < 0) return
+  const cause = rest[at] === '{' ? '"{" is never closed: write {field}' : '"}" closes nothing: write {field}'
+  throw new TypeError(`character ${at + 1}: ${cause}`)
+}
+
+const pathReader = (path: string, message: DescMessage): Reader<string> => {
+  if (path === '') throw new TypeError('{} names no field: write {field}')
+  const [name = '', ...rest] = path.split('.')
+  const field = fieldNamed(message, name)
+  if (field === undefined || field.oneof !== undefined) {
+    throw new TypeError(`{${path}} is no plain field of ${message.typeName}`)
+  }
+  if (rest.length > 0 && field.fieldKind === 'message') {
+    const inner = pathReader(rest.join('.'), field.message)
+    return (value) => {
+      const nested = valueOf(value, field)
+      return nested === undefined ? '' : inner(nested as Message)
+    }
+  }
+  if (rest.length > 0 || field.fieldKind !== 'scalar') {
+    throw new TypeError(`{${path}} is no single value of ${message.typeName}`)
+  }
+  return (value) => String((valueOf(value, field) ?? '') as string | number | bigint | boolean)
+}

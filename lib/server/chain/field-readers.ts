@@ -1,0 +1,28 @@
+import { type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
+import { getField, isUnwrapped } from '../../gateway/json/local-field.js'
+
+/** Reads one value out of a message. */
+export type Reader<T> = (message: Message) => T
+
+/** Reads a string, in whatever way the field holds it; undefined where the message has none of that name. */
+export const stringReader = (message: DescMessage, name: string): Reader<string> | undefined => {
+  const field = holding(message, name, ScalarType.STRING, 'google.protobuf.StringValue')
+  return field && ((value) => (getField(value, field) as string | undefined) ?? '')
+}
+
+/** Reads a bool, in whatever way the field holds it; undefined where the message has none of that name. */
+export const boolReader = (message: DescMessage, name: string): Reader<boolean> | undefined => {
+  const field = holding(message, name, ScalarType.BOOL, 'google.protobuf.BoolValue')
+  return field && ((value) => getField(value, field) === true)
+}
+
+const holding = (
+  message: DescMessage,
+  name: string,
+  scalar: ScalarType,
+  wrapper: string,
+): DescField | undefined => {
+  const field = message.fields.find((one) => one.name === name)
+  if (field?.fieldKind === 'scalar') return field.scalar === scalar ? field : undefined
+  return field !== undefined && isUnwrapped(field) && field.message.typeName === wrapper ? field : undefined
+}

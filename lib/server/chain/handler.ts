@@ -1,0 +1,121 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  isMessage,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf'
+import type { ServerCall } from '../../call.js'
+import type { Answer, Call } from './interceptor.js'
+
+/** What finally answers a method, seen from the chain. */
+export interface Handler {
+  /** Takes care of `validate_only` itself; any other handler is not run for such a call. */
+  readonly supportsValidateOnly: boolean
+  /** Compares the etags of `If-Match`; any other handler is not run for a call that has one. */
+  readonly supportsIfMatch: boolean
+  /** Written by a user, who may ask for the current context. */
+  readonly isUserCode: boolean
+  run(call: ServerCall & Call): Answer
+}
+
+/** Runs the handler, and leaves on the call whether it is still at work. */
+export const handle = (handler: Handler, call: ServerCall & Call): Answer => {
+  const reply = handler.run(call)
+  const handling = { settled: !(reply instanceof Promise), reply }
+  call.handling = handling
+  const settle = () => void (handling.settled = true)
+  if (reply instanceof Promise) reply.then(settle, settle)
+  return reply
+}
+
+/** The function a user writes for one method. */
+export type MethodHandler<M extends Pick<DescMethod, 'input' | 'output' | 'methodKind'>> =
+  M['methodKind'] extends 'unary'
+    ? (request: MessageShape<M['input']>, call: ServerCall) => MaybePromise<MessageInitShape<M['output']>>
+    : M['methodKind'] extends 'server_streaming'
+      ? (request: MessageShape<M['input']>, call: ServerCall) => AsyncIterable<MessageInitShape<M['output']>>
+      : M['methodKind'] extends 'client_streaming'
+        ? (
+            requests: AsyncIterable<MessageShape<M['input']>>,
+            call: ServerCall,
+          ) => MaybePromise<MessageInitShape<M['output']>>
+        : (
+            requests: AsyncIterable<MessageShape<M['input']>>,
+            call: ServerCall,
+          ) => AsyncIterable<MessageInitShape<M['output']>>
+
+/** One function per method of a service, named as in the generated code. */
+export type Implementation<S extends DescService> = {
+  [K in keyof S['method']]: MethodHandler<S['method'][K]>
+}
+
+type MaybePromise<T> = T | Promise<T>
+
+export type AnyFunction = (request: never, call: ServerCall) => unknown
+
+const marked = new WeakSet<object>()
+const comparing = new WeakSet<object>()
+
+/** Marks a function as one that reads `call.validateOnly` and then writes nothing, so that it runs for such calls too. */
+export const supportsValidateOnly = <F extends object>(handler: F): F => {
+  marked.add(handler)
+  return handler
+}
+
+/** Marks a function as one that reads `call.ifMatch` and does nothing when it does not hold, so that it runs for such calls too. */
+export const supportsIfMatch = <F extends object>(handler: F): F => {
+  comparing.add(handler)
+  return handler
+}
+
+/** A user's function as a handler; what it returns may be a plain object in the shape of the message. */
+export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): Handler => ({
+  supportsValidateOnly: marked.has(fn),
+  supportsIfMatch: comparing.has(fn),
+  isUserCode: true,
+  run: (call) => {
+    const answer = call.context.run(() => fn.call(self, (call.request ?? call.requests) as never, call))
+    if (isAsyncIterable(answer)) return eachAsMessage(inContext(answer, call), desc)
+    if (isThenable(answer)) return Promise.resolve(answer).then((value) => asMessage(value, desc))
+    return asMessage(answer, desc)
+  },
+})
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+
+const asMessage = (value: unknown, { output, parent, name }: DescMethod): Message => {
+  const message = messageOf(value, output)
+  if (message !== undefined) return message
+  throw new TypeError(`${parent.typeName}.${name} answered no ${output.typeName}`)
+}
+
+/** The value, or a message made of a plain object; undefined for what can be neither. */
+export const messageOf = (value: unknown, desc: DescMessage): Message | undefined => {
+  if (isMessage(value, desc)) return value
+  if (typeof value !== 'object' || value === null) return undefined
+  return create(desc, value as Record<string, unknown>)
+}
+
+async function* eachAsMessage(values: AsyncIterable<unknown>, desc: DescMethod): AsyncIterable<Message> {
+  for await (const value of values) yield asMessage(value, desc)
+}
+
+/** A generator runs when it is read, so each step enters the context of its call. */
+const inContext = (values: AsyncIterable<unknown>, { context }: ServerCall): AsyncIterable<unknown> => ({
+  [Symbol.asyncIterator]: () => {
+    const iterator = values[Symbol.asyncIterator]()
+    return {
+      next: () => context.run(() => iterator.next()),
+      return: (value?: unknown) =>
+        context.run(async () => (await iterator.return?.(value)) ?? { done: true, value }),
+    }
+  },
+})

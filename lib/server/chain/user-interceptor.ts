@@ -1,0 +1,16 @@
+import type { Message } from '@bufbuild/protobuf'
+import type { ServerCall } from '../../call.js'
+
+/** A unary call as an interceptor of `Config.interceptors` sees it. */
+export interface InterceptedCall extends ServerCall {
+  readonly request: Message
+}
+
+/**
+ * Runs around the handler of every unary method, behind the framework's own chain.
+ * @param next - runs the rest; with a request, on that request instead.
+ */
+export type UserInterceptor = (
+  call: InterceptedCall,
+  next: (request?: Message) => Promise<Message>,
+) => Promise<Message>

@@ -1,0 +1,248 @@
+import type { Authenticator } from '../authn/authenticator.js'
+import { devPrincipal } from '../authn/dev-principal.js'
+import { type Authorizer, devAuthorizer } from '../authz/authorizer.js'
+import type { CircuitBreaker } from '../interceptors/circuit-breaker-type.js'
+import { unknownNames } from './config-names.js'
+import { ANONYMOUS } from '../../context.js'
+import { DeclarationError } from '../../errors.js'
+import type { GatewayOptions } from '../../gateway/gateway.js'
+import type { CircuitBreaker } from '../interceptors/circuit-breaker.js'
+import type { HTTPHandler } from './http-handler.js'
+import type { PrincipalFunc } from '../interceptors/authorization.js'
+import type { Identity } from '../interceptors/rate-limit.js'
+import { type LimitsConfig, limitProblems, type ResolvedLimits, resolveLimits } from './limits.js'
+import { jsonLogger, type Logger } from '../observability/logger.js'
+import type { RateLimiter } from '../rate-limit/rate-limiter.js'
+import type { ReadinessCheck } from '../lifecycle/readiness.js'
+import type { Rule } from '../authz/rules.js'
+import type { DeduplicationStore } from '../deduplication/deduplication-store.js'
+import { MemoryDeduplicationStore } from '../deduplication/memory-deduplication-store.js'
+import { MemoryOperationStore } from '../operations/memory-operation-store.js'
+import type { OperationStore } from '../operations/operation-store.js'
+import { type TlsConfig, tlsProblems } from './tls.js'
+import type { UserInterceptor } from '../chain/user-interceptor.js'
+
+/** Where gRPC listens unless told otherwise. */
+export const DefaultGRPCAddr = ':9090'
+
+/** As a timeout: none. */
+export const NoTimeout = Number.POSITIVE_INFINITY
+
+const DEFAULT_REQUEST_TIMEOUT_MS = 30_000
+
+/** A platform kills what takes longer to end than it allows for, an hour at the very most. */
+const LONGEST_DELAY_MS = 3_600_000
+
+/** How the server withstands load and failing handlers. */
+export interface ResilienceConfig {
+  /** Bounds every unary call, and each stage before the handler of a stream, in milliseconds. Default 30 s, also for 0; `NoTimeout` disables it. */
+  readonly requestTimeoutMs?: number
+  /** gRPC full method name → milliseconds, instead of `requestTimeoutMs`; `NoTimeout` disables it for the method. */
+  readonly perMethodTimeoutMs?: Readonly<Record<string, number>>
+  /** Sheds excess load: by the caller's tenant, once it is known, else by address. Default: none. */
+  readonly rateLimiter?: RateLimiter
+  /** Wraps handlers just inside the framework's chain. Default: none. */
+  readonly circuitBreaker?: CircuitBreaker
+}
+
+/** How the HTTP/JSON gateway speaks. */
+export type GatewayConfig = Pick<
+  GatewayOptions,
+  'updateMask' | 'maxBodyBytes' | 'forwardHeaders' | 'responseHeaders' | 'compress' | 'cors' | 'onIgnoredMask'
+>
+
+/** What a user writes. */
+export interface Config {
+  /** TCP address such as `:9090`, or `:0` for a free port. Required; `DefaultGRPCAddr` is the usual one. */
+  readonly grpcAddr?: string
+  /** Address of the HTTP/JSON gateway. Default: no gateway. */
+  readonly httpAddr?: string
+  /** Authorization rules beside those the registered services bring. Default: none. */
+  readonly rules?: readonly Rule[]
+  /** Decides who may do what. Default: a development authorizer without grants, which denies everything. */
+  readonly authorizer?: Authorizer
+  /** Derives the principal. Default: the verified principal with an authenticator, else nobody (every non-public call is denied). */
+  readonly principalFunc?: PrincipalFunc
+  /** Verifies bearers before authorization. Default: none. */
+  readonly authenticator?: Authenticator
+  /** Run around unary handlers behind the framework's chain. Default: none. */
+  readonly interceptors?: readonly UserInterceptor[]
+  /** Served beside the gateway; needs `httpAddr`. Default: none. */
+  readonly httpHandlers?: readonly HTTPHandler[]
+  /** Backs the replay of calls that come twice. Default: in memory, for 10 minutes. */
+  readonly deduplicationStore?: DeduplicationStore
+  /** Backs long-running operations (AIP-151). Default: in memory, for 1 hour. */
+  readonly lroStore?: OperationStore
+  /** Default: JSON lines on stderr. */
+  readonly logger?: Logger
+  /**
+   * Asked on every `/readyz` probe and for gRPC health. Default: none, ready as long as no database has refused a write
+   * because it takes none.
+   */
+  readonly readinessChecks?: readonly ReadinessCheck[]
+  readonly resilience?: ResilienceConfig
+  /** Default: `updateMask: 'spec'`, bodies of at most 1 MiB, compression, no CORS. */
+  readonly gateway?: GatewayConfig
+  /** Encrypts both listeners. Default: none, in the clear. */
+  readonly tls?: TlsConfig
+  /** The gateway's own, where it differs from `tls`; `'none'` serves it in the clear, as behind a proxy of the same machine. Default: `tls`. */
+  readonly httpTls?: TlsConfig | 'none'
+  /** Bounds on what one client may take. */
+  readonly limits?: LimitsConfig
+  /** How long the server goes on answering, in milliseconds, when `serve` is told to end and health says NOT_SERVING: time for load balancers to notice. The 5 seconds of the shutdown begin behind it. Default: 0. */
+  readonly shutdownDelayMs?: number
+  /** Tells any client what is served (gRPC reflection v1 and v1alpha), which is public. Default: false. */
+  readonly reflection?: boolean
+  /** Lets `serve` accept what is meant for development although NODE_ENV is neither `development` nor `test`. Default: false. */
+  readonly allowDevelopment?: boolean
+}
+
+/** What the server works with. */
+export interface ResolvedConfig {
+  readonly grpcAddr: string
+  /** Empty without a gateway. */
+  readonly httpAddr: string
+  readonly rules: readonly Rule[]
+  readonly authorizer: Authorizer
+  readonly principalFunc: PrincipalFunc
+  readonly authenticator: Authenticator | undefined
+  readonly interceptors: readonly UserInterceptor[]
+  readonly httpHandlers: readonly HTTPHandler[]
+  readonly deduplicationStore: DeduplicationStore
+  readonly lroStore: OperationStore
+  readonly logger: Logger
+  readonly readinessChecks: readonly ReadinessCheck[]
+  readonly resilience: ResolvedResilience
+  readonly gateway: GatewayConfig
+  readonly tls: TlsConfig | undefined
+  readonly httpTls: TlsConfig | undefined
+  readonly limits: ResolvedLimits
+  readonly shutdownDelayMs: number
+  readonly reflection: boolean
+  readonly allowDevelopment: boolean
+}
+
+export interface ResolvedResilience {
+  readonly requestTimeoutMs: number
+  readonly perMethodTimeoutMs: ReadonlyMap<string, number>
+  readonly rateLimiter: RateLimiter | undefined
+  readonly circuitBreaker: CircuitBreaker | undefined
+}
+
+/**
+ * Every default filled in.
+ * @throws DeclarationError with every mistake found.
+ */
+export const resolveConfig = (config: Config): ResolvedConfig => {
+  const problems = [...unknownNames(config), ...problemsOf(config)]
+  if (problems.length > 0) throw new DeclarationError('server configuration', problems)
+  const { authenticator, resilience = {} } = config
+  return {
+    grpcAddr: config.grpcAddr ?? '',
+    httpAddr: config.httpAddr ?? '',
+    rules: config.rules ?? [],
+    authorizer: config.authorizer ?? devAuthorizer(),
+    principalFunc: config.principalFunc ?? verifiedPrincipal,
+    authenticator,
+    interceptors: config.interceptors ?? [],
+    httpHandlers: config.httpHandlers ?? [],
+    deduplicationStore: config.deduplicationStore ?? new MemoryDeduplicationStore(),
+    lroStore: config.lroStore ?? new MemoryOperationStore(),
+    logger: config.logger ?? jsonLogger(),
+    readinessChecks: config.readinessChecks ?? [],
+    resilience: {
+      requestTimeoutMs: orDefault(resilience.requestTimeoutMs),
+      perMethodTimeoutMs: new Map(
+        Object.entries(resilience.perMethodTimeoutMs ?? {}).map(([method, ms]) => [method, orDefault(ms)]),
+      ),
+      rateLimiter: resilience.rateLimiter,
+      circuitBreaker: resilience.circuitBreaker,
+    },
+    gateway: config.gateway ?? {},
+    tls: config.tls,
+    httpTls: config.httpTls === 'none' ? undefined : (config.httpTls ?? config.tls),
+    limits: resolveLimits(config.limits ?? {}),
+    shutdownDelayMs: config.shutdownDelayMs ?? 0,
+    reflection: config.reflection ?? false,
+    allowDevelopment: config.allowDevelopment ?? false,
+  }
+}
+
+/** The verified-principal reader: whoever the authenticator verified, else nobody. */
+export const verifiedPrincipal: PrincipalFunc = ({ verified }) => verified ?? ANONYMOUS
+
+/** By what callers can be known. */
+export const identityOf = ({ principalFunc, authenticator }: ResolvedConfig): Identity => {
+  if (principalFunc === verifiedPrincipal) return authenticator === undefined ? 'nothing' : 'bearer'
+  return principalFunc === devPrincipal && authenticator === undefined ? 'headers' : 'function'
+}
+
+const orDefault = (ms: number | undefined): number =>
+  ms === undefined || ms === 0 ? DEFAULT_REQUEST_TIMEOUT_MS : ms
+
+const problemsOf = ({
+  grpcAddr = '',
+  httpAddr = '',
+  rules = [],
+  httpHandlers = [],
+  resilience = {},
+  tls,
+  httpTls,
+  limits = {},
+  shutdownDelayMs = 0,
+  ...rest
+}: Config): string[] => {
+  const { requestTimeoutMs, perMethodTimeoutMs = {} } = resilience
+  const timeouts = { requestTimeoutMs, ...perMethodTimeoutMs }
+  return [
+    ...(grpcAddr === ''
+      ? [`grpcAddr is empty: give an address such as '${DefaultGRPCAddr}'`]
+      : addressProblem('grpcAddr', grpcAddr)),
+    ...(httpAddr === '' ? [] : addressProblem('httpAddr', httpAddr)),
+    ...(httpAddr === '' && httpHandlers.length > 0 ? ['httpHandlers need an httpAddr'] : []),
+    ...httpHandlers
+      .filter(({ pattern }) => !pattern.startsWith('/'))
+      .map(({ pattern }) => `httpHandlers: pattern "${pattern}" does not begin with /`),
+    ...rules
+      .filter(({ method }) => !FULL_METHOD.test(method))
+      .map(({ method }) => `rules: "${method}" is no full method name such as /package.Service/Method`),
+    ...Object.keys(perMethodTimeoutMs)
+      .filter((method) => !FULL_METHOD.test(method))
+      .map(
+        (method) =>
+          `resilience.perMethodTimeoutMs: "${method}" is no full method name such as /package.Service/Method`,
+      ),
+    ...Object.entries(timeouts)
+      .filter(([, ms]) => ms !== undefined && !(ms >= 0))
+      .map(([name, ms]) => `resilience: ${name} is ${ms}: give milliseconds, or NoTimeout`),
+    ...(shutdownDelayMs >= 0 && shutdownDelayMs <= LONGEST_DELAY_MS
+      ? []
+      : [`shutdownDelayMs is ${shutdownDelayMs}: give milliseconds, at most ${LONGEST_DELAY_MS}`]),
+    ...duplicates((rest.readinessChecks ?? []).map(({ name }) => name)).map(
+      (name) => `readinessChecks: "${name}" is there twice`,
+    ),
+    ...(tls === undefined ? [] : tlsProblems('tls', tls)),
+    ...(httpTls === undefined || httpTls === 'none' ? [] : tlsProblems('httpTls', httpTls)),
+    ...(httpTls !== undefined && httpAddr === '' ? ['httpTls needs an httpAddr'] : []),
+    ...updateMaskProblem(rest.gateway?.updateMask),
+    ...limitProblems(limits),
+  ]
+}
+
+const updateMaskProblem = (mode: string = 'spec'): string[] =>
+  ['spec', 'strict', 'normalize'].includes(mode)
+    ? []
+    : [`gateway: updateMask is ${JSON.stringify(mode)}: give 'spec', 'strict' or 'normalize'`]
+
+const FULL_METHOD = /^\/[^/\s]+\/[^/\s]+$/
+
+/** `host:port`, `:port`, or `[ipv6]:port`. */
+const addressProblem = (field: string, address: string): string[] => {
+  const match = /^(?:\[[0-9A-Fa-f:.%]+\]|[^:[\]\s]*):(\d{1,5})$/.exec(address)
+  if (match !== null && Number(match[1]) <= 65_535) return []
+  return [`${field} "${address}" is no address: give host:port, :port, or :0 for a free port`]
+}
+
+const duplicates = (names: readonly string[]): string[] => [
+  ...new Set(names.filter((name, index) => names.indexOf(name) !== index)),
+]

@@ -1,0 +1,62 @@
+import { misspelt } from '../../text/misspelt.js'
+
+/** What one client may take of the server. Durations in milliseconds; `Infinity` is no bound. */
+export interface LimitsConfig {
+  /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
+  readonly maxMessageBytes?: number
+  /** Calls at the same time on one gRPC connection; further ones wait at the client. Default 1,000. */
+  readonly maxConcurrentStreams?: number
+  /** How long a gRPC connection may be silent before it is asked whether it lives. Default 60,000. */
+  readonly grpcKeepaliveMs?: number
+  /** How long it has for the answer before it is closed. Default 20,000. */
+  readonly grpcKeepaliveTimeoutMs?: number
+  /** A gRPC connection without calls is closed, with notice, after this time. Default: none. */
+  readonly grpcMaxIdleMs?: number
+  /** A gRPC connection is closed, with notice, at this age, so that clients spread over new servers. Default: none. */
+  readonly grpcMaxAgeMs?: number
+  /** HTTP connections at the same time; further ones are closed at once. Default: none. */
+  readonly maxHttpConnections?: number
+  /** For the TLS handshake, and then for all headers of an HTTP request. Default 10,000. */
+  readonly httpHeadersMs?: number
+  /** For a whole HTTP request with its body to arrive. Default 30,000. */
+  readonly httpRequestMs?: number
+  /** How long an idle HTTP connection is kept. Default 65,000, more than the common load balancers. */
+  readonly httpKeepaliveMs?: number
+  /** Bytes of request line and headers. Default 16,384. */
+  readonly maxHeaderBytes?: number
+}
+
+export type ResolvedLimits = Required<LimitsConfig>
+
+const DEFAULTS: ResolvedLimits = {
+  maxMessageBytes: 4 * 1024 * 1024,
+  maxConcurrentStreams: 1_000,
+  grpcKeepaliveMs: 60_000,
+  grpcKeepaliveTimeoutMs: 20_000,
+  grpcMaxIdleMs: Number.POSITIVE_INFINITY,
+  grpcMaxAgeMs: Number.POSITIVE_INFINITY,
+  maxHttpConnections: Number.POSITIVE_INFINITY,
+  httpHeadersMs: 10_000,
+  httpRequestMs: 30_000,
+  httpKeepaliveMs: 65_000,
+  maxHeaderBytes: 16_384,
+}
+
+/** These have no meaning without a bound. */
+const BOUNDED: readonly (keyof LimitsConfig)[] = ['maxMessageBytes', 'maxConcurrentStreams', 'maxHeaderBytes']
+const LARGEST_BOUND = 2 ** 31 - 1
+
+export const resolveLimits = (limits: LimitsConfig): ResolvedLimits => {
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined)
+  return { ...DEFAULTS, ...Object.fromEntries(given) }
+}
+
+/** What is wrong with them, each said in words. */
+export const limitProblems = (limits: LimitsConfig): string[] =>
+  Object.entries(limits).flatMap(([name, value]: [string, number | undefined]) => {
+    if (!(name in DEFAULTS)) return [misspelt(name, '`limits`', Object.keys(DEFAULTS))]
+    if (value === undefined || (value === Number.POSITIVE_INFINITY && !BOUNDED.includes(name as never)))
+      return []
+    if (Number.isInteger(value) && value > 0 && value <= LARGEST_BOUND) return []
+    return [`limits: ${name} is ${value}: give a whole number between 1 and ${LARGEST_BOUND}`]
+  })

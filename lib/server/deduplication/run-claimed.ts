@@ -1,0 +1,110 @@
+import type { Message } from '@bufbuild/protobuf'
+import type { RequestContext } from '../../context.js'
+import { Aborted, Unavailable } from '../../errors.js'
+import { errorForLog } from '../../faults/driver-fault.js'
+import type { Call, Reply } from '../chain/interceptor.js'
+import type { Logger } from '../observability/logger.js'
+import type { Redaction } from '../../resource/redaction.js'
+import { toStored } from './stored-reply.js'
+import type { Claim, DeduplicationStore, StoredReply } from './deduplication-store.js'
+import type { UnrecordedCalls } from './unrecorded-calls.js'
+
+/** How long a claim outlives its process. */
+export const LEASE_MS = 10_000
+const RENEW_MS = LEASE_MS / 3
+
+/** A call whose key is ours. */
+export interface ClaimedCall {
+  readonly claim: Claim
+  /** The text of its key. */
+  readonly key: string
+  readonly call: Call & { readonly context: RequestContext; readonly requestId: string }
+  readonly run: (context: RequestContext) => Promise<Reply>
+}
+
+/** What the calls of a server share. */
+export interface Keeping {
+  readonly store: DeduplicationStore
+  readonly redaction: Redaction
+  readonly logger: Logger
+  readonly unrecorded: UnrecordedCalls
+}
+
+/**
+ * Runs the call and keeps its answer. A caller whose time is up is told so at once, but the key is held until the handler has
+ * settled: what it did is then known, and kept for the retry. Once the handler has answered, the key is never freed because the
+ * store failed: the effect must not happen twice.
+ * @param settle - hears what there is to replay, undefined for nothing, before anybody is answered.
+ */
+export const runClaimed = (
+  { store, redaction, logger, unrecorded }: Keeping,
+  { claim, key, call, run }: ClaimedCall,
+  settle: (reply: StoredReply | undefined) => void,
+): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const renewal = setInterval(() => void claim.renew(LEASE_MS).catch(() => {}), RENEW_MS)
+    renewal.unref()
+    let reply: Reply | undefined
+    let kept: StoredReply | undefined
+    let failure: unknown
+    const effect = async (context: RequestContext): Promise<Reply> => {
+      const answer = await run(context).catch((error: unknown) => {
+        if (call.handling === undefined || call.handling.settled) throw error
+        reject(error as Error)
+        return call.handling.reply
+      })
+      reply = answer
+      try {
+        kept = toStored(answer as Message, call, redaction)
+        if (await inTime(claim.complete(kept, context))) return answer
+      } catch (error) {
+        failure = error
+        throw error
+      }
+      throw new Aborted('the call lost its request_id to another one: retry')
+    }
+
+    const giveUp = async (error: unknown): Promise<void> => {
+      if (failure === undefined) {
+        // The handler failed, somebody else has the key, or the transaction was rolled back.
+        await claim.release().catch(() => {})
+        settle(undefined)
+        return reject(error as Error)
+      }
+      logger.error(
+        { requestId: call.requestId, method: call.path, err: errorForLog(failure) },
+        'an answer was not kept',
+      )
+      if (store.transaction !== undefined) {
+        unrecorded.addRolledBack(key, LEASE_MS)
+        settle(undefined)
+        return reject(error as Error)
+      }
+      unrecorded.add(key, claim)
+      settle(kept)
+      // The effect is there: its caller is told what came of it, unless it cannot be said at all.
+      if (kept === undefined) reject(error as Error)
+      else resolve(reply as Reply)
+    }
+
+    const attempt =
+      store.transaction === undefined ? effect(call.context) : store.transaction(call.context, effect)
+    attempt
+      .then(
+        (answer) => {
+          settle(kept)
+          resolve(answer)
+        },
+        (error: unknown) => giveUp(error),
+      )
+      .finally(() => clearInterval(renewal))
+      .catch(reject)
+  })
+
+/** A store that does not answer has failed: nobody waits for it longer than for a lease. */
+const inTime = <T>(work: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const late = () => reject(new Unavailable(`the store did not answer within ${LEASE_MS} ms`))
+    const timer = setTimeout(late, LEASE_MS).unref()
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })

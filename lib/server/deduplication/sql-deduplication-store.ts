@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import type { RequestContext } from '../../context.js'
+import {
+  current,
+  type Database,
+  executorOf,
+  named,
+  type Statement,
+  transaction,
+} from '../../persistence/sql/transaction.js'
+import type {
+  Claim,
+  ClaimOutcome,
+  DeduplicationKey,
+  DeduplicationStore,
+  Omission,
+  StoredReply,
+} from './deduplication-store.js'
+import { bytesOf, keyPart, sqlText } from '../stores/sql-text.js'
+
+export interface SqlDeduplicationOptions {
+  /** How long an answer is replayed, in milliseconds. Default 10 minutes. */
+  readonly ttlMs?: number
+}
+
+const TEN_MINUTES_MS = 10 * 60_000
+const SWEEP_EVERY_MS = 60_000
+
+/**
+ * Keeps answers in the table `idempotency_keys` of the baseline migration, for all processes on one database. Handlers run in a
+ * transaction that repositories of the same DataSource join, so that what they write and the answer become durable together:
+ * a process that dies in between has done nothing, and its key is free when the lease has lapsed.
+ */
+export class SqlDeduplicationStore implements DeduplicationStore {
+  readonly #database: Database
+  readonly #ttlMs: number
+  readonly #statements: Statements
+  #sweptAt = 0
+  #table: Promise<unknown> | undefined
+
+  constructor(dataSource: Database['dataSource'], { ttlMs = TEN_MINUTES_MS }: SqlDeduplicationOptions = {}) {
+    this.#database = executorOf(dataSource)
+    this.#ttlMs = ttlMs
+    this.#statements = statementsFor(this.#database)
+  }
+
+  transaction<R>(context: RequestContext, effect: (context: RequestContext) => Promise<R>): Promise<R> {
+    return transaction(this.#database, effect, { context })
+  }
+
+  checkWrites(): Promise<void> {
+    return this.#database.checkWrites()
+  }
+
+  async claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
+    await this.#prepared()
+    this.#sweep()
+    const { find, insert, take } = this.#statements
+    const place = columnsOf(key)
+    for (;;) {
+      const { rows } = await this.#database.run(find, place)
+      const [row] = rows
+      if (row !== undefined && !isTrue(row[4])) return outcomeOf(row)
+      const token = randomUUID()
+      const lease = [fingerprint, leaseMs, leaseMs + this.#ttlMs]
+      // What another caller was faster to take is read again: it may be answered already.
+      const { affected } =
+        row === undefined
+          ? await this.#database.run(insert, [...place, token, ...lease])
+          : await this.#database.run(take, [token, ...lease, ...place, row[1]])
+      if (affected === 1) return { state: 'claimed', claim: this.#claimOf(place, token) }
+    }
+  }
+
+  #claimOf(place: readonly string[], token: string): Claim {
+    const { renew, complete, release } = this.#statements
+    return {
+      renew: async (leaseMs) => {
+        await this.#database.run(renew, [leaseMs, leaseMs + this.#ttlMs, ...place, token])
+      },
+      complete: async (reply, context) => {
+        const values = [reply.type, enveloped(reply), this.#ttlMs, ...place, token]
+        const { affected } = await current(this.#database, context).run(complete, values)
+        return affected === 1
+      },
+      release: async () => {
+        await this.#database.run(release, [...place, token])
+      },
+    }
+  }
+
+  /** SQLite has no migrations: its table is made here. */
+  async #prepared(): Promise<void> {
+    if (this.#database.dialect !== 'sqlite') return
+    this.#table ??= this.#database.run(named(SQLITE_TABLE), [])
+    await this.#table
+  }
+
+  #sweep(): void {
+    const now = Date.now()
+    if (now - this.#sweptAt < SWEEP_EVERY_MS) return
+    this.#sweptAt = now
+    this.#database.run(this.#statements.sweep, []).catch(() => {})
+  }
+}
+
+type Statements = Readonly<
+  Record<'find' | 'insert' | 'take' | 'renew' | 'complete' | 'release' | 'sweep', Statement>
+>
+
+const KEY = ['account_id', 'subject', 'method', 'request_id']
+const IS_KEY = KEY.map((column) => `${column} = ?`).join(' AND ')
+// While a call runs, response_type holds the token of its claim: whoever takes the key over writes another one.
+const IS_OURS = `${IS_KEY} AND status = 'pending' AND response_type = ?`
+const LEASE = ['fingerprint', 'lease_until', 'expires_at']
+
+const statementsFor = (database: Database): Statements => {
+  const { now, later, bytesIn, insertNew, statement, table } = sqlText(database)
+  const keys = table('idempotency_keys')
+  const isOver = `(CASE WHEN status = 'pending' THEN lease_until ELSE expires_at END) < ${now}`
+  return {
+    find: statement(
+      `SELECT status, response_type, ${bytesIn('response')}, fingerprint, CASE WHEN ${isOver} THEN 1 ELSE 0 END AS is_over FROM ${keys} WHERE ${IS_KEY}`,
+    ),
+    insert: statement(
+      insertNew(
+        keys,
+        [...KEY, 'status', 'response_type', ...LEASE, 'created_at'],
+        ['?', '?', '?', '?', `'pending'`, '?', '?', later, later, now],
+      ),
+    ),
+    take: statement(
+      `UPDATE ${keys} SET status = 'pending', response_type = ?, response = NULL, fingerprint = ?, lease_until = ${later}, expires_at = ${later}, created_at = ${now} WHERE ${IS_KEY} AND response_type = ? AND ${isOver}`,
+    ),
+    renew: statement(`UPDATE ${keys} SET lease_until = ${later}, expires_at = ${later} WHERE ${IS_OURS}`),
+    complete: statement(
+      `UPDATE ${keys} SET status = 'done', response_type = ?, response = ?, lease_until = NULL, expires_at = ${later} WHERE ${IS_OURS}`,
+    ),
+    release: statement(`DELETE FROM ${keys} WHERE ${IS_OURS}`),
+    sweep: statement(`DELETE FROM ${keys} WHERE expires_at < ${now}`),
+  }
+}
+
+const SQLITE_TABLE = `CREATE TABLE IF NOT EXISTS idempotency_keys (
+  account_id TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  method TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  status TEXT NOT NULL,
+  response_type TEXT,
+  response BLOB,
+  fingerprint TEXT,
+  lease_until INTEGER,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  PRIMARY KEY (account_id, subject, method, request_id)
+)`
+
+const columnsOf = ({ tenant, subject, method, requestId }: DeduplicationKey): string[] =>
+  [tenant, subject, method, requestId].map(keyPart)
+
+const outcomeOf = ([status, type, response, fingerprint]: readonly unknown[]): ClaimOutcome => {
+  const print = String(fingerprint)
+  if (status === 'pending') return { state: 'running', fingerprint: print }
+  return { state: 'answered', fingerprint: print, reply: opened(String(type), bytesOf(response)) }
+}
+
+const isTrue = (value: unknown): boolean => Number(value) === 1
+
+/** What is beside the message as one line of JSON, then the message. */
+const enveloped = ({ headers, trailers, omitted, message }: StoredReply): Buffer =>
+  Buffer.concat([Buffer.from(`${JSON.stringify([headers, trailers, omitted])}\n`), message])
+
+const opened = (type: string, bytes: Buffer): StoredReply => {
+  const end = bytes.indexOf('\n')
+  const [headers, trailers, omitted] = JSON.parse(bytes.toString('utf8', 0, end)) as [
+    StoredReply['headers'],
+    StoredReply['trailers'],
+    (Omission | null)?,
+  ]
+  const reply = { type, headers, trailers, message: bytes.subarray(end + 1) }
+  return omitted ? { ...reply, omitted } : reply
+}

@@ -1,0 +1,57 @@
+import { fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
+import { AshlarError, Internal } from '../../errors.js'
+import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
+import type { Metadata } from '../../call.js'
+import type { Call } from '../chain/interceptor.js'
+import { MAX_KEPT_BYTES, type Omission, type StoredReply, withoutAnswer } from './deduplication-store.js'
+
+/** An answer as it is kept; of one that is too large, or that nobody can look into for secrets, that there was one. */
+export const toStored = (
+  reply: Message,
+  { method, headers, trailers }: Call,
+  redaction: Redaction,
+): StoredReply => {
+  const { output } = method.desc
+  const cleared = withoutSecrets(redaction, output, reply)
+  if (!cleared.isWhole) return withoutAnswer('content')
+  const message = toBinary(output, cleared.message)
+  if (message.byteLength > MAX_KEPT_BYTES) return withoutAnswer('size')
+  return {
+    type: output.typeName,
+    message,
+    headers: ownEntries(headers),
+    trailers: ownEntries(trailers),
+  }
+}
+
+/**
+ * The answer again, with what was sent around it, marked as a replay.
+ * @throws AshlarError FAILED_PRECONDITION where the answer is not kept.
+ */
+export const fromStored = (stored: StoredReply, { method, headers, trailers }: Call): Message => {
+  const { output } = method.desc
+  if (stored.omitted !== undefined) throw notKept(stored.omitted)
+  if (stored.type !== output.typeName)
+    throw new Internal(new TypeError(`kept ${stored.type}, not ${output.typeName}`))
+  for (const [name, value] of stored.headers) headers.append(name, value)
+  for (const [name, value] of stored.trailers) trailers.append(name, value)
+  headers.set('x-idempotent-replay', 'true')
+  return fromBinary(output, stored.message)
+}
+
+const NOT_KEPT: Readonly<Record<Omission, readonly [reason: string, why: string]>> = {
+  size: ['ANSWER_TOO_LARGE', `is larger than ${MAX_KEPT_BYTES / 1024} KiB`],
+  room: ['NO_ROOM_FOR_ANSWER', 'had no room beside the others of this tenant'],
+  failure: ['ANSWER_LOST', 'could not be written'],
+  content: ['ANSWER_UNREADABLE', 'holds a google.protobuf.Any of a type that the server does not know'],
+}
+
+const notKept = (omitted: Omission): AshlarError => {
+  const [reason, why] = NOT_KEPT[omitted]
+  const message = `the call with this request_id was made and its answer was not kept, because it ${why}: read the resource instead of repeating the call`
+  return new AshlarError('FAILED_PRECONDITION', message, { details: [{ kind: 'errorInfo', reason }] })
+}
+
+/** A replay has a request id of its own. */
+const ownEntries = (metadata: Metadata): [string, string][] =>
+  [...metadata.entries()].filter(([name]) => name !== 'x-request-id')

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { Metadata as GrpcMetadata, Server, type ServerOptions } from '@grpc/grpc-js'
+import { timeoutMs } from '../../gateway/http/grpc-timeout.js'
+import { acceptableRequestId } from '../../text/request-id.js'
+import { Arrival } from './arrival.js'
+import { statusOf } from './unary.js'
+
+/** Other formats, such as those of grpc-web and of JSON, begin alike, and their messages would be misread. */
+const CONTENT_TYPE = /^application\/grpc(?:\+proto)?[\t ]*(?:;.*)?$/
+
+/** How long after the deadline grpc-js ends what the chain has not, such as a call whose request never came. */
+const BACKSTOP_MS = 100
+
+/** What grpc-js has no public hook for: who says whether a call is let in, by its headers. */
+interface Internals {
+  readonly options: ServerOptions
+  _verifyContentType(this: Internals, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean
+}
+
+/** Lets calls into a server of grpc-js, or refuses them by their headers before anything else hears of them. */
+export class Admission {
+  #latest: Arrival | undefined
+
+  /**
+   * @param options - of the server, which keeps them; servers with other options stay as they are.
+   * @throws TypeError when this version of grpc-js has another way in.
+   */
+  constructor(options: ServerOptions) {
+    wrap()
+    admissions.set(options, this)
+  }
+
+  /** The call that was let in just now: grpc-js goes on to its interceptors in the same turn. */
+  take(): Arrival {
+    return this.#latest as Arrival
+  }
+
+  /** Whether the headers are those of a call. One with a malformed timeout has got its answer when they are not. */
+  admits(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
+    const timeout = headers['grpc-timeout']
+    let deadline: number | undefined
+    if (timeout !== undefined) {
+      try {
+        const ms = timeoutMs(String(timeout))
+        deadline = Date.now() + ms
+        headers['grpc-timeout'] = backstopOf(ms)
+      } catch (error) {
+        refuse(stream, headers, error)
+        return false
+      }
+    }
+    this.#latest = new Arrival(stream, deadline)
+    return true
+  }
+}
+
+const admissions = new WeakMap<ServerOptions, Admission>()
+const wrapped = new WeakSet<object>()
+
+const wrap = (): void => {
+  const options = { 'grpc.enable_channelz': 0 }
+  const sample = new Server(options) as unknown as Partial<Internals>
+  const original = sample._verifyContentType
+  if (typeof original !== 'function' || sample.options !== options)
+    throw new TypeError('@grpc/grpc-js has no _verifyContentType: install a version 1 that has, such as 1.14')
+  if (wrapped.has(original)) return
+  const verify: Internals['_verifyContentType'] = function (stream, headers) {
+    const admission = admissions.get(this.options)
+    if (admission === undefined) return original.call(this, stream, headers)
+    if (!CONTENT_TYPE.test(headers['content-type'] ?? '')) return original.call(this, stream, {})
+    return original.call(this, stream, headers) && admission.admits(stream, headers)
+  }
+  wrapped.add(verify)
+  ;(Server.prototype as unknown as Internals)._verifyContentType = verify
+}
+
+/** As grpc-js reads it: at most 8 digits, and no more milliseconds than fit 31 bits. */
+const backstopOf = (ms: number): string | undefined => {
+  const later = Math.ceil(ms) + BACKSTOP_MS
+  if (later < 1e8) return `${later}m`
+  return later < 2 ** 31 - 1000 ? `${Math.ceil(later / 1000)}S` : undefined
+}
+
+const refuse = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, error: unknown): void => {
+  const { code, details } = statusOf(error, new GrpcMetadata())
+  const given = headers['x-request-id']
+  stream.respond(
+    {
+      ':status': 200,
+      'content-type': 'application/grpc+proto',
+      'grpc-status': code,
+      'grpc-message': encodeURI(details),
+      'x-request-id': acceptableRequestId(typeof given === 'string' ? given : undefined) ?? randomUUID(),
+    },
+    { endStream: true },
+  )
+}

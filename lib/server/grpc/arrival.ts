@@ -1,0 +1,70 @@
+import type { ServerHttp2Stream } from 'node:http2'
+import { AshlarError, Cancelled, CODES, type Code } from '../../errors.js'
+import { Caller } from '../../call.js'
+
+/** Of each message: whether it is compressed, and its length. */
+const PREFIX_BYTES = 5
+
+/**
+ * A call as HTTP/2 sees it, which is where its request really ends: grpc-js takes a stream that was reset, or one that ends
+ * inside of a message, for one that was sent whole.
+ */
+export class Arrival {
+  readonly caller = new Caller()
+  readonly #stream: ServerHttp2Stream
+  #prefix = 0
+  #length = 0
+  #left = 0
+
+  /** @param deadline - the caller's own, in milliseconds since the epoch. */
+  constructor(
+    stream: ServerHttp2Stream,
+    readonly deadline: number | undefined,
+  ) {
+    this.#stream = stream
+    stream.on('data', (chunk: Buffer) => this.#count(chunk))
+  }
+
+  /** Whether the stream is gone, so that its end is not one that the caller has sent. */
+  get isReset(): boolean {
+    return this.#stream.closed || this.#stream.destroyed
+  }
+
+  /** Whether what has come so far ends inside of a message. */
+  get isCut(): boolean {
+    return this.#prefix > 0 || this.#left > 0
+  }
+
+  /** The call has ended without our doing: by a status of grpc-js's own, else because the caller went away. */
+  leave(): void {
+    const { sentTrailers, sentHeaders } = this.#stream
+    const sent =
+      (sentTrailers as typeof sentHeaders | undefined) ?? (sentHeaders as typeof sentHeaders | undefined)
+    const status = Number(sent?.['grpc-status'] ?? CODES.OK)
+    const code = (Object.keys(CODES) as Code[]).find((name) => CODES[name] === status)
+    const isRefused = code !== undefined && code !== 'OK'
+    this.caller.leave(
+      isRefused ? new AshlarError(code, 'the call was refused on its way in') : new Cancelled(),
+    )
+  }
+
+  #count(chunk: Buffer): void {
+    let at = 0
+    while (at < chunk.length) {
+      if (this.#left > 0) {
+        const taken = Math.min(this.#left, chunk.length - at)
+        this.#left -= taken
+        at += taken
+        continue
+      }
+      const byte = chunk[at++] ?? 0
+      this.#length = this.#prefix === 0 ? 0 : this.#length * 256 + byte
+      this.#prefix = (this.#prefix + 1) % PREFIX_BYTES
+      if (this.#prefix === 0) this.#left = this.#length
+    }
+  }
+}
+
+/** A request that ends inside of a message is no request. */
+export const cutRequest = (): AshlarError =>
+  new AshlarError('INTERNAL', 'the request ended inside of a message')

@@ -1,0 +1,50 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf'
+import type { MethodDefinition } from 'nice-grpc'
+import { pathOf } from '../chain/method.js'
+
+/** A service as nice-grpc knows it, for its clients and servers alike. */
+export type Definition<S extends DescService> = {
+  [K in keyof S['method']]: MethodDefinition<
+    MessageInitShape<S['method'][K]['input']>,
+    MessageShape<S['method'][K]['input']>,
+    MessageInitShape<S['method'][K]['output']>,
+    MessageShape<S['method'][K]['output']>,
+    S['method'][K]['methodKind'] extends 'client_streaming' | 'bidi_streaming' ? true : false,
+    S['method'][K]['methodKind'] extends 'server_streaming' | 'bidi_streaming' ? true : false
+  >
+}
+
+/** The nice-grpc definition of a generated service: `createClient(definitionOf(WidgetService), channel)`. */
+export const definitionOf = <S extends DescService>(service: S): Definition<S> =>
+  Object.fromEntries(
+    service.methods.map((method) => [method.localName, methodDefinition(method)]),
+  ) as Definition<S>
+
+const methodDefinition = (method: DescMethod) => ({
+  path: pathOf(method),
+  requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
+  responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
+  ...codec('request', method.input),
+  ...codec('response', method.output),
+  options: idempotencyOf(method),
+})
+
+const codec = (side: 'request' | 'response', desc: DescMessage) => ({
+  [`${side}Serialize`]: (init: object) => toBinary(desc, create(desc, init as Record<string, unknown>)),
+  [`${side}Deserialize`]: (bytes: Uint8Array) => fromBinary(desc, bytes),
+})
+
+/** What nice-grpc calls the options of a method. */
+export const idempotencyOf = (method: DescMethod) => IDEMPOTENCY[method.idempotency]
+
+/** google.protobuf.MethodOptions.IdempotencyLevel: unknown, no side effects, idempotent. */
+const IDEMPOTENCY = [{}, { idempotencyLevel: 'NO_SIDE_EFFECTS' }, { idempotencyLevel: 'IDEMPOTENT' }] as const

@@ -1,0 +1,103 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import type { ServerCredentials, ServerInterceptor, ServerOptions } from '@grpc/grpc-js'
+import { createServer, type Server as NiceServer, type ServiceDefinition } from 'nice-grpc'
+import type { Dispatcher } from '../../call.js'
+import { Admission } from './admission.js'
+import { keepRepeatedHeaders } from './repeated-headers.js'
+import { streamHandler } from './stream.js'
+import { StreamCall } from './stream-call.js'
+import { UnaryCall } from './unary.js'
+import type { ResolvedLimits } from '../config/limits.js'
+import { pathOf } from '../chain/method.js'
+
+/** The gRPC listener: every method of every service leads into the dispatcher. */
+export class GrpcDoor {
+  readonly #server: NiceServer
+  readonly #credentials: ServerCredentials
+
+  constructor(
+    services: readonly DescService[],
+    dispatcher: Dispatcher,
+    limits: ResolvedLimits,
+    credentials: ServerCredentials,
+  ) {
+    this.#credentials = credentials
+    const methods = new Map(
+      services.flatMap(({ methods: all }) => all.map((method) => [pathOf(method), method])),
+    )
+    const enter: ServerInterceptor = ({ path }, call) => {
+      const arrival = admission.take()
+      const method = methods.get(path) as DescMethod
+      if (method.methodKind === 'unary') return new UnaryCall(call, method, dispatcher, arrival)
+      return new StreamCall(call, arrival, method.methodKind === 'server_streaming')
+    }
+    const options: ServerOptions = {
+      interceptors: [enter],
+      'grpc.max_receive_message_length': limits.maxMessageBytes,
+      'grpc.max_concurrent_streams': limits.maxConcurrentStreams,
+      'grpc.keepalive_timeout_ms': limits.grpcKeepaliveTimeoutMs,
+      ...bound('grpc.keepalive_time_ms', limits.grpcKeepaliveMs),
+      ...bound('grpc.max_connection_idle_ms', limits.grpcMaxIdleMs),
+      ...bound('grpc.max_connection_age_ms', limits.grpcMaxAgeMs),
+    }
+    const admission = new Admission(options)
+    keepRepeatedHeaders(options)
+    this.#server = createServer(options)
+    for (const service of services) this.#add(service, dispatcher)
+  }
+
+  /**
+   * Binds.
+   * @param address - `host:port`; an empty host is every IPv4 interface, port 0 a free one.
+   * @returns the address that was bound.
+   */
+  async listen(address: string): Promise<string> {
+    const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
+    const bindTo = host === '' ? '0.0.0.0' : host
+    return `${bindTo}:${await this.#server.listen(`${bindTo}:${port}`, this.#credentials)}`
+  }
+
+  /** Stops accepting and resolves when the last call has ended. */
+  async drain(): Promise<void> {
+    await this.#server.shutdown()
+  }
+
+  /** Ends what is left. */
+  close(): void {
+    this.#server.forceShutdown()
+  }
+
+  #add(service: DescService, dispatcher: Dispatcher): void {
+    const definition: ServiceDefinition = {}
+    const implementation: Record<string, unknown> = {}
+    for (const method of service.methods) {
+      definition[method.localName] = bytesDefinition(method)
+      implementation[method.localName] =
+        method.methodKind === 'unary' ? answeredBefore : streamHandler(method, dispatcher)
+    }
+    this.#server.add(definition, implementation as never)
+  }
+}
+
+/** grpc-js has no bound where the option is not there. */
+const bound = (option: keyof ServerOptions, value: number): ServerOptions =>
+  Number.isFinite(value) ? { [option]: value } : {}
+
+/** Messages stay bytes here: they are read behind this point, where a malformed one has an error of its own. */
+const bytesDefinition = (method: DescMethod) => ({
+  path: pathOf(method),
+  requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
+  responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
+  requestSerialize: same,
+  requestDeserialize: same,
+  responseSerialize: same,
+  responseDeserialize: same,
+  options: {},
+})
+
+const same = (bytes: Uint8Array): Uint8Array => bytes
+
+/** Unary calls are answered by the interceptor and never come this far. */
+const answeredBefore = (): never => {
+  throw new TypeError('a unary call passed its interceptor')
+}

@@ -1,0 +1,22 @@
+import type { DescMethod } from '@bufbuild/protobuf'
+import { type Caller, type Incoming, Metadata } from '../../call.js'
+import type { Arrival } from './arrival.js'
+
+/** A call that came in over gRPC. */
+export class GrpcIncoming implements Incoming {
+  readonly door = 'grpc'
+  readonly headers = new Metadata()
+  readonly trailers = new Metadata()
+  readonly caller: Caller
+  readonly deadline: number | undefined
+
+  constructor(
+    readonly method: DescMethod,
+    readonly metadata: Metadata,
+    { caller, deadline }: Arrival,
+    readonly peer: string,
+  ) {
+    this.caller = caller
+    this.deadline = deadline
+  }
+}

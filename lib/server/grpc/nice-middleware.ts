@@ -1,0 +1,108 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf'
+import {
+  type CallContext,
+  ServerError,
+  type ServerMiddleware,
+  type ServerMiddlewareCall,
+} from 'nice-grpc-common'
+import { AshlarError, CODES } from '../../errors.js'
+import { idempotencyOf } from './definition.js'
+import { messageOf } from '../chain/handler.js'
+import type { Method } from '../chain/method.js'
+import { asNiceMetadata } from './nice-metadata.js'
+import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor.js'
+
+/**
+ * A middleware made for nice-grpc as one of `Config.interceptors`: unary calls, behind the framework's chain. It sees metadata,
+ * peer and signal of the call and may set headers and trailers; errors of what is behind it reach it as `ServerError`, and the
+ * one it throws reaches the client, INTERNAL and UNKNOWN aside, whose texts stay here. What it adds to the context is found on
+ * the call, by those behind it and by the handler.
+ * @throws TypeError, at the call, when it adds to the context what a call has already, or breaks nice-grpc's own rules.
+ */
+export const niceGrpcMiddleware =
+  <Adds, Needs>(middleware: ServerMiddleware<Adds, Needs>): UserInterceptor =>
+  async (call, next) => {
+    const { desc, path } = (call as unknown as { readonly method: Method }).method
+    const run = async function* (
+      request: unknown,
+      context: object,
+    ): AsyncGenerator<never, Message, undefined> {
+      extend(call, context)
+      try {
+        return await next(part(request, desc.input, path))
+      } catch (error) {
+        throw asServerError(error)
+      }
+    }
+    const middlewareCall = {
+      method: { path, requestStream: false, responseStream: false, options: idempotencyOf(desc) },
+      requestStream: false,
+      request: call.request,
+      responseStream: false,
+      next: run,
+    } as unknown as ServerMiddlewareCall<Message, Message, Adds & Needs>
+    try {
+      const answer = await resultOf(middleware(middlewareCall, contextOf(call) as CallContext & Needs), path)
+      return part(answer, desc.output, path)
+    } catch (error) {
+      throw (error instanceof ServerError && ours.get(error)) || error
+    }
+  }
+
+/** Reads a generator to its end, which is the answer. */
+const resultOf = async (generator: AsyncGenerator<unknown, unknown, undefined>, path: string) => {
+  for (;;) {
+    const { done, value } = await generator.next()
+    if (done === true) return value
+    await generator.throw(
+      new TypeError(`a middleware yielded a message on its way to ${path}, which is unary`),
+    )
+  }
+}
+
+const part = (value: unknown, desc: DescMessage, path: string): Message => {
+  const message = messageOf(value, desc)
+  if (message === undefined) throw new TypeError(`a middleware of ${path} made no ${desc.typeName}`)
+  return message
+}
+
+/** Which error of ours a ServerError stands for, so that its details are not lost on the way. */
+const ours = new WeakMap<ServerError, AshlarError>()
+
+const asServerError = (error: unknown): unknown => {
+  if (!(error instanceof AshlarError)) return error
+  const made = new ServerError(CODES[error.code] as number, error.wireMessage)
+  ours.set(made, error)
+  return made
+}
+
+/** What middlewares have added to each call. */
+const extensions = new WeakMap<InterceptedCall, Set<string>>()
+
+const contextOf = (call: InterceptedCall): CallContext => {
+  const added = [...(extensions.get(call) ?? [])]
+  return {
+    ...Object.fromEntries(added.map((name) => [name, Reflect.get(call, name) as unknown])),
+    metadata: asNiceMetadata(call.metadata),
+    header: asNiceMetadata(call.headers),
+    trailer: asNiceMetadata(call.trailers),
+    peer: call.peer,
+    signal: call.signal,
+    // Headers go out with the answer, which only the whole chain knows.
+    sendHeader: () => {},
+  }
+}
+
+const OWN = new Set(['metadata', 'header', 'trailer', 'peer', 'signal', 'sendHeader'])
+
+const extend = (call: InterceptedCall, context: object): void => {
+  const added = extensions.get(call) ?? new Set<string>()
+  extensions.set(call, added)
+  for (const [name, value] of Object.entries(context)) {
+    if (OWN.has(name)) continue
+    if (name in call && !added.has(name))
+      throw new TypeError(`a middleware adds ${name} to the context, which every call has: name it otherwise`)
+    added.add(name)
+    Reflect.set(call, name, value)
+  }
+}

@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { Server, type ServerOptions } from '@grpc/grpc-js'
+import { SINGLE_HEADERS } from '../../gateway/http/metadata.js'
+
+/** What grpc-js calls for each stream, as the `stream` event of node:http2 gives it, behind interceptors of its own. */
+type StreamHandler = (
+  this: { readonly options: ServerOptions },
+  interceptors: readonly unknown[],
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  rawHeaders: readonly string[],
+) => void
+
+const HANDLERS = ['_streamHandler', '_channelzHandler'] as const
+const wrapped = new WeakSet<StreamHandler>()
+const keeping = new WeakSet<ServerOptions>()
+
+/**
+ * Lets a grpc-js server keep repeated headers apart, where only one may be: node:http2 drops the second `authorization` and
+ * joins two of `account-id`, so that nobody behind it could tell. grpc-js has no hook for it.
+ * @param options - of the server, which keeps them; servers with other options stay as they are.
+ * @throws TypeError when grpc-js no longer has what is wrapped here.
+ */
+export const keepRepeatedHeaders = (options: ServerOptions): void => {
+  const prototype = Server.prototype as unknown as Record<
+    (typeof HANDLERS)[number],
+    StreamHandler | undefined
+  >
+  for (const name of HANDLERS) {
+    const handler = prototype[name]
+    if (typeof handler !== 'function')
+      throw new TypeError(`@grpc/grpc-js has no ${name}: this version of it is not supported`)
+    if (wrapped.has(handler)) continue
+    const withRepeated: StreamHandler = function (interceptors, stream, headers, flags, rawHeaders) {
+      if (keeping.has(this.options)) separate(headers, rawHeaders)
+      return handler.call(this, interceptors, stream, headers, flags, rawHeaders)
+    }
+    wrapped.add(withRepeated)
+    prototype[name] = withRepeated
+  }
+  keeping.add(options)
+}
+
+/** Several values of a name that may have one become a list, which grpc-js reads as several values. */
+function separate(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): void {
+  for (const name of SINGLE_HEADERS) {
+    if (headers[name] === undefined) continue
+    const values = rawHeaders.filter((_value, index) => index % 2 === 1 && rawHeaders[index - 1] === name)
+    if (values.length > 1) headers[name] = values as never
+  }
+}

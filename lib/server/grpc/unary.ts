@@ -1,0 +1,123 @@
+import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
+import { Metadata as GrpcMetadata, ServerInterceptingCall, status } from '@grpc/grpc-js'
+import { AshlarError, CODES, Internal, InvalidArgument, Unimplemented } from '../../errors.js'
+import { toStatusBytes } from '../../error-details.js'
+import type { Dispatcher } from '../../call.js'
+import { type Arrival, cutRequest } from './arrival.js'
+import { GrpcIncoming } from './incoming.js'
+import { fromGrpc, toGrpc } from './metadata.js'
+
+export type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
+export type Listener = Parameters<NextCall['start']>[0]
+
+/** What a client reads of an error: code, generic text, details. */
+export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
+  const known = error instanceof AshlarError ? error : new Internal(error)
+  if (known.details.length > 0) trailers.set('grpc-status-details-bin', Buffer.from(toStatusBytes(known)))
+  return { code: CODES[known.code] as status, details: known.wireMessage, metadata: trailers }
+}
+
+/** @throws InvalidArgument when the bytes are no such message. */
+export const decode = (method: DescMethod, bytes: Uint8Array) => {
+  try {
+    return fromBinary(method.input, bytes)
+  } catch (error) {
+    throw new InvalidArgument('', `the request is not a well-formed ${method.input.typeName}`, error)
+  }
+}
+
+/**
+ * A unary call, answered straight from grpc-js's own event callbacks, before a server framework builds its streams, iterators
+ * and contexts for it.
+ */
+export class UnaryCall extends ServerInterceptingCall implements Listener {
+  readonly #call: NextCall
+  readonly #method: DescMethod
+  readonly #dispatcher: Dispatcher
+  readonly #arrival: Arrival
+  #metadata: GrpcMetadata | undefined
+  #request: Uint8Array | undefined
+  #ended = false
+
+  constructor(call: NextCall, method: DescMethod, dispatcher: Dispatcher, arrival: Arrival) {
+    super(call)
+    this.#call = call
+    this.#method = method
+    this.#dispatcher = dispatcher
+    this.#arrival = arrival
+  }
+
+  override start(): void {
+    this.#call.start(this)
+  }
+
+  onReceiveMetadata(metadata: GrpcMetadata): void {
+    this.#metadata = metadata
+    this.#call.startRead()
+  }
+
+  onReceiveMessage(message: Uint8Array): void {
+    if (this.#request !== undefined) return this.#refuse(unfit('a second request message', this.#method))
+    this.#request = message
+    this.#call.startRead()
+  }
+
+  onReceiveHalfClose(): void {
+    if (this.#arrival.isReset) return
+    if (this.#arrival.isCut) return this.#refuse(cutRequest())
+    if (this.#request === undefined) return this.#refuse(unfit('no request message', this.#method))
+    this.#answer(this.#request)
+  }
+
+  onCancel(): void {
+    if (!this.#ended) this.#arrival.leave()
+  }
+
+  #answer(bytes: Uint8Array): void {
+    const metadata = fromGrpc(this.#metadata ?? new GrpcMetadata())
+    const incoming = new GrpcIncoming(this.#method, metadata, this.#arrival, this.#call.getPeer())
+    const fail = (error: unknown): void => this.#fail(incoming, error)
+    const send = (reply: Message): void => {
+      try {
+        this.#send(incoming, reply)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    try {
+      const reply = this.#dispatcher.unary(incoming, decode(this.#method, bytes))
+      if (reply instanceof Promise) reply.then(send, fail)
+      else this.#send(incoming, reply)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  #send({ headers, trailers }: GrpcIncoming, reply: Message): void {
+    const { buffer, byteOffset, byteLength } = toBinary(this.#method.output, reply)
+    const message = Buffer.from(buffer, byteOffset, byteLength)
+    this.#ended = true
+    this.#call.sendMetadata(toGrpc(headers))
+    this.#call.sendMessage(message, () =>
+      this.#call.sendStatus({
+        code: status.OK,
+        details: 'OK',
+        metadata: trailers.isEmpty ? null : toGrpc(trailers),
+      }),
+    )
+  }
+
+  #fail({ headers, trailers }: GrpcIncoming, error: unknown): void {
+    this.#ended = true
+    this.#call.sendMetadata(toGrpc(headers))
+    this.#call.sendStatus(statusOf(error, toGrpc(trailers)))
+  }
+
+  #refuse(error: AshlarError): void {
+    this.#ended = true
+    this.#call.sendStatus(statusOf(error, new GrpcMetadata()))
+  }
+}
+
+const unfit = (what: string, { name }: DescMethod): AshlarError =>
+  new Unimplemented(`received ${what} for unary method ${name}`)

@@ -1,8 +1,0 @@
-import type { HttpHandler } from '../gateway/mux.js'
-
-/** Mounted beside the gateway. It does not pass the chain: who may call it is its own affair. */
-export interface HTTPHandler {
-  /** An exact path, or a prefix when it ends in `/`. The most specific pattern wins; probes cannot be claimed. */
-  readonly pattern: string
-  readonly handler: HttpHandler
-}

@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Unavailable } from '../../errors.js'
+import { errorAnswer } from '../../gateway/http/error-body.js'
+import type { Gateway } from '../../gateway/gateway.js'
+import { send } from '../../gateway/http/respond.js'
+import { identified } from './request-id.js'
+import type { Listener } from '../lifecycle/shutdown.js'
+
+/** The gateway as a listener: of `node:http`, or of Express, Fastify or Nest, which it hands on to what it has no route for. */
+export type HttpListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void
+
+/** A gateway inside of somebody else's HTTP server: closed until `serve` has checked everything, and again when it ends. */
+export class MountedGateway implements Listener {
+  readonly #gateway: Gateway
+  readonly #answering = new Set<ServerResponse>()
+  #isOpen = false
+  #drained: (() => void) | undefined
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  readonly listener: HttpListener = (request, response, next) => {
+    if (!this.#isOpen) return identified(refuse)(request, response)
+    this.#answering.add(response)
+    const done = () => {
+      this.#answering.delete(response)
+      if (this.#answering.size === 0) this.#drained?.()
+    }
+    response.once('close', done)
+    const handOn = (error?: unknown) => {
+      done()
+      next?.(error)
+    }
+    identified((identifiedRequest) =>
+      this.#gateway.listener(identifiedRequest, response, next === undefined ? undefined : handOn),
+    )(request, response)
+  }
+
+  open(): void {
+    this.#isOpen = true
+  }
+
+  async drain(): Promise<void> {
+    this.#isOpen = false
+    if (this.#answering.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve))
+  }
+
+  close(): void {
+    for (const response of this.#answering) response.destroy()
+  }
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  const answer = errorAnswer(new Unavailable('the server is not serving: try again later'))
+  const last = { ...answer, headers: { ...answer.headers, connection: 'close' } }
+  send(request, response, last, false).catch(() => response.destroy())
+}

@@ -1,0 +1,145 @@
+import { ErrNotFound } from '../../errors.js'
+import {
+  Health,
+  type HealthCheckResponse,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from '../../gen/grpc/health/v1/health_pb.js'
+import type { Implementation } from '../chain/handler.js'
+import type { Logger } from '../observability/logger.js'
+import { type CheckResult, type ReadinessCheck, runChecks } from './readiness.js'
+import { ReadinessLog } from './readiness-log.js'
+import type { Rule } from '../authz/rules.js'
+
+const INTERVAL_MS = 5_000
+
+/** What fails while a server shuts down, whatever its checks say. */
+const SHUTDOWN: CheckResult = { name: 'shutdown', ok: false }
+
+/** Whether the server can do its work: driven by the readiness checks, read by `grpc.health.v1` and `/readyz`. */
+export class HealthState {
+  readonly #checks: () => readonly ReadinessCheck[]
+  readonly #log: ReadinessLog
+  readonly #watchers = new Set<() => void>()
+  #serving = false
+  #stopped = false
+  #ended = false
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<CheckResult[]> | undefined
+
+  constructor(checks: () => readonly ReadinessCheck[], logger: Logger) {
+    this.#checks = checks
+    this.#log = new ReadinessLog(logger)
+  }
+
+  get serving(): boolean {
+    return this.#serving
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** Runs the checks now and every 5 seconds from here on. */
+  async start(): Promise<void> {
+    await this.check()
+    this.#timer = setInterval(() => void this.check(), INTERVAL_MS)
+    this.#timer.unref()
+  }
+
+  /** Not serving, for good. */
+  stop(): void {
+    this.#stopped = true
+    clearInterval(this.#timer)
+    this.#set(false)
+  }
+
+  /** Nobody watches any more: a drain would wait for them. */
+  end(): void {
+    this.#ended = true
+    for (const changed of this.#watchers) changed()
+  }
+
+  /** Runs every check, which also decides what gRPC health says from here on. Who asks while they run waits for the same run. */
+  check(): Promise<CheckResult[]> {
+    if (this.#stopped) return Promise.resolve([SHUTDOWN])
+    this.#running ??= this.#run().finally(() => (this.#running = undefined))
+    return this.#running
+  }
+
+  async #run(): Promise<CheckResult[]> {
+    const results = await runChecks(this.#checks())
+    if (this.#stopped) return [SHUTDOWN]
+    for (const result of results) this.#log.tell(result)
+    this.#set(results.every(({ ok }) => ok))
+    return results
+  }
+
+  /** Calls back at every change. @returns what ends that. */
+  watch(changed: () => void): () => void {
+    this.#watchers.add(changed)
+    return () => this.#watchers.delete(changed)
+  }
+
+  #set(serving: boolean): void {
+    const next = serving && !this.#stopped
+    if (next === this.#serving) return
+    this.#serving = next
+    for (const changed of this.#watchers) changed()
+  }
+}
+
+/** The health service is there for load balancers, which have no identity. */
+export const healthRules: readonly Rule[] = Health.methods.map(({ name }) => ({
+  method: `/${Health.typeName}/${name}`,
+  public: true,
+}))
+
+/** @param knows - whether a service of that full name is served. */
+export const healthService = (
+  state: HealthState,
+  knows: (service: string) => boolean,
+): Implementation<typeof Health> => {
+  const statusOf = (service: string): ServingStatus => {
+    if (service !== '' && !knows(service)) return ServingStatus.SERVICE_UNKNOWN
+    return state.serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING
+  }
+  return {
+    check: ({ service }) => {
+      const status = statusOf(service)
+      if (status === ServingStatus.SERVICE_UNKNOWN) throw new ErrNotFound()
+      return { status }
+    },
+    watch: ({ service }, { signal }) => changes(state, () => statusOf(service), signal),
+  }
+}
+
+/** The status now, and again whenever it is another one; ends when the server does, which would wait for it otherwise. */
+async function* changes(
+  state: HealthState,
+  read: () => ServingStatus,
+  signal: AbortSignal,
+): AsyncIterable<Pick<HealthCheckResponse, 'status'>> {
+  let last: ServingStatus | undefined
+  while (!signal.aborted) {
+    const status = read()
+    if (status !== last) {
+      last = status
+      yield { status }
+      continue
+    }
+    if (state.ended) return
+    await nextChange(state, signal)
+  }
+}
+
+const nextChange = (state: HealthState, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      stop()
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const stop = state.watch(done)
+    signal.addEventListener('abort', done, { once: true })
+    if (signal.aborted) done()
+  })

@@ -1,0 +1,54 @@
+import { Unavailable } from '../../errors.js'
+
+/** Says whether something the service needs is there. */
+export interface ReadinessCheck {
+  readonly name: string
+  /** Resolves when it is; anything else counts as not ready. Has 2 s, after which the signal aborts. */
+  check(signal: AbortSignal): Promise<void> | void
+}
+
+const CHECK_TIMEOUT_MS = 2_000
+
+export interface CheckResult {
+  readonly name: string
+  readonly ok: boolean
+  /** What it threw, for the log alone. */
+  readonly error?: unknown
+}
+
+/** A repository or a store, as far as it has a database: see `Repository.checkWrites`. */
+interface Keeper {
+  checkWrites?(): Promise<void>
+}
+
+/** Fails while a database that has refused a write takes none. No check where nothing is kept in a database. */
+export const writesCheck = (keepers: readonly Keeper[]): readonly ReadinessCheck[] => {
+  const asked = keepers.filter((keeper) => typeof keeper.checkWrites === 'function')
+  if (asked.length === 0) return []
+  const check = async () => {
+    await Promise.all(asked.map(async (keeper) => keeper.checkWrites?.()))
+  }
+  return [{ name: 'database-writes', check }]
+}
+
+/** Runs all checks at the same time. */
+export const runChecks = (checks: readonly ReadinessCheck[]): Promise<CheckResult[]> =>
+  Promise.all(checks.map(runCheck))
+
+const runCheck = async (check: ReadinessCheck): Promise<CheckResult> => {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const tooLate = () => reject(new Unavailable(`no answer within ${CHECK_TIMEOUT_MS} ms`))
+    timer = setTimeout(tooLate, CHECK_TIMEOUT_MS)
+  })
+  try {
+    await Promise.race([check.check(controller.signal), late])
+    return { name: check.name, ok: true }
+  } catch (error) {
+    return { name: check.name, ok: false, error }
+  } finally {
+    clearTimeout(timer)
+    controller.abort()
+  }
+}

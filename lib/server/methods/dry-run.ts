@@ -1,0 +1,26 @@
+import type { RequestContext } from '../../context.js'
+import type { Repository } from '../../persistence/contract/repository.js'
+
+/** Runs `work` in a transaction that is always rolled back, and answers what it would have answered. */
+export const rehearse = async <R>(
+  repository: Repository<object>,
+  context: RequestContext,
+  work: (context: RequestContext) => Promise<R>,
+): Promise<R> => {
+  let outcome: { readonly result: R } | undefined
+  try {
+    await repository.transaction(
+      async (inside) => {
+        outcome = { result: await work(inside) }
+        throw new Rollback()
+      },
+      { context },
+    )
+  } catch (error) {
+    if (outcome === undefined || !(error instanceof Rollback)) throw error
+  }
+  return (outcome as { readonly result: R }).result
+}
+
+/** Thrown for its effect on the transaction. */
+class Rollback extends Error {}

@@ -1,0 +1,96 @@
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+  type Message,
+} from '@bufbuild/protobuf'
+import { ErrNotFound } from '../../errors.js'
+import { http } from '../../gen/google/api/annotations_pb.js'
+import type { HttpRule } from '../../gen/google/api/http_pb.js'
+import type { ListScope } from '../../persistence/contract/repository.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { fieldNamed, valueOf } from '../chain/method.js'
+
+/** A field of the request that holds a call to resources with the same value: `parent`, or what the HTTP path binds. */
+export interface ScopeField {
+  /** Proto name, in request and resource alike. */
+  readonly name: string
+  /** Reads the value from the request. */
+  readonly in: (request: Message) => unknown
+}
+
+/** The scope of a method: `parent` and path-bound fields of the request that the resource has too, its key aside. */
+export const scopeFields = (method: DescMethod, resource: DescMessage): ScopeField[] =>
+  [...new Set(['parent', ...boundPaths(method)])].flatMap((path) => {
+    const [name = '', inner] = path.split('.')
+    const field = fieldNamed(method.input, name)
+    if (field === undefined) return []
+    if (inner === undefined)
+      return sameIn(resource, field) ? [{ name, in: (request) => valueOf(request, field) }] : []
+    const nested = field.fieldKind === 'message' ? fieldNamed(field.message, inner) : undefined
+    if (nested === undefined || !sameIn(resource, nested)) return []
+    const read = (request: Message) => {
+      const holder = valueOf(request, field) as Message | undefined
+      return holder === undefined ? undefined : valueOf(holder, nested)
+    }
+    return [{ name: inner, in: read }]
+  })
+
+/** The equality as a plan node: values never become text of a filter. */
+export const under = (
+  model: ResourceModel,
+  scope: readonly ScopeField[],
+  request: Message,
+): Pick<ListScope, 'under'> => {
+  if (scope.length === 0) return {}
+  const nodes = scope.map(({ name, in: read }): Node => {
+    const column = model.byProto.get(name)
+    if (column === undefined) throw new ErrNotFound()
+    return { kind: 'compare', column, key: undefined, op: '=', value: read(request) as string }
+  })
+  return { under: { kind: 'and', nodes } }
+}
+
+/** @throws {@link ErrNotFound} when the entity is not where the request says. */
+export const checkScope = (
+  model: ResourceModel,
+  scope: readonly ScopeField[],
+  request: Message,
+  entity: object,
+): void => {
+  for (const { name, in: read } of scope) {
+    const property = model.byProto.get(name)?.property
+    const actual = property === undefined ? undefined : (entity as Record<string, unknown>)[property]
+    if (actual !== read(request)) throw new ErrNotFound()
+  }
+}
+
+type Node = NonNullable<ListScope['under']>
+
+const KEYS = ['id', 'name']
+
+const sameIn = (resource: DescMessage, field: DescField): boolean => {
+  const twin = KEYS.includes(field.name) ? undefined : fieldNamed(resource, field.name)
+  return (
+    twin?.fieldKind === 'scalar' &&
+    field.fieldKind === 'scalar' &&
+    twin.scalar === field.scalar &&
+    twin.oneof === undefined &&
+    field.oneof === undefined
+  )
+}
+
+const boundPaths = (method: DescMethod): string[] => {
+  if (!hasOption(method, http)) return []
+  const rule = getOption(method, http)
+  return [rule, ...rule.additionalBindings].flatMap((binding) =>
+    [...patternOf(binding).matchAll(/\{([A-Za-z0-9_.]+)/g)].map(([, path = '']) => path),
+  )
+}
+
+const patternOf = ({ pattern }: HttpRule): string => {
+  if (pattern.case === undefined) return ''
+  return pattern.case === 'custom' ? pattern.value.path : pattern.value
+}

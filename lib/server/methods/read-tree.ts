@@ -1,0 +1,87 @@
+import { create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
+import { InvalidArgument } from '../../errors.js'
+import { checkMaskPaths } from '../../resource/mask-paths.js'
+import { fieldNamed, valueOf } from '../chain/method.js'
+
+/** The fields a read mask asks for; undefined below a field means all of it. */
+export type ReadTree = ReadonlyMap<DescField, Branch | undefined>
+
+type Branch =
+  { readonly message: DescMessage; readonly tree: ReadTree } | { readonly keys: ReadonlySet<string> }
+
+/**
+ * Compiles the paths of a read mask (AIP-157). `*` asks for everything: undefined.
+ * @throws InvalidArgument for a path that is not in the message, and for more paths than a mask may have.
+ */
+export const readTree = (paths: readonly string[], message: DescMessage): ReadTree | undefined => {
+  checkMaskPaths('read_mask', paths)
+  if (paths.includes('*')) return undefined
+  const tree: Growing = new Map()
+  for (const path of paths) add(path, tree, message)
+  return tree
+}
+
+/** A copy of the message that has the fields of the tree and no others; output is never changed in place. */
+export const pick = (message: Message, tree: ReadTree, desc: DescMessage): Message => {
+  const copy = create(desc) as unknown as Record<string, unknown>
+  for (const [field, branch] of tree) {
+    if (field.oneof === undefined) {
+      const value = valueOf(message, field)
+      copy[field.localName] = branch === undefined ? value : pickInside(value, branch)
+      continue
+    }
+    const choice = (message as unknown as Record<string, { case?: string; value?: unknown }>)[
+      field.oneof.localName
+    ]
+    if (choice?.case !== field.localName) continue
+    const value = branch === undefined ? choice.value : pickInside(choice.value, branch)
+    copy[field.oneof.localName] = { case: choice.case, value }
+  }
+  return copy as unknown as Message
+}
+
+const pickInside = (value: unknown, branch: Branch): unknown => {
+  if (value === undefined) return undefined
+  if ('tree' in branch) return pick(value as Message, branch.tree, branch.message)
+  return Object.fromEntries(Object.entries(value as object).filter(([key]) => branch.keys.has(key)))
+}
+
+type Growing = Map<DescField, GrowingBranch | undefined>
+
+type GrowingBranch =
+  { readonly message: DescMessage; readonly tree: Growing } | { readonly keys: Set<string> }
+
+/** Walks one path, once. What is asked for as a whole stays whole; the rest of the path is checked all the same. */
+const add = (path: string, root: Growing, message: DescMessage): void => {
+  let tree: Growing | undefined = root
+  let inside = message
+  let behind = 0
+  const names = path.split('.')
+  for (const [index, name] of names.entries()) {
+    const field = fieldNamed(inside, name)
+    if (field === undefined) throw unknownPath(path)
+    behind += name.length + 1
+    if (index === names.length - 1) return void tree?.set(field, undefined)
+    const known: GrowingBranch | undefined = tree?.get(field)
+    const isWhole = known === undefined && (tree?.has(field) ?? true)
+    if (field.fieldKind === 'map') {
+      // A key may hold dots of its own.
+      const key = path.slice(behind)
+      if (known !== undefined && 'keys' in known) known.keys.add(key)
+      else if (!isWhole) tree?.set(field, { keys: new Set([key]) })
+      return
+    }
+    if (field.fieldKind !== 'message') throw unknownPath(path)
+    inside = field.message
+    if (isWhole) tree = undefined
+    else if (known !== undefined && 'tree' in known) tree = known.tree
+    else {
+      const below: Growing = new Map()
+      tree?.set(field, { message: inside, tree: below })
+      tree = below
+    }
+  }
+}
+
+const unknownPath = (path: string): InvalidArgument =>
+  new InvalidArgument('read_mask', `"${path.slice(0, 128)}" is not a field that can be read`)

@@ -1,0 +1,111 @@
+import type { DescField, DescMethod, DescService, Registry as TypeRegistry } from '@bufbuild/protobuf'
+import { registryOf } from '../../gateway/type-registry.js'
+import type { Repository } from '../../persistence/contract/repository.js'
+import { isMarkedSecret, type Redaction } from '../../resource/redaction.js'
+import { type AnyFunction, type Handler, userHandler } from '../chain/handler.js'
+import { type Method, methodOf } from '../chain/method.js'
+import { repositoryHandler } from './repository-handler.js'
+import { standardMethod } from './standard-method.js'
+
+/** What answers the methods of a service. */
+export interface ServiceParts {
+  readonly repository?: Repository<object> | undefined
+  readonly implementation?: object | undefined
+}
+
+/** A method with what answers it. */
+export interface Registered {
+  readonly method: Method
+  readonly handler: Handler
+}
+
+/** Every service that is served, and what answers each of its methods. */
+export class Registry implements Redaction {
+  readonly #services = new Map<string, DescService>()
+  readonly #parts = new Map<DescService, ServiceParts>()
+  readonly #methods = new Map<DescMethod, Registered>()
+  readonly #repositories = new Map<string, Repository<object>>()
+  readonly #secretFields = new Set<string>()
+  readonly #problems: string[] = []
+  #types: TypeRegistry | undefined
+
+  add(service: DescService, parts: ServiceParts): void {
+    if (this.#services.has(service.typeName)) {
+      this.#problems.push(`${service.typeName} is registered twice`)
+      return
+    }
+    this.#types = undefined
+    this.#services.set(service.typeName, service)
+    this.#parts.set(service, parts)
+    if (parts.repository !== undefined) this.#addRepository(service, parts.repository)
+    for (const desc of service.methods) {
+      const handler = this.#handlerFor(desc, parts)
+      if (handler !== undefined) this.#methods.set(desc, { method: methodOf(desc), handler })
+    }
+  }
+
+  of(desc: DescMethod): Registered | undefined {
+    return this.#methods.get(desc)
+  }
+
+  services(): readonly DescService[] {
+    return [...this.#services.values()]
+  }
+
+  parts(): ReadonlyMap<DescService, ServiceParts> {
+    return this.#parts
+  }
+
+  repositories(): readonly Repository<object>[] {
+    return [...this.#repositories.values()]
+  }
+
+  /** Whether a message field holds a secret or a credential: by its option, or because a registered resource says so. */
+  isSecret(field: DescField): boolean {
+    return this.#secretFields.has(`${field.parent.typeName}.${field.name}`) || isMarkedSecret(field)
+  }
+
+  /** Every type that a message of the services may hold in a google.protobuf.Any. */
+  get types(): TypeRegistry {
+    return (this.#types ??= registryOf(this.services().flatMap(({ methods }) => methods)))
+  }
+
+  /** What keeps the services from being served, each said in words. */
+  problems(): readonly string[] {
+    return this.#problems
+  }
+
+  #addRepository(service: DescService, repository: Repository<object>): void {
+    const { message, type } = repository.model
+    if (message === undefined) {
+      this.#problems.push(
+        `${service.typeName}: resource ${type} is not linked to its message: @Resource({ message })`,
+      )
+      return
+    }
+    const other = this.#repositories.get(message.typeName)
+    if (other !== undefined && other.model.entity !== repository.model.entity) {
+      const [one, two] = [other.model.entity.name, repository.model.entity.name]
+      this.#problems.push(`${message.typeName} is the message of two entities, ${one} and ${two}`)
+    }
+    this.#repositories.set(message.typeName, repository)
+    const { secrets, credentials } = repository.model
+    for (const { proto } of [...secrets, ...credentials])
+      this.#secretFields.add(`${message.typeName}.${proto}`)
+  }
+
+  #handlerFor(desc: DescMethod, { repository, implementation }: ServiceParts): Handler | undefined {
+    const own = (implementation as Record<string, unknown> | undefined)?.[desc.localName]
+    if (typeof own === 'function') return userHandler(desc, own as AnyFunction, implementation)
+    const name = `${desc.parent.typeName}.${desc.name}`
+    const message = repository?.model.message
+    if (repository === undefined || message === undefined) {
+      this.#problems.push(`${name} has no implementation: give ${desc.localName}()`)
+      return undefined
+    }
+    const standard = standardMethod(desc, message)
+    if (!('differs' in standard)) return repositoryHandler(desc, standard, repository)
+    this.#problems.push(`${name} needs an implementation, ${desc.localName}(), because ${standard.differs}`)
+    return undefined
+  }
+}

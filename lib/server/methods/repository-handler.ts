@@ -1,0 +1,210 @@
+import { create, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
+import type { RequestContext } from '../../context.js'
+import { InvalidArgument } from '../../errors.js'
+import type { BatchUpdateItem, OperationOptions, Repository } from '../../persistence/contract/repository.js'
+import type { ServerCall } from '../../call.js'
+import type { Handler } from '../chain/handler.js'
+import { checkEtag, conditional, etagOfResource, firstThatHolds } from './if-match.js'
+import type { Call } from '../chain/interceptor.js'
+import { stringReader } from '../chain/field-readers.js'
+import { maskReader, methodOf, valueOf } from '../chain/method.js'
+import { checkScope, type ScopeField, under } from './path-scope.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { rehearse } from './dry-run.js'
+import { keyIn, keyOf, listOptions, putKey, putScope, resourceIn, maskToWrite } from './resource-request.js'
+import type { StandardMethod } from './standard-method.js'
+
+/** What an answer depends on beside the request. */
+type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'>
+type Answer = (request: Message, facts: Facts) => Promise<Message>
+type AnyRepository = Repository<object>
+
+/** Answers a standard method from a repository. Nothing here asks for the current context: it is handed on. */
+export const repositoryHandler = (
+  desc: DescMethod,
+  method: StandardMethod,
+  repository: AnyRepository,
+): Handler => {
+  const answer = (ANSWERS[method.kind] as AnyAnswers)(method, desc, repository)
+  return {
+    supportsValidateOnly: true,
+    supportsIfMatch: COMPARES_ETAGS.has(method.kind),
+    isUserCode: false,
+    run: (call: ServerCall & Call) => {
+      const request = call.request as Message
+      if (!call.validateOnly) return answer(request, call)
+      const { ifMatch, ignoredMask } = call
+      return rehearse(repository, call.context, async (context) =>
+        concealed(repository.model, await answer(request, { context, ifMatch, ignoredMask })),
+      )
+    },
+  }
+}
+
+/** The others have no entity to compare, or several. */
+const COMPARES_ETAGS: ReadonlySet<StandardMethod['kind']> = new Set(['get', 'update', 'delete', 'undelete'])
+
+type Answers = {
+  readonly [K in StandardMethod['kind']]: (
+    method: StandardMethod & { kind: K },
+    desc: DescMethod,
+    repository: AnyRepository,
+  ) => Answer
+}
+
+type AnyAnswers = (method: StandardMethod, desc: DescMethod, repository: AnyRepository) => Answer
+
+const ANSWERS: Answers = {
+  get:
+    ({ key, scope }, _desc, repository) =>
+    async (request, facts) => {
+      const entity = await repository.get(keyIn(request, key), of(facts))
+      checkScope(repository.model, scope, request, entity)
+      checkEtag(repository.model, entity, facts.ifMatch)
+      return repository.model.toMessage(entity)
+    },
+
+  list: ({ items, has, scope }, desc, repository) => {
+    const { model } = repository
+    return async (request, facts) => {
+      const options = { ...of(facts), ...under(model, scope, request) }
+      const page = await repository.list(listOptions(request, has), options)
+      return create(desc.output, {
+        [items.localName]: page.items.map((entity) => model.toMessage(entity)),
+        nextPageToken: page.nextPageToken,
+      })
+    }
+  },
+
+  create: ({ resource, id, scope }, _desc, repository) => {
+    const { model } = repository
+    return async (request, facts) => {
+      const entity = model.fromMessage(resourceIn(request, resource))
+      if (id !== undefined) putKey(entity, model.key.property, valueOf(request, id) as string, id.name)
+      putScope(model, scope, request, entity)
+      return withTokens(model, await repository.create(entity, of(facts)))
+    }
+  },
+
+  update: ({ resource, scope }, desc, repository) => {
+    const { model } = repository
+    const mask = methodOf(desc).updateMask
+    return async (request, facts) => {
+      const message = resourceIn(request, resource)
+      const key = keyOf(message, model, resource)
+      await checkStored(repository, scope, request, [key], facts)
+      const { paths, touchOnly } = maskToWrite(mask?.(request) ?? [], facts.ignoredMask)
+      const options = { ...(await conditional(repository, key, facts)), ...(touchOnly && { touchOnly }) }
+      return model.toMessage(await repository.update(key, model.fromMessage(message), paths, options))
+    }
+  },
+
+  delete:
+    ({ key, scope }, desc, repository) =>
+    async (request, facts) => {
+      const id = keyIn(request, key)
+      await checkStored(repository, scope, request, [id], facts)
+      await repository.delete(id, await conditional(repository, id, facts))
+      return create(desc.output)
+    },
+
+  undelete: ({ key, scope }, _desc, repository) => {
+    const { model } = repository
+    return async (request, facts) => {
+      const id = keyIn(request, key)
+      const restore = async (context: RequestContext) => {
+        const conditions = { ...facts, context }
+        const entity = await firstThatHolds(conditions, (options) => repository.undelete(id, options))
+        checkScope(model, scope, request, entity)
+        return model.toMessage(entity)
+      }
+      // A deleted row cannot be read beforehand; one that is somewhere else is put back.
+      return scope.length === 0 ? restore(facts.context) : repository.transaction(restore, of(facts))
+    }
+  },
+
+  batchGet:
+    ({ keys, items, scope }, desc, repository) =>
+    async (request, facts) => {
+      const { model } = repository
+      const entities = await repository.batchGet(valueOf(request, keys) as string[], of(facts))
+      for (const entity of entities) checkScope(model, scope, request, entity)
+      return create(desc.output, { [items.localName]: entities.map((entity) => model.toMessage(entity)) })
+    },
+
+  batchUpdate: ({ requests, resource, items, scope }, desc, repository) => {
+    const { model } = repository
+    const mask = maskReader(requests.message, 'update_mask')
+    const requestId = stringReader(requests.message, 'request_id')
+    const etag = stringReader(resource.message as DescMessage, 'etag')
+    return async (request, facts) => {
+      const updates = (valueOf(request, requests) as Message[]).map(
+        (item, index): BatchUpdateItem<string, object> => {
+          const at = `${requests.name}[${index}]`
+          if ((requestId?.(item) ?? '') !== '')
+            throw new InvalidArgument(
+              `${at}.request_id`,
+              'a batch is run once as a whole: send it beside the items',
+            )
+          const message = resourceIn(item, resource)
+          const ifMatch = etagOfResource(etag?.(message) ?? '', `${at}.${resource.name}.etag`)
+          return {
+            key: keyOf(message, model, resource),
+            entity: model.fromMessage(message),
+            fieldMask: mask?.(item) ?? [],
+            ...(ifMatch === undefined ? {} : { ifMatch }),
+          }
+        },
+      )
+      const updatedKeys = updates.map(({ key }) => key)
+      await checkStored(repository, scope, request, updatedKeys, facts)
+      const entities = await repository.batchUpdate(updates, of(facts))
+      return create(desc.output, { [items.localName]: entities.map((entity) => model.toMessage(entity)) })
+    }
+  },
+
+  batchDelete:
+    ({ keys, scope }, desc, repository) =>
+    async (request, facts) => {
+      const ids = valueOf(request, keys) as string[]
+      await checkStored(repository, scope, request, ids, facts)
+      await repository.batchDelete(ids, of(facts))
+      return create(desc.output)
+    },
+}
+
+/** The answer without the tokens that were minted for it. */
+const concealed = (model: ResourceModel, message: Message): Message => {
+  if (message.$typeName !== model.message?.typeName) return message
+  for (const { proto } of model.credentials) putToken(model, message, proto, '')
+  return message
+}
+
+/** The one answer that shows a credential: that of the call which minted it. */
+const withTokens = (model: ResourceModel, entity: object): Message => {
+  const message = model.toMessage(entity)
+  for (const { property, proto } of model.credentials) {
+    putToken(model, message, proto, (entity as Record<string, unknown>)[property])
+  }
+  return message
+}
+
+const putToken = (model: ResourceModel, message: Message, proto: string, token: unknown): void => {
+  const field = model.message?.fields.find(({ name }) => name === proto)
+  if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
+}
+
+const of = ({ context }: Facts): OperationOptions => ({ context })
+
+/** Before a write: the entities are where the request says. */
+const checkStored = async (
+  repository: AnyRepository,
+  scope: readonly ScopeField[],
+  request: Message,
+  keys: readonly string[],
+  facts: Facts,
+): Promise<void> => {
+  if (scope.length === 0) return
+  const entities = await repository.batchGet([...new Set(keys)], of(facts))
+  for (const entity of entities) checkScope(repository.model, scope, request, entity)
+}

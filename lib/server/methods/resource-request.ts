@@ -1,0 +1,81 @@
+import type { DescField, Message } from '@bufbuild/protobuf'
+import { InvalidArgument } from '../../errors.js'
+import type { ListOptions } from '../../persistence/contract/repository.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { valueOf } from '../chain/method.js'
+import type { ScopeField } from './path-scope.js'
+import type { ListFields } from './standard-method.js'
+
+/** The key a request names. */
+export const keyIn = (request: Message, key: DescField): string =>
+  required(valueOf(request, key), key.name) as string
+
+/** The resource a request carries. */
+export const resourceIn = (request: Message, field: DescField): Message =>
+  required(valueOf(request, field), field.name) as Message
+
+/** The key inside of the resource. */
+export const keyOf = (message: Message, model: ResourceModel, resource: DescField): string => {
+  const field = model.message?.fields.find(({ name }) => name === model.key.proto)
+  const value = field === undefined ? undefined : valueOf(message, field)
+  return required(value, `${resource.name}.${model.key.proto}`) as string
+}
+
+/** `<resource>_id` names the new entity (AIP-133); one inside of the resource may only repeat it. */
+export const putKey = (entity: object, property: string, id: string, field: string): void => {
+  if (id === '') return
+  const keyed = entity as Record<string, unknown>
+  const inside = keyed[property] ?? ''
+  if (inside !== '' && inside !== id)
+    throw new InvalidArgument(field, 'differs from the key inside of the resource')
+  keyed[property] = id
+}
+
+/** A new entity is created where the request says. */
+export const putScope = (
+  model: ResourceModel,
+  scope: readonly ScopeField[],
+  request: Message,
+  entity: object,
+): void => {
+  const values = entity as Record<string, unknown>
+  for (const { name, in: read } of scope) {
+    const property = model.byProto.get(name)?.property ?? name
+    const inside = values[property]
+    if (inside !== undefined && inside !== '' && inside !== 0 && inside !== read(request)) {
+      throw new InvalidArgument(name, 'differs from that of the resource')
+    }
+    values[property] = read(request)
+  }
+}
+
+export const listOptions = (request: Message, has: ListFields): ListOptions => {
+  const { pageSize, pageToken } = request as unknown as { pageSize: number; pageToken: string }
+  return {
+    pageSize,
+    pageToken,
+    ...(has.filter && { filter: valueOf(request, has.filter) as string }),
+    ...(has.order_by && { orderBy: valueOf(request, has.order_by) as string }),
+    ...(has.show_deleted && { showDeleted: valueOf(request, has.show_deleted) as boolean }),
+    ...(has.q && { search: valueOf(request, has.q) as string }),
+  }
+}
+
+/**
+ * What an update writes. Ignored paths are left out, but never so that the mask becomes empty, which would be a full update:
+ * a mask of nothing else stays as it is, and writes nothing.
+ */
+export const maskToWrite = (
+  paths: readonly string[],
+  ignored: readonly string[],
+): { readonly paths: readonly string[]; readonly touchOnly: boolean } => {
+  const set = new Set(ignored)
+  const rest = paths.filter((path) => !set.has(path))
+  const touchOnly = rest.length === 0 && ignored.length > 0
+  return { paths: touchOnly ? ignored : rest, touchOnly }
+}
+
+const required = (value: unknown, field: string): unknown => {
+  if (value === undefined || value === '') throw new InvalidArgument(field, 'is required')
+  return value
+}

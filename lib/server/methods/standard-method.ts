@@ -1,0 +1,232 @@
+import { type DescField, type DescMessage, type DescMethod, ScalarType } from '@bufbuild/protobuf'
+import { boolReader, stringReader } from '../chain/field-readers.js'
+import { fieldNamed } from '../chain/method.js'
+import { type ScopeField, scopeFields } from './path-scope.js'
+
+/** A method a repository can answer by itself, with the fields it is answered from and those that hold it to a parent. */
+export type StandardMethod = StandardShape & { readonly scope: readonly ScopeField[] }
+
+type StandardShape =
+  | { readonly kind: 'get' | 'delete' | 'undelete'; readonly key: DescField }
+  | { readonly kind: 'list'; readonly items: DescField; readonly has: ListFields }
+  | { readonly kind: 'create'; readonly resource: DescField; readonly id: DescField | undefined }
+  | { readonly kind: 'update'; readonly resource: DescField }
+  | { readonly kind: 'batchGet'; readonly keys: DescField; readonly items: DescField }
+  | { readonly kind: 'batchDelete'; readonly keys: DescField }
+  | {
+      readonly kind: 'batchUpdate'
+      readonly requests: DescField & { message: DescMessage }
+      readonly resource: DescField
+      readonly items: DescField
+    }
+
+/** Optional fields of a list request: wired only when the request declares them. */
+export type ListFields = Readonly<Partial<Record<'filter' | 'order_by' | 'show_deleted' | 'q', DescField>>>
+
+/** Why a method is none: fit to be shown to whoever wrote the .proto. */
+export interface NearMiss {
+  readonly differs: string
+}
+
+const PREFIXES = [
+  ['BatchGet', 'batchGet'],
+  ['BatchUpdate', 'batchUpdate'],
+  ['BatchDelete', 'batchDelete'],
+  ['Undelete', 'undelete'],
+  ['Delete', 'delete'],
+  ['Get', 'get'],
+  ['List', 'list'],
+  ['Create', 'create'],
+  ['Update', 'update'],
+] as const
+
+/**
+ * Recognises the standard methods (AIP-131 to 135, 164, 231, 234, 235) by the prefix of their name *and* the shape of their
+ * messages. Whatever a repository would have to ignore makes a method a near miss.
+ */
+export const standardMethod = (method: DescMethod, resource: DescMessage): StandardMethod | NearMiss => {
+  const prefix = PREFIXES.find(([text]) => method.name.startsWith(text))
+  if (prefix === undefined) return { differs: 'its name is that of no standard method' }
+  if (method.methodKind !== 'unary') return { differs: 'it streams' }
+  const [text, kind] = prefix
+  const noun = method.name.slice(text.length)
+  const many = kind === 'list' || kind.startsWith('batch')
+  if (many ? !isPlural(noun, resource.name) : noun !== resource.name) {
+    return {
+      differs: `"${noun}" is not ${many ? 'the plural of ' : ''}${resource.name}, the repository's resource`,
+    }
+  }
+  try {
+    const scope = scopeFields(method, resource)
+    const shape = SHAPES[kind](
+      method,
+      resource,
+      scope.map(({ name }) => name),
+    )
+    return { ...shape, scope }
+  } catch (error) {
+    if (error instanceof Mismatch) return { differs: error.message }
+    throw error
+  }
+}
+
+type Shape = (method: DescMethod, resource: DescMessage, scope: readonly string[]) => StandardShape
+
+const WRITE_EXTRAS = ['validate_only', 'request_id']
+
+const byKey =
+  (kind: 'get' | 'delete' | 'undelete', extras: readonly string[]): Shape =>
+  ({ input, output }, resource, scope) => {
+    const key = keyField(input)
+    nothingBut(input, [key.name, ...extras, ...scope])
+    if (kind === 'delete') expectOutput(output, EMPTY)
+    else expectOutput(output, resource.typeName)
+    return { kind, key }
+  }
+
+const batchByKeys =
+  (kind: 'batchGet' | 'batchDelete', extras: readonly string[]): Shape =>
+  ({ input, output }, resource, scope) => {
+    const keys = ['ids', 'names']
+      .map((name) => stringField(input, name, 'list'))
+      .find((field) => field !== undefined)
+    if (keys === undefined) throw new Mismatch(`${input.name} has neither "repeated string ids" nor "names"`)
+    nothingBut(input, [keys.name, ...extras, ...scope])
+    if (kind === 'batchGet') return { kind, keys, items: itemsField(output, resource) }
+    expectOutput(output, EMPTY)
+    return { kind, keys }
+  }
+
+const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
+  get: byKey('get', ['read_mask']),
+  delete: byKey('delete', ['etag', ...WRITE_EXTRAS]),
+  undelete: byKey('undelete', ['etag', ...WRITE_EXTRAS]),
+  batchGet: batchByKeys('batchGet', ['read_mask']),
+  batchDelete: batchByKeys('batchDelete', WRITE_EXTRAS),
+
+  list: ({ input, output }, resource, scope) => {
+    const optional = ['filter', 'order_by', 'show_deleted', 'q'] as const
+    nothingBut(input, ['page_size', 'page_token', ...optional, 'read_mask', ...scope])
+    if (fieldNamed(input, 'page_size') === undefined || stringField(input, 'page_token') === undefined) {
+      throw new Mismatch(`${input.name} lacks page_size or page_token`)
+    }
+    if (stringField(output, 'next_page_token') === undefined)
+      throw new Mismatch(`${output.name} lacks next_page_token`)
+    const has = Object.fromEntries(optional.map((name) => [name, fieldNamed(input, name)]))
+    return { kind: 'list', items: itemsField(output, resource, ['next_page_token']), has }
+  },
+
+  create: ({ input, output }, resource, scope) => {
+    const field = resourceField(input, resource)
+    const id = stringField(input, `${field.name}_id`)
+    nothingBut(input, [field.name, `${field.name}_id`, ...WRITE_EXTRAS, ...scope])
+    expectOutput(output, resource.typeName)
+    return { kind: 'create', resource: field, id }
+  },
+
+  update: ({ input, output }, resource) => {
+    expectOutput(output, resource.typeName)
+    return { kind: 'update', resource: updateResource(input, resource) }
+  },
+
+  batchUpdate: ({ input, output }, resource, scope) => {
+    const requests = fieldNamed(input, 'requests')
+    if (requests?.fieldKind !== 'list' || requests.listKind !== 'message') {
+      throw new Mismatch(`${input.name} has no repeated "requests"`)
+    }
+    nothingBut(input, ['requests', ...WRITE_EXTRAS, ...scope])
+    const field = updateResource(requests.message, resource)
+    return { kind: 'batchUpdate', requests, resource: field, items: itemsField(output, resource) }
+  },
+}
+
+class Mismatch extends TypeError {}
+
+const EMPTY = 'google.protobuf.Empty'
+
+const updateResource = (input: DescMessage, resource: DescMessage): DescField => {
+  const field = resourceField(input, resource)
+  const mask = fieldNamed(input, 'update_mask')
+  const isMask = mask?.fieldKind === 'message' && mask.message.typeName === 'google.protobuf.FieldMask'
+  if (!isMask && stringField(input, 'update_mask', 'list') === undefined) {
+    throw new Mismatch(`${input.name} has no update_mask (a FieldMask or repeated string)`)
+  }
+  nothingBut(input, [field.name, 'update_mask', ...WRITE_EXTRAS])
+  return field
+}
+
+/** `string id`, else `string name` (AIP-122). */
+const keyField = (input: DescMessage): DescField => {
+  const key = stringField(input, 'id') ?? stringField(input, 'name')
+  if (key === undefined) throw new Mismatch(`${input.name} has neither "string id" nor "string name"`)
+  return key
+}
+
+const stringField = (
+  message: DescMessage,
+  name: string,
+  kind: 'scalar' | 'list' = 'scalar',
+): DescField | undefined => {
+  const field = fieldNamed(message, name)
+  if (field?.fieldKind !== kind || field.scalar !== ScalarType.STRING || field.oneof !== undefined)
+    return undefined
+  return field
+}
+
+const resourceField = (input: DescMessage, resource: DescMessage): DescField => {
+  const fields = input.fields.filter(
+    (field) => field.fieldKind === 'message' && field.message.typeName === resource.typeName,
+  )
+  const [field] = fields
+  if (field === undefined || fields.length > 1)
+    throw new Mismatch(`${input.name} must hold one ${resource.name}`)
+  return field
+}
+
+const itemsField = (
+  output: DescMessage,
+  resource: DescMessage,
+  extras: readonly string[] = [],
+): DescField => {
+  const items = output.fields.find(
+    (field) =>
+      field.fieldKind === 'list' &&
+      field.listKind === 'message' &&
+      field.message.typeName === resource.typeName,
+  )
+  if (items === undefined) throw new Mismatch(`${output.name} has no repeated ${resource.name}`)
+  nothingBut(output, [items.name, ...extras])
+  return items
+}
+
+const expectOutput = (output: DescMessage, typeName: string): void => {
+  if (output.typeName !== typeName) throw new Mismatch(`it answers ${output.typeName} and not ${typeName}`)
+}
+
+const nothingBut = (message: DescMessage, known: readonly string[]): void => {
+  const stray = message.fields.filter((field) => !known.includes(field.name)).map((field) => field.name)
+  if (stray.length > 0) throw new Mismatch(`a repository would ignore ${stray.join(', ')} of ${message.name}`)
+  for (const { name } of message.fields) {
+    const [type, reader] = TYPED_EXTRAS[name] ?? []
+    if (reader !== undefined && known.includes(name) && reader(message, name) === undefined)
+      throw new Mismatch(`${name} of ${message.name} is no ${type}`)
+  }
+}
+
+/** What a repository would ignore if it were of another type. */
+const TYPED_EXTRAS: Readonly<
+  Record<string, readonly [string, (message: DescMessage, name: string) => unknown]>
+> = {
+  validate_only: ['bool', boolReader],
+  request_id: ['string', stringReader],
+  etag: ['string', stringReader],
+}
+
+const isPlural = (plural: string, singular: string): boolean =>
+  [
+    `${singular}s`,
+    `${singular}es`,
+    singular.replace(/y$/, 'ies'),
+    singular.replace(/(?:f|fe)$/, 'ves'),
+    singular,
+  ].includes(plural)

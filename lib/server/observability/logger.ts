@@ -1,0 +1,58 @@
+import { errorForLog } from '../../faults/driver-fault.js'
+
+/** Where the server reports to. A pino logger is one. */
+export interface Logger {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+  /** Whether records of the level go anywhere; without it all do. */
+  isLevelEnabled?(level: string): boolean
+}
+
+const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+export type LogLevel = (typeof LEVELS)[number]
+
+/**
+ * One JSON object per line on stderr: the process default.
+ * @param level - the least severe level that is written; default `info`.
+ */
+export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => void = toStderr()): Logger => {
+  const least = LEVELS.indexOf(level)
+  const at = (name: LogLevel) => {
+    if (LEVELS.indexOf(name) < least) return () => {}
+    return (fields: object, message: string) => write(lineOf(name, fields, message))
+  }
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    isLevelEnabled: (name) => LEVELS.indexOf(name as LogLevel) >= least,
+  }
+}
+
+const lineOf = (level: LogLevel, fields: object, message: string): string =>
+  JSON.stringify({ time: new Date().toISOString(), level, msg: message, ...fields }, plain) + '\n'
+
+/** Errors say what they are and where, never what a driver hung on them (statements, parameters, rows). */
+const plain = (_key: string, value: unknown): unknown => {
+  if (typeof value === 'bigint') return value.toString()
+  return value instanceof Error ? errorForLog(value) : value
+}
+
+/** Lines of one turn of the event loop go out together; what is left goes out with the process. */
+const toStderr = (): ((lines: string) => void) => {
+  let pending = ''
+  const flush = () => {
+    const lines = pending
+    pending = ''
+    if (lines !== '') process.stderr.write(lines)
+  }
+  process.once('exit', flush)
+  return (lines) => {
+    if (pending === '') setImmediate(flush)
+    pending += lines
+  }
+}

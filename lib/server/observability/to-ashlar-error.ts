@@ -1,0 +1,43 @@
+import { ServerError } from 'nice-grpc-common'
+import { AshlarError, Cancelled, CODES, type Code, DeadlineExceeded, Internal } from '../../errors.js'
+import { constraintError, readOnlyError } from '../../persistence/engines/errors/constraint-error.js'
+import { errorForLog, withoutValues } from '../../faults/driver-fault.js'
+import { isInstance, propertyOf } from '../../faults/readable.js'
+
+/** What is known about the time of the work that failed. */
+export interface Fate {
+  readonly expired: boolean
+  readonly cancelled: boolean
+  /** What its caller was told, where the work was ended from outside. */
+  readonly ended?: AshlarError | undefined
+}
+
+/**
+ * Any thrown value as an error made for callers. What is not known becomes Internal with the value as its cause, less the
+ * statements and rows that a database driver hung on it.
+ */
+export const toAshlarError = (error: unknown, fate: Fate): AshlarError => {
+  if (isInstance(error, AshlarError)) return error
+  if (isInstance(error, ServerError)) return fromNiceGrpc(error)
+  if (isAbort(error)) {
+    if (fate.expired) return new DeadlineExceeded(undefined, error)
+    if (fate.cancelled) return new Cancelled(error)
+    if (fate.ended !== undefined) return fate.ended
+  }
+  return constraintError(error) ?? readOnlyError(error) ?? new Internal(withoutValues(error))
+}
+
+/** What there is to know for the log: name, message and stack, never the row or statement a driver attached. */
+export const causeOf = (error: AshlarError): object =>
+  errorForLog(isInstance(error.cause, Error) ? error.cause : error)
+
+/** nice-grpc's error is its user's explicit word to the caller. */
+const fromNiceGrpc = (error: ServerError): AshlarError => {
+  const code = (Object.keys(CODES) as Code[]).find((name) => CODES[name] === Number(error.code))
+  if (code === undefined || code === 'OK' || code === 'INTERNAL' || code === 'UNKNOWN')
+    return new Internal(error)
+  return new AshlarError(code, error.details, { cause: error })
+}
+
+const isAbort = (error: unknown): boolean =>
+  isInstance(error, Error) && ['AbortError', 'TimeoutError'].includes(String(propertyOf(error, 'name')))

@@ -1,0 +1,157 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { create, type Message } from '@bufbuild/protobuf'
+import { EmptySchema } from '@bufbuild/protobuf/wkt'
+import type { OperationWork } from '../../call.js'
+import type { RequestContext } from '../../context.js'
+import { Cancelled, CODES, PermissionDenied, Unavailable } from '../../errors.js'
+import { errorForLog } from '../../faults/driver-fault.js'
+import type { Operation } from '../../gen/google/longrunning/operations_pb.js'
+import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
+import type { Logger } from '../observability/logger.js'
+import { pack, typeNamed } from './message-types.js'
+import type { Method } from '../chain/method.js'
+import { toOperation } from './operation-message.js'
+import type { OperationChange, OperationRecord, OperationStore, Packed } from './operation-store.js'
+import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
+
+/** How long a pending operation outlives its process. */
+const LEASE_MS = 15_000
+const RENEW_MS = LEASE_MS / 3
+const PAUSES_MS = [100, 1_000, 5_000]
+
+interface Running {
+  readonly controller: AbortController
+  readonly settled: Promise<void>
+}
+
+/** The operations this process works on. */
+export class OperationRunner {
+  readonly #store: OperationStore
+  readonly #logger: Logger
+  readonly #redaction: Redaction
+  readonly #owner = randomUUID()
+  readonly #running = new Map<string, Running>()
+
+  constructor(store: OperationStore, logger: Logger, redaction: Redaction) {
+    this.#store = store
+    this.#logger = logger
+    this.#redaction = redaction
+  }
+
+  /** @throws PermissionDenied for a call without a tenant, which could never see its operation again. */
+  async start(
+    method: Method,
+    context: RequestContext,
+    metadata: Message | undefined,
+    work: OperationWork,
+  ): Promise<Operation> {
+    const { tenant } = context.principal
+    if (tenant === '') throw new PermissionDenied('the call has no tenant, and operations belong to one')
+    const record: OperationRecord = {
+      name: `operations/${Date.now().toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`,
+      tenant,
+      method: method.path,
+      status: 'pending',
+      metadata: metadata && this.#packed(method, metadata),
+      response: undefined,
+      failure: undefined,
+    }
+    await this.#store.create(record, this.#owner, LEASE_MS)
+    const controller = new AbortController()
+    const settled = this.#work(record.name, method, context, controller, work)
+    this.#running.set(record.name, { controller, settled })
+    void settled.finally(() => this.#running.delete(record.name))
+    return toOperation(record)
+  }
+
+  /** Stops the work if it is done here; elsewhere it stops when its worker renews its lease. */
+  cancel(name: string): void {
+    this.#running.get(name)?.controller.abort(new Cancelled())
+  }
+
+  /** Resolves when the work has ended, if it is done here. */
+  settled(name: string): Promise<void> | undefined {
+    return this.#running.get(name)?.settled
+  }
+
+  /** Stops everything, and resolves when all has ended. */
+  async stop(): Promise<void> {
+    const all = [...this.#running.values()]
+    for (const { controller } of all)
+      controller.abort(new Unavailable('the server was shut down: start it again'))
+    await Promise.all(all.map(({ settled }) => settled))
+  }
+
+  async #work(
+    name: string,
+    method: Method,
+    context: RequestContext,
+    controller: AbortController,
+    work: OperationWork,
+  ): Promise<void> {
+    const { signal } = controller
+    const renewal = setInterval(() => void this.#renew(name, controller), RENEW_MS)
+    renewal.unref()
+    const progress = async (metadata: Message) => {
+      await this.#store.write(name, this.#owner, { metadata: this.#packed(method, metadata) }, LEASE_MS)
+    }
+    // The work outlives its call: neither the call's deadline nor its transaction bounds it.
+    const inside = context.with({ signal, deadline: undefined, transaction: undefined })
+    const end = await inside.run(async (): Promise<OperationChange['end']> => {
+      try {
+        const response = (await work({ name, signal, progress })) ?? create(EmptySchema)
+        return { status: 'succeeded', response: this.#packed(method, response), failure: undefined }
+      } catch (error) {
+        return this.#failure(name, method, signal, error)
+      }
+    })
+    clearInterval(renewal)
+    await this.#finish(name, end)
+  }
+
+  #failure(name: string, method: Method, signal: AbortSignal, error: unknown): OperationChange['end'] {
+    const known = toAshlarError(signal.aborted ? signal.reason : error, {
+      expired: false,
+      cancelled: signal.aborted,
+    })
+    if (known.code === 'INTERNAL') {
+      this.#logger.error({ operation: name, method: method.path, err: causeOf(known) }, 'operation failed')
+    }
+    const failure = { code: CODES[known.code], message: known.wireMessage }
+    return { status: known.code === 'CANCELLED' ? 'cancelled' : 'failed', response: undefined, failure }
+  }
+
+  async #renew(name: string, controller: AbortController): Promise<void> {
+    try {
+      const { isHeld, isCancelRequested } = await this.#store.write(name, this.#owner, {}, LEASE_MS)
+      if (isCancelRequested || !isHeld) controller.abort(new Cancelled())
+    } catch (error) {
+      this.#logger.warn(
+        { operation: name, err: errorForLog(error) },
+        'the lease of an operation was not renewed',
+      )
+    }
+  }
+
+  /** Tried again for a while: an end that is not written reads as the death of the worker. */
+  async #finish(name: string, end: OperationChange['end']): Promise<void> {
+    for (const pauseMs of [...PAUSES_MS, undefined]) {
+      try {
+        await this.#store.write(name, this.#owner, { end }, LEASE_MS)
+        return
+      } catch (error) {
+        this.#logger.warn(
+          { operation: name, err: errorForLog(error) },
+          'the end of an operation was not written',
+        )
+        if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      }
+    }
+  }
+
+  #packed({ desc }: Method, message: Message): Packed {
+    const { file } = desc.parent
+    const type = typeNamed(message.$typeName, file)
+    return pack(type === undefined ? message : withoutSecrets(this.#redaction, type, message).message, file)
+  }
+}

@@ -1,0 +1,121 @@
+import type { DescMethod } from '@bufbuild/protobuf'
+import { type Duration, type Empty, EmptySchema } from '@bufbuild/protobuf/wkt'
+import { create } from '@bufbuild/protobuf'
+import { ErrNotFound, InvalidArgument, PermissionDenied } from '../../errors.js'
+import { Operations } from '../../gen/google/longrunning/operations_pb.js'
+import type { ServerCall } from '../../call.js'
+import type { Implementation } from '../chain/handler.js'
+import { toOperation } from './operation-message.js'
+import type { OperationRunner } from './operation-runner.js'
+import type { Rule } from '../authz/rules.js'
+import type { OperationRecord, OperationStore } from './operation-store.js'
+
+const DEFAULT_PAGE_SIZE = 50
+const MAX_PAGE_SIZE = 1000
+const LONGEST_PAUSE_MS = 1_000
+/** What is left of a call's time for its answer. */
+const RESERVE_MS = 100
+
+const VERBS: Readonly<Record<string, string>> = {
+  GetOperation: 'get',
+  ListOperations: 'list',
+  DeleteOperation: 'delete',
+  CancelOperation: 'update',
+  WaitOperation: 'get',
+}
+
+/** Who may see and stop operations: whoever is granted the verb on resource `operation`. */
+export const operationRules: readonly Rule[] = Operations.methods.map(({ name }) => ({
+  method: `/${Operations.typeName}/${name}`,
+  verb: VERBS[name] ?? '',
+  resource: 'operation',
+}))
+
+/** Whether a method starts operations. */
+export const answersOperation = ({ output }: DescMethod): boolean =>
+  output.typeName === 'google.longrunning.Operation'
+
+/** `google.longrunning.Operations` over a store. Operations of another tenant do not exist. */
+export const operationsService = (
+  store: OperationStore,
+  runner: OperationRunner,
+): Implementation<typeof Operations> => {
+  const found = async (call: ServerCall, name: string): Promise<OperationRecord> => {
+    const record = await store.find(tenantOf(call), name)
+    if (record === undefined) throw new ErrNotFound()
+    return record
+  }
+  return {
+    getOperation: async ({ name }, call) => toOperation(await found(call, name)),
+
+    listOperations: async ({ pageSize, pageToken, filter }, call) => {
+      if (filter.trim() !== '') throw new InvalidArgument('filter', 'operations cannot be filtered')
+      const limit = pageSize <= 0 ? DEFAULT_PAGE_SIZE : Math.min(pageSize, MAX_PAGE_SIZE)
+      const records = await store.list(tenantOf(call), fromToken(pageToken), limit + 1)
+      const page = records.slice(0, limit)
+      const last = records.length > limit ? page.at(-1) : undefined
+      return {
+        operations: page.map(toOperation),
+        nextPageToken: last === undefined ? '' : toToken(last.name),
+      }
+    },
+
+    deleteOperation: async ({ name }, call): Promise<Empty> => {
+      if (!(await store.remove(tenantOf(call), name))) throw new ErrNotFound()
+      return create(EmptySchema)
+    },
+
+    cancelOperation: async ({ name }, call): Promise<Empty> => {
+      if (!(await store.requestCancel(tenantOf(call), name))) throw new ErrNotFound()
+      runner.cancel(name)
+      return create(EmptySchema)
+    },
+
+    waitOperation: async ({ name, timeout }, call) => {
+      const until = Math.min(
+        Date.now() + msOf(timeout),
+        (call.deadline ?? Number.POSITIVE_INFINITY) - RESERVE_MS,
+      )
+      for (let pauseMs = 25; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+        const record = await found(call, name)
+        const left = until - Date.now()
+        if (record.status !== 'pending' || left <= 0 || call.signal.aborted) return toOperation(record)
+        await firstOf(runner.settled(name), Math.min(pauseMs, left), call.signal)
+      }
+    },
+  }
+}
+
+const tenantOf = ({ principal }: ServerCall): string => {
+  if (principal.tenant === '' || principal.tenant.includes('\0'))
+    throw new PermissionDenied('the call has no tenant, and operations belong to one')
+  return principal.tenant
+}
+
+const msOf = (timeout: Duration | undefined): number =>
+  timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout.seconds) * 1000 + timeout.nanos / 1e6
+
+const toToken = (name: string): string => Buffer.from(name).toString('base64url')
+
+const fromToken = (token: string): string => {
+  const name = Buffer.from(token, 'base64url').toString()
+  if (token !== '' && (!/^operations\/[^\0]*$/.test(name) || toToken(name) !== token)) {
+    throw new InvalidArgument('page_token', 'is not one that a list answered')
+  }
+  return name
+}
+
+/** Until the work has ended, the pause is over or the caller went away. */
+const firstOf = async (
+  settled: Promise<void> | undefined,
+  pauseMs: number,
+  signal: AbortSignal,
+): Promise<void> => {
+  let done: () => void = () => {}
+  const paused = new Promise<void>((resolve) => (done = resolve))
+  const timer = setTimeout(done, pauseMs)
+  signal.addEventListener('abort', done, { once: true })
+  await Promise.race([paused, ...(settled === undefined ? [] : [settled])])
+  clearTimeout(timer)
+  signal.removeEventListener('abort', done)
+}

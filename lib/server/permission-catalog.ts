@@ -1,0 +1,54 @@
+import type { DescService } from '@bufbuild/protobuf'
+import { pathOf } from './chain/method.js'
+import { isDeclared, type Rule, RuleSet, rulesOf } from './authz/rules.js'
+import type { Server } from './server.js'
+
+/** What it takes to call one method. */
+export interface Permission {
+  /** Full name of the service, `package.Service`. */
+  readonly service: string
+  readonly method: string
+  /** Empty for a public method, and for one without a rule. */
+  readonly verb: string
+  /** Resource type or template, such as `zone:{zone_id}`. */
+  readonly resource: string
+  /** Anyone may call it. */
+  readonly public: boolean
+  /** False for a method that has neither a rule nor a public exemption: `serve` refuses it. */
+  readonly declared: boolean
+}
+
+/**
+ * The permission of every method, in the order of service and method names.
+ * @param source - services with the rules of their .proto; or a server, with all its rules and the methods it recorded.
+ */
+export const permissionCatalog = (source: Server | readonly DescService[]): readonly Permission[] => {
+  const isServer = 'services' in source
+  const services = isServer ? [...source.services().keys()] : unique(source)
+  const rules = new RuleSet(isServer ? source.rules() : services.flatMap(rulesOf))
+  const served = services.flatMap(({ methods }) => methods.map(pathOf))
+  const recorded = isServer ? source.recordedMethods() : []
+  return [...new Set([...served, ...recorded])].map((path) => permissionOf(path, rules.of(path))).sort(byName)
+}
+
+const permissionOf = (path: string, rule: Rule | undefined): Permission => {
+  const [, service = '', method = ''] = path.split('/')
+  return {
+    service,
+    method,
+    verb: rule?.public === true ? '' : (rule?.verb ?? ''),
+    resource: rule?.resource ?? '',
+    public: rule?.public === true,
+    declared: isDeclared(rule),
+  }
+}
+
+/** By code unit, so that no locale changes the order. */
+const byName = (a: Permission, b: Permission): number =>
+  compare(a.service, b.service) || compare(a.method, b.method)
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const unique = (services: readonly DescService[]): readonly DescService[] => [
+  ...new Map(services.map((service) => [service.typeName, service])).values(),
+]

@@ -1,0 +1,90 @@
+import type { DescFile, DescService, MessageInitShape } from '@bufbuild/protobuf'
+import { CODES, InvalidArgument } from '../../errors.js'
+import {
+  ServerReflection,
+  type ServerReflectionRequest,
+  type ServerReflectionResponseSchema,
+} from '../../gen/grpc/reflection/v1/reflection_pb.js'
+import { ServerReflection as ServerReflectionAlpha } from '../../gen/grpc/reflection/v1alpha/reflection_pb.js'
+import { DescriptorIndex, withImports } from './descriptor-index.js'
+import type { Implementation } from '../chain/handler.js'
+import { pathOf } from '../chain/method.js'
+import type { Rule } from '../authz/rules.js'
+
+type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse']>
+
+/** Both versions, which tools try in this order. */
+export const reflectionServices: readonly DescService[] = [ServerReflection, ServerReflectionAlpha]
+
+/** Whoever asks what is served has no identity yet. */
+export const reflectionRules: readonly Rule[] = reflectionServices
+  .flatMap(({ methods }) => methods)
+  .map((method) => ({ method: pathOf(method), public: true }))
+
+/**
+ * gRPC server reflection, of either version: their messages differ in the name of the package alone.
+ * @param services - what is served, asked when the first request comes.
+ */
+export const reflectionService = (
+  services: () => readonly DescService[],
+): Implementation<typeof ServerReflection> => {
+  let index: DescriptorIndex | undefined
+  return {
+    serverReflectionInfo: async function* (requests) {
+      index ??= new DescriptorIndex(services())
+      const sent = new Set<string>()
+      for await (const request of requests) {
+        const messageResponse = answerTo(request, index, services, sent)
+        yield { validHost: request.host, originalRequest: request, messageResponse }
+      }
+    },
+  }
+}
+
+const answerTo = (
+  { messageRequest: { case: asked, value } }: ServerReflectionRequest,
+  index: DescriptorIndex,
+  services: () => readonly DescService[],
+  sent: Set<string>,
+): Answer => {
+  switch (asked) {
+    case 'fileByFilename':
+      return fileOr(index.fileNamed(value), `there is no file ${value}`, sent)
+    case 'fileContainingSymbol':
+      return fileOr(index.fileWith(value), `there is no symbol ${value}`, sent)
+    case 'fileContainingExtension': {
+      const { containingType, extensionNumber } = value
+      const text = `there is no extension ${extensionNumber} of ${containingType}`
+      return fileOr(index.fileExtending(containingType, extensionNumber), text, sent)
+    }
+    case 'allExtensionNumbersOfType': {
+      const extensionNumber = index.extensionNumbers(value)
+      if (extensionNumber === undefined) return notFound(`there is no message ${value}`)
+      return {
+        case: 'allExtensionNumbersResponse',
+        value: { baseTypeName: value, extensionNumber: [...extensionNumber] },
+      }
+    }
+    case 'listServices': {
+      const service = services().map(({ typeName }) => ({ name: typeName }))
+      return { case: 'listServicesResponse', value: { service } }
+    }
+    case undefined:
+      throw new InvalidArgument('message_request', 'nothing is asked for')
+  }
+}
+
+/** A client has the files of a stream already, the one it asks for excepted. */
+const fileOr = (file: DescFile | undefined, otherwise: string, sent: Set<string>): Answer => {
+  if (file === undefined) return notFound(otherwise)
+  sent.delete(file.proto.name)
+  return {
+    case: 'fileDescriptorResponse',
+    value: { fileDescriptorProto: withImports(file, sent) },
+  }
+}
+
+const notFound = (errorMessage: string): Answer => ({
+  case: 'errorResponse',
+  value: { errorCode: CODES.NOT_FOUND, errorMessage },
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { InvalidArgument } from '../../errors.js'
+import { type Case, rejects } from './subject.js'
+
+const KEYS = ['a', 'b', 'c', 'd', 'e'] as const
+
+/** List: order, filter and pages. */
+export const LISTS: readonly Case[] = [
+  [
+    'list orders by key when it is not told otherwise',
+    async (on) => {
+      await on.store('c', 'a', 'b')
+      assert.deepEqual(await on.keys(), ['a', 'b', 'c'])
+    },
+  ],
+  [
+    'pages have every entity once, and the last one no token',
+    async (on) => {
+      await on.store(...KEYS)
+      const walked: string[] = []
+      let pageToken = ''
+      let pages = 0
+      do {
+        const page = await on.repository.list({ pageSize: 2, pageToken })
+        walked.push(...page.items.map((entity) => on.keyOf(entity)))
+        pageToken = page.nextPageToken
+        pages++
+      } while (pageToken !== '' && pages < 9)
+      assert.deepEqual(walked, KEYS)
+      assert.equal(pages, 3)
+    },
+  ],
+  [
+    'a page that is full to the last entity has no token',
+    async (on) => {
+      await on.store('a', 'b')
+      assert.equal((await on.repository.list({ pageSize: 2 })).nextPageToken, '')
+    },
+  ],
+  [
+    'an entity that comes meanwhile repeats and skips nobody',
+    async (on) => {
+      await on.store('b', 'c', 'd')
+      const first = await on.repository.list({ pageSize: 2 })
+      await on.store('a')
+      const second = await on.repository.list({ pageSize: 2, pageToken: first.nextPageToken })
+      assert.deepEqual(
+        [...first.items, ...second.items].map((entity) => on.keyOf(entity)),
+        ['b', 'c', 'd'],
+      )
+    },
+  ],
+  [
+    'a filter finds by key, and a negated one the rest',
+    async (on) => {
+      await on.store('a', 'b')
+      const found = async (filter: string) =>
+        (await on.repository.list({ filter })).items.map((entity) => on.keyOf(entity))
+      assert.deepEqual(await found(`${on.model.key.proto} = "a"`), ['a'])
+      assert.deepEqual(await found(`NOT ${on.model.key.proto} = "a"`), ['b'])
+    },
+  ],
+  [
+    'a filter, an order and a token that cannot be used are InvalidArgument',
+    async (on) => {
+      await on.store('a', 'b')
+      for (const list of [
+        { filter: 'no_such_field = 1' },
+        { filter: `${on.model.key.proto} =` },
+        { orderBy: 'no_such_field' },
+        { pageToken: 'no token of ours' },
+      ])
+        await rejects(on.repository.list(list), InvalidArgument)
+      const { nextPageToken } = await on.repository.list({ pageSize: 1 })
+      const filter = `${on.model.key.proto} = "b"`
+      await rejects(on.repository.list({ pageSize: 1, pageToken: nextPageToken, filter }), InvalidArgument)
+    },
+  ],
+]

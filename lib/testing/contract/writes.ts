@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../errors.js'
+import { type Case, rejects } from './subject.js'
+
+/** Create, get, update, delete, undelete and purge of one entity. */
+export const WRITES: readonly Case[] = [
+  [
+    'create answers what get answers then',
+    async (on) => {
+      const [created] = await on.store('a')
+      assert.ok(created !== undefined)
+      assert.equal(on.keyOf(created), 'a')
+      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(created))
+    },
+  ],
+  [
+    'create mints a key when there is none, another one each time',
+    async (on) => {
+      const keys = (await on.store('', '')).map((entity) => on.keyOf(entity))
+      assert.equal(new Set(keys).size, 2)
+      assert.ok(keys.every((key) => key !== ''))
+    },
+  ],
+  [
+    'create of a key that is taken is ErrConflict, and leaves what is there',
+    async (on) => {
+      const [created] = await on.store('a')
+      await rejects(on.repository.create(on.draft('a')), ErrConflict)
+      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(created as never))
+    },
+  ],
+  ['get of nothing is ErrNotFound', (on) => rejects(on.repository.get('nobody'), ErrNotFound)],
+  [
+    'what is answered is a copy',
+    async (on) => {
+      await on.store('a')
+      const before = on.stored(await on.repository.get('a'))
+      const answered = (await on.repository.get('a')) as Record<string, unknown>
+      for (const property of Object.keys(answered)) {
+        const value = answered[property]
+        if (value instanceof Date) value.setTime(0)
+        else if (value instanceof Uint8Array) value.fill(1)
+        else answered[property] = undefined
+      }
+      assert.deepEqual(on.stored(await on.repository.get('a')), before)
+    },
+  ],
+  [
+    'update with a mask writes what it names, and nothing else',
+    async (on) => {
+      const [created] = await on.store('a', 'b')
+      assert.ok(created !== undefined && !on.isChanged(created), 'change has to change what make makes')
+      const updated = await on.repository.update('a', on.patch, on.mask)
+      assert.ok(on.isChanged(updated))
+      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(updated))
+      assert.ok(!on.isChanged(await on.repository.get('b')))
+      assert.deepEqual(on.untouched(updated, on.mask), on.untouched(created, on.mask))
+    },
+  ],
+  [
+    'update without a mask writes every field',
+    async (on) => {
+      const [created] = await on.store('a')
+      assert.ok(on.isChanged(await on.repository.update('a', { ...(created as object), ...on.patch })))
+    },
+  ],
+  [
+    'update with touchOnly writes no field, whatever the mask says',
+    async (on) => {
+      const [created] = await on.store('a')
+      for (const mask of [[], ['*'], on.mask, ['no_such_field']]) {
+        const touched = await on.repository.update('a', on.patch, mask, { touchOnly: true })
+        assert.deepEqual(on.untouched(touched), on.untouched(created as never))
+        assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(touched))
+        if (on.model.etag !== undefined) assert.notDeepEqual(on.match(touched), on.match(created as never))
+      }
+    },
+  ],
+  [
+    'update refuses a mask that names no field, and the key',
+    async (on) => {
+      const [created] = await on.store('a')
+      for (const name of ['no_such_field', on.model.key.proto, '__proto__'])
+        await rejects(on.repository.update('a', on.patch, [...on.mask, name]), InvalidArgument)
+      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(created as never))
+    },
+  ],
+  [
+    'update of nothing is ErrNotFound',
+    (on) => rejects(on.repository.update('nobody', on.patch, on.mask), ErrNotFound),
+  ],
+  [
+    'a write that names an old etag is ErrPreconditionFailed, and writes nothing',
+    async (on) => {
+      const [created] = await on.store('a')
+      const old = on.model.etag === undefined ? { ifMatch: 'any' } : on.match(created as never)
+      if (on.model.etag !== undefined) {
+        const updated = await on.repository.update('a', on.patch, on.mask, old)
+        assert.notDeepEqual(on.match(updated), old)
+      }
+      const before = on.stored(await on.repository.get('a'))
+      await rejects(on.repository.update('a', on.patch, on.mask, old), ErrPreconditionFailed)
+      await rejects(on.repository.delete('a', old), ErrPreconditionFailed)
+      assert.deepEqual(on.stored(await on.repository.get('a')), before)
+    },
+  ],
+  [
+    'of two updates with one etag exactly one wins',
+    async (on) => {
+      const [created] = await on.store('a')
+      const once = () => on.repository.update('a', on.patch, on.mask, on.match(created as never))
+      const outcomes = await Promise.allSettled([once(), once()])
+      const winners = outcomes.filter(({ status }) => status === 'fulfilled')
+      assert.equal(winners.length, on.model.etag === undefined ? 2 : 1)
+    },
+  ],
+  [
+    'delete hides the entity, and keeps it where the resource is soft-deletable',
+    async (on) => {
+      await on.store('a', 'b')
+      await on.repository.delete('a')
+      await rejects(on.repository.get('a'), ErrNotFound)
+      await rejects(on.repository.update('a', on.patch, on.mask), ErrNotFound)
+      await rejects(on.repository.delete('a'), ErrNotFound)
+      assert.deepEqual(await on.keys(), ['b'])
+      assert.deepEqual(await on.keys(true), on.model.deleteTime === undefined ? ['b'] : ['a', 'b'])
+    },
+  ],
+  [
+    'undelete brings back what was deleted softly, and nothing else',
+    async (on) => {
+      const [created] = await on.store('a')
+      await rejects(on.repository.undelete('a'), ErrNotFound)
+      await on.repository.delete('a')
+      if (on.model.deleteTime === undefined) return rejects(on.repository.undelete('a'), ErrNotFound)
+      const restored = await on.repository.undelete('a')
+      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(restored))
+      assert.equal(on.keyOf(restored), on.keyOf(created as never))
+    },
+  ],
+  [
+    'purgeExpired removes what has expired, and nothing else',
+    async (on) => {
+      const { expireTime } = on.model
+      const instant = new Date('2030-01-01T00:00:00Z')
+      if (expireTime === undefined) {
+        await on.store('a')
+        assert.equal(await on.repository.purgeExpired(new Date('9999-01-01T00:00:00Z')), 0)
+        return assert.deepEqual(await on.keys(true), ['a'])
+      }
+      const expiring = (key: string, at: number) => ({
+        ...on.draft(key),
+        [expireTime.property]: new Date(at),
+      })
+      await on.repository.create(expiring('a', instant.getTime()))
+      await on.repository.create(expiring('b', instant.getTime() + 1))
+      assert.equal(await on.repository.purgeExpired(instant), 1)
+      assert.deepEqual(await on.keys(true), ['b'])
+    },
+  ],
+]

@@ -1,0 +1,79 @@
+import { fromBinary } from '@bufbuild/protobuf'
+import { anyUnpack } from '@bufbuild/protobuf/wkt'
+import { ClientError } from 'nice-grpc'
+import { AshlarError, type Code, CODES, type FieldViolation } from '../../errors.js'
+import { BadRequestSchema } from '../../gen/google/rpc/error_details_pb.js'
+import { StatusSchema } from '../../gen/google/rpc/status_pb.js'
+import { statusBytesOf } from './test-client.js'
+
+/** A call of a gRPC client, a `fetch`, or an operation of a repository; or a function that makes it. */
+export type TestedCall = PromiseLike<unknown> | AsyncIterable<unknown> | (() => unknown)
+
+/** What a call that failed told its caller. */
+export interface CallFailure {
+  readonly code: Code
+  readonly message: string
+  readonly violations: readonly FieldViolation[]
+}
+
+/**
+ * How a call failed; undefined when it did not. What is no answer of a server (a refused connection) is thrown on.
+ */
+export async function failureOf(call: TestedCall): Promise<CallFailure | undefined> {
+  try {
+    const answer = await (typeof call === 'function' ? call() : call)
+    if (answer instanceof Response) return await failureIn(answer)
+    if (isStream(answer)) for await (const _ of answer);
+    return undefined
+  } catch (error) {
+    if (error instanceof AshlarError) return said(error)
+    if (error instanceof ClientError)
+      return { code: nameOf(error.code), message: error.details, violations: violationsOf(error) }
+    throw error
+  }
+}
+
+const said = ({ code, wireMessage, details }: AshlarError): CallFailure => ({
+  code,
+  message: wireMessage,
+  violations: details.flatMap((detail) => (detail.kind === 'badRequest' ? detail.violations : [])),
+})
+
+const violationsOf = (error: ClientError): readonly FieldViolation[] => {
+  const bytes = statusBytesOf(error)
+  if (bytes === undefined) return []
+  return fromBinary(StatusSchema, bytes).details.flatMap(
+    (detail) => anyUnpack(detail, BadRequestSchema)?.fieldViolations ?? [],
+  )
+}
+
+interface ErrorBody {
+  readonly code?: number
+  readonly message?: string
+  readonly details?: readonly { readonly fieldViolations?: readonly FieldViolation[] }[]
+}
+
+async function failureIn(response: Response): Promise<CallFailure | undefined> {
+  if (response.ok || response.status === 304) return undefined
+  const text = await response.text()
+  const { code, message = text, details = [] } = bodyOf(text)
+  return {
+    code: code === undefined ? 'UNKNOWN' : nameOf(code),
+    message,
+    violations: details.flatMap(({ fieldViolations }) => fieldViolations ?? []),
+  }
+}
+
+const bodyOf = (text: string): ErrorBody => {
+  try {
+    return JSON.parse(text) as ErrorBody
+  } catch {
+    return {}
+  }
+}
+
+const nameOf = (code: number): Code =>
+  (Object.keys(CODES) as Code[]).find((name) => CODES[name] === code) ?? 'UNKNOWN'
+
+const isStream = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value

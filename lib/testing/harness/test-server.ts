@@ -1,0 +1,112 @@
+import type { DescService } from '@bufbuild/protobuf'
+import { type Channel, type Client, createChannel } from 'nice-grpc'
+import {
+  type Config,
+  type Definition,
+  devAuthorizer,
+  devPrincipal,
+  type Server,
+  ServerBuilder,
+} from '../../server/index.js'
+import { captureLogs, type CapturedLogs } from './captured-logs.js'
+import { testClient } from './test-client.js'
+import { type Identity, type TestPrincipal, withPrincipal } from './with-principal.js'
+
+/** Calls a server as one principal. */
+export interface TestCaller {
+  /** A typed gRPC client. */
+  client<S extends DescService>(service: S): Client<Definition<S>>
+  /** `fetch` of a path of the gateway. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+}
+
+/** A server in this process, on free ports. As a caller it is nobody. */
+export interface TestServer extends TestCaller {
+  readonly server: Server
+  /** Where gRPC listens, `host:port`. */
+  readonly grpcAddress: string
+  /** `http://host:port` of the gateway. */
+  readonly url: string
+  readonly logs: CapturedLogs
+  /** The caller that is this principal. */
+  as(principal: TestPrincipal | Identity): TestCaller
+  /** Closes the clients, drains the server and rejects with what broke it. */
+  stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * Starts a server for tests: free ports, no TLS, a gateway, captured logs, and principals that are believed (`devPrincipal`)
+ * unless `config` has an authenticator or a principal function.
+ * @param source - a configured builder, which stays as it is and whose authorizer decides; or a function that registers
+ * services, and then everybody who says a name may do everything.
+ * @param config - what shall be otherwise.
+ */
+export async function testServer(
+  source: ServerBuilder | ((builder: ServerBuilder) => unknown),
+  config: Config = {},
+): Promise<TestServer> {
+  const logs = captureLogs()
+  const builder = source instanceof ServerBuilder ? source : new ServerBuilder(OPEN)
+  if (typeof source === 'function') await source(builder)
+  const server = builder.build((configured) => {
+    const who = config.authenticator === undefined ? { principalFunc: devPrincipal } : {}
+    return { ...inProcess(configured, logs), ...who, ...config }
+  })
+  return serving(server, logs)
+}
+
+const OPEN: Config = {
+  authorizer: devAuthorizer([{ tenant: '*', subjects: ['*'], verbs: ['*'], resource: '*' }]),
+}
+
+/** A configuration on free ports, with the captured log; who somebody is, is left open. */
+export const inProcess = (configured: Config, { logger }: CapturedLogs): Config => {
+  const {
+    tls: _tls,
+    httpTls: _httpTls,
+    authenticator: _,
+    principalFunc: _principalFunc,
+    ...kept
+  } = configured
+  const addresses = { grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
+  return { ...kept, ...addresses, logger, allowDevelopment: true }
+}
+
+/** Serves until it is stopped. */
+export async function serving(server: Server, logs: CapturedLogs): Promise<TestServer> {
+  const controller = new AbortController()
+  const served = server.serve(controller.signal)
+  await Promise.race([server.ready(), served])
+  const channels: Channel[] = []
+  const url = server.httpAddr() === '' ? '' : `http://${server.httpAddr()}`
+  const callerFor = (identity: Identity | undefined): TestCaller => {
+    let channel: Channel | undefined
+    return {
+      client: (service) => {
+        if (channel === undefined) channels.push((channel = createChannel(server.grpcAddr())))
+        return testClient(service, channel, identity)
+      },
+      fetch: (path, init = {}) => {
+        const headers = new Headers(identity?.headers)
+        new Headers(init.headers).forEach((value, name) => headers.set(name, value))
+        return fetch(new URL(path, url), { ...init, headers })
+      },
+    }
+  }
+  const stop = () => {
+    for (const channel of channels.splice(0)) channel.close()
+    controller.abort()
+    return served
+  }
+  return {
+    ...callerFor(undefined),
+    server,
+    grpcAddress: server.grpcAddr(),
+    url,
+    logs,
+    as: (principal) => callerFor('headers' in principal ? principal : withPrincipal(principal)),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}

@@ -1,0 +1,30 @@
+import { Metadata } from 'nice-grpc'
+import type { Principal } from '../../context.js'
+
+/** Who a call comes from, as `devPrincipal` reads it. */
+export interface Identity {
+  /** For `fetch`. */
+  readonly headers: Readonly<Record<string, string>>
+  /** For a gRPC client: `client.getWidget(request, withPrincipal({ tenant: 'acme' }))`. */
+  readonly metadata: Metadata
+}
+
+/** What of a principal headers can say. */
+export type TestPrincipal = Partial<Pick<Principal, 'subject' | 'tenant' | 'groups'>>
+
+const CARRIED = /^[\x20-\x7e]*$/
+
+/**
+ * Headers and metadata of somebody.
+ * @throws RangeError for a name that a header cannot carry, or a group with a comma.
+ */
+export function withPrincipal({ subject = '', tenant = '', groups = [] }: TestPrincipal): Identity {
+  const wrong =
+    [subject, tenant, ...groups].find((name) => !CARRIED.test(name) || name !== name.trim()) ??
+    groups.find((name) => name.includes(','))
+  if (wrong !== undefined)
+    throw new RangeError(`${JSON.stringify(wrong)} cannot be sent as it is in a header`)
+  const said = { 'account-id': tenant, subject, groups: groups.join(',') }
+  const headers = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''))
+  return { headers, metadata: new Metadata(headers) }
+}
