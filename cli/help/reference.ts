@@ -4,7 +4,7 @@ import { loadOptions } from '../loading/load-options.js'
 import { referencePage } from './reference-page.js'
 
 /** Writes docs/cli.md. With `--check` it writes nothing and exits with 1 when the page is out of date. */
-const page = new URL('../../docs/cli.md', import.meta.url)
+const page = new URL('../../../docs/cli.md', import.meta.url)
 settings.enableAutoTranspile = false
 const made = referencePage(await Config.load(loadOptions('ashlar')))
 const current = existsSync(page) ? readFileSync(page, 'utf8') : ''

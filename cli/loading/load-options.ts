@@ -11,8 +11,8 @@ export type Program = 'ashlar' | 'idp'
  * the commands of its topic as if they were all there is, so that its help says `idp up` and not `ashlar idp up`.
  */
 export function loadOptions(program: Program): Interfaces.LoadOptions {
-  const root = fileURLToPath(new URL('../..', import.meta.url))
-  const built = basename(fileURLToPath(new URL('..', import.meta.url)))
+  const root = fileURLToPath(new URL('../../..', import.meta.url))
+  const built = basename(fileURLToPath(new URL('../..', import.meta.url)))
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Interfaces.PJSON
   const { oclif } = manifest
   const topics = oclif.topics as Readonly<Record<string, TopicSettings>>

@@ -11,7 +11,7 @@ describe('docs/cli.md', () => {
   it('says what the commands say', () => {
     const { status, stderr } = spawnSync(
       process.execPath,
-      [join(compiled, 'cli', 'reference.js'), '--check'],
+      [join(compiled, 'cli', 'help', 'reference.js'), '--check'],
       {
         encoding: 'utf8',
       },

@@ -19,7 +19,7 @@ const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'u
 }
 const tarball = join(folder, `${name}-${version}.tgz`)
 const generated = ['lib/gen', 'examples/widgets/gen', 'test/support/gen']
-const cliReference = join(root, 'dist', 'cli', 'reference.js')
+const cliReference = join(root, 'dist', 'cli', 'help', 'reference.js')
 
 const CHECKS: readonly Check[] = [
   { name: 'types', command: [bin('tsc'), '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false'] },

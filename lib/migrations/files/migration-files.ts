@@ -70,7 +70,7 @@ type Files = ReadonlyMap<string, string>
 
 /** Beside `dist` in the package. A bundle has none: then the module's own copy of 0001 is used. */
 async function readFramework(dialect: Dialect): Promise<Files> {
-  const folder = fileURLToPath(new URL(`../../../migrations/${dialect}/`, import.meta.url))
+  const folder = fileURLToPath(new URL(`../../../../migrations/${dialect}/`, import.meta.url))
   return readFolder(folder).catch(() => new Map())
 }
 
