@@ -4,10 +4,9 @@ import type { Connection } from 'mysql2/promise'
 import { MigrationError } from '../../errors.js'
 import type { ResolvedOptions } from '../session/options.js'
 import { redact } from '../session/redact.js'
-import { connected, connectionFailed, type Row, type Session } from './session.js'
 import { SessionError, sessionError } from '../session/session-error.js'
 import { stoppable } from '../session/stoppable.js'
-import { connectionFailed, type Row, type Session } from '../session/session.js'
+import { connected, connectionFailed, type Row, type Session } from '../session/session.js'
 
 const CONNECT_TIMEOUT_MS = 10_000
 

@@ -7,10 +7,9 @@ import { MigrationError } from '../../errors.js'
 import { type CancelTarget, requestCancel } from '../../persistence/engines/postgres/cancel-request.js'
 import type { ResolvedOptions } from '../session/options.js'
 import { redact } from '../session/redact.js'
-import { connected, connectionFailed, type Row, type Session } from './session.js'
 import { sessionError } from '../session/session-error.js'
 import { stoppable } from '../session/stoppable.js'
-import { connectionFailed, type Row, type Session } from '../session/session.js'
+import { connected, connectionFailed, type Row, type Session } from '../session/session.js'
 
 /** `ashlar` in ASCII: one lock for each database, whichever modules migrate in it. */
 const LOCK = { classId: 0x6173, objectId: 0x686c6172 } as const

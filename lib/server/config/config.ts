@@ -1,7 +1,6 @@
 import type { Authenticator } from '../authn/authenticator.js'
 import { devPrincipal } from '../authn/dev-principal.js'
 import { type Authorizer, devAuthorizer } from '../authz/authorizer.js'
-import type { CircuitBreaker } from '../interceptors/circuit-breaker-type.js'
 import { unknownNames } from './config-names.js'
 import { ANONYMOUS } from '../../context.js'
 import { DeclarationError } from '../../errors.js'
