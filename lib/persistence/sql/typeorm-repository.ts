@@ -20,9 +20,8 @@ import { withFreshMint } from '../contract/fresh-mint.js'
 import { planList, type PagingOptions } from '../contract/list-plan.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, stampsOf } from '../contract/patch.js'
-import { canMatch, explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
+import { explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
 import { byCodePoint } from '../query/code-point-order.js'
-import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { canMatch, ambiguousKey, byKey, isStorable, scopeOf, type Scope } from '../contract/scope.js'
 import type {
   BatchUpdateItem,
