@@ -87,7 +87,7 @@ export interface SystemUse {
   /** Whose call it was. */
   readonly principal: Pick<Principal, 'subject' | 'tenant'>
   readonly reason: string | undefined
-  /** The type of the resource. */
+  /** The type of the resource; empty where no repository was asked for one, as with SQL of the application's own. */
   readonly resource: string
   /** The tenant that the use was narrowed to; `*` for every tenant. */
   readonly tenant: string
@@ -156,6 +156,11 @@ export class RequestContext implements ContextFields {
     })
   }
 
+  /** Reports a use of the system's rights that is over, or out of sight, without a resource that was reported. */
+  #reportUnseen(): void {
+    if (this.system !== undefined && reported.get(this.system)?.size === 0) this.reportSystemUse('')
+  }
+
   /** Runs `fn` with this context as the current one. */
   run<T>(fn: () => T): T {
     return storage.run(this, fn)
@@ -175,7 +180,7 @@ export class RequestContext implements ContextFields {
 
   /**
    * Runs `fn` outside of tenancy: the only bypass there is. Each resource that is reached so is logged, at info, by the server
-   * whose call it is.
+   * whose call it is. So is a use that has reached none through a repository when `fn` is through, with an empty resource.
    * @param scope - `tenant` narrows the bypass to one tenant.
    */
   static asSystem<T>(fn: () => T): T
@@ -185,9 +190,18 @@ export class RequestContext implements ContextFields {
     if ('tenant' in scope && (typeof scope.tenant !== 'string' || scope.tenant === ''))
       throw new TypeError('asSystem: tenant is there and empty: leave it out to mean every tenant')
     // A scope of its own for each use, so that each use is reported.
-    return RequestContext.current()
-      .with({ system: { ...scope } })
-      .run(body)
+    const context = RequestContext.current().with({ system: { ...scope } })
+    const unseen = (): void => context.#reportUnseen()
+    let result: T
+    try {
+      result = context.run(body)
+    } catch (error) {
+      unseen()
+      throw error
+    }
+    if (result instanceof Promise) return result.finally(unseen) as T
+    unseen()
+    return result
   }
 
   /**

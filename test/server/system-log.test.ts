@@ -131,8 +131,37 @@ describe('the log of asSystem', () => {
 
   it('has nothing where nobody is the system', async () => {
     await RequestContext.as({ tenant: 'acme' }, () => specimens.list())
-    RequestContext.asSystem(() => {})
     expect(usesIn(running.records)).to.deep.equal([])
+  })
+
+  it('has a use that reaches nothing through a repository, once it is over, whatever came of it', async () => {
+    const fail = () => {
+      throw new Error('failed')
+    }
+    expect(RequestContext.asSystem({ reason: 'at once' }, () => 7)).to.equal(7)
+    expect(() => RequestContext.asSystem({ reason: 'thrown', tenant: 'acme' }, fail)).to.throw('failed')
+    let settle = () => {}
+    const later = RequestContext.asSystem(
+      { reason: 'later' },
+      () => new Promise<void>((resolve) => (settle = resolve)),
+    )
+    const reasons = () =>
+      usesIn(running.records).map(({ fields }) => [fields['reason'], fields['tenant'], fields['resource']])
+    const first = [
+      ['at once', '*', ''],
+      ['thrown', 'acme', ''],
+    ]
+    expect(reasons()).to.deep.equal(first)
+    settle()
+    await later
+    await RequestContext.asSystem({ reason: 'rejected' }, async () => fail()).catch(() => {})
+    await RequestContext.asSystem({ reason: 'reads' }, () => notes.list())
+    expect(reasons()).to.deep.equal([
+      ...first,
+      ['later', '*', ''],
+      ['rejected', '*', ''],
+      ['reads', '*', 'note'],
+    ])
   })
 
   it('is that of the server whose call it is, where several serve', async () => {
