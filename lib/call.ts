@@ -101,8 +101,10 @@ export interface Incoming {
   readonly trailers: Metadata
   /** Mask paths the gateway found in a spelling it must not apply; they write nothing. */
   readonly ignoredMask?: readonly string[]
-  /** Where the caller waits with its body: the request so far is what path and query say. */
+  /** Where the body is still to come: the request so far is what path and query say. */
   readonly rest?: RestOfRequest
+  /** Writes the answer of a unary call as it goes out. What it throws is what became of the call. */
+  readonly write?: (answer: Message) => void
 }
 
 /** A body that is read once the call is let in. */
@@ -114,6 +116,8 @@ export interface RestOfRequest {
 
 /** The composed chain with the handlers behind it: the one way in, whatever the door. Throws or rejects with an `AshlarError`. */
 export interface Dispatcher {
+  /** Whether it reads `rest`, once a call is let in. Any other is given a rest only where the caller itself waits with it. */
+  readonly readsRest?: boolean
   unary(incoming: Incoming, request: Message): Message | Promise<Message>
   /** Streaming of every kind; a single request or response is a stream of one. */
   stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message>

@@ -36,7 +36,14 @@ describe('an answer whose values do not fit their fields', () => {
   beforeEach(() => {
     values = {}
     thrown = undefined
+    running.records.length = 0
   })
+
+  /** The code of each call, and how many failures were logged with their cause. */
+  const logged = () => [
+    ...running.records.filter(({ message }) => message === 'rpc').map(({ fields }) => fields['code']),
+    running.records.filter(({ message }) => message === 'call failed').length,
+  ]
 
   for (const wrong of [
     { optionalInt32: Number.NaN },
@@ -66,6 +73,7 @@ describe('an answer whose values do not fit their fields', () => {
         500,
         { code: 13, message: 'internal error', details: [] },
       ])
+      expect(logged()).to.deep.equal(['INTERNAL', 'INTERNAL', 2])
     })
 
   for (const wrong of [
@@ -77,6 +85,7 @@ describe('an answer whose values do not fit their fields', () => {
     it(`is never JSON of another type: ${inspect(wrong)}`, async () => {
       values = wrong
       expect((await fetch(`${running.http}/v1/types`)).status).to.equal(500)
+      expect(logged()).to.deep.equal(['INTERNAL', 1])
     })
 
   it('has U+FFFD for half a surrogate pair, through both listeners', async () => {

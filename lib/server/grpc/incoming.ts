@@ -1,4 +1,4 @@
-import type { DescMethod } from '@bufbuild/protobuf'
+import { type DescMethod, type Message, toBinary } from '@bufbuild/protobuf'
 import { type Caller, type Incoming, Metadata } from '../../call.js'
 import type { Arrival } from './arrival.js'
 
@@ -9,6 +9,8 @@ export class GrpcIncoming implements Incoming {
   readonly trailers = new Metadata()
   readonly caller: Caller
   readonly deadline: number | undefined
+  /** The answer of a unary call. */
+  bytes: Uint8Array = NOTHING
 
   constructor(
     readonly method: DescMethod,
@@ -19,4 +21,10 @@ export class GrpcIncoming implements Incoming {
     this.caller = caller
     this.deadline = deadline
   }
+
+  write(answer: Message): void {
+    this.bytes = toBinary(this.method.output, answer)
+  }
 }
+
+const NOTHING = new Uint8Array()

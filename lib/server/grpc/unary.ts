@@ -1,4 +1,4 @@
-import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
+import { type DescMethod, fromBinary } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata, ServerInterceptingCall, status } from '@grpc/grpc-js'
 import { AshlarError, CODES, Internal, InvalidArgument, Unimplemented } from '../../errors.js'
 import { toStatusBytes } from '../../error-details.js'
@@ -77,9 +77,9 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
     const metadata = fromGrpc(this.#metadata ?? new GrpcMetadata())
     const incoming = new GrpcIncoming(this.#method, metadata, this.#arrival, this.#call.getPeer())
     const fail = (error: unknown): void => this.#fail(incoming, error)
-    const send = (reply: Message): void => {
+    const send = (): void => {
       try {
-        this.#send(incoming, reply)
+        this.#send(incoming)
       } catch (error) {
         fail(error)
       }
@@ -87,14 +87,14 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
     try {
       const reply = this.#dispatcher.unary(incoming, decode(this.#method, bytes))
       if (reply instanceof Promise) reply.then(send, fail)
-      else this.#send(incoming, reply)
+      else send()
     } catch (error) {
       fail(error)
     }
   }
 
-  #send({ headers, trailers }: GrpcIncoming, reply: Message): void {
-    const { buffer, byteOffset, byteLength } = toBinary(this.#method.output, reply)
+  #send({ headers, trailers, bytes }: GrpcIncoming): void {
+    const { buffer, byteOffset, byteLength } = bytes
     const message = Buffer.from(buffer, byteOffset, byteLength)
     this.#ended = true
     this.#call.sendMetadata(toGrpc(headers))

@@ -1,3 +1,4 @@
+import type { Message } from '@bufbuild/protobuf'
 import type { AshlarError } from '../../errors.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
@@ -5,7 +6,10 @@ import { answered, isStream, mapStreamError } from '../chain/reply.js'
 import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 import type { RequestId } from './request-id.js'
 
-/** Lets nothing out but errors made for callers: all else is logged and becomes Internal with a generic text. */
+/**
+ * Lets nothing out but errors made for callers: all else is logged and becomes Internal with a generic text. So does an answer
+ * that cannot be written.
+ */
 export const errorMapper =
   (logger: Logger): Interceptor<Passed<'errorMapper'>, RequestId> =>
   (call, next) => {
@@ -18,9 +22,20 @@ export const errorMapper =
       }
       return mapped
     }
+    const written = (reply: Message): void => {
+      try {
+        call.incoming.write?.(reply)
+      } catch (error) {
+        throw map(error)
+      }
+    }
     return answered(
       () => next(call.passed('errorMapper')),
-      (reply) => (isStream(reply) ? mapStreamError(reply, map) : reply),
+      (reply) => {
+        if (isStream(reply)) return mapStreamError(reply, map)
+        if (!call.method.isStreaming) written(reply)
+        return reply
+      },
       (error) => {
         throw map(error)
       },
