@@ -3,9 +3,9 @@ import type { Message, Registry } from '@bufbuild/protobuf'
 import { AshlarError, Internal, InvalidArgument } from '../errors.js'
 import { errorForLog } from '../faults/driver-fault.js'
 import { checkMaskPaths } from '../resource/mask-paths.js'
-import type { Caller, Incoming } from '../call.js'
+import type { Caller, Incoming, RestOfRequest } from '../call.js'
 import type { Binding } from './routing/bindings.js'
-import { checkLength, hasBody, readBody } from './http/body.js'
+import { checkLength, hasBody, readBody, Body } from './http/body.js'
 import { awaitsContinue, sendContinue } from './http/continue.js'
 import { checkIfNoneMatch, etagHeader, isKnown as isKnownTag } from './http/conditional.js'
 import type { GatewayOptions } from './gateway-options.js'
@@ -48,36 +48,50 @@ export async function call(
     const parts = { segments, query, body, contentType: request.headers['content-type'] }
     return toRequest(binding, parts, registry)
   }
-  const read = async (): Promise<Message> => {
-    const whole = messageOf(hasBody(request) ? await readBody(request, limit) : NO_BODY)
+  const body = new Body(request, limit)
+  const read = (bytes: Buffer): Message => {
+    const whole = messageOf(bytes)
     if (binding.readMask !== undefined) checkMaskPaths('read_mask', binding.readMask.paths(whole))
     ignored = ignoredPaths(setup, binding, whole, request, response)
     return whole
   }
-  const waits = awaitsContinue(request)
-  if (waits) checkLength(request, limit)
-  const message = waits ? messageOf(NO_BODY) : await read()
-  const incoming: Incoming = {
-    ...incomingOf(binding, request, caller, setup.forwarded, ignored.map(pathOf)),
-    ...(waits && {
-      rest: {
-        knows: (field: string) => isKnown(binding, field),
-        read: async () => {
-          sendContinue(request, response)
-          const whole = await read()
-          return { request: Object.assign(message, whole), ignoredMask: ignored.map(pathOf) }
-        },
-      },
-    }),
-  }
+  if (awaitsContinue(request)) checkLength(request, limit)
+  const early = await earlyPart(setup, request, body)
+  let incoming: Incoming | undefined
   try {
-    if (binding.method.methodKind === 'unary')
-      await unary(setup, binding, incoming, message, request, response)
-    else await stream(setup, binding, incoming, message, request, response)
+    const message = early === undefined ? messageOf(NO_BODY) : read(early)
+    const rest: RestOfRequest = {
+      knows: (field) => isKnown(binding, field),
+      read: async () => {
+        sendContinue(request, response)
+        const whole = read(await body.whole())
+        return { request: Object.assign(message, whole), ignoredMask: ignored.map(pathOf) }
+      },
+    }
+    incoming = {
+      ...incomingOf(binding, request, caller, setup.forwarded, ignored.map(pathOf)),
+      ...(early === undefined && { rest }),
+    }
+    const answer = binding.method.methodKind === 'unary' ? unary : stream
+    await answer(setup, binding, incoming, message, request, response)
   } finally {
-    if (!response.headersSent) copyHeaders(setup, incoming, response)
-    if (ignored.length > 0) reportIgnored(options, incoming, ignored)
+    if (early === undefined) body.drop()
+    if (incoming !== undefined) {
+      if (!response.headersSent) copyHeaders(setup, incoming, response)
+      if (ignored.length > 0) reportIgnored(options, incoming, ignored)
+    }
   }
+}
+
+/** All of the body, where it is read before the call is let in; else undefined. */
+async function earlyPart(
+  { options: { dispatcher } }: CallSetup,
+  request: IncomingMessage,
+  body: Body,
+): Promise<Buffer | undefined> {
+  if (awaitsContinue(request)) return undefined
+  if (!hasBody(request)) return NO_BODY
+  return dispatcher.readsRest === true ? body.beginning() : body.whole()
 }
 
 /** Whether a field has its last value before the body is read. */
@@ -104,8 +118,10 @@ async function unary(
   response: ServerResponse,
 ): Promise<void> {
   const { dispatcher, compress = true } = setup.options
-  const answer = await dispatcher.unary(incoming, message)
-  const content = toContent(binding, message, answer, setup.registry)
+  let content: Content | undefined
+  const write = (answer: Message): Content => (content = toContent(binding, message, answer, setup.registry))
+  const answer = await dispatcher.unary(Object.assign(incoming, { write }), message)
+  content ??= write(answer)
   const etag = etagHeader(incoming.trailers.get('etag'))
   copyHeaders(setup, incoming, response)
   if (etag !== undefined) keepPrivate(response)

@@ -19,6 +19,7 @@ export const dispatcher = (
     return registered
   }
   return {
+    readsRest: true,
     unary(incoming, request) {
       const answer = chain(new Call(find(incoming.method).method, incoming, request, undefined, runner))
       return answer instanceof Promise ? answer.then(single) : single(answer)

@@ -10,37 +10,112 @@ import { type Json, parseJson } from '../json/parse.js'
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
-/**
- * Reads a body, inflating gzip and deflate.
- * @param limit - bytes, counted after inflation.
- * @throws HttpError 413 over the limit, 415 for another content coding.
- */
-export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const taken = takenByFramework(request)
-  if (taken !== undefined) return withinLimit(taken, limit)
-  const coding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-  if (coding === 'identity') {
-    checkLength(request, limit)
-    return collect(request, request, limit)
+/** Bytes that are read of a body, after inflation, before it is known whether its call is let in. */
+const EARLY_BYTES = 64 * 1024
+
+/** A body that is read in two steps: the beginning, and the rest when its sender may be heard. Inflates gzip and deflate. */
+export class Body {
+  readonly #request: IncomingMessage
+  readonly #limit: number
+  #source: Readable | undefined
+  #whole: Promise<Buffer> | undefined
+  #onMore: (() => void) | undefined
+
+  /** @param limit - bytes, counted before and after inflation. */
+  constructor(request: IncomingMessage, limit: number) {
+    this.#request = request
+    this.#limit = limit
   }
-  const inflate = inflaterOf(coding)
-  let read = 0
-  request.on('data', (chunk: Buffer) => {
-    read += chunk.length
-    if (read > limit) inflate.destroy(tooLarge(limit))
-  })
-  request.pipe(inflate)
-  return collect(inflate, request, limit).finally(() => {
-    request.unpipe(inflate)
-    inflate.destroy()
-    request.resume()
-  })
+
+  /**
+   * All of a small body; undefined when there is more to come, which then waits at its sender.
+   * @throws HttpError 413 over the limit, 415 for another content coding.
+   */
+  async beginning(): Promise<Buffer | undefined> {
+    checkLength(this.#request, this.#limit)
+    if (lengthOf(this.#request) > EARLY_BYTES && !this.#request.readableEnded) return undefined
+    const more = new Promise<undefined>((resolve) => (this.#onMore = () => resolve(undefined)))
+    const whole = this.#read()
+    whole.catch(() => {})
+    const early = await Promise.race([whole, more])
+    this.#onMore = undefined
+    return early
+  }
+
+  /** The whole of it. @throws as `beginning`. */
+  async whole(): Promise<Buffer> {
+    checkLength(this.#request, this.#limit)
+    this.#source?.resume()
+    return this.#read()
+  }
+
+  /** Nobody wants what is still to come: it is read and dropped, so that the sender reads the answer. */
+  drop(): void {
+    if (this.#source === undefined) return
+    this.#source.removeAllListeners('data')
+    if (this.#source !== this.#request) {
+      this.#request.unpipe()
+      this.#source.destroy()
+    }
+    this.#request.removeAllListeners('data').resume()
+  }
+
+  #read(): Promise<Buffer> {
+    return (this.#whole ??= this.#begin())
+  }
+
+  async #begin(): Promise<Buffer> {
+    const request = this.#request
+    const limit = this.#limit
+    const taken = takenByFramework(request)
+    if (taken !== undefined) return withinLimit(taken, limit)
+    const coding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+    if (coding === 'identity') return this.#collect((this.#source = request))
+    const inflate = inflaterOf(coding)
+    let read = 0
+    request.on('data', (chunk: Buffer) => {
+      read += chunk.length
+      if (read > limit) inflate.destroy(tooLarge(limit))
+    })
+    request.pipe(inflate)
+    return this.#collect((this.#source = inflate)).finally(() => {
+      request.unpipe(inflate)
+      inflate.destroy()
+      request.resume()
+    })
+  }
+
+  #collect(source: Readable): Promise<Buffer> {
+    const request = this.#request
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let length = 0
+      source.on('data', (chunk: Buffer) => {
+        length += chunk.length
+        if (length > this.#limit) return reject(tooLarge(this.#limit))
+        chunks.push(chunk)
+        if (length <= EARLY_BYTES || this.#onMore === undefined) return
+        source.pause()
+        this.#onMore()
+      })
+      source.once('end', () =>
+        resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+      )
+      source.once('error', (cause) => reject(source === request ? new Cancelled(cause) : asFault(cause)))
+      request.once('close', () => {
+        if (!request.complete) reject(new Cancelled())
+      })
+    })
+  }
 }
 
 /** @throws HttpError 413 for a body that says that it is over the limit. */
-export function checkLength({ headers }: IncomingMessage, limit: number): void {
-  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+export function checkLength(request: IncomingMessage, limit: number): void {
+  if (lengthOf(request) > limit) throw tooLarge(limit)
 }
+
+/** As the request says. */
+const lengthOf = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0)
 
 /** Parses the bytes of a body as JSON; undefined when there are none. */
 export function jsonOf(bytes: Buffer): Json | undefined {
@@ -65,25 +140,6 @@ export function checkJsonType(contentType: string | undefined): void {
   if (JSON_TYPE.test(type) && isUtf8Text) return
   throw new HttpError(415, 'INVALID_ARGUMENT', 'the Content-Type must be application/json in UTF-8', {
     accept: 'application/json',
-  })
-}
-
-function collect(source: Readable, request: IncomingMessage, limit: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let length = 0
-    source.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= limit) chunks.push(chunk)
-      else reject(tooLarge(limit))
-    })
-    source.once('end', () =>
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
-    )
-    source.once('error', (cause) => reject(source === request ? new Cancelled(cause) : asFault(cause)))
-    request.once('close', () => {
-      if (!request.complete) reject(new Cancelled())
-    })
   })
 }
 

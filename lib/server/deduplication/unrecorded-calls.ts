@@ -3,7 +3,8 @@ import { type Claim, withoutAnswer } from './deduplication-store.js'
 
 /** As long as an answer is kept by default. */
 const LONGEST_MS = 10 * 60_000
-const RETRY_MS = 3_000
+/** Well within what is left of a lease when an answer is not kept, so that a short failure of the store lets nobody in. */
+const RETRY_MS = 1_000
 /** Beyond it the oldest are given up: the store has been out of order for so many calls. */
 const MAX_CALLS = 10_000
 
