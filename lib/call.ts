@@ -103,6 +103,8 @@ export interface Incoming {
   readonly ignoredMask?: readonly string[]
   /** Where the body is still to come: the request so far is what path and query say. */
   readonly rest?: RestOfRequest
+  /** Why the request cannot be read, which is then an empty one; the call is limited and logged like any other. */
+  readonly unreadable?: Error | undefined
   /** Writes the answer of a unary call as it goes out. What it throws is what became of the call. */
   readonly write?: (answer: Message) => void
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Message, Registry } from '@bufbuild/protobuf'
+import { create, type Message, type Registry } from '@bufbuild/protobuf'
 import { AshlarError, Internal, InvalidArgument } from '../errors.js'
 import { errorForLog } from '../faults/driver-fault.js'
 import { checkMaskPaths } from '../resource/mask-paths.js'
@@ -58,8 +58,18 @@ export async function call(
   if (awaitsContinue(request)) checkLength(request, limit)
   const early = await earlyPart(setup, request, body)
   let incoming: Incoming | undefined
+  let unreadable: Error | undefined
+  const firstOf = (): Message => {
+    try {
+      return early === undefined ? messageOf(NO_BODY) : read(early)
+    } catch (error) {
+      if (options.dispatcher.readsRest !== true) throw error
+      unreadable = error as Error
+      return create(binding.method.input)
+    }
+  }
   try {
-    const message = early === undefined ? messageOf(NO_BODY) : read(early)
+    const message = firstOf()
     const rest: RestOfRequest = {
       knows: (field) => isKnown(binding, field),
       read: async () => {
@@ -71,6 +81,7 @@ export async function call(
     incoming = {
       ...incomingOf(binding, request, caller, setup.forwarded, ignored.map(pathOf)),
       ...(early === undefined && { rest }),
+      unreadable,
     }
     const answer = binding.method.methodKind === 'unary' ? unary : stream
     await answer(setup, binding, incoming, message, request, response)

@@ -1,10 +1,11 @@
-import type { DescMethod, Message } from '@bufbuild/protobuf'
+import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { Unimplemented } from '../errors.js'
-import type { Dispatcher } from '../call.js'
+import type { Dispatcher, Incoming } from '../call.js'
 import { Call, type Next, type Reply } from './chain/interceptor.js'
 import type { OperationRunner } from './operations/operation-runner.js'
 import type { Registered } from './methods/registry.js'
 import { isStream } from './chain/reply.js'
+import type { Method } from './chain/method.js'
 
 /** What both doors call: finds the method and sends the call through the composed chain. */
 export const dispatcher = (
@@ -18,6 +19,15 @@ export const dispatcher = (
       throw new Unimplemented(`${desc.parent.typeName}.${desc.name} is not served here`)
     return registered
   }
+  const callOfOne = async (method: Method, incoming: Incoming, requests: AsyncIterable<Message>) => {
+    try {
+      return new Call(method, incoming, await onlyOne(requests), undefined, runner)
+    } catch (error) {
+      const call = new Call(method, incoming, create(method.desc.input), undefined, runner)
+      call.unreadable = error as Error
+      return call
+    }
+  }
   return {
     readsRest: true,
     unary(incoming, request) {
@@ -28,7 +38,7 @@ export const dispatcher = (
       const { method } = find(incoming.method)
       const call = method.clientStreams
         ? new Call(method, incoming, undefined, requests, runner)
-        : new Call(method, incoming, await onlyOne(requests), undefined, runner)
+        : await callOfOne(method, incoming, requests)
       const reply = await chain(call)
       if (isStream(reply)) yield* reply
       else yield reply

@@ -30,6 +30,8 @@ export type Interceptor<Adds extends object = object, Needs extends object = obj
 export class Call {
   /** The mask paths that must write nothing. */
   ignoredMask: readonly string[]
+  /** Why the request cannot be read; undefined where it can. */
+  unreadable: Error | undefined
   /** What of the request is still to be read, until authorization has read it. */
   rest: RestOfRequest | undefined
   /** The handler's own work, which may go on when the call was answered already; undefined until it starts. */
@@ -49,6 +51,7 @@ export class Call {
   ) {
     this.ignoredMask = incoming.ignoredMask ?? []
     this.rest = incoming.rest
+    this.unreadable = incoming.unreadable
   }
 
   get path(): string {

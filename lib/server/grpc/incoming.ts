@@ -9,6 +9,7 @@ export class GrpcIncoming implements Incoming {
   readonly trailers = new Metadata()
   readonly caller: Caller
   readonly deadline: number | undefined
+  unreadable: Error | undefined
   /** The answer of a unary call. */
   bytes: Uint8Array = NOTHING
 

@@ -10,7 +10,10 @@ import { type Listener, type NextCall, statusOf } from './unary.js'
 const TOKEN = 'ashlar-call-bin'
 const calls = new WeakMap<Uint8Array, Streamed>()
 
-/** A client on Node half-closes a stream that it cancels, and resets it right behind that: an end is one when no reset follows. */
+/**
+ * A client on Node half-closes a stream that it cancels, and resets it in a packet of its own right behind that: an end is one when
+ * no reset follows. Nothing in the half-close tells the two apart.
+ */
 const RESET_FOLLOWS_MS = 2
 
 /** What grpc-js has heard of the requests of a streaming call. */

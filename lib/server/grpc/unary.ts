@@ -1,4 +1,5 @@
-import { type DescMethod, fromBinary } from '@bufbuild/protobuf'
+import { randomUUID } from 'node:crypto'
+import { create, type DescMethod, fromBinary, type Message } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata, ServerInterceptingCall, status } from '@grpc/grpc-js'
 import { AshlarError, CODES, Internal, InvalidArgument, Unimplemented } from '../../errors.js'
 import { toStatusBytes } from '../../error-details.js'
@@ -6,6 +7,7 @@ import type { Dispatcher } from '../../call.js'
 import { type Arrival, cutRequest } from './arrival.js'
 import { GrpcIncoming } from './incoming.js'
 import { fromGrpc, toGrpc } from './metadata.js'
+import { acceptableRequestId } from '../../text/request-id.js'
 
 export type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 export type Listener = Parameters<NextCall['start']>[0]
@@ -85,11 +87,20 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
       }
     }
     try {
-      const reply = this.#dispatcher.unary(incoming, decode(this.#method, bytes))
+      const reply = this.#dispatcher.unary(incoming, this.#requestOf(incoming, bytes))
       if (reply instanceof Promise) reply.then(send, fail)
       else send()
     } catch (error) {
       fail(error)
+    }
+  }
+
+  #requestOf(incoming: GrpcIncoming, bytes: Uint8Array): Message {
+    try {
+      return decode(this.#method, bytes)
+    } catch (error) {
+      incoming.unreadable = error as Error
+      return create(this.#method.input)
     }
   }
 
@@ -115,6 +126,10 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
 
   #refuse(error: AshlarError): void {
     this.#ended = true
+    const [given] = this.#metadata?.get('x-request-id') ?? []
+    const headers = new GrpcMetadata()
+    headers.set('x-request-id', acceptableRequestId(given?.toString()) ?? randomUUID())
+    this.#call.sendMetadata(headers)
     this.#call.sendStatus(statusOf(error, new GrpcMetadata()))
   }
 }

@@ -11,10 +11,11 @@ export interface Verified {
   readonly verified: Principal | undefined
 }
 
-/** Verifies the bearer where one is presented, on public methods too. */
+/** Verifies the bearer where one is presented, on public methods too. A request that cannot be read goes no further. */
 export const authentication =
   (authenticator: Authenticator | undefined, logger: Logger): Interceptor<Verified, RequestId & Limited> =>
   (call, next) => {
+    if (call.unreadable !== undefined) throw call.unreadable
     const token = authenticator === undefined ? undefined : bearerOf(call.metadata.get('authorization'))
     if (authenticator === undefined || token === undefined) return next(call.with({ verified: undefined }))
     const { metadata, peer, time } = call

@@ -27,7 +27,8 @@ export const payloads =
           return whole
         },
       }
-    else if (call.request !== undefined) write('request', input, call.request)
+    else if (call.request !== undefined && call.unreadable === undefined)
+      write('request', input, call.request)
     return whenAnswered(next(passed), (reply) => {
       if (!isStream(reply)) write('response', output, reply)
       return reply
