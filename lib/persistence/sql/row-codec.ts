@@ -5,8 +5,6 @@ import type { Row } from '../engines/executor/executor.js'
 import { bindOf } from '../dialects/bind.js'
 import type { PlanValue } from '../query/plan.js'
 import { storedTime } from '../dialects/stored-time.js'
-import type { Dialect } from '../dialects/dialect.js'
-import type { Row } from '../engines/executor/executor.js'
 
 /** Entity value → what the driver is given. */
 export type Encode = (value: unknown) => unknown

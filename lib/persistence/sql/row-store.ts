@@ -18,7 +18,7 @@ import { searchPredicate } from '../dialects/search-sql.js'
 import type { Page } from '../contract/repository.js'
 import { Statements } from './statements.js'
 import { exactTime } from '../dialects/stored-time.js'
-import { encoderOf, hydratorOf, type Encode, type Hydrate, exactTime } from './row-codec.js'
+import { encoderOf, hydratorOf, type Encode, type Hydrate } from './row-codec.js'
 import type { TableName } from '../schema/table-name.js'
 
 /** Which row a statement reaches. */
