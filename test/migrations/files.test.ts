@@ -35,7 +35,11 @@ const REFUSED: readonly (readonly [name: string, files: Readonly<Record<string, 
   ['a module that starts at 0001', { '0001_a.up.sql': '' }, /0001_a: .*a module’s first migration is 0002/],
   ['an edited baseline', { '0001_framework_init.up.sql': 'x' }, /0001_framework_init: .*framework’s own/],
   ['a module in the band of upgrades', { ...OK, '8001_a.up.sql': '' }, /8001_a: .*framework’s own/],
-  ['a NUL character', { '0002_a.up.sql': 'a\0' }, /0002_a\.up\.sql: has a NUL character/],
+  [
+    'a NUL character',
+    { '0002_a.up.sql': 'a\0', '0002_a.down.sql': '' },
+    /: 1 problem\(s\)\s+- 0002_a\.up\.sql: has a NUL character$/,
+  ],
   ['files for another engine alone', { 'mysql/0002_a.up.sql': '' }, /there is no file in postgres\//],
 ]
 
@@ -129,10 +133,13 @@ describe('readMigrations', () => {
     expect((error as DeclarationError).problems).to.have.length(3)
   })
 
-  it('refuses bytes that are no UTF-8, and a folder that is not there', async () => {
+  it('refuses bytes that are no UTF-8, and a file or folder that cannot be read', async () => {
     write({ '0002_a.up.sql': Buffer.from([0x53, 0xff]) })
+    const other = join(folder, 'other')
+    mkdirSync(join(other, '0002_b.up.sql'), { recursive: true })
     for (const [source, text] of [
       [folder, /0002_a\.up\.sql: is not UTF-8/],
+      [other, /- 0002_b\.up\.sql: cannot be read \(EISDIR\)$/],
       [join(folder, 'nowhere'), /the folder .*nowhere cannot be read/],
     ] as const) {
       const error: unknown = await readMigrations(source, 'postgres').catch((reason: unknown) => reason)

@@ -95,7 +95,9 @@ async function readFolder(folder: string): Promise<Files> {
   return new Map(
     await Promise.all(
       names.map(async (name): Promise<[string, string]> => {
-        const bytes = await readFile(join(folder, name))
+        const bytes = await readFile(join(folder, name)).catch(({ code }: NodeJS.ErrnoException) => {
+          throw new DeclarationError('migrations', [`${name}: cannot be read (${code ?? 'unknown'})`])
+        })
         try {
           return [name, utf8.decode(bytes)]
         } catch {
@@ -122,11 +124,12 @@ function paired(files: Files, problems: string[]): readonly Migration[] {
   for (const [file, text] of files) {
     const [, digits = '', description = '', direction] = FILE_NAME.exec(file) ?? []
     const version = Number(digits)
-    const problem = direction === undefined ? BADLY_NAMED : (numberProblem(digits) ?? textProblem(text))
+    const problem = direction === undefined ? BADLY_NAMED : numberProblem(digits)
     if (problem !== undefined) {
       problems.push(`${file}: ${problem}`)
       continue
     }
+    if (text.includes('\0')) problems.push(`${file}: has a NUL character`)
     const name = `${digits}_${description}`
     const pair = found.get(version) ?? { name }
     if (pair.name !== name) problems.push(`${file}: ${pair.name} has the number ${digits} already`)
@@ -150,9 +153,6 @@ function numberProblem(digits: string): string | undefined {
     ? undefined
     : 'numbers are 0001 to 7999, 8001 to 8999 (the framework’s) and 9001 to 9999 (generated)'
 }
-
-const textProblem = (text: string): string | undefined =>
-  text.includes('\0') ? 'has a NUL character' : undefined
 
 const normalised = (text: string): string => text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
 
