@@ -184,7 +184,11 @@ onEachEngine('ashlar migrate', (database) => {
       stdout: '{\n  "rolledBack": []\n}\n',
     })
     const verify = await run('verify')
-    expect(verify).to.include({ exit: 1, stdout: '0002_t2 is not applied\n0003_t3 is not applied\n' })
+    expect(verify).to.include({
+      exit: 1,
+      stdout:
+        '0002_t2 is not applied: run ashlar migrate up\n0003_t3 is not applied: run ashlar migrate up\n',
+    })
   })
 
   it('exits with 6 when a file fails, and says where', async () => {
