@@ -86,14 +86,19 @@ export const transactions = (holder: Holder): void => {
         const { specimens } = holder.subject
         await specimens.transaction(async () => {
           let leave: () => void = () => {}
-          const nested = specimens.transaction(async () => {
-            await make('inside')
-            await new Promise<void>((go) => (leave = go))
-            throw new Stop()
+          let failing: Promise<unknown> = Promise.resolve()
+          await new Promise<void>((started) => {
+            const nested = specimens.transaction(async () => {
+              await make('inside')
+              await new Promise<void>((go) => {
+                leave = go
+                started()
+              })
+              throw new Stop()
+            })
+            failing = rejection(nested, Stop)
           })
-          const failing = rejection(nested, Stop)
           const beside = make('beside')
-          await new Promise((resolve) => setTimeout(resolve, 20))
           leave()
           await Promise.all([failing, beside])
         })
