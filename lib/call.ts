@@ -85,10 +85,10 @@ export class Caller {
   }
 }
 
-/** What a door (gRPC or HTTP) hands to the chain. `headers` and `trailers` are filled for it, also when the call fails. */
+/** What a listener (gRPC or HTTP) hands to the chain. `headers` and `trailers` are filled for it, also when the call fails. */
 export interface Incoming {
   readonly method: DescMethod
-  readonly door: 'grpc' | 'http'
+  readonly transport: 'grpc' | 'http'
   readonly metadata: Metadata
   readonly caller: Caller
   /** The caller's own deadline, in milliseconds since the epoch. */
@@ -116,7 +116,7 @@ export interface RestOfRequest {
   read(): Promise<{ readonly request: Message; readonly ignoredMask: readonly string[] }>
 }
 
-/** The composed chain with the handlers behind it: the one way in, whatever the door. Throws or rejects with an `AshlarError`. */
+/** The composed chain with the handlers behind it: the one way in, whatever the listener. Throws or rejects with an `AshlarError`. */
 export interface Dispatcher {
   /** Whether it reads `rest`, once a call is let in. Any other is given a rest only where the caller itself waits with it. */
   readonly readsRest?: boolean

@@ -26,7 +26,7 @@ export const GUESSABLE =
  * @throws Failure when two hosts would become the same client without a project that says so.
  */
 export function clientsOf(routes: readonly Route[]): readonly Client[] {
-  return appsOf(routes).map(({ name, routes: ofApp }) => toClient(name, frontDoor(ofApp)))
+  return appsOf(routes).map(({ name, routes: ofApp }) => toClient(name, defaultRoute(ofApp)))
 }
 
 /** An app: its name and its HTTP routes. */
@@ -75,7 +75,7 @@ function refuseChanceMeeting({ name, routes }: App): void {
 }
 
 /** The route people enter the app by: one with a tile, then one without a path, then by host and path. */
-function frontDoor(routes: readonly [Route, ...Route[]]): Route {
+function defaultRoute(routes: readonly [Route, ...Route[]]): Route {
   return routes.reduce((best, route) => (byEntrance(route, best) < 0 ? route : best))
 }
 

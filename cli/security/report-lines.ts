@@ -9,8 +9,8 @@ export function reportLines(
 ): string[] {
   const sum = `${methods} methods, ${calls} calls`
   return [
-    ...findings.flatMap(({ check, method, door, text }) => [
-      `${paint.bad(check)} ${method === '' ? 'the service' : method}${door === '' ? '' : ` (${door})`}`,
+    ...findings.flatMap(({ check, method, transport, text }) => [
+      `${paint.bad(check)} ${method === '' ? 'the service' : method}${transport === '' ? '' : ` (${transport})`}`,
       `  ${printable(text, 1_000)}`,
     ]),
     ...notChecked.map(

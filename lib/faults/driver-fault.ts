@@ -58,7 +58,7 @@ function driverErrorIn(error: unknown, depth: number): unknown {
 }
 
 /** SQLSTATE classes whose texts are made of names; 22 (data) and P0 (RAISE) repeat values, 42601 repeats the statement. */
-const NAMES_ALONE = /^(?:08|23|28|3D|3F|40|42(?!601)|53|54|55|57|58)/
+const NAMES_ONLY = /^(?:08|23|28|3D|3F|40|42(?!601)|53|54|55|57|58)/
 const RAISED = 'pl_exec.c'
 
 /**
@@ -100,7 +100,7 @@ function safeMessage(error: unknown): string | undefined {
   const [message, code] = [of('message'), of('code')]
   if (typeof message !== 'string' || message.length > LONGEST_MESSAGE) return undefined
   if (typeof of('severity') === 'string' && typeof code === 'string')
-    return NAMES_ALONE.test(code) && of('file') !== RAISED ? message : undefined
+    return NAMES_ONLY.test(code) && of('file') !== RAISED ? message : undefined
   if (typeof of('sqlState') === 'string') return MYSQL.test(message) ? message : undefined
   if (typeof of('syscall') === 'string' || CONNECTION.test(message)) return message
   return SQLITE.exec(message)?.[0]

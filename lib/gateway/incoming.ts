@@ -12,7 +12,7 @@ export const incomingOf = (
   ignoredMask: readonly string[],
 ): Incoming => ({
   method,
-  door: 'http',
+  transport: 'http',
   metadata: metadataOf(request, forwarded),
   caller,
   deadline: deadlineOf(request, Date.now()),

@@ -3,7 +3,7 @@ import type { Migration } from './files/migration-files.js'
 import { lintDown, toProblem } from './migration-set.js'
 import { downOnMysql } from './mysql/step.js'
 import type { ResolvedOptions } from './session/options.js'
-import { recoverAlone } from './postgres/recovery.js'
+import { recoverNonTransactional } from './postgres/recovery.js'
 import { downOnPostgres } from './postgres/step.js'
 import type { Session } from './session/session.js'
 import { splitStatements } from './sql/statements.js'
@@ -43,7 +43,7 @@ export async function endRollBack(
   const step = downStep(session, options, row, shipped)
   const isUndone =
     session.dialect === 'postgres'
-      ? await recoverAlone(step, row, true)
+      ? await recoverNonTransactional(step, row, true)
       : row.error === undefined || row.statementsDone < -1
   if (!isUndone) {
     const statementsDone = splitStatements(row.upSql ?? '', session.dialect).statements.length
@@ -87,7 +87,7 @@ function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
  * @throws {MigrationError} when MySQL has done a part of it, which only the way up can finish.
  */
 async function isNeverApplied(step: Step, row: AppliedVersion): Promise<boolean> {
-  if (step.session.dialect === 'postgres') return !(await recoverAlone(step, row, true))
+  if (step.session.dialect === 'postgres') return !(await recoverNonTransactional(step, row, true))
   if (row.statementsDone === 0 && row.error !== undefined) return true
   const { statements } = splitStatements(row.upSql ?? '', 'mysql')
   if (statements.length === 1) return false

@@ -22,10 +22,10 @@ export function searchMigrations(tables: readonly SearchTable[], committed: Migr
   const files: Record<string, string> = {}
   let next = firstFree(committed)
   for (const table of [...tables].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
-    const isAlone = tables.every(
+    const isOnly = tables.every(
       (other) => other === table || inFileName(other.table) !== inFileName(table.table),
     )
-    const before = latestVector(table, committed, isAlone)
+    const before = latestVector(table, committed, isOnly)
     if (before?.vector === table.vector) Object.assign(files, pairAt(before.version, committed))
     else {
       Object.assign(files, newPair(next, table, before?.vector))
@@ -73,11 +73,11 @@ const VECTOR = /GENERATED ALWAYS AS \(([^]*)\) STORED;\n$/
 function latestVector(
   table: SearchTable,
   committed: MigrationFiles,
-  isAlone: boolean,
+  isOnly: boolean,
 ): { version: number; vector: string | undefined } | undefined {
   const [latest] = Object.entries(committed)
     .map(([name, sql]) => ({ file: VECTOR_FILE.exec(name), sql }))
-    .filter(({ file, sql }) => file?.[2] === inFileName(table.table) && isAbout(sql, table, isAlone))
+    .filter(({ file, sql }) => file?.[2] === inFileName(table.table) && isAbout(sql, table, isOnly))
     .map(({ file, sql }) => ({ version: Number(file?.[1]), vector: VECTOR.exec(sql)?.[1] }))
     .sort((a, b) => b.version - a.version)
   return latest
@@ -85,12 +85,12 @@ function latestVector(
 
 /**
  * Whether a file of the table's name is about it, and not about one of the same name in another schema.
- * @param isAlone - whether no other table has such files: then one that names no schema, or is not ours any more, is about it.
+ * @param isOnly - whether no other table has such files: then one that names no schema, or is not ours any more, is about it.
  */
-function isAbout(sql: string, table: SearchTable, isAlone: boolean): boolean {
+function isAbout(sql: string, table: SearchTable, isOnly: boolean): boolean {
   if (sql.includes(`ALTER TABLE ${nameOf(table)} `)) return true
   const isElsewhere = table.schema !== undefined && QUALIFIED.test(sql)
-  return isAlone && !isElsewhere
+  return isOnly && !isElsewhere
 }
 
 const QUALIFIED = /ALTER TABLE "(?:[^"]|"")*"\."/

@@ -7,7 +7,7 @@ import type { Registered } from './methods/registry.js'
 import { isStream } from './chain/reply.js'
 import type { Method } from './chain/method.js'
 
-/** What both doors call: finds the method and sends the call through the composed chain. */
+/** What both listeners call: finds the method and sends the call through the composed chain. */
 export const dispatcher = (
   methodFor: (desc: DescMethod) => Registered | undefined,
   chain: Next<Call>,

@@ -14,10 +14,10 @@ import type { Deadline } from './chain/deadline.js'
 import { developmentGuard } from './development-guard.js'
 import { dispatcher } from './dispatch.js'
 import { authorizationGate } from './authz/start-up-check.js'
-import { GrpcDoor } from './grpc/grpc-listener.js'
+import { GrpcListener } from './grpc/grpc-listener.js'
 import { handle, type Handler, type Implementation } from './chain/handler.js'
 import { healthRules, healthService, HealthState } from './lifecycle/health.js'
-import { HttpDoor } from './http/http-listener.js'
+import { OwnHttpListener } from './http/own-http-listener.js'
 import { OperationRunner } from './operations/operation-runner.js'
 import { answersOperation, operationRules, operationsService } from './operations/operations-service.js'
 import { type Method, pathOf } from './chain/method.js'
@@ -225,11 +225,15 @@ export class Server {
 
   async #run(signal: AbortSignal): Promise<void> {
     const { grpcAddr, httpAddr, limits, tls } = this.#config
-    const grpc = new GrpcDoor(this.#registry.services(), this.#dispatcher, limits, grpcCredentials(tls))
+    const grpc = new GrpcListener(this.#registry.services(), this.#dispatcher, limits, grpcCredentials(tls))
     const gateway = httpAddr === '' ? undefined : this.#gateway
-    const http = gateway === undefined ? undefined : this.#newHttpDoor(gateway)
+    const http = gateway === undefined ? undefined : this.#newHttpListener(gateway)
     const mounted = this.#mounted
-    const doors = [grpc, ...(http === undefined ? [] : [http]), ...(mounted === undefined ? [] : [mounted])]
+    const listeners = [
+      grpc,
+      ...(http === undefined ? [] : [http]),
+      ...(mounted === undefined ? [] : [mounted]),
+    ]
     try {
       await this.#health.start()
       this.#grpcAddr = await grpc.listen(grpcAddr)
@@ -242,7 +246,7 @@ export class Server {
       http?.retire()
       if (signal.aborted) await pause(this.#config.shutdownDelayMs)
       this.#health.end()
-      await shutdown([...doors, { drain: () => this.#runner.stop(), close: () => {} }], this.#openCalls)
+      await shutdown([...listeners, { drain: () => this.#runner.stop(), close: () => {} }], this.#openCalls)
     }
   }
 
@@ -284,9 +288,9 @@ export class Server {
     for (const service of reflectionServices) this.#registry.add(service, { implementation })
   }
 
-  #newHttpDoor({ listener }: Gateway): HttpDoor {
+  #newHttpListener({ listener }: Gateway): OwnHttpListener {
     const { limits, httpTls } = this.#config
-    return new HttpDoor(traced(identified(listener), this.#telemetry), {
+    return new OwnHttpListener(traced(identified(listener), this.#telemetry), {
       headersTimeoutMs: limits.httpHeadersMs,
       requestTimeoutMs: limits.httpRequestMs,
       keepAliveTimeoutMs: limits.httpKeepaliveMs,

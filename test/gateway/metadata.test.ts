@@ -49,10 +49,10 @@ describe('metadata of a call through the gateway', () => {
       )
     })
 
-  it('says which door, who, and until when', async () => {
+  it('says which listener, who, and until when', async () => {
     const before = Date.now()
     const incoming = await heard({})
-    expect(incoming.door).to.equal('http')
+    expect(incoming.transport).to.equal('http')
     expect(incoming.method.name).to.equal('Echo')
     expect(incoming.peer).to.match(/^127\.0\.0\.1:\d+$/)
     expect(incoming.deadline).to.be.within(before + 5000, Date.now() + 5000)

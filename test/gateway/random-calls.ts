@@ -3,14 +3,14 @@ import fc from 'fast-check'
 import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { EchoService, NoteService, SpecimenService } from '../support/gen/specimens_pb.js'
 
-/** One call that both doors can carry. */
+/** One call that both listeners can carry. */
 export interface RandomCall {
   readonly method: DescMethod
   /** Which of the method's spellings in HTTP, counted around. */
   readonly binding: number
   /** Whether JSON is written with the names of the .proto. */
   readonly protoNames: boolean
-  /** As `create` takes it, but for texts that begin with `$`: what the door itself answered before. */
+  /** As `create` takes it, but for texts that begin with `$`: what the listener itself answered before. */
   readonly request: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string | readonly string[]>>
 }

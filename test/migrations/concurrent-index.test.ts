@@ -157,7 +157,7 @@ onEachEngine(
     })
 
     /** What the table says when the host died in the middle: dirty, and no error. */
-    const cutOff = (statementsDone: number) =>
+    const interrupted = (statementsDone: number) =>
       database().rows(
         `UPDATE ashlar_migrations SET dirty = true, error = NULL, statements_done = ${statementsDone} WHERE version = 3`,
       )
@@ -165,14 +165,14 @@ onEachEngine(
     it('that a dying host had finished is not run again', async () => {
       await migrator({ ...tables(2), ...INDEX }).up()
       const [before] = await database().rows("SELECT 'i'::regclass::oid AS oid")
-      await cutOff(0)
+      await interrupted(0)
       expect((await migrator({ ...tables(2), ...INDEX }).up()).applied).to.deep.equal(['0003_i'])
       expect(await database().rows("SELECT 'i'::regclass::oid AS oid")).to.deep.equal([before])
     })
 
     it('that a dying host had finished is built anew when the file says something else', async () => {
       await migrator({ ...twoColumns, ...unique('id') }).up()
-      await cutOff(0)
+      await interrupted(0)
       await migrator({ ...twoColumns, ...file('0003_i', 'CREATE INDEX CONCURRENTLY i ON t2 (a)', '') }).up()
       const [row] = await database().rows("SELECT pg_get_indexdef('i'::regclass) AS made")
       expect(row?.made).to.match(/CREATE INDEX i ON public\.t2 USING btree \(a\)/)
@@ -182,11 +182,11 @@ onEachEngine(
       const files = { ...tables(2), ...INDEX }
       await migrator(files).up()
       await database().rows('DROP INDEX i')
-      await cutOff(-1)
+      await interrupted(-1)
       expect((await migrator(files).up()).applied).to.deep.equal(['0003_i'])
       expect(await indexes()).to.include('i')
       await database().rows('DROP INDEX i')
-      await cutOff(-1)
+      await interrupted(-1)
       expect((await migrator(files).down(2)).rolledBack).to.deep.equal(['0003_i'])
       expect(await rowOf(3)).to.equal(undefined)
     })
@@ -194,7 +194,7 @@ onEachEngine(
     it('whose rollback a dying host had not begun is still applied', async () => {
       const files = { ...tables(2), ...INDEX }
       await migrator(files).up()
-      await cutOff(-1)
+      await interrupted(-1)
       expect((await migrator(files).up()).applied).to.deep.equal([])
       expect(await migrator(files).verify()).to.deep.equal([])
     })

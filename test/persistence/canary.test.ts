@@ -9,7 +9,7 @@ import { resourceModel } from '../../lib/resource/resource-model.js'
 import { collated, repositoriesOn } from '../conformance/open-subject.js'
 import { asTenant, inAcme, type Subject } from '../conformance/subject.js'
 import { type Backend, databases, describeOn, type OpenBackend } from '../support/backends.js'
-import { Aviary, CANARY, everythingSaidOf, outputOf, saidByServerOf } from '../support/canaries.js'
+import { SecretTracker, CANARY, everythingSaidOf, outputOf, saidByServerOf } from '../support/canaries.js'
 import { rejection } from '../support/rejection.js'
 import { Note, Specimen } from '../support/specimen.js'
 import { statement } from '../support/statement.js'
@@ -102,7 +102,7 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
   let opened: OpenBackend
   let dataSource: DataSource
   let dialect: Dialect
-  let aviary: Aviary
+  let tracker: SecretTracker
   let specimens: Specimens
 
   before(async () => {
@@ -114,8 +114,8 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
 
   /** The table, with a foreign key, a check and a trigger that repeats the row, and two rows of canaries in it. */
   beforeEach(async () => {
-    aviary = new Aviary()
-    const { minter, encryptor } = aviary
+    tracker = new SecretTracker()
+    const { minter, encryptor } = tracker
     specimens = repositoriesOn(dataSource, { minter, encryptor }).specimens
     await forgetDeadConnections(dataSource)
     for (const table of ['moved', 'specimens', 'shelves'])
@@ -157,14 +157,14 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
       }
     })
     for (const [what, text] of Object.entries({ ...said, output }))
-      expect(aviary.foundIn(text), what).to.deep.equal([])
+      expect(tracker.foundIn(text), what).to.deep.equal([])
   }
 
   it('knows a canary when it sees one', async () => {
     const wire = await everythingSaidOf(new Error('x', { cause: { deep: { row: [bird('row')] } } }))
-    expect(aviary.foundIn(wire)).to.have.length(1)
+    expect(tracker.foundIn(wire)).to.have.length(1)
     const output = await outputOf(async () => void process.stderr.write(bird('stderr')))
-    expect(aviary.foundIn(output)).to.have.length(1)
+    expect(tracker.foundIn(output)).to.have.length(1)
   })
 
   for (const [what, operation] of Object.entries(REFUSED))
@@ -257,7 +257,7 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
 
   it('repeats no value when somebody else asks', async () => {
     const error = await asTenant('globex', () => specimens.get(bird('id'))).catch((reason: unknown) => reason)
-    expect(aviary.foundIn(await everythingSaidOf(error))).to.deep.equal([])
+    expect(tracker.foundIn(await everythingSaidOf(error))).to.deep.equal([])
   })
 
   /** Ends the connection of the statement that waits for a lock. */

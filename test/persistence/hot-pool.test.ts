@@ -7,7 +7,7 @@ import { drill } from '../support/drill.js'
 import { rejection } from '../support/rejection.js'
 
 /** A server within the process: it lets in, refuses, loses and closes when it is told to. */
-class Door {
+class FakeServer {
   readonly sessions = new Set<Client>()
   readonly knocking: Client[] = []
   most = 0
@@ -43,7 +43,7 @@ class Client implements Connection<Client> {
   constructor(
     readonly dsn: string,
     readonly keeper: Keeper,
-    private readonly door: Door,
+    private readonly server: FakeServer,
   ) {
     this.opened = new Promise((resolve, reject) => {
       this.decide = (reason) => (reason === undefined ? resolve() : reject(reason))
@@ -63,9 +63,9 @@ class Client implements Connection<Client> {
   }
 
   gone(): void {
-    if (!this.door.sessions.delete(this)) return
-    const place = this.door.knocking.indexOf(this)
-    if (place >= 0) this.door.knocking.splice(place, 1)
+    if (!this.server.sessions.delete(this)) return
+    const place = this.server.knocking.indexOf(this)
+    if (place >= 0) this.server.knocking.splice(place, 1)
     this.decide(new Unavailable('hung up'))
     this.keeper.broken(new Unavailable('hung up'))
     this.keeper.closed()
@@ -75,9 +75,9 @@ class Client implements Connection<Client> {
 const MAX = 3
 const REFUSED = new TypeError('refused')
 
-const poolOf = (door: Door, drained: string[] = [], loginGraceMs = 50) =>
+const poolOf = (server: FakeServer, drained: string[] = [], loginGraceMs = 50) =>
   new HotPool<Client>('a', {
-    connect: door.connect,
+    connect: server.connect,
     withPassword: (dsn) => Promise.resolve(dsn),
     max: MAX,
     queueLimit: Number.POSITIVE_INFINITY,
@@ -101,14 +101,14 @@ const acquire = (pool: HotPool<Client>) =>
   })
 
 describe('HotPool', () => {
-  const letAllIn = async (door: Door, until: Promise<unknown>) => {
+  const letAllIn = async (server: FakeServer, until: Promise<unknown>) => {
     let isOver = false
     const over = until.then(
       () => (isOver = true),
       () => (isOver = true),
     )
     while (!isOver) {
-      door.letIn()
+      server.letIn()
       await turn()
     }
     await over
@@ -133,9 +133,9 @@ describe('HotPool', () => {
         fc.array(fc.tuple(step, fc.nat(20)), { maxLength: 60 }),
         fc.boolean(),
         async (steps, isAbrupt) => {
-          const door = new Door()
+          const server = new FakeServer()
           const drained: string[] = []
-          const pool = poolOf(door, drained, 5)
+          const pool = poolOf(server, drained, 5)
           const out: Client[] = []
           const waiting = new Set<Promise<void>>()
           const moves = new Set<Promise<void>>()
@@ -158,10 +158,10 @@ describe('HotPool', () => {
               waiting.add(waits)
             } else if (what === 'give back' || what === 'give back broken') {
               out.splice(n % (out.length || 1), 1)[0]?.keeper.giveBack(what === 'give back broken')
-            } else if (what === 'let in') door.letIn()
-            else if (what === 'fail') door.refuse(new TypeError('failed'))
-            else if (what === 'refuse') door.refuse(REFUSED)
-            else if (what === 'hang up') door.hangUp(n)
+            } else if (what === 'let in') server.letIn()
+            else if (what === 'fail') server.refuse(new TypeError('failed'))
+            else if (what === 'refuse') server.refuse(REFUSED)
+            else if (what === 'hang up') server.hangUp(n)
             else if (what === 'abort') aborting.abort(new TypeError('another came'))
             else if (what === 'replace') {
               aborting.abort(new TypeError('another came'))
@@ -175,7 +175,7 @@ describe('HotPool', () => {
                 ),
               )
             } else await turn()
-            expect(door.sessions.size).to.be.at.most(2 * MAX)
+            expect(server.sessions.size).to.be.at.most(2 * MAX)
             expect(pool.size).to.be.at.most(2 * MAX)
           }
           if (isAbrupt) {
@@ -186,10 +186,10 @@ describe('HotPool', () => {
               await turn()
             }
             await Promise.all([ended, ...waiting, ...moves])
-            expect([pool.size, door.sessions.size, settled]).to.deep.equal([0, 0, asked])
+            expect([pool.size, server.sessions.size, settled]).to.deep.equal([0, 0, asked])
             return
           }
-          // Everybody who waits is served once sessions come back and the door is open.
+          // Everybody who waits is served once sessions come back and the server lets them in.
           const isServed = Promise.all([...waiting])
           const givingBack = (async () => {
             let isOver = false
@@ -199,18 +199,18 @@ describe('HotPool', () => {
               await turn()
             }
           })()
-          await letAllIn(door, Promise.all([isServed, givingBack]))
+          await letAllIn(server, Promise.all([isServed, givingBack]))
           expect(settled).to.equal(asked)
-          await letAllIn(door, Promise.all(moves))
+          await letAllIn(server, Promise.all(moves))
           const last = used.at(-1)!
           const check = acquire(pool)
-          await letAllIn(door, check)
+          await letAllIn(server, check)
           const client = await check
           expect(client.dsn).to.equal(last)
           client.keeper.giveBack()
           await pool.end()
           await turn()
-          expect([pool.size, door.sessions.size]).to.deep.equal([0, 0])
+          expect([pool.size, server.sessions.size]).to.deep.equal([0, 0])
           expect(drained).to.have.members(used.slice(0, -1))
         },
       ),
@@ -219,15 +219,15 @@ describe('HotPool', () => {
   })
 
   it('hands an idle session to the next caller, and closes the ones of a DSN that was replaced', async () => {
-    const door = new Door()
+    const server = new FakeServer()
     const drained: string[] = []
-    const pool = poolOf(door, drained)
+    const pool = poolOf(server, drained)
     const first = acquire(pool)
-    await letAllIn(door, first)
+    await letAllIn(server, first)
     ;(await first).keeper.giveBack()
     expect(await acquire(pool)).to.equal(await first)
     const moved = pool.replace('b', new AbortController().signal)
-    await letAllIn(door, moved)
+    await letAllIn(server, moved)
     const second = await acquire(pool)
     expect(second.dsn).to.equal('b')
     expect(drained).to.deep.equal([])
@@ -238,37 +238,37 @@ describe('HotPool', () => {
   })
 
   it('makes way for another DSN by closing what comes back when twice the pool is open', async () => {
-    const door = new Door()
-    const pool = poolOf(door)
+    const server = new FakeServer()
+    const pool = poolOf(server)
     const old = Array.from({ length: MAX }, () => acquire(pool))
-    await letAllIn(door, Promise.all(old))
-    await letAllIn(door, pool.replace('b', new AbortController().signal))
+    await letAllIn(server, Promise.all(old))
+    await letAllIn(server, pool.replace('b', new AbortController().signal))
     const now = Array.from({ length: MAX }, () => acquire(pool))
-    await letAllIn(door, Promise.all(now))
-    expect(door.sessions.size).to.equal(2 * MAX)
+    await letAllIn(server, Promise.all(now))
+    expect(server.sessions.size).to.equal(2 * MAX)
     const third = pool.replace('c', new AbortController().signal)
     const aborting = new AbortController()
     const inVain = pool.replace('d', aborting.signal)
     aborting.abort(new RangeError('no more'))
     await rejection(inVain, RangeError, /no more/)
     ;(await now[0]!).keeper.giveBack()
-    await letAllIn(door, third)
+    await letAllIn(server, third)
     expect((await acquire(pool)).dsn).to.equal('c')
-    expect(door.most).to.equal(2 * MAX)
+    expect(server.most).to.equal(2 * MAX)
   })
 
   it('refuses at once a login that never worked, and lets whoever comes later wait no longer than the grace', async () => {
-    const door = new Door()
-    const pool = poolOf(door, [], 400)
+    const server = new FakeServer()
+    const pool = poolOf(server, [], 400)
     const first = rejection(acquire(pool), TypeError, /refused/)
     await turn()
-    door.refuse(REFUSED)
+    server.refuse(REFUSED)
     await first
     const second = acquire(pool)
-    await letAllIn(door, second)
+    await letAllIn(server, second)
     const third = rejection(acquire(pool), TypeError, /refused/)
     await turn()
-    door.refuse(REFUSED)
+    server.refuse(REFUSED)
     // Nobody lets in, and nobody refuses again.
     await third
     expect(pool.refusal).to.equal(REFUSED)
@@ -276,7 +276,7 @@ describe('HotPool', () => {
     ;(await second).keeper.giveBack()
     expect(await served).to.equal(await second)
     const grown = acquire(pool)
-    await letAllIn(door, grown)
+    await letAllIn(server, grown)
     await grown
     expect(pool.refusal).to.equal(undefined)
   })

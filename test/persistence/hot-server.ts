@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import { serviceUrl } from '../support/services.js'
-import { PasswordDoor } from './password-door.js'
+import { PasswordProxy } from './password-proxy.js'
 
 export type Engine = 'postgres' | 'mysql'
 
@@ -25,7 +25,7 @@ let made = 0
 
 /**
  * Undefined where the run does without the server; the runner has named it then.
- * @param checksPasswords - PostgreSQL checks none where it trusts whoever comes from its own host; a door before it does.
+ * @param checksPasswords - PostgreSQL checks none where it trusts whoever comes from its own host; a proxy in front of it does.
  */
 export async function hotServer(
   engine: Engine,
@@ -35,7 +35,7 @@ export async function hotServer(
   if (address === undefined) return undefined
   const prefix = `ashlar_dsn_${process.pid}_${++made}`
   if (engine === 'mysql') return onMysql(address, prefix)
-  return onPostgres(address, prefix, checksPasswords ? await PasswordDoor.before(address) : undefined)
+  return onPostgres(address, prefix, checksPasswords ? await PasswordProxy.before(address) : undefined)
 }
 
 async function none(count: () => Promise<number>): Promise<void> {
@@ -53,7 +53,7 @@ const dsnOf = (address: string, user: string, password: string, database: string
 async function onPostgres(
   address: string,
   prefix: string,
-  door: PasswordDoor | undefined,
+  proxy: PasswordProxy | undefined,
 ): Promise<HotServer> {
   const admin = new Client(address)
   await admin.connect()
@@ -77,18 +77,18 @@ async function onPostgres(
       users.add(role)
       await admin.query(`DO $$ BEGIN CREATE ROLE ${role}; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
       await admin.query(`ALTER ROLE ${role} LOGIN PASSWORD '${password}'`)
-      door?.passwords.set(role, password)
-      return dsnOf(door?.address ?? address, role, password, prefix)
+      proxy?.passwords.set(role, password)
+      return dsnOf(proxy?.address ?? address, role, password, prefix)
     },
     lockOut: async (name) => {
-      door?.passwords.set(`${prefix}_${name}`, 'changed')
+      proxy?.passwords.set(`${prefix}_${name}`, 'changed')
       await admin.query(`ALTER ROLE ${prefix}_${name} NOLOGIN PASSWORD 'changed'`)
     },
     sessions,
     gone: (name) => none(() => sessions(name)),
     drop: async () => {
       await inside.end()
-      await door?.close()
+      await proxy?.close()
       await admin.query(`DROP DATABASE ${prefix} WITH (FORCE)`)
       for (const role of users) await admin.query(`DROP ROLE ${role}`)
       await admin.end()

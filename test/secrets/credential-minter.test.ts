@@ -279,14 +279,14 @@ describe('Minted tokens', function () {
     const pool = randomBytes(1 << 20).toString('latin1')
     for (let index = 0; index < count; index++) {
       const guess =
-        index % 2 === 0 ? nearMiss(secret, index) : pool.slice(index % 1_000_000, (index % 1_000_000) + 43)
+        index % 2 === 0 ? almost(secret, index) : pool.slice(index % 1_000_000, (index % 1_000_000) + 43)
       if (guess !== secret && (await minter.verify(guess, stored))) expect.fail('another string verified')
     }
   })
 })
 
 /** The secret with one character changed. */
-function nearMiss(secret: string, index: number): string {
+function almost(secret: string, index: number): string {
   const at = index % secret.length
   return secret.slice(0, at) + ALPHABET.charAt((index / 2) % ALPHABET.length) + secret.slice(at + 1)
 }

@@ -80,7 +80,7 @@ const bindingsOf = (method: DescMethod): readonly (readonly [string, string, obj
   })
 }
 
-const doorsOf = (method: DescMethod): number => 1 + bindingsOf(method).length
+const routesTo = (method: DescMethod): number => 1 + bindingsOf(method).length
 
 describe('the authorization matrix', () => {
   const callable = [Echo, SpecimenService, NoteService]
@@ -146,7 +146,7 @@ describe('the authorization matrix', () => {
     expect(open.map(({ method }) => method).sort()).to.deep.equal([...PUBLIC].sort())
     const methods = services.flatMap((service) => service.methods)
     expect(methods.filter(({ methodKind }) => methodKind !== 'unary').length).to.be.at.least(6)
-    expect(methods.reduce((sum, method) => sum + doorsOf(method), 0)).to.be.at.least(55)
+    expect(methods.reduce((sum, method) => sum + routesTo(method), 0)).to.be.at.least(55)
     expect(bindingsOf(Echo.method.echo)).to.have.length(4)
     expect(bindingsOf(Operations.method.getOperation)).to.have.length(1)
   })

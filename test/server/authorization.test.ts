@@ -105,7 +105,7 @@ describe('a rule with a template', () => {
     const seen: string[] = []
     const read = async (texts: readonly string[]) => {
       const caller = new Caller()
-      const incoming = { method: chat, door: 'grpc', caller, deadline: undefined, peer: '' } as const
+      const incoming = { method: chat, transport: 'grpc', caller, deadline: undefined, peer: '' } as const
       const metadata = { metadata: new Metadata(), headers: new Metadata(), trailers: new Metadata() }
       const call = new Call(
         methodOf(chat),

@@ -114,7 +114,7 @@ describe('what the gRPC listener lets in', () => {
   for (const [text, ms] of timeouts)
     it(`${ms === undefined ? 'refuses' : 'takes'} the timeout "${text}", as HTTP does`, async () => {
       const headers = { ...ALICE, authorization: 'Bearer x', 'grpc-timeout': text, 'x-request-id': 'r1' }
-      const doors = [
+      const listeners = [
         () => raw.call('Echo', headers, BODY),
         async () => {
           const response = await fetch(`${running.http}/v1/echo`, post(headers))
@@ -123,7 +123,7 @@ describe('what the gRPC listener lets in', () => {
           return { code: code ?? 0, text: message ?? 'OK', requestId: id }
         },
       ]
-      for (const call of doors) {
+      for (const call of listeners) {
         ran = []
         const before = Date.now()
         const { code, text: details, requestId } = await call()

@@ -65,7 +65,7 @@ class Host {
     }
   }
 
-  /** Somebody else is answered, on both doors. */
+  /** Somebody else is answered, on both listeners. */
   async answersOthers(): Promise<void> {
     const client = new ForeignClient(EchoService, this.grpc)
     const { code } = await client.unary('Echo', { text: 'me' }, ALICE, { deadline: Date.now() + 20_000 })
@@ -315,9 +315,9 @@ describe('hostile clients', function () {
     })
     after(() => impatient.stop())
 
-    for (const door of ['gRPC', 'HTTP'])
-      it(`over ${COUNT} connections to the ${door} listener are let go, and others are answered meanwhile`, async () => {
-        const port = door === 'gRPC' ? impatient.port : impatient.httpPort
+    for (const listener of ['gRPC', 'HTTP'])
+      it(`over ${COUNT} connections to the ${listener} listener are let go, and others are answered meanwhile`, async () => {
+        const port = listener === 'gRPC' ? impatient.port : impatient.httpPort
         const sockets = Array.from({ length: COUNT }, () => connect(port, '127.0.0.1'))
         const gone = sockets.map((socket) => {
           socket.on('error', () => {}).resume()

@@ -62,7 +62,7 @@ describeOn('securityCheck', backends, (backend) => {
 describe('securityCheck', function () {
   this.timeout(120_000)
 
-  it('finds nothing wrong with the widgets, by both doors and as they are built', async () => {
+  it('finds nothing wrong with the widgets, by both listeners and as they are built', async () => {
     const server = await widgetServer({
       database: ':memory:',
       grpcAddr: '127.0.0.1:0',

@@ -108,15 +108,15 @@ describe('a call', () => {
     expect(unary).to.include({
       method: '/specimens.v1.EchoService/Echo',
       code: 'OK',
-      door: 'grpc',
+      transport: 'grpc',
       tenant: 'acme',
       subject: 'alice',
     })
-    expect(stream).to.include({ method: '/specimens.v1.EchoService/Count', code: 'OK', door: 'grpc' })
+    expect(stream).to.include({ method: '/specimens.v1.EchoService/Count', code: 'OK', transport: 'grpc' })
     expect(http).to.include({
       method: '/specimens.v1.EchoService/Ping',
       code: 'OK',
-      door: 'http',
+      transport: 'http',
       tenant: '',
       subject: '',
     })

@@ -9,7 +9,7 @@ import { drill } from '../support/drill.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
 import { ALICE } from '../support/server.js'
 
-/** Loops on each door, each with one call under way; every third gRPC loop reads streams. */
+/** Loops on each listener, each with one call under way; every third gRPC loop reads streams. */
 const LOOPS = drill(12, 120)
 /** Calls that are under way or answered when the server is told to stop. */
 const ENOUGH = drill(60, 2_000)
@@ -161,7 +161,7 @@ describe('shutdown under load', function () {
     agent.destroy()
   })
 
-  it('cuts what hangs, on both doors, after it has let the others end, and the process ends', async () => {
+  it('cuts what hangs, on both listeners, after it has let the others end, and the process ends', async () => {
     const host = await startHost()
     const client = new ForeignClient(EchoService, host.grpc)
     const agent = new Agent({ keepAlive: true })

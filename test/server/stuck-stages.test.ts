@@ -120,7 +120,7 @@ for (const [name, configOf, calls] of stages)
       ['settles', () => undefined],
       ['fails', fail],
     ] as const)
-      it(`ends in DeadlineExceeded on both doors, also when it ${how} late`, async () => {
+      it(`ends in DeadlineExceeded on both listeners, also when it ${how} late`, async () => {
         await start(end)
         const client = new ForeignClient(EchoService, running.grpc)
         const { code, details, headers } = await client.unary('Echo', {}, HEADERS)
@@ -139,7 +139,7 @@ for (const [name, configOf, calls] of stages)
         client.close()
       })
 
-    it("ends at the caller's deadline, on both doors", async () => {
+    it("ends at the caller's deadline, on both listeners", async () => {
       await start(() => undefined, 60_000)
       const raw = new RawGrpc(running.grpc)
       const headers = { ...HEADERS, 'grpc-timeout': '40m' }
@@ -176,7 +176,7 @@ for (const [name, configOf, calls] of stages)
         ["the caller's deadline", '40m', 60_000],
         ['the time of its method, for a stage, without one', '', 40],
       ] as const)
-        it(`ends a stream at ${what}, on both doors`, async () => {
+        it(`ends a stream at ${what}, on both listeners`, async () => {
           await start(() => undefined, requestTimeoutMs)
           const headers = timeout === '' ? HEADERS : { ...HEADERS, 'grpc-timeout': timeout }
           const raw = new RawGrpc(running.grpc)
@@ -336,11 +336,11 @@ describe('an open stream', () => {
         finished.push('finally')
       }
     }
-    for (const door of ['grpc', 'http']) {
+    for (const listener of ['grpc', 'http']) {
       finished = []
       const headers = { ...ALICE, 'grpc-timeout': '300m' }
       const raw = new RawGrpc(running.grpc)
-      if (door === 'grpc') {
+      if (listener === 'grpc') {
         const { stream } = raw.open('Count', headers)
         stream.end(Buffer.alloc(5))
         await once(stream, 'response')

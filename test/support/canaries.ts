@@ -9,10 +9,10 @@ import { errorMapper } from '../../lib/server/interceptors/error-mapper.js'
 import { jsonLogger } from '../../lib/server/observability/logger.js'
 
 /** What every planted value of a client begins with. */
-export const CANARY = 'yellowbird'
+export const CANARY = 'canarymark'
 
 /** Remembers what it makes: what is stored of secrets and credentials may show up nowhere either. */
-export class Aviary {
+export class SecretTracker {
   readonly #planted = new Set<string>([CANARY])
 
   readonly encryptor: Encryptor

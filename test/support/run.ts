@@ -17,7 +17,7 @@ import { runFiles } from './test-process.js'
  * `BACKENDS=memory,sqlite` narrows the databases, `JOBS=1` the processes. A drill measures, so it has one process.
  */
 const asked = process.argv.slice(2)
-const narrowing = asked.filter((argument) => !argument.startsWith('--'))
+const filters = asked.filter((argument) => !argument.startsWith('--'))
 const isDrill = asked.includes('--drill')
 const backends = askedBackends()
 
@@ -54,10 +54,10 @@ function testFiles(): readonly string[] {
   const sources = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((source) =>
     source.endsWith('.test.ts'),
   )
-  const idle = narrowing.filter((part) => !sources.some((source) => source.includes(part)))
+  const idle = filters.filter((part) => !sources.some((source) => source.includes(part)))
   if (idle.length > 0) throw new TypeError(`no test file has ${idle.join(' or ')} in its path`)
   return sources
-    .filter((source) => narrowing.length === 0 || narrowing.some((part) => source.includes(part)))
+    .filter((source) => filters.length === 0 || filters.some((part) => source.includes(part)))
     .sort()
     .map((source) => join(compiled, 'test', source.replace(/\.ts$/, '.js')))
 }

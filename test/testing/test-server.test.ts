@@ -51,7 +51,7 @@ describe('testServer', () => {
     await dataSource.destroy()
   })
 
-  it('answers typed calls of a principal, over both doors', async () => {
+  it('answers typed calls of a principal, over both listeners', async () => {
     const ada = server.as(ADA)
     const made = await ada.client(WidgetService).createWidget({ widget: { displayName: 'Anvil' } })
     expect(made.accountId).to.equal('acme')
@@ -104,7 +104,7 @@ describe('testServer', () => {
   describe('expectDenied', () => {
     const call = (id: string) => () => server.fetch(`/v1/widgets/${id}`)
 
-    it('passes for a denial of either door, or of a repository', async () => {
+    it('passes for a denial of either listener, or of a repository', async () => {
       const { id } = await withTenant('acme', () => widgets.create({ displayName: 'Cog' }))
       expect(await expectDenied(call(id), call('none'))).to.equal('permission denied')
       await expectDenied(server.client(WidgetService).getWidget({ id }))
@@ -129,7 +129,7 @@ describe('testServer', () => {
   })
 
   describe('expectInvalidField', () => {
-    it('passes when the details name the field, over either door and of a repository', async () => {
+    it('passes when the details name the field, over either listener and of a repository', async () => {
       const ada = server.as(ADA)
       const client = ada.client(WidgetService)
       expect(await expectInvalidField(client.listWidgets({ filter: 'nonsense = 1' }), 'filter')).to.not.equal(

@@ -40,7 +40,7 @@ function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request 
   const headers = new Headers()
   for (const [name, values] of Object.entries(headersDistinct))
     for (const value of values ?? []) headers.append(name, value)
-  // The one that a door in front of us may have given the request, which is not among the headers as they came.
+  // The one that a proxy in front of us may have given the request, which is not among the headers as they came.
   const requestId = given['x-request-id']
   if (typeof requestId === 'string') headers.set('x-request-id', requestId)
   const bodyless = method === 'GET' || method === 'HEAD'

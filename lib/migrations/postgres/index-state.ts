@@ -1,4 +1,4 @@
-import type { Alone } from '../sql/non-transactional.js'
+import type { NonTransactional } from '../sql/non-transactional.js'
 import type { Session } from '../session/session.js'
 import type { Step } from '../session/step.js'
 
@@ -6,19 +6,22 @@ import type { Step } from '../session/step.js'
 export type IndexState = 'absent' | 'valid' | 'invalid'
 
 /** The state of the index that `alone` makes or drops. */
-export async function indexState(session: Session, alone: IndexStatement): Promise<IndexState> {
+export async function indexState(session: Session, nonTransactional: IndexStatement): Promise<IndexState> {
   const [row] = await session.rows(
     `SELECT i.indisvalid AND i.indisready AND i.indislive AS usable
      FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
      WHERE c.oid = to_regclass(?)`,
-    [await qualified(session, alone)],
+    [await qualified(session, nonTransactional)],
   )
   if (row === undefined) return 'absent'
   return row.usable === true ? 'valid' : 'invalid'
 }
 
-export async function dropLeftOver({ session, options }: Step, alone: IndexStatement): Promise<void> {
-  const name = await qualified(session, alone)
+export async function dropLeftOver(
+  { session, options }: Step,
+  nonTransactional: IndexStatement,
+): Promise<void> {
+  const name = await qualified(session, nonTransactional)
   await session.run(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`, 0, options.signal)
 }
 
@@ -33,20 +36,20 @@ export async function dropReindexed({ session, options }: Step): Promise<void> {
     await session.run(`DROP INDEX CONCURRENTLY IF EXISTS ${String(name)}`, 0, options.signal)
 }
 
-type IndexStatement = Extract<Alone, { readonly kind: 'createIndex' | 'dropIndex' }>
+type IndexStatement = Extract<NonTransactional, { readonly kind: 'createIndex' | 'dropIndex' }>
 
 const quoted = (path: readonly string[]): string =>
   path.map((part) => `"${part.replaceAll('"', '""')}"`).join('.')
 
 /** An index lives in the schema of its table, which the statement may have named. */
-async function qualified(session: Session, alone: IndexStatement): Promise<string> {
-  const index = quoted(alone.paths.name)
-  if (alone.paths.name.length > 1) return index
-  if (alone.kind === 'dropIndex') return session.prefix + index
+async function qualified(session: Session, nonTransactional: IndexStatement): Promise<string> {
+  const index = quoted(nonTransactional.paths.name)
+  if (nonTransactional.paths.name.length > 1) return index
+  if (nonTransactional.kind === 'dropIndex') return session.prefix + index
   const [row] = await session.rows(
     `SELECT format('%I.', nspname) AS prefix FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
      WHERE pg_class.oid = to_regclass(?)`,
-    [quoted(alone.paths.table)],
+    [quoted(nonTransactional.paths.table)],
   )
   return (typeof row?.prefix === 'string' ? row.prefix : session.prefix) + index
 }

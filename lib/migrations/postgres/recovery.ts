@@ -1,4 +1,4 @@
-import { type Alone, aloneOf } from '../sql/non-transactional.js'
+import { type NonTransactional, nonTransactionalOf } from '../sql/non-transactional.js'
 import { dropLeftOver, dropReindexed, indexState } from './index-state.js'
 import { splitStatements } from '../sql/statements.js'
 import type { Step } from '../session/step.js'
@@ -9,22 +9,26 @@ import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
  * whether its effect is there: then it is not run again. Files that ran in a transaction left nothing behind.
  * @param isSame - whether the file still says what it said then; otherwise an effect that is there is undone as well.
  */
-export async function recoverAlone(step: Step, previous: AppliedVersion, isSame: boolean): Promise<boolean> {
+export async function recoverNonTransactional(
+  step: Step,
+  previous: AppliedVersion,
+  isSame: boolean,
+): Promise<boolean> {
   const { session, options } = step
   const sql = isGoingDown(previous) ? previous.downSql : previous.upSql
   const [only] = splitStatements(sql ?? '', 'postgres').statements
-  const alone = only && aloneOf(only)
-  if (alone === undefined) return false
+  const nonTransactional = only && nonTransactionalOf(only)
+  if (nonTransactional === undefined) return false
   await session.settle(0, options.concurrentTimeoutMs)
   // An error was answered, so the statement did not come to its end; without one nobody knows.
   const mayHaveEnded = previous.error === undefined
-  switch (alone.kind) {
+  switch (nonTransactional.kind) {
     case 'createIndex':
-      return recoverCreate(step, alone, mayHaveEnded, isSame)
+      return recoverCreate(step, nonTransactional, mayHaveEnded, isSame)
     case 'dropIndex':
-      return recoverDrop(step, alone, mayHaveEnded, isSame)
+      return recoverDrop(step, nonTransactional, mayHaveEnded, isSame)
     case 'detachPartition':
-      return recoverDetach(step, alone, mayHaveEnded, isSame)
+      return recoverDetach(step, nonTransactional, mayHaveEnded, isSame)
     case 'reindex':
       await dropReindexed(step)
       return false
@@ -33,33 +37,33 @@ export async function recoverAlone(step: Step, previous: AppliedVersion, isSame:
   }
 }
 
-type Kind<K extends Alone['kind']> = Extract<Alone, { readonly kind: K }>
+type Kind<K extends NonTransactional['kind']> = Extract<NonTransactional, { readonly kind: K }>
 
 async function recoverCreate(
   step: Step,
-  alone: Kind<'createIndex'>,
+  nonTransactional: Kind<'createIndex'>,
   mayHaveEnded: boolean,
   isSame: boolean,
 ): Promise<boolean> {
-  const state = await indexState(step.session, alone)
+  const state = await indexState(step.session, nonTransactional)
   if (state === 'valid' && mayHaveEnded && isSame) return true
   if (state === 'invalid' || (state === 'valid' && mayHaveEnded)) {
-    tell(step, `drops the index ${alone.index}, which an earlier run left behind`)
-    await dropLeftOver(step, alone)
+    tell(step, `drops the index ${nonTransactional.index}, which an earlier run left behind`)
+    await dropLeftOver(step, nonTransactional)
   }
   return false
 }
 
 async function recoverDrop(
   step: Step,
-  alone: Kind<'dropIndex'>,
+  nonTransactional: Kind<'dropIndex'>,
   mayHaveEnded: boolean,
   isSame: boolean,
 ): Promise<boolean> {
-  const state = await indexState(step.session, alone)
+  const state = await indexState(step.session, nonTransactional)
   if (state === 'invalid') {
-    tell(step, `drops the index ${alone.index}, whose drop was cut off`)
-    await dropLeftOver(step, alone)
+    tell(step, `drops the index ${nonTransactional.index}, whose drop was cut off`)
+    await dropLeftOver(step, nonTransactional)
     return isSame
   }
   return state === 'absent' && mayHaveEnded && isSame

@@ -1,8 +1,8 @@
 import { MigrationError } from '../../errors.js'
-import { type Alone, aloneOf } from '../sql/non-transactional.js'
+import { type NonTransactional, nonTransactionalOf } from '../sql/non-transactional.js'
 import { movesExtension, reachExtensions, refuseStrangers, refuseStrangeTable } from './extensions.js'
 import { indexState } from './index-state.js'
-import { recoverAlone } from './recovery.js'
+import { recoverNonTransactional } from './recovery.js'
 import { SessionError } from '../session/session-error.js'
 import { failureOf, send, type Step } from '../session/step.js'
 import { refuseAborted } from '../session/stoppable.js'
@@ -26,16 +26,17 @@ const CLEANED_UP_LATER = {
 /** Applies a version: the file and its row in one transaction, or its only statement outside of any. */
 export async function upOnPostgres(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
   const { session } = step
-  const isDone = previous !== undefined && (await recoverAlone(step, previous, previous.upSql === row.upSql))
-  const alone = aloneIn(step)
-  if (alone === undefined)
+  const isDone =
+    previous !== undefined && (await recoverNonTransactional(step, previous, previous.upSql === row.upSql))
+  const nonTransactional = nonTransactionalIn(step)
+  if (nonTransactional === undefined)
     return inTransaction(step, {
       record: () => claimVersion(session, row),
       recordFailure: (error) => claimVersion(session, { ...row, dirty: true, statementsDone: 0, error }),
     })
   if (!isDone) {
     await writeVersion(session, { ...row, dirty: true, statementsDone: 0 })
-    await runAlone(step, alone, 0)
+    await runNonTransactional(step, nonTransactional, 0)
   }
   await writeVersion(session, row)
 }
@@ -43,22 +44,24 @@ export async function upOnPostgres(step: Step, row: VersionRow, previous?: Appli
 /** Rolls a version back, likewise. Whether its way up was finished is the caller's concern. */
 export async function downOnPostgres(step: Step, previous: AppliedVersion): Promise<void> {
   const { session, version } = step
-  const isDone = isGoingDown(previous) && (await recoverAlone(step, previous, step.sql === previous.downSql))
+  const isDone =
+    isGoingDown(previous) && (await recoverNonTransactional(step, previous, step.sql === previous.downSql))
   if (step.sql !== previous.downSql) await keepDown(session, version, step.sql)
-  const alone = aloneIn(step)
-  if (alone === undefined)
+  const nonTransactional = nonTransactionalIn(step)
+  if (nonTransactional === undefined)
     return inTransaction(step, {
       record: () => deleteVersion(session, version),
       recordFailure: (error) => markVersion(session, version, { dirty: true, statementsDone: -1, error }),
     })
   if (!isDone) {
     await markVersion(session, version, { dirty: true, statementsDone: -1, error: undefined })
-    await runAlone(step, alone, -1)
+    await runNonTransactional(step, nonTransactional, -1)
   }
   await deleteVersion(session, version)
 }
 
-const aloneIn = ({ statements: [first] }: Step): Alone | undefined => first && aloneOf(first)
+const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | undefined =>
+  first && nonTransactionalOf(first)
 
 interface Recorder {
   /** Part of the transaction. */
@@ -106,19 +109,23 @@ async function inTransaction(step: Step, { record, recordFailure }: Recorder): P
   }
 }
 
-async function runAlone(step: Step, alone: Alone, statementsDone: number): Promise<void> {
+async function runNonTransactional(
+  step: Step,
+  nonTransactional: NonTransactional,
+  statementsDone: number,
+): Promise<void> {
   const { session, options, version } = step
   await session.settle(0, options.concurrentTimeoutMs)
   try {
-    if (alone.kind === 'createIndex') {
+    if (nonTransactional.kind === 'createIndex') {
       await reachExtensions(step)
-      await refuseStrangeTable(step, alone.paths.table)
+      await refuseStrangeTable(step, nonTransactional.paths.table)
     }
     await send(step, 0, options.concurrentTimeoutMs)
-    if (alone.kind === 'createIndex' && (await indexState(session, alone)) !== 'valid')
+    if (nonTransactional.kind === 'createIndex' && (await indexState(session, nonTransactional)) !== 'valid')
       throw new MigrationError(
         'failed',
-        `${step.name}: ${alone.index} was there before and is INVALID`,
+        `${step.name}: ${nonTransactional.index} was there before and is INVALID`,
         step.name,
       )
   } catch (error) {

@@ -6,7 +6,7 @@ import { alterTable, type CreateIndex, createIndex, dropped } from './statement-
 type Path = readonly string[]
 
 /** A PostgreSQL statement that cannot run inside of a transaction, and what it leaves behind when it is cut off. */
-export type Alone =
+export type NonTransactional =
   | { readonly kind: 'createIndex'; readonly index: string; readonly paths: CreateIndex['paths'] }
   | { readonly kind: 'dropIndex'; readonly index: string; readonly paths: { readonly name: Path } }
   | { readonly kind: 'reindex' }
@@ -14,13 +14,13 @@ export type Alone =
   | { readonly kind: 'vacuum' }
 
 /** What `statement` is when it must be the only one of its file; undefined for any that can share a transaction. */
-export function aloneOf(statement: Statement): Alone | undefined {
+export function nonTransactionalOf(statement: Statement): NonTransactional | undefined {
   if (statement.dialect !== 'postgres') return undefined
   const [verb] = statement.tokens
   if (isWord(verb, 'VACUUM')) return { kind: 'vacuum' }
   if (isWord(verb, 'CLUSTER') && statement.tokens.length === 1) return { kind: 'vacuum' }
-  if (isWord(verb, 'REINDEX')) return reindexAlone(statement)
-  if (isWord(verb, 'ALTER')) return detachAlone(statement)
+  if (isWord(verb, 'REINDEX')) return nonTransactionalReindex(statement)
+  if (isWord(verb, 'ALTER')) return nonTransactionalDetach(statement)
   const index = createIndex(statement)
   if (index?.isConcurrent === true) return { kind: 'createIndex', index: index.name, paths: index.paths }
   const drop = dropped(statement)
@@ -65,14 +65,14 @@ export function detached(statement: Statement): Detach | undefined {
   return { table: alter.table, partition, isConcurrent, isFinal: cursor.take('FINALIZE') }
 }
 
-function reindexAlone(statement: Statement): Alone | undefined {
+function nonTransactionalReindex(statement: Statement): NonTransactional | undefined {
   const reindex = reindexed(statement)
   if (reindex === undefined) return undefined
   const isWide = ['SCHEMA', 'DATABASE', 'SYSTEM'].includes(reindex.what)
   return reindex.isConcurrent || isWide ? { kind: 'reindex' } : undefined
 }
 
-function detachAlone(statement: Statement): Alone | undefined {
+function nonTransactionalDetach(statement: Statement): NonTransactional | undefined {
   const detach = detached(statement)
   if (detach === undefined || !detach.isConcurrent) return undefined
   return { kind: 'detachPartition', table: detach.table, partition: detach.partition }

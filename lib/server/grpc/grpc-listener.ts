@@ -11,7 +11,7 @@ import type { ResolvedLimits } from '../config/limits.js'
 import { pathOf } from '../chain/method.js'
 
 /** The gRPC listener: every method of every service leads into the dispatcher. */
-export class GrpcDoor {
+export class GrpcListener {
   readonly #server: NiceServer
   readonly #credentials: ServerCredentials
 

@@ -4,7 +4,7 @@ import type { Arrival } from './arrival.js'
 
 /** A call that came in over gRPC. */
 export class GrpcIncoming implements Incoming {
-  readonly door = 'grpc'
+  readonly transport = 'grpc'
   readonly headers = new Metadata()
   readonly trailers = new Metadata()
   readonly caller: Caller

@@ -42,7 +42,7 @@ const record = (
     requestId: call.requestId,
     tenant: who?.tenant ?? call.tenantHint,
     subject: (who ?? call.principal)?.subject,
-    door: call.incoming.door,
+    transport: call.incoming.transport,
     peer: call.peer,
     ...call.trace,
   }

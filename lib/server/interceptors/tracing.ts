@@ -35,6 +35,7 @@ export const tracing =
   }
 
 /** A call through the gateway is a child of the span of its HTTP request, which is the current one. */
-const carrierOf = ({ incoming }: Call): Metadata => (incoming.door === 'http' ? NOTHING : incoming.metadata)
+const carrierOf = ({ incoming }: Call): Metadata =>
+  incoming.transport === 'http' ? NOTHING : incoming.metadata
 
 const NOTHING = new Metadata()

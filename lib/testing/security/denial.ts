@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import type { ServedMethod } from '../../server/served-methods.js'
-import type { Headers, Outcome } from './doors.js'
-import { boundPattern } from './http-form.js'
+import type { Headers, Outcome } from './listener-clients.js'
+import { boundPattern } from './http-request.js'
 import { requestFor } from './requests.js'
 import type { Subject } from './subjects.js'
 import { newKey, type Row, type World } from './world.js'
@@ -29,7 +29,7 @@ export const checkDenial = async (
       const request = create(desc.input, bound(desc))
       for (const outcome of await probe.sendAll(desc, request, { headers, mustNotSee: a.mustNotSee }))
         if (!isDenied(outcome))
-          probe.findings.add('denial', path, `${who} is answered ${nameOf(outcome)}`, outcome.door)
+          probe.findings.add('denial', path, `${who} is answered ${nameOf(outcome)}`, outcome.transport)
     }
   }
 }
@@ -43,14 +43,19 @@ export const checkSilence = async (
 ): Promise<void> => {
   const get = subject.of('get')
   if (get === undefined || get.rule?.public === true) return
-  for (const door of probe.doors)
+  for (const listener of probe.listeners)
     for (const { who, headers } of strangers) {
       const ask = (key: string) =>
-        probe.send(door, get.desc, requestFor(subject, get, { key }), { headers, mustNotSee: undefined })
+        probe.send(listener, get.desc, requestFor(subject, get, { key }), { headers, mustNotSee: undefined })
       const [there, missing] = [await ask(row.key), await ask(newKey(subject))]
       if (there === undefined || missing === undefined || !isDenied(there)) continue
       if (there.code !== missing.code || there.message !== missing.message)
-        probe.findings.add('denial', get.path, `${who} can tell what is there from what is not`, door.name)
+        probe.findings.add(
+          'denial',
+          get.path,
+          `${who} can tell what is there from what is not`,
+          listener.name,
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 import { create, type Message, toBinary } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import { nameOf } from './denial.js'
-import type { Door, Outcome } from './doors.js'
+import type { ListenerClient, Outcome } from './listener-clients.js'
 import type { Caller } from './probe.js'
 import { itemsOf, keyOf, requestFor } from './requests.js'
 import { writableFields } from './samples.js'
@@ -23,14 +23,14 @@ export const checkIsolation = async (world: World, subject: Subject): Promise<vo
   const rows = await rowsOf(world, subject)
   if (typeof rows === 'string') return leaveUnchecked(world, subject, rows)
   const before = await viewOf(world, subject, rows)
-  for (const door of world.probe.doors) {
-    for (const reach of reaches(world, subject, rows)) await judge(world, door, reach)
-    await checkList(world, subject, rows, door)
-    await checkPublic(world, subject, rows, door)
+  for (const listener of world.probe.listeners) {
+    for (const reach of reaches(world, subject, rows)) await judge(world, listener, reach)
+    await checkList(world, subject, rows, listener)
+    await checkPublic(world, subject, rows, listener)
   }
   // Last, because from then on tenant b may have the same ids.
-  for (const door of world.probe.doors)
-    await checkCreate(world, subject, door.name === 'grpc' ? rows.live : rows.other, door)
+  for (const listener of world.probe.listeners)
+    await checkCreate(world, subject, listener.name === 'grpc' ? rows.live : rows.other, listener)
   const after = await viewOf(world, subject, rows)
   for (const [key, bytes] of before)
     if (after.get(key) !== bytes)
@@ -51,9 +51,9 @@ const rowsOf = async (world: World, subject: Subject): Promise<Rows | string> =>
   }
   const [live, other, gone, own] = made as [Row, Row, Row, Row]
   const method = subject.of('delete')
-  const [door] = probe.doors
-  if (method === undefined || door === undefined) return { live, other, deleted: undefined, own }
-  await probe.send(door, method.desc, requestFor(subject, method, { key: gone.key }), a)
+  const [listener] = probe.listeners
+  if (method === undefined || listener === undefined) return { live, other, deleted: undefined, own }
+  await probe.send(listener, method.desc, requestFor(subject, method, { key: gone.key }), a)
   return { live, other, deleted: gone, own }
 }
 
@@ -70,11 +70,11 @@ const viewOf = async (
   { live, other }: Rows,
 ): Promise<ReadonlyMap<string, string>> => {
   const get = subject.of('get')
-  const [door] = probe.doors
+  const [listener] = probe.listeners
   const view = new Map<string, string>()
-  if (get === undefined || door === undefined) return view
+  if (get === undefined || listener === undefined) return view
   for (const { key } of [live, other]) {
-    const outcome = await probe.send(door, get.desc, requestFor(subject, get, { key }), a)
+    const outcome = await probe.send(listener, get.desc, requestFor(subject, get, { key }), a)
     const bytes = outcome?.answer && toBinary(get.desc.output, outcome.answer)
     view.set(key, bytes === undefined ? '' : Buffer.from(bytes).toString('latin1'))
   }
@@ -131,12 +131,12 @@ const etagOf = ({ message }: Row): string => {
   return typeof etag === 'string' ? etag : ''
 }
 
-const judge = async ({ probe, b }: World, door: Door, reach: Reach): Promise<void> => {
+const judge = async ({ probe, b }: World, listener: ListenerClient, reach: Reach): Promise<void> => {
   const { path, desc, isStandard, keys } = reach
-  const foreign = await probe.send(door, desc, reach.foreign, b)
-  const missing = await probe.send(door, desc, reach.missing, b)
+  const foreign = await probe.send(listener, desc, reach.foreign, b)
+  const missing = await probe.send(listener, desc, reach.missing, b)
   if (foreign === undefined || missing === undefined) return
-  const say = (text: string) => probe.findings.add('isolation', path, text, door.name)
+  const say = (text: string) => probe.findings.add('isolation', path, text, listener.name)
   if (foreign.code === CODES.OK) {
     if (isStandard || missing.code !== CODES.OK)
       return say("it answers for another tenant's resource as if it were the caller's own")
@@ -152,21 +152,26 @@ const judge = async ({ probe, b }: World, door: Door, reach: Reach): Promise<voi
       'unchecked',
       path,
       `another tenant is answered ${nameOf(foreign)} and not NOT_FOUND: ${foreign.message}`,
-      door.name,
+      listener.name,
     )
 }
 
 const without = ({ message }: Outcome, keys: readonly string[]): string =>
   keys.reduce((text, key) => text.replaceAll(key, '<key>'), message)
 
-const checkList = async (world: World, subject: Subject, { live, other, deleted }: Rows, door: Door) => {
+const checkList = async (
+  world: World,
+  subject: Subject,
+  { live, other, deleted }: Rows,
+  listener: ListenerClient,
+) => {
   const method = subject.of('list')
   if (method === undefined) return
   const { probe, a, b } = world
   const theirs = [live, other, ...(deleted === undefined ? [] : [deleted])].map(({ key }) => key)
   const key = subject.key.name
   const ask = (fields: Readonly<Record<string, unknown>>) => requestFor(subject, method, { fields })
-  const first = await probe.send(door, method.desc, ask({ page_size: 1 }), a)
+  const first = await probe.send(listener, method.desc, ask({ page_size: 1 }), a)
   const { nextPageToken = '' } = (first?.answer ?? {}) as { readonly nextPageToken?: string }
   const filters = [`${key} = "${live.key}"`, `${key} != ""`, `${key} = "x" OR ${key} != "x"`]
   const asked = [
@@ -179,26 +184,31 @@ const checkList = async (world: World, subject: Subject, { live, other, deleted 
     { q: 'check', show_deleted: true },
   ]
   for (const fields of asked) {
-    const outcome = await probe.send(door, method.desc, ask(fields), b)
+    const outcome = await probe.send(listener, method.desc, ask(fields), b)
     const keys = itemsOf(method.standard.items, outcome?.answer).map((item) => keyOf(subject, item))
     if (keys.some((one) => theirs.includes(one)))
-      probe.findings.add('isolation', method.path, "it lists another tenant's resources", door.name)
+      probe.findings.add('isolation', method.path, "it lists another tenant's resources", listener.name)
   }
 }
 
 /** A resource that says it is another tenant's belongs to its maker; an id of another tenant is free. */
-const checkCreate = async (world: World, subject: Subject, taken: Row, door: Door): Promise<void> => {
+const checkCreate = async (
+  world: World,
+  subject: Subject,
+  taken: Row,
+  listener: ListenerClient,
+): Promise<void> => {
   const method = subject.of('create')
   if (method === undefined) return
   const { probe, a, b } = world
   const send = (caller: Caller, request: Message) =>
-    probe.send(door, method.desc, request, caller, { shows: true })
+    probe.send(listener, method.desc, request, caller, { shows: true })
   const claimed = create(subject.message, { ...draft(world, subject, b), accountId: a.tenant } as never)
   const key = subject.keyPattern === '*' ? '' : newKey(subject)
   const made = await send(b, requestFor(subject, method, { key, entity: claimed }))
   const { accountId = '' } = (made?.answer ?? {}) as { readonly accountId?: string }
   if (accountId === a.tenant)
-    probe.findings.add('isolation', method.path, 'a caller can create for another tenant', door.name)
+    probe.findings.add('isolation', method.path, 'a caller can create for another tenant', listener.name)
   const again = { key: taken.key, entity: draft(world, subject, b) }
   const refused = await send(b, requestFor(subject, method, again))
   if (refused?.code !== CODES.ALREADY_EXISTS) return
@@ -207,7 +217,12 @@ const checkCreate = async (world: World, subject: Subject, taken: Row, door: Doo
       method.path,
       "the tenant is no part of the table's key, so an id that is refused tells that another tenant has it",
     )
-  probe.findings.add('isolation', method.path, 'an id that another tenant has is refused as taken', door.name)
+  probe.findings.add(
+    'isolation',
+    method.path,
+    'an id that another tenant has is refused as taken',
+    listener.name,
+  )
 }
 
 /** A public method has no tenant, so it shows none's. */
@@ -215,13 +230,13 @@ const checkPublic = async (
   { probe, b }: World,
   subject: Subject,
   { live }: Rows,
-  door: Door,
+  listener: ListenerClient,
 ): Promise<void> => {
   const nobody: Caller = { headers: {}, mustNotSee: b.mustNotSee }
   for (const kind of ['get', 'list', 'batchGet'] as const) {
     const method = subject.of(kind)
     if (method?.rule?.public !== true) continue
     const asking = { key: live.key, fields: { page_size: 1000 } }
-    await probe.send(door, method.desc, requestFor(subject, method, asking), nobody)
+    await probe.send(listener, method.desc, requestFor(subject, method, asking), nobody)
   }
 }

@@ -1,7 +1,7 @@
 import { create, type Message } from '@bufbuild/protobuf'
 import { CODES } from '../../errors.js'
 import { nameOf } from './denial.js'
-import type { Outcome } from './doors.js'
+import type { Outcome } from './listener-clients.js'
 import { keyOf, requestFor, textIn, withFields } from './requests.js'
 import { writableFields } from './samples.js'
 import type { Kind, Subject } from './subjects.js'
@@ -51,9 +51,9 @@ const checkCreate = async (world: World, subject: Subject): Promise<void> => {
   const method = subject.of('create')
   if (method === undefined) return
   const ask = (entity: Message, fields = {}): Message => requestFor(subject, method, { entity, fields })
-  for (const door of probe.doors) {
+  for (const listener of probe.listeners) {
     const send = (request: Message, extra = {}): Promise<Outcome | undefined> =>
-      probe.send(door, method.desc, request, a, { extra, shows: true })
+      probe.send(listener, method.desc, request, a, { extra, shows: true })
     const extra = repeatable()
     const request = ask(draft(world, subject, a))
     const first = await send(request, extra)
@@ -61,15 +61,15 @@ const checkCreate = async (world: World, subject: Subject): Promise<void> => {
     const tokens = noteTokens(world, subject, first)
     for (const field of subject.secrets)
       if (textIn(first.answer, field) !== '')
-        probe.findings.add('secret', method.path, `${field.name} is in the answer`, door.name)
+        probe.findings.add('secret', method.path, `${field.name} is in the answer`, listener.name)
     const again = await send(request, extra)
     const isReplayed = keyOf(subject, again?.answer) === keyOf(subject, first.answer)
     if (again !== undefined && isReplayed && tokens.some((token) => again.said.includes(token)))
-      probe.findings.add('secret', method.path, 'a replayed Create shows the token again', door.name)
+      probe.findings.add('secret', method.path, 'a replayed Create shows the token again', listener.name)
     else if (again !== undefined) noteTokens(world, subject, again)
     if (Object.keys(withFields(method.desc.input, { validate_only: true })).length === 0) continue
-    const rehearsed = await send(ask(draft(world, subject, a), { validate_only: true }))
-    if (rehearsed !== undefined && noteTokens(world, subject, rehearsed).length > 0)
-      probe.findings.add('secret', method.path, 'a Create that only validates shows a token', door.name)
+    const validated = await send(ask(draft(world, subject, a), { validate_only: true }))
+    if (validated !== undefined && noteTokens(world, subject, validated).length > 0)
+      probe.findings.add('secret', method.path, 'a Create that only validates shows a token', listener.name)
   }
 }

@@ -1,7 +1,7 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf'
 import type { Canaries } from './canary.js'
 import { unfitIn } from './clean-text.js'
-import { type Door, type Headers, type Outcome, WITHIN_MS } from './doors.js'
+import { type ListenerClient, type Headers, type Outcome, WITHIN_MS } from './listener-clients.js'
 import type { Findings } from './report.js'
 import type { Subject } from './subjects.js'
 
@@ -17,22 +17,22 @@ export class Probe {
   calls = 0
 
   constructor(
-    readonly doors: readonly Door[],
+    readonly listeners: readonly ListenerClient[],
     readonly findings: Findings,
     private readonly subjects: readonly Subject[],
     /** Secrets and tokens: nobody may see them. */
     readonly secrets: Canaries,
   ) {}
 
-  /** Sends a request by one door. Undefined where it cannot be said there. */
+  /** Sends a request by one listener. Undefined where it cannot be said there. */
   async send(
-    door: Door,
+    listener: ListenerClient,
     desc: DescMethod,
     request: Message,
     { headers, mustNotSee }: Caller,
     { extra = {}, shows = false }: { readonly extra?: Headers; readonly shows?: boolean } = {},
   ): Promise<Outcome | undefined> {
-    const outcome = await door.send(desc, request, { ...headers, ...extra })
+    const outcome = await listener.send(desc, request, { ...headers, ...extra })
     if (outcome === undefined) return undefined
     this.calls++
     const path = `/${desc.parent.typeName}/${desc.name}`
@@ -41,22 +41,27 @@ export class Probe {
         'no answer',
         path,
         `a call is not answered within ${WITHIN_MS / 1000} s, or breaks the connection`,
-        door.name,
+        listener.name,
       )
     if (outcome.code !== 0) {
       const repositories = this.subjects.flatMap(({ repository }) => repository ?? [])
       const unfit = unfitIn(outcome.said, outcome.message, repositories)
       if (unfit !== undefined)
-        this.findings.add('error text', path, `an error says ${unfit}: throw errors of ashlar`, door.name)
+        this.findings.add('error text', path, `an error says ${unfit}: throw errors of ashlar`, listener.name)
     }
     if (!shows && this.secrets.isIn(outcome.said))
-      this.findings.add('secret', path, 'a secret or a token is in what the caller gets', door.name)
+      this.findings.add('secret', path, 'a secret or a token is in what the caller gets', listener.name)
     if (mustNotSee?.isIn(outcome.said) === true)
-      this.findings.add('isolation', path, "what another tenant wrote is in the caller's answer", door.name)
+      this.findings.add(
+        'isolation',
+        path,
+        "what another tenant wrote is in the caller's answer",
+        listener.name,
+      )
     return outcome
   }
 
-  /** Sends it by every door that can say it. */
+  /** Sends it by every listener that can say it. */
   async sendAll(
     desc: DescMethod,
     request: Message,
@@ -64,8 +69,8 @@ export class Probe {
     how: { readonly extra?: Headers; readonly shows?: boolean } = {},
   ): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = []
-    for (const door of this.doors) {
-      const outcome = await this.send(door, desc, request, caller, how)
+    for (const listener of this.listeners) {
+      const outcome = await this.send(listener, desc, request, caller, how)
       if (outcome !== undefined) outcomes.push(outcome)
     }
     return outcomes

@@ -28,8 +28,8 @@ export interface SecurityFinding {
   readonly check: SecurityCheckName
   /** gRPC full method name; empty where it is about none. */
   readonly method: string
-  /** By which door it was seen; empty where it is about no call. */
-  readonly door: 'grpc' | 'http' | ''
+  /** By which listener it was seen; empty where it is about no call. */
+  readonly transport: 'grpc' | 'http' | ''
   /** What was seen, and what to do. No secret is in it. */
   readonly text: string
 }
@@ -52,14 +52,19 @@ export interface SecurityReport {
   readonly calls: number
 }
 
-/** Collects findings: one of a kind for each method and door is enough. */
+/** Collects findings: one of a kind for each method and listener is enough. */
 export class Findings {
   readonly #findings = new Map<string, SecurityFinding>()
   readonly #notChecked = new Map<string, NotChecked>()
 
-  add(check: SecurityCheckName, method: string, text: string, door: SecurityFinding['door'] = ''): void {
+  add(
+    check: SecurityCheckName,
+    method: string,
+    text: string,
+    transport: SecurityFinding['transport'] = '',
+  ): void {
     const key = [check, method, text].join('\n')
-    if (!this.#findings.has(key)) this.#findings.set(key, { check, method, door, text })
+    if (!this.#findings.has(key)) this.#findings.set(key, { check, method, transport, text })
   }
 
   leaveOut(method: string, reason: string): void {

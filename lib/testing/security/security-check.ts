@@ -13,7 +13,7 @@ import { type TestPrincipal, withPrincipal } from '../harness/with-principal.js'
 import { Canaries, newCanary } from './canary.js'
 import { checkDeclarations } from './declarations.js'
 import { checkDenial, checkSilence, type Stranger } from './denial.js'
-import { grpcDoor, type Headers, httpDoor } from './doors.js'
+import { grpcListenerClient, type Headers, httpListenerClient } from './listener-clients.js'
 import { checkHostileInput } from './hostile-input.js'
 import { checkIsolation, leaveUnchecked } from './isolation.js'
 import { captureOutput } from './output.js'
@@ -43,7 +43,7 @@ export interface SecurityOptions {
 
 /**
  * Checks a service the way an attacker would: what is declared, and then with calls on a server that is started in this
- * process, by both doors. A builder gets two tenants with somebody in each who may do everything, and keeps its authorizer
+ * process, by both listeners. A builder gets two tenants with somebody in each who may do everything, and keeps its authorizer
  * for everybody else; a server is checked as it was built. The check writes and deletes: give it a database of its own.
  * @returns a report with every finding; `passed` when there is none.
  */
@@ -128,8 +128,11 @@ const checkServing = async (
       ? withPrincipal(principal).headers
       : options.headersOf({ subject: '', tenant: '', groups: [], ...principal })
   const running = await serving(server, logs)
-  const doors = [grpcDoor(running.grpcAddress), ...(running.url === '' ? [] : [httpDoor(running.url)])]
-  const probe = new Probe(doors, findings, subjects, secrets)
+  const listeners = [
+    grpcListenerClient(running.grpcAddress),
+    ...(running.url === '' ? [] : [httpListenerClient(running.url)]),
+  ]
+  const probe = new Probe(listeners, findings, subjects, secrets)
   try {
     const groups = options.as?.groups ?? []
     const [ours, theirs] = [newText(), newText()]
@@ -167,7 +170,7 @@ const checkServing = async (
     leaveOutOthers(methods, subjects, findings)
     return probe.calls
   } finally {
-    for (const door of doors) door.close()
+    for (const listener of listeners) listener.close()
     await running.stop()
   }
 }

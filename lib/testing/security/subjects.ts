@@ -2,7 +2,7 @@ import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuil
 import { field as fieldOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
 import type { Repository } from '../../persistence/index.js'
 import type { ServedMethod } from '../../server/served-methods.js'
-import { boundPattern } from './http-form.js'
+import { boundPattern } from './http-request.js'
 
 /** A standard method of a resource. */
 export type Standard<K extends Kind = Kind> = ServedMethod & {

@@ -1,7 +1,7 @@
 import type { Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../context.js'
 import { Canaries, newCanary } from './canary.js'
-import type { Headers, Outcome } from './doors.js'
+import type { Headers, Outcome } from './listener-clients.js'
 import type { Caller, Probe } from './probe.js'
 import { keyOf, requestFor, textIn } from './requests.js'
 import { sampleOf, type Samples } from './samples.js'
@@ -59,8 +59,9 @@ export const makeRow = async (world: World, subject: Subject, side: Side): Promi
   let said = ''
   for (const key of subject.keyPattern === '*' ? ['', newKey(subject)] : [newKey(subject)]) {
     const request = requestFor(subject, create, { key, entity: draft(world, subject, side) })
-    const [door] = world.probe.doors
-    const outcome = door && (await world.probe.send(door, create.desc, request, side, { shows: true }))
+    const [listener] = world.probe.listeners
+    const outcome =
+      listener && (await world.probe.send(listener, create.desc, request, side, { shows: true }))
     if (outcome?.code === 0 && outcome.answer !== undefined) {
       noteTokens(world, subject, outcome)
       const own = keyOf(subject, outcome.answer)

@@ -1,4 +1,4 @@
-import { aloneOf } from '../../sql/non-transactional.js'
+import { nonTransactionalOf } from '../../sql/non-transactional.js'
 import { Cursor, hasWords, isWord, nameOf } from '../../sql/cursor.js'
 import type { Rule } from './lint-rule.js'
 import { VERSION_TABLE } from '../../files/names.js'
@@ -17,12 +17,12 @@ export const ENGINE_RULES: readonly Rule[] = [
         : undefined,
   },
   {
-    name: 'must-run-alone',
+    name: 'non-transactional',
     level: 'refuse',
     dialect: 'postgres',
     bothWays: true,
     check: (statement, { statements }) =>
-      statements.length > 1 && aloneOf(statement) !== undefined
+      statements.length > 1 && nonTransactionalOf(statement) !== undefined
         ? 'cannot run inside of a transaction: it must be the only statement in its file, put the others into files of their own'
         : undefined,
   },
@@ -32,8 +32,8 @@ export const ENGINE_RULES: readonly Rule[] = [
     dialect: 'postgres',
     bothWays: true,
     check: (statement) => {
-      const alone = aloneOf(statement)
-      return alone?.kind === 'createIndex' && alone.index === ''
+      const nonTransactional = nonTransactionalOf(statement)
+      return nonTransactional?.kind === 'createIndex' && nonTransactional.index === ''
         ? 'name the index: without a name, what a failed run leaves behind cannot be found and dropped'
         : undefined
     },

@@ -20,8 +20,8 @@ import {
 import { type Status, StatusSchema } from '../../lib/gen/google/rpc/status_pb.js'
 import { type SpelledCall } from './spell-http.js'
 
-/** What came of a call, in words that are the same for both doors. */
-export interface DoorOutcome {
+/** What came of a call, in words that are the same for both listeners. */
+export interface ListenerOutcome {
   readonly code: number
   readonly message: string
   readonly details: JsonValue
@@ -36,14 +36,14 @@ type Headers = Readonly<Record<string, string | readonly string[]>>
 
 const registry = createRegistry(BadRequestSchema, ErrorInfoSchema, PreconditionFailureSchema, RetryInfoSchema)
 
-const failureOf = (status: Status): Pick<DoorOutcome, 'code' | 'message' | 'details'> => ({
+const failureOf = (status: Status): Pick<ListenerOutcome, 'code' | 'message' | 'details'> => ({
   code: status.code,
   message: status.message,
   details: (toJson(StatusSchema, status, { registry }) as { details?: JsonValue }).details ?? [],
 })
 
 const GRPC_OK = 0
-/** Far beyond what any call takes: a door that does not answer is a difference, not a test that hangs. */
+/** Far beyond what any call takes: a listener that does not answer is a difference, not a test that hangs. */
 const PATIENCE_MS = 5_000
 
 /** Makes calls over gRPC, bytes in and bytes out. */
@@ -54,7 +54,7 @@ export class GrpcCaller {
     this.#client = new Client(address, credentials.createInsecure())
   }
 
-  call(method: DescMethod, request: Message, headers: Headers): Promise<DoorOutcome> {
+  call(method: DescMethod, request: Message, headers: Headers): Promise<ListenerOutcome> {
     const path = `/${method.parent.typeName}/${method.name}`
     const write = (message: Message) => Buffer.from(toBinary(method.input, message))
     const read = (bytes: Buffer): Message => fromBinary(method.output, bytes)
@@ -99,7 +99,7 @@ export class GrpcCaller {
     { code, details: message, metadata: trailers }: StatusObject,
     answers: readonly Message[],
     headers: Metadata,
-  ): DoorOutcome {
+  ): ListenerOutcome {
     const [packed] = trailers.get('grpc-status-details-bin')
     const status = packed === undefined ? undefined : fromBinary(StatusSchema, packed as Buffer)
     const failure = status === undefined ? { code, message, details: [] } : failureOf(status)
@@ -131,7 +131,7 @@ export class HttpCaller {
     this.#port = Number(new URL(url).port)
   }
 
-  async call(method: DescMethod, spelled: SpelledCall, headers: Headers): Promise<DoorOutcome> {
+  async call(method: DescMethod, spelled: SpelledCall, headers: Headers): Promise<ListenerOutcome> {
     const { status, headers: got, body } = await this.#send(spelled, headers)
     const contentType = String(got['content-type'])
     const etag = /^"(.*)"$/.exec(String(got['etag'] ?? ''))?.[1] ?? ''

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 const ASK_IN_CLEAR = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3])
 
 /** Stands before a PostgreSQL that trusts everybody, and lets in who knows the password. */
-export class PasswordDoor {
+export class PasswordProxy {
   readonly passwords = new Map<string, string>()
   /** Every password that somebody came in with. */
   readonly used: string[] = []
@@ -18,11 +18,11 @@ export class PasswordDoor {
     })
   }
 
-  static async before(address: string): Promise<PasswordDoor> {
-    const door = new PasswordDoor(new URL(address))
-    door.#server.listen(0, '127.0.0.1')
-    await once(door.#server, 'listening')
-    return door
+  static async before(address: string): Promise<PasswordProxy> {
+    const proxy = new PasswordProxy(new URL(address))
+    proxy.#server.listen(0, '127.0.0.1')
+    await once(proxy.#server, 'listening')
+    return proxy
   }
 
   get address(): string {

@@ -12,7 +12,7 @@ import { http } from '../../gen/google/api/annotations_pb.js'
 import type { HttpRule } from '../../gen/google/api/http_pb.js'
 
 /** A request as the gateway takes it. */
-export interface HttpForm {
+export interface HttpRequestForm {
   readonly method: string
   readonly path: string
   readonly body: string | undefined
@@ -34,7 +34,7 @@ export const boundPattern = (desc: DescMethod, path: string): string | undefined
 }
 
 /** The request of the first binding; undefined where the message cannot be said in it. */
-export const httpForm = (desc: DescMethod, request: Message): HttpForm | undefined => {
+export const httpRequestOf = (desc: DescMethod, request: Message): HttpRequestForm | undefined => {
   const template = pathTemplateOf(desc)
   if (template === undefined) return undefined
   const rule = getOption(desc, http)

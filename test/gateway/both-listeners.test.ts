@@ -20,7 +20,7 @@ import { drill } from '../support/drill.js'
 import { type EchoRequest, EchoService, NoteService, SpecimenService } from '../support/gen/specimens_pb.js'
 import { type RunningServer, startServer } from '../support/server.js'
 import { Note, Specimen } from '../support/specimen.js'
-import { type DoorOutcome, GrpcCaller, HttpCaller } from './door-outcome.js'
+import { type ListenerOutcome, GrpcCaller, HttpCaller } from './listener-outcome.js'
 import { randomCall, type RandomCall } from './random-calls.js'
 import { spellHttp, type SpelledCall } from './spell-http.js'
 
@@ -83,7 +83,7 @@ const echo = {
 }
 
 /** A server with a store of its own, in which everything but etags and tokens is decided beforehand. */
-async function startDoor(config: Config): Promise<RunningServer> {
+async function startListener(config: Config): Promise<RunningServer> {
   const clock = fixedClock('2030-01-01T00:00:00.123Z')
   const sources = { now: clock, newKey: fixedIds() }
   const sealing = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
@@ -113,7 +113,7 @@ async function startDoor(config: Config): Promise<RunningServer> {
   )
 }
 
-/** What one door has answered so far: etags are told apart by when they came, since they are random. */
+/** What one listener has answered so far: etags are told apart by when they came, since they are random. */
 class Memory {
   readonly #etags: string[] = []
   #page = ''
@@ -132,7 +132,7 @@ class Memory {
   }
 
   /** The outcome with what is random replaced by what it stands for. */
-  read({ etag, answers, requestId, ...rest }: DoorOutcome, sentId: unknown): unknown {
+  read({ etag, answers, requestId, ...rest }: ListenerOutcome, sentId: unknown): unknown {
     return {
       ...rest,
       etag: etag === '' ? '' : this.#nameOf(etag),
@@ -159,8 +159,8 @@ class Memory {
   }
 }
 
-/** Two servers that are alike, one behind each door. */
-class TwoDoors {
+/** Two servers that are alike, one behind each listener. */
+class BothListeners {
   #made = 0
   #left = 0
 
@@ -171,9 +171,9 @@ class TwoDoors {
     readonly memories = { grpc: new Memory(), http: new Memory() },
   ) {}
 
-  static async open(config: Config): Promise<TwoDoors> {
-    const [one, other] = [await startDoor(config), await startDoor(config)]
-    return new TwoDoors([one, other], new GrpcCaller(one.grpc), new HttpCaller(other.http))
+  static async open(config: Config): Promise<BothListeners> {
+    const [one, other] = [await startListener(config), await startListener(config)]
+    return new BothListeners([one, other], new GrpcCaller(one.grpc), new HttpCaller(other.http))
   }
 
   /** Calls that were made, and that were left out because HTTP cannot say them. */
@@ -181,7 +181,7 @@ class TwoDoors {
     return { made: this.#made, left: this.#left }
   }
 
-  /** Makes the call through both doors; undefined when HTTP cannot say it. */
+  /** Makes the call through both listeners; undefined when HTTP cannot say it. */
   async ask(call: RandomCall): Promise<readonly [unknown, unknown] | undefined> {
     const spelled = this.#spelled(call, this.memories.http)
     if (spelled === undefined) {
@@ -218,7 +218,7 @@ class TwoDoors {
 }
 
 /** What an answer is when only one field of it is sent. */
-const only = (outcome: DoorOutcome, field: string): DoorOutcome => ({
+const only = (outcome: ListenerOutcome, field: string): ListenerOutcome => ({
   ...outcome,
   answers: outcome.answers.map((answer) =>
     Object.fromEntries(Object.entries(answer as object).filter(([name]) => name === field)),
@@ -240,20 +240,20 @@ for (const [identities, config] of Object.entries(IDENTITIES))
       const codes = new Map<string, number>()
       await fc.assert(
         fc.asyncProperty(fc.array(randomCall, { minLength: LENGTH, maxLength: LENGTH }), async (calls) => {
-          const doors = await TwoDoors.open(config)
+          const listeners = await BothListeners.open(config)
           try {
             for (const call of calls) {
-              const outcomes = await doors.ask(call)
+              const outcomes = await listeners.ask(call)
               if (outcomes === undefined) continue
               const [overGrpc, overHttp] = outcomes
               if (!isDeepStrictEqual(overHttp, overGrpc)) expect.fail(difference(call, overGrpc, overHttp))
-              const code = String((overGrpc as DoorOutcome).code)
+              const code = String((overGrpc as ListenerOutcome).code)
               codes.set(code, (codes.get(code) ?? 0) + 1)
             }
           } finally {
-            await doors.close()
-            total.made += doors.counts.made
-            total.left += doors.counts.left
+            await listeners.close()
+            total.made += listeners.counts.made
+            total.left += listeners.counts.left
           }
         }),
         // Each try starts two servers, and the failing call is named: nothing is shrunk.
@@ -349,7 +349,7 @@ describe('gRPC and HTTP/JSON, on purpose', () => {
   let running: RunningServer
   let grpc: GrpcCaller
   before(async () => {
-    running = await startDoor(IDENTITIES['headers that are believed'] ?? {})
+    running = await startListener(IDENTITIES['headers that are believed'] ?? {})
     grpc = new GrpcCaller(running.grpc)
     const widget = create(WidgetService.method.createWidget.input, { widget: { size: 7 }, widgetId: 'w' })
     expect(await grpc.call(WidgetService.method.createWidget, widget, MAKER)).to.include({ code: 0 })

@@ -8,11 +8,11 @@ import {
 } from '@bufbuild/protobuf'
 import * as grpc from '@grpc/grpc-js'
 import { CODES } from '../../errors.js'
-import { httpForm } from './http-form.js'
+import { httpRequestOf } from './http-request.js'
 
 /** What a call came to. */
 export interface Outcome {
-  readonly door: 'grpc' | 'http'
+  readonly transport: 'grpc' | 'http'
   readonly code: number
   /** What an error says. */
   readonly message: string
@@ -27,9 +27,9 @@ export interface Outcome {
 export type Headers = Readonly<Record<string, string>>
 
 /** A way into the server. */
-export interface Door {
+export interface ListenerClient {
   readonly name: 'grpc' | 'http'
-  /** Sends one message and waits for the end; undefined where the call cannot be said at this door. */
+  /** Sends one message and waits for the end; undefined where the call cannot be said at this listener. */
   send(desc: DescMethod, request: Message, headers: Headers): Promise<Outcome | undefined>
   close(): void
 }
@@ -39,7 +39,7 @@ export const WITHIN_MS = 10_000
 /** Of a stream that does not end, this much is enough. */
 const MOST_ANSWERS = 20
 
-export const grpcDoor = (address: string): Door => {
+export const grpcListenerClient = (address: string): ListenerClient => {
   const client = new grpc.Client(address, grpc.credentials.createInsecure())
   return {
     name: 'grpc',
@@ -77,7 +77,7 @@ const sendGrpc = (
       said.push(details, metadataText(trailers), ...answers.map((bytes) => bytes.toString('latin1')))
       const [first] = answers
       resolve({
-        door: 'grpc',
+        transport: 'grpc',
         code: answers.length >= MOST_ANSWERS ? 0 : code,
         message: code === 0 ? '' : details,
         said: said.join('\n'),
@@ -118,10 +118,10 @@ const metadataText = (metadata: grpc.Metadata): string =>
     .flatMap((name) => metadata.get(name).map((value) => `${name}: ${Buffer.from(value).toString('latin1')}`))
     .join('\n')
 
-export const httpDoor = (url: string): Door => ({
+export const httpListenerClient = (url: string): ListenerClient => ({
   name: 'http',
   async send(desc, request, headers) {
-    const form = httpForm(desc, request)
+    const form = httpRequestOf(desc, request)
     if (form === undefined) return undefined
     const { method, path, body } = form
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -135,7 +135,7 @@ export const httpDoor = (url: string): Door => ({
     const code = response.ok ? CODES.OK : codeOf(text, response.status)
     const said = [...response.headers].map(([name, value]) => `${name}: ${value}`)
     return {
-      door: 'http',
+      transport: 'http',
       code,
       message: response.ok ? '' : text,
       said: [...said, text].join('\n'),
@@ -160,7 +160,7 @@ const answerTo = async (url: string, init: RequestInit) => {
 }
 
 const UNANSWERED: Outcome = {
-  door: 'http',
+  transport: 'http',
   code: CODES.DEADLINE_EXCEEDED,
   message: '',
   said: '',

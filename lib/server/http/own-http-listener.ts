@@ -8,7 +8,7 @@ import { createHttpServer, type HttpServerOptions } from '../../gateway/http/htt
 const IDLE_MS = 100
 
 /** The HTTP listener in front of the gateway. */
-export class HttpDoor {
+export class OwnHttpListener {
   readonly #server: HttpServer
   readonly #answering = new Set<ServerResponse>()
   readonly #sockets = new Set<Socket>()
