@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { engineBranches } from './support/engine-branches.js'
-import { parentImports, roomCycles } from './support/rooms.js'
+import { engineBranches } from './support/sources/engine-branches.js'
+import { parentImports, roomCycles } from './support/sources/rooms.js'
 import { root } from './support/root.js'
-import { projectFiles, type SourceFile, sourceFiles } from './support/source-files.js'
+import { projectFiles, type SourceFile, sourceFiles } from './support/sources/source-files.js'
 
 /** Who may import whom: the first row whose folder (or file) holds a file is its row. */
 const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly string[] }[] = [
@@ -145,6 +145,8 @@ const LONGEST_FILE = 360
 const MOST_FILES = 17
 /** Lower it as they fall: the goal is none outside of one object per engine. */
 const MOST_ENGINE_BRANCHES = 144
+/** Tests of no single folder, and what tests are made with. */
+const TESTS_OF_ALL = /^test\/(conformance|drills|support)(\/|$)/
 const NOTHING_IS_CALLED = /(^|[/-])(utils?|common|shared|core|base|helpers?|managers?)([./-]|$)/
 
 describe('the architecture', () => {
@@ -236,9 +238,19 @@ describe('the architecture', () => {
 
   it(`has no folder of more than ${MOST_FILES} files`, () => {
     const counts = new Map<string, number>()
-    for (const { path } of handWritten)
+    for (const { path } of [...handWritten, ...sourceFiles('test')])
       counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1)
     expect([...counts].filter(([, count]) => count > MOST_FILES)).to.deep.equal([])
+  })
+
+  it('has tests where the source is: a folder of tests mirrors one, or holds child processes', () => {
+    const folders = new Set(sourceFiles('test').map(({ path }) => posix.dirname(path)))
+    const sourceOf = (folder: string) => folder.replace(/^test\/?/, '').replace(/\/?hosts$/, '')
+    const strange = [...folders].filter((folder) => {
+      const source = sourceOf(folder)
+      return !TESTS_OF_ALL.test(folder) && !['lib', '.'].some((top) => existsSync(join(root, top, source)))
+    })
+    expect(strange).to.deep.equal([])
   })
 
   it('decides by the database engine in fewer and fewer places outside of the executors', () => {

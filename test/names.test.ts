@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './support/root.js'
-import { projectFiles } from './support/source-files.js'
-import { surface } from './support/surface.js'
+import { projectFiles } from './support/sources/source-files.js'
+import { surface } from './support/sources/surface.js'
 
 /** Where a name of the specification is to be found. */
 type Carrier =

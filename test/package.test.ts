@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { blocksOf } from './support/documents.js'
+import { blocksOf } from './support/sources/documents.js'
 import { freePort } from './support/free-port.js'
 import { compiled, root } from './support/root.js'
 

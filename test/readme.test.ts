@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
-import { type Block, blocksOf, pages, textOf } from './support/documents.js'
+import { type Block, blocksOf, pages, textOf } from './support/sources/documents.js'
 import { root } from './support/root.js'
 
 describe('README.md and docs', () => {

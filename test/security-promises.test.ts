@@ -6,7 +6,7 @@ import { root } from './support/root.js'
 /** A row: what is promised, how much where it is a bound, a test by its path, and a part of its title. */
 const ROW = /^\| (.*?) +\| (?:.*\| )?`(test\/[^`]+)`(?:: (.*?))? *\|$/
 /** Its rows without a title are cases, which it compares with the table itself. */
-const OWN_TABLE = 'test/server/bounds.test.ts'
+const OWN_TABLE = 'test/server/config/bounds.test.ts'
 
 /** All rows of all tables, without their heads. */
 const promised = readFileSync(join(root, 'SECURITY.md'), 'utf8')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expectGolden } from './support/golden.js'
 import { compiled, root } from './support/root.js'
-import { surface } from './support/surface.js'
+import { surface } from './support/sources/surface.js'
 
 describe('the public surface', () => {
   it('exports the names of the golden list, so that none comes or goes unnoticed', () => {

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm'
-import { backends, describeOn, pooled } from '../support/backends.js'
-import { atomicity } from './atomicity.js'
-import { type OpenSubject, openSubject } from './open-subject.js'
+import { backends, describeOn, pooled } from '../support/databases/backends.js'
+import { atomicity } from './repository/atomicity.js'
+import { type OpenSubject, openSubject } from './repository/open-subject.js'
 import { repositoryConformance } from './repository.js'
 
 describeOn('repository', [...backends, ...pooled], (backend) => {

@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js'
 import { widgetServer } from '../../examples/widgets/main.js'
 import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import type { Server } from '../../lib/server/server.js'
-import { ForeignClient } from '../support/clients.js'
+import { ForeignClient } from '../support/grpc/clients.js'
 
 const WHO = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../support/free-port.js'
-import { post } from '../support/server.js'
+import { post } from '../support/servers/server.js'
 
 const STAFF = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
 
@@ -13,7 +13,7 @@ describe('the example as a process', function () {
 
   it('ends although a handler never does, whose caller is told', async () => {
     const [grpc, http] = [await freePort(), await freePort()]
-    const child = fork(fileURLToPath(new URL('endless-host.js', import.meta.url)), {
+    const child = fork(fileURLToPath(new URL('hosts/endless.js', import.meta.url)), {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       env: {
         ...process.env,

@@ -9,7 +9,7 @@ import { grpcTour } from '../../examples/widgets/tour-grpc.js'
 import { httpTour } from '../../examples/widgets/tour-http.js'
 import { definitionOf } from '../../lib/server/grpc/definition.js'
 import type { Server } from '../../lib/server/server.js'
-import { ForeignClient } from '../support/clients.js'
+import { ForeignClient } from '../support/grpc/clients.js'
 import { compiled } from '../support/root.js'
 import { join } from 'node:path'
 

@@ -9,9 +9,9 @@ import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
 import type { Config } from '../../lib/server/config/config.js'
 import type { HttpListener } from '../../lib/server/http/mounted-gateway.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
-import { echoService } from '../server/echo.js'
+import { echoService } from '../support/grpc/echo.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
-import { ALICE, ALL, post, recordingLogger } from '../support/server.js'
+import { ALICE, ALL, post, recordingLogger } from '../support/servers/server.js'
 
 const running: (() => Promise<void>)[] = []
 

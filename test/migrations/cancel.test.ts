@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { MigrationError } from '../../lib/errors.js'
 import { migrate, type MigrateOptions, type Progress } from '../../lib/migrations/index.js'
-import { startPooler } from './pooler.js'
+import { startPooler } from './postgres/pooler.js'
 import { failureOf, file, onEachEngine, tables } from './each-engine.js'
 import { hold, untilRow, waitingForLock } from './fresh-database.js'
 

@@ -1,7 +1,7 @@
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import { type Dialect, migrate } from '../../lib/migrations/index.js'
-import { serviceUrl } from '../support/services.js'
+import { serviceUrl } from '../support/running/services.js'
 
 export type Row = Record<string, unknown>
 

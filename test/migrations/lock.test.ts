@@ -6,7 +6,7 @@ import { withLock } from '../../lib/migrations/lock.js'
 import { withSession } from '../../lib/migrations/open-session.js'
 import { drill, drilling } from '../support/drill.js'
 import { failureOf, file, onEachEngine, tables } from './each-engine.js'
-import { runHost } from './host.js'
+import { runHost } from './hosts/run-host.js'
 
 const HOSTS = 20
 

@@ -8,10 +8,10 @@ import { Widget } from '../../examples/widgets/widget.js'
 import { Health } from '../../lib/gen/grpc/health/v1/health_pb.js'
 import { type MigrateOptions, migrate, schemaIsCurrent } from '../../lib/migrations/index.js'
 import { resolveDsn, tableMigrations } from '../../lib/persistence/index.js'
-import { ForeignClient } from '../support/clients.js'
+import { ForeignClient } from '../support/grpc/clients.js'
 import { root } from '../support/root.js'
 import { runCli } from '../support/run-cli.js'
-import { ALICE, post, recordingLogger, type RunningServer, startServer } from '../support/server.js'
+import { ALICE, post, recordingLogger, type RunningServer, startServer } from '../support/servers/server.js'
 import { failureOf, file, onEachEngine, tables } from './each-engine.js'
 
 onEachEngine('a server whose schema is older than its code', (database, dialect) => {

@@ -14,8 +14,8 @@ import {
   serverToken,
 } from '../../lib/nest/index.js'
 import type { Server } from '../../lib/server/server.js'
-import { ForeignClient } from '../support/clients.js'
-import { post, recordingLogger } from '../support/server.js'
+import { ForeignClient } from '../support/grpc/clients.js'
+import { post, recordingLogger } from '../support/servers/server.js'
 
 const ADA = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
 const BOB = { 'account-id': 'globex', subject: 'bob', groups: 'staff' }

@@ -25,12 +25,12 @@ import type { Config } from '../../lib/server/config/config.js'
 import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
 import { devAuthorizer } from '../../lib/server/authz/authorizer.js'
 import type { Server } from '../../lib/server/server.js'
-import { echoService } from '../server/echo.js'
-import { ForeignClient } from '../support/clients.js'
+import { echoService } from '../support/grpc/echo.js'
+import { ForeignClient } from '../support/grpc/clients.js'
 import { type EchoRequest, EchoService, NoteService } from '../support/gen/specimens_pb.js'
 import { rejection } from '../support/rejection.js'
-import { ALICE, ALL, post, recordingLogger } from '../support/server.js'
-import { Note } from '../support/specimen.js'
+import { ALICE, ALL, post, recordingLogger } from '../support/servers/server.js'
+import { Note } from '../support/entities/specimen.js'
 
 const gate = new EventEmitter()
 

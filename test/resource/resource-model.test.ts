@@ -13,7 +13,7 @@ import { TenantScoped } from '../../decorators/tenant-scoped.js'
 import { DeclarationError } from '../../lib/errors.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
 import { EchoRequestSchema, NoteSchema, Specimen_Phase, SpecimenSchema } from '../support/gen/specimens_pb.js'
-import { Note, Specimen } from '../support/specimen.js'
+import { Note, Specimen } from '../support/entities/specimen.js'
 
 @Resource({ shape: 'ent', type: 'crate' })
 @Entity()

@@ -3,7 +3,7 @@ import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
 import { Resource, Searchable, TenantScoped } from '../../decorators/index.js'
 import { WidgetSchema, type Widget_State } from '../../examples/widgets/gen/widgets_pb.js'
 import { EchoRequestSchema, NoteSchema, SpecimenSchema } from '../support/gen/specimens_pb.js'
-import { problemsOf } from './typeorm-declarations.js'
+import { problemsOf } from './typeorm/declarations.js'
 
 const SUPPORTED =
   /; supported are string \(varchar, text, char, .*\), number \(int, integer, .*\), bigint \(bigint, int8\), fractions of 32 bits \(.*real.*\), fractions of 64 bits \(.*double precision.*\), boolean \(boolean, bool\), Date \(timestamp, .*\), Uint8Array \(bytea, blob, .*\), arrays and objects \(json, jsonb, simple-json, simple-array\)$/

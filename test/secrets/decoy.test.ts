@@ -6,8 +6,8 @@ import { memoryRepositoryOf } from '../../lib/persistence/repository-of.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import { AlgoSHA384 } from '../../lib/secrets/hash-spec.js'
-import { draft, inAcme } from '../conformance/subject.js'
-import { Specimen } from '../support/specimen.js'
+import { draft, inAcme } from '../conformance/repository/subject.js'
+import { Specimen } from '../support/entities/specimen.js'
 
 /** Every hash (by its algorithm) and key derivation that runs while `fn` does. */
 async function workOf(fn: () => Promise<unknown>): Promise<readonly string[]> {

@@ -10,7 +10,7 @@ import { open, seal } from '../../lib/secrets/gcm-frame.js'
 import { toPlaintext } from '../../lib/secrets/plaintext.js'
 import { encryptorConformance } from '../conformance/encryptor.js'
 import { compiled } from '../support/root.js'
-import { vectorFile, vectors } from '../support/vectors.js'
+import { vectorFile, vectors } from '../support/values/vectors.js'
 
 const KEY = Buffer.from(Array.from({ length: 32 }, (_, index) => index))
 const UNREADABLE = 'secrets: the ciphertext cannot be decrypted'

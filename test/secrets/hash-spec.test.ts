@@ -4,7 +4,7 @@ import { SecretUnreadable } from '../../lib/errors.js'
 import { AlgoSHA384, AlgoSHA512_256, hashWith, parseHashSpec } from '../../lib/secrets/hash-spec.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { toPlaintext } from '../../lib/secrets/plaintext.js'
-import { vectorFile, vectors } from '../support/vectors.js'
+import { vectorFile, vectors } from '../support/values/vectors.js'
 
 describe('HashSpec', () => {
   const understood: [algo: string, length: number][] = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Cancelled } from '../../lib/errors.js'
 import { newVaultTransit, type VaultTransit } from '../../lib/secrets/vault-transit.js'
-import { type Misbehaviour, TransitServer } from '../support/transit-server.js'
+import { type Misbehaviour, TransitServer } from '../support/servers/transit-server.js'
 import { INDEX_KEY, PLAINTEXT, rejects, Thief } from './transit-rejections.js'
 
 describe('newVaultTransit', () => {

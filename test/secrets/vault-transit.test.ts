@@ -10,8 +10,8 @@ import { newVaultTransit, type VaultTransit } from '../../lib/secrets/vault-tran
 import { encryptorConformance } from '../conformance/encryptor.js'
 import { INDEX_KEY, PLAINTEXT, rejects, Thief } from './transit-rejections.js'
 import { compiled } from '../support/root.js'
-import { leftOut } from '../support/summary.js'
-import { TransitServer } from '../support/transit-server.js'
+import { leftOut } from '../support/running/summary.js'
+import { TransitServer } from '../support/servers/transit-server.js'
 
 describe('newVaultTransit', () => {
   describe('against a transit server in this process', () => {

@@ -7,10 +7,10 @@ import { MemoryDeduplicationStore } from '../../lib/server/deduplication/memory-
 import { MemoryOperationStore } from '../../lib/server/operations/memory-operation-store.js'
 import type { UserInterceptor } from '../../lib/server/chain/user-interceptor.js'
 import { ANONYMOUS } from '../../lib/context.js'
-import { authority } from '../support/certificates.js'
+import { authority } from '../support/servers/certificates.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
-import { recordingLogger } from '../support/server.js'
-import { echoService } from './echo.js'
+import { recordingLogger } from '../support/servers/server.js'
+import { echoService } from '../support/grpc/echo.js'
 
 const { certificate, key } = authority('builder').issue('localhost')
 const tls = { certificateChain: certificate, privateKey: key }

@@ -8,11 +8,11 @@ import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { niceGrpcMiddleware } from '../../lib/server/grpc/nice-middleware.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
 import type { UserInterceptor } from '../../lib/server/chain/user-interceptor.js'
-import { ForeignClient } from '../support/clients.js'
+import { ForeignClient } from '../support/grpc/clients.js'
 import { EchoService, NoteSchema, NoteService, SpecimenService } from '../support/gen/specimens_pb.js'
-import { ALICE, recordingLogger, type RunningServer, startServer } from '../support/server.js'
-import { Note, Specimen } from '../support/specimen.js'
-import { echoService } from './echo.js'
+import { ALICE, recordingLogger, type RunningServer, startServer } from '../support/servers/server.js'
+import { Note, Specimen } from '../support/entities/specimen.js'
+import { echoService } from '../support/grpc/echo.js'
 
 @Resource({ message: NoteSchema, shared: true })
 @Entity('other_notes')

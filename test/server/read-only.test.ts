@@ -9,11 +9,11 @@ import { MemoryRepository } from '../../lib/persistence/memory/memory-repository
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { SqlDeduplicationStore } from '../../lib/server/deduplication/sql-deduplication-store.js'
 import { SqlOperationStore } from '../../lib/server/operations/sql-operation-store.js'
-import { databases, describeOn, type OpenBackend, pooled } from '../support/backends.js'
-import { applyBaseline } from '../support/baseline.js'
-import { ForeignClient } from '../support/clients.js'
-import { type Demotion, demotionOf } from '../support/demotion.js'
-import { ALICE, post, type RunningServer, startServer } from '../support/server.js'
+import { databases, describeOn, type OpenBackend, pooled } from '../support/databases/backends.js'
+import { applyBaseline } from '../support/databases/baseline.js'
+import { ForeignClient } from '../support/grpc/clients.js'
+import { type Demotion, demotionOf } from '../support/databases/demotion.js'
+import { ALICE, post, type RunningServer, startServer } from '../support/servers/server.js'
 
 const MESSAGE = 'the database takes no writes at the moment: retry later'
 const widget = (values: object) => ({ widget: { id: 'w', display_name: 'Anvil', ...values } })

@@ -14,10 +14,17 @@ import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import type { Encryptor } from '../../lib/secrets/encryptor.js'
 import { memoryRepositoryOf } from '../../lib/persistence/repository-of.js'
 import { type EchoRequest, EchoService, SpecimenService } from '../support/gen/specimens_pb.js'
-import { Specimen } from '../support/specimen.js'
-import { ForeignClient, niceClient } from '../support/clients.js'
-import { ALICE, ALL, post, recordingLogger, type RunningServer, startServer } from '../support/server.js'
-import { echoService } from './echo.js'
+import { Specimen } from '../support/entities/specimen.js'
+import { ForeignClient, niceClient } from '../support/grpc/clients.js'
+import {
+  ALICE,
+  ALL,
+  post,
+  recordingLogger,
+  type RunningServer,
+  startServer,
+} from '../support/servers/server.js'
+import { echoService } from '../support/grpc/echo.js'
 
 const SpecimenMemory = memoryRepositoryOf(Specimen)
 const withEcho = (builder: ServerBuilder) => builder.register(EchoService, echoService)

@@ -9,14 +9,19 @@ import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { memoryRepositoryOf } from '../../lib/persistence/repository-of.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
-import { collated, type OpenSubject, openSubject, repositoriesOn } from '../conformance/open-subject.js'
-import { encryptor } from '../conformance/subject.js'
-import { backends, describeOn } from '../support/backends.js'
-import { ForeignClient } from '../support/clients.js'
+import {
+  collated,
+  type OpenSubject,
+  openSubject,
+  repositoriesOn,
+} from '../conformance/repository/open-subject.js'
+import { encryptor } from '../conformance/repository/subject.js'
+import { backends, describeOn } from '../support/databases/backends.js'
+import { ForeignClient } from '../support/grpc/clients.js'
 import { SpecimenService } from '../support/gen/specimens_pb.js'
 import { rejection } from '../support/rejection.js'
-import { ALICE, partly, post, type RunningServer, startServer } from '../support/server.js'
-import { Specimen } from '../support/specimen.js'
+import { ALICE, partly, post, type RunningServer, startServer } from '../support/servers/server.js'
+import { Specimen } from '../support/entities/specimen.js'
 
 /** Rows of the table of specimens, seen as a resource that only PostgreSQL can search. */
 @Resource({ type: 'sample' })

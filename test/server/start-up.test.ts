@@ -6,11 +6,11 @@ import type { Repository } from '../../lib/persistence/contract/repository.js'
 import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
 import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
-import { backends, databases, describeOn } from '../support/backends.js'
+import { backends, databases, describeOn } from '../support/databases/backends.js'
 import { NoteSchema, NoteService } from '../support/gen/specimens_pb.js'
-import { collated } from '../conformance/open-subject.js'
-import { type LogRecord, recordingLogger } from '../support/server.js'
-import { Note } from '../support/specimen.js'
+import { collated } from '../conformance/repository/open-subject.js'
+import { type LogRecord, recordingLogger } from '../support/servers/server.js'
+import { Note } from '../support/entities/specimen.js'
 
 @Resource({ message: NoteSchema })
 @Entity('notes')

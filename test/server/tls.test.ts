@@ -6,10 +6,10 @@ import { get, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
 import { type Config } from '../../lib/server/config/config.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
-import { authority } from '../support/certificates.js'
-import { ForeignClient } from '../support/clients.js'
-import { ALICE, type RunningServer, startServer } from '../support/server.js'
-import { echoService } from './echo.js'
+import { authority } from '../support/servers/certificates.js'
+import { ForeignClient } from '../support/grpc/clients.js'
+import { ALICE, type RunningServer, startServer } from '../support/servers/server.js'
+import { echoService } from '../support/grpc/echo.js'
 
 describe('TLS', () => {
   const ours = authority('Ashlar test authority')

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SILENT_ADDRESS } from './route-daemon.js'
+import { SILENT_ADDRESS } from './servers/route-daemon.js'
 import { compiled, root } from './root.js'
 
 /** What a command that ran to its end left behind. */

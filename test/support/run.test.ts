@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { askedBackends, servicesFor } from './asked.js'
+import { askedBackends, servicesFor } from './running/asked.js'
 import { compiled } from './root.js'
 
 describe('the test run', function () {
@@ -23,9 +23,9 @@ describe('the test run', function () {
     ['secrets/dev-encryptor', 'crypto-aes-256-gcm'],
     ['secrets/dev-encryptor', 'crypto-hmac-sha256'],
     ['authn/jws-vectors', 'jws-wycheproof'],
-    ['gateway/http-vectors', 'http1-llhttp'],
-    ['gateway/json-conformance', 'proto3-json-conformance'],
-    ['migrations/lint-vectors', 'migration-lint'],
+    ['gateway/http/vectors', 'http1-llhttp'],
+    ['gateway/json/conformance', 'proto3-json-conformance'],
+    ['migrations/lint/vectors', 'migration-lint'],
   ] as const
   const withoutVectors = { ASHLAR_TEST_VECTORS: join(tmpdir(), 'ashlar-no-vectors') }
   const files = [...new Set(VECTORS.map(([file]) => file))]
@@ -45,7 +45,7 @@ describe('the test run', function () {
   })
 
   it('refuses a word that no test file has, instead of running the others alone', () => {
-    const { status, printed } = run(['secrets/base64', 'secrts'], {})
+    const { status, printed } = run(['secrets/encoding', 'secrts'], {})
     expect(status).to.equal(1)
     expect(printed).to.include('no test file has secrts in its path')
   })

@@ -4,7 +4,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { widgetServer } from '../../examples/widgets/main.js'
 import { jsonLogger } from '../../lib/index.js'
-import { ForeignClient } from './clients.js'
+import { ForeignClient } from './grpc/clients.js'
 import { compiled } from './root.js'
 
 /**

@@ -8,10 +8,10 @@ import { EchoService, SpecimenService, UndeclaredService } from '../../support/g
 import { expectGolden } from '../../support/golden.js'
 import { compiled } from '../../support/root.js'
 import { type Ran, runCli } from '../../support/run-cli.js'
-import { partly } from '../../support/server.js'
+import { partly } from '../../support/servers/server.js'
 
 const GENERATED = join(compiled, 'examples', 'widgets', 'gen', 'widgets_pb.js')
-const SERVED = join(compiled, 'test', 'support', 'served-widgets.js')
+const SERVED = join(compiled, 'test', 'support', 'entities', 'served-widgets.js')
 
 describe('ashlar authz catalog', () => {
   let folder: string

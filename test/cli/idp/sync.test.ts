@@ -21,7 +21,7 @@ import {
   type RouteDaemon,
   type RouteDaemonOptions,
   startRouteDaemon,
-} from '../../support/route-daemon.js'
+} from '../../support/servers/route-daemon.js'
 import { type Ran, runCli, type RunOptions } from '../../support/run-cli.js'
 
 const ROUTES: readonly DaemonRoute[] = [

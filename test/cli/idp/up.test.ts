@@ -1,6 +1,10 @@
 import { expect } from 'chai'
 import { expectGolden } from '../../support/golden.js'
-import { type RouteDaemon, type RouteDaemonOptions, startRouteDaemon } from '../../support/route-daemon.js'
+import {
+  type RouteDaemon,
+  type RouteDaemonOptions,
+  startRouteDaemon,
+} from '../../support/servers/route-daemon.js'
 import { type Ran, runCli } from '../../support/run-cli.js'
 
 const HELD = { host: 'idp.dev.test', upstream: 'http://127.0.0.1:9999' }

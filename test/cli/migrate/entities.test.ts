@@ -10,10 +10,10 @@ import { compiled } from '../../support/root.js'
 import { runCli } from '../../support/run-cli.js'
 
 const WIDGETS = join(compiled, 'examples', 'widgets', 'widget.js')
-const SPECIMENS = join(compiled, 'test', 'support', 'specimen.js')
-const CONTACTS = join(compiled, 'test', 'support', 'contacts.js')
-const NAMED = join(compiled, 'test', 'support', 'named-contacts.js')
-const UNFIT = join(compiled, 'test', 'support', 'unfit-contacts.js')
+const SPECIMENS = join(compiled, 'test', 'support', 'entities', 'specimen.js')
+const CONTACTS = join(compiled, 'test', 'support', 'entities', 'contacts.js')
+const NAMED = join(compiled, 'test', 'support', 'entities', 'named-contacts.js')
+const UNFIT = join(compiled, 'test', 'support', 'entities', 'unfit-contacts.js')
 const NO_ENTITIES = join(compiled, 'test', 'support', 'root.js')
 
 describe('ashlar migrate new --entities', () => {

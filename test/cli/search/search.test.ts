@@ -9,8 +9,8 @@ import { compiled } from '../../support/root.js'
 import { type Ran, runCli } from '../../support/run-cli.js'
 
 /** An entity whose text configuration is none. */
-const UNFIT = join(compiled, 'test', 'support', 'unfit-contacts.js')
-const ENTITIES = join(compiled, 'test', 'support', 'contacts.js')
+const UNFIT = join(compiled, 'test', 'support', 'entities', 'unfit-contacts.js')
+const ENTITIES = join(compiled, 'test', 'support', 'entities', 'contacts.js')
 
 describe('ashlar search', () => {
   let folder: string

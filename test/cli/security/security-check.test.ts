@@ -4,7 +4,7 @@ import type { SecurityReport } from '../../../lib/testing/index.js'
 import { compiled } from '../../support/root.js'
 import { type Ran, runCli } from '../../support/run-cli.js'
 
-const SERVED = join(compiled, 'test', 'support', 'served-widgets.js')
+const SERVED = join(compiled, 'test', 'support', 'entities', 'served-widgets.js')
 const PING = '/specimens.v1.EchoService/Ping'
 
 describe('ashlar security-check', function () {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { filterPredicate, parseFilter } from '../../../lib/persistence/dialects/columns.js'
 import { columnsOf, jsonColumnsOf } from '../../../lib/persistence/query/columns-of.js'
 import { InvalidArgument } from '../../../lib/errors.js'
-import { Specimen } from '../../support/specimen.js'
+import { Specimen } from '../../support/entities/specimen.js'
 
 describe('columnsOf', () => {
   it('names what may be filtered, and how it is typed', () => {

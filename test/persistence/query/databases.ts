@@ -5,7 +5,7 @@ import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
 import { bindOf } from '../../../lib/persistence/dialects/bind.js'
 import { quoteIdentifier } from '../../../lib/persistence/dialects/identifier.js'
 import type { PlanValue } from '../../../lib/persistence/query/plan.js'
-import { serviceUrl } from '../../support/services.js'
+import { serviceUrl } from '../../support/running/services.js'
 import { COLUMNS, FIELDS, type FieldName, type Row } from './specimen-rows.js'
 
 /** A database with an empty table `specimens` of its own, which goes with the connection. */

@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { memoryRepositoryOf } from '../../../lib/persistence/repository-of.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { apiKey } from '../../../lib/server/authn/api-key.js'
-import { draft, encryptor, inAcme } from '../../conformance/subject.js'
-import { ForeignClient } from '../../support/clients.js'
+import { draft, encryptor, inAcme } from '../../conformance/repository/subject.js'
+import { ForeignClient } from '../../support/grpc/clients.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
-import { post, type RunningServer, startServer } from '../../support/server.js'
-import { Specimen } from '../../support/specimen.js'
-import { echoService } from '../echo.js'
+import { post, type RunningServer, startServer } from '../../support/servers/server.js'
+import { Specimen } from '../../support/entities/specimen.js'
+import { echoService } from '../../support/grpc/echo.js'
 
 describe('API keys that are hashed slowly', () => {
   const minter = new CredentialMinter({ spec: { algo: 'pbkdf2-sha256:200000:32' } })

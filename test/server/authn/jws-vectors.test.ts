@@ -3,7 +3,7 @@ import { errors, type JWK } from 'jose'
 import { Unauthenticated } from '../../../lib/errors.js'
 import { oidc } from '../../../lib/server/authn/oidc.js'
 import { Metadata } from '../../../lib/call.js'
-import { vectors } from '../../support/vectors.js'
+import { vectors } from '../../support/values/vectors.js'
 
 interface Row {
   readonly id: string

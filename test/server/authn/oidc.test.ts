@@ -8,8 +8,8 @@ import { AshlarError } from '../../../lib/errors.js'
 import { oidc, type OidcOptions } from '../../../lib/server/authn/oidc.js'
 import { Metadata } from '../../../lib/call.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
-import { post, recordingLogger, startServer } from '../../support/server.js'
-import { echoService } from '../echo.js'
+import { post, recordingLogger, startServer } from '../../support/servers/server.js'
+import { echoService } from '../../support/grpc/echo.js'
 
 /** As an attacker on the way could make them in an afternoon. */
 const shortKey = () => generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' })

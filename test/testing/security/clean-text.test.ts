@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { DataSource } from 'typeorm'
 import { repositoryOf, SqliteDataSource } from '../../../lib/persistence/index.js'
 import { unfitIn } from '../../../lib/testing/security/clean-text.js'
-import { Specimen } from '../../support/specimen.js'
-import { subjectOptions } from '../../conformance/subject.js'
+import { Specimen } from '../../support/entities/specimen.js'
+import { subjectOptions } from '../../conformance/repository/subject.js'
 
 const Specimens = repositoryOf(Specimen)
 const TABLE = 'the name of a table or column'

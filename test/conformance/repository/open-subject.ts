@@ -1,0 +1,65 @@
+import type { DataSource } from 'typeorm'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
+import type { RepositoryOptions } from '../../../lib/persistence/sql/typeorm-repository.js'
+import type { Backend } from '../../support/databases/backends.js'
+import { Note, Specimen } from '../../support/entities/specimen.js'
+import { type Subject, subjectEntities, subjectOptions } from './subject.js'
+
+const SpecimenRepository = repositoryOf(Specimen)
+const NoteRepository = repositoryOf(Note)
+const SpecimenMemory = memoryRepositoryOf(Specimen)
+const NoteMemory = memoryRepositoryOf(Note)
+
+export interface OpenSubject extends Subject {
+  /** Undefined in memory alone. */
+  readonly dataSource: DataSource | undefined
+}
+
+/** The two resources on a fresh database of a backend. */
+export async function openSubject(backend: Backend): Promise<OpenSubject> {
+  const { dataSource, database, close } = await backend.open([...subjectEntities])
+  if (dataSource === undefined || database === undefined) return inMemory()
+  await createTables(collated(dataSource, backend), subjectEntities, database.dialect)
+  return {
+    ...repositoriesOn(dataSource),
+    dataSource,
+    withOptions: (options) => repositoriesOn(dataSource, options),
+    clear: async () => {
+      for (const table of ['specimens', 'notes']) await dataSource.query(`DELETE FROM ${table}`)
+    },
+    close,
+  }
+}
+
+/** Repositories of the two resources on tables that exist. */
+export const repositoriesOn = (
+  dataSource: DataSource,
+  options: RepositoryOptions = subjectOptions,
+): Pick<Subject, 'specimens' | 'notes'> => ({
+  specimens: new SpecimenRepository(dataSource, options),
+  notes: new NoteRepository(dataSource, options),
+})
+
+/** MariaDB 10.11 has no collation of MySQL 8's name; the one it has orders the same. */
+export function collated(dataSource: DataSource, { name }: Backend): DataSource {
+  if (name !== 'mysql8') return dataSource
+  const query = (text: string, values?: unknown[]) =>
+    dataSource.query(text.replaceAll('utf8mb4_0900_bin', 'utf8mb4_nopad_bin'), values)
+  return Object.assign(Object.create(dataSource) as DataSource, { query })
+}
+
+function inMemory(): OpenSubject {
+  const fresh = (options = subjectOptions) => ({
+    specimens: new SpecimenMemory(options),
+    notes: new NoteMemory(options),
+  })
+  const subject = {
+    ...fresh(),
+    dataSource: undefined,
+    withOptions: fresh,
+    clear: () => Promise.resolve(void Object.assign(subject, fresh())),
+    close: () => Promise.resolve(),
+  }
+  return subject
+}

@@ -1,0 +1,98 @@
+import { expect } from 'chai'
+import { Gateway } from '../../../lib/gateway/gateway.js'
+import type { CorsOptions } from '../../../lib/gateway/http/cors.js'
+import { EchoDispatcher } from '../echo-dispatcher.js'
+import { type Running, startGateway } from '../start-gateway.js'
+
+const APP = 'https://app.example.com'
+
+describe('CORS', () => {
+  const started: Running[] = []
+  const start = async (cors: CorsOptions): Promise<Running> => {
+    const running = await startGateway({ cors })
+    started.push(running)
+    return running
+  }
+  afterEach(() => Promise.all(started.splice(0).map((running) => running.stop())))
+
+  const preflight = (running: Running, origin: string, path = '/v1/widgets/1'): Promise<Response> =>
+    running.fetch(path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'PATCH' } })
+
+  it('is off unless it is configured', async () => {
+    const running = await startGateway()
+    started.push(running)
+    const answer = await running.fetch('/v1/echo', { headers: { origin: APP } })
+    expect(answer.headers.get('access-control-allow-origin')).to.equal(null)
+    expect((await preflight(running, APP)).headers.get('access-control-allow-origin')).to.equal(null)
+  })
+
+  it('answers a preflight without asking a handler', async () => {
+    const running = await start({
+      origins: [APP],
+      credentials: true,
+      allowHeaders: ['X-Own'],
+      maxAgeSeconds: 5,
+    })
+    const { status, headers } = await preflight(running, APP)
+    expect(status).to.equal(204)
+    expect(headers.get('access-control-allow-origin')).to.equal(APP)
+    expect(headers.get('access-control-allow-credentials')).to.equal('true')
+    expect(headers.get('access-control-allow-methods')).to.equal('DELETE, GET, HEAD, OPTIONS, PATCH')
+    expect(headers.get('access-control-allow-headers')).to.include('If-Match').and.include('X-Own')
+    expect(headers.get('access-control-max-age')).to.equal('5')
+    expect(headers.get('vary')).to.equal('Origin')
+    expect(running.dispatcher.heard).to.have.lengthOf(0)
+  })
+
+  it('lets a known origin read answers and errors', async () => {
+    const running = await start({ origins: [APP], exposeHeaders: ['X-Total'] })
+    for (const path of ['/v1/echo', '/v1/echo?nope=1', '/nope']) {
+      const { headers } = await running.fetch(path, { headers: { origin: APP } })
+      expect(headers.get('access-control-allow-origin'), path).to.equal(APP)
+      expect(headers.get('access-control-expose-headers'), path).to.include('ETag').and.include('X-Total')
+    }
+  })
+
+  it('tells another origin nothing', async () => {
+    const running = await start({ origins: [APP] })
+    for (const origin of ['https://evil.example', `${APP}.evil.example`, 'null', 'http://app.example.com']) {
+      const answer = await running.fetch('/v1/echo', { headers: { origin } })
+      expect(answer.headers.get('access-control-allow-origin'), origin).to.equal(null)
+      expect(answer.headers.get('vary'), origin).to.equal('Origin')
+      expect((await preflight(running, origin)).headers.get('access-control-allow-methods'), origin).to.equal(
+        null,
+      )
+    }
+  })
+
+  it('lets everybody read where the origins are *', async () => {
+    const running = await start({ origins: '*' })
+    const answer = await running.fetch('/v1/echo', { headers: { origin: 'https://any.example' } })
+    expect(answer.headers.get('access-control-allow-origin')).to.equal('*')
+    expect(answer.headers.get('access-control-allow-credentials')).to.equal(null)
+  })
+
+  it('answers OPTIONS that is no preflight with Allow', async () => {
+    const running = await start({ origins: '*' })
+    const answer = await running.fetch('/v1/widgets/1', { method: 'OPTIONS' })
+    expect(answer.status).to.equal(204)
+    expect(answer.headers.get('allow')).to.equal('DELETE, GET, HEAD, OPTIONS, PATCH')
+    expect((await running.fetch('/nope', { method: 'OPTIONS' })).status).to.equal(404)
+  })
+
+  for (const [cors, rule] of [
+    [{ origins: '*', credentials: true }, 'credentials need exact origins'],
+    [{ origins: ['app.example.com'] }, 'an origin has a scheme'],
+    [{ origins: [`${APP}/`] }, 'an origin has no path'],
+    [{ origins: ['*'] }, '* is not in a list'],
+  ] as readonly (readonly [CorsOptions, string])[])
+    it(`refuses ${JSON.stringify(cors)} at start-up (${rule})`, () => {
+      const options = {
+        dispatcher: new EchoDispatcher(),
+        methods: () => [],
+        readiness: () => Promise.resolve([]),
+        cors,
+      }
+      expect(() => new Gateway(options)).to.throw(TypeError, /^cors: /)
+    })
+})

@@ -1,0 +1,83 @@
+import { expect } from 'chai'
+import { DeclarationError, Unimplemented } from '../../../lib/errors.js'
+import { dialectOf, migrate, type MigrateOptions } from '../../../lib/migrations/index.js'
+import { redact } from '../../../lib/migrations/session/redact.js'
+
+const KNOWN = [
+  ['postgres://h/d', 'postgres'],
+  ['PostgreSQL://h/d', 'postgres'],
+  ['mysql://h/d', 'mysql'],
+  ['mariadb://h/d', 'mysql'],
+] as const
+
+const UNKNOWN = [
+  'host=h password=hunter22',
+  'mongodb://u:hunter22@h/d',
+  'fsnotify://postgres/etc/hunter22',
+  '',
+]
+
+describe('dialectOf', () => {
+  for (const [url, dialect] of KNOWN)
+    it(`knows ${url}`, () => {
+      expect(dialectOf(url)).to.equal(dialect)
+    })
+
+  for (const url of [
+    'sqlite://x.db',
+    'sqlite::memory:',
+    ':memory:',
+    'data/app.sqlite',
+    'file:app.db',
+    '/srv/app.db',
+  ])
+    it(`refuses versioned SQL on SQLite: ${url}`, () => {
+      expect(() => dialectOf(url))
+        .to.throw(Unimplemented)
+        .with.property('message')
+        .that.matches(/SQLite runs no versioned SQL.*tables are created automatically.*PostgreSQL or MySQL/)
+    })
+
+  for (const url of UNKNOWN)
+    it(`refuses ${JSON.stringify(url)} without repeating it`, () => {
+      expect(() => dialectOf(url))
+        .to.throw(TypeError)
+        .with.property('message')
+        .that.does.not.include('hunter22')
+    })
+})
+
+const OPTIONS: readonly (readonly [name: string, options: Partial<MigrateOptions>, text: RegExp])[] = [
+  ['a timeout of 0', { lockTimeoutMs: 0 }, /lockTimeoutMs is a whole number of milliseconds from 1/],
+  ['a fraction', { statementTimeoutMs: 1.5 }, /statementTimeoutMs is a whole number/],
+  ['a timeout without an end', { concurrentTimeoutMs: Infinity }, /concurrentTimeoutMs is a whole number/],
+  ['a schema of PostgreSQL', { schema: 'pg_catalog' }, /schema pg_catalog belongs to PostgreSQL/],
+  ['a schema without a name', { schema: '' }, /schema is a name of 1 to 63 bytes/],
+  ['a schema on MySQL', { url: 'mysql://h/d', schema: 'a' }, /schema is for PostgreSQL/],
+]
+
+describe('migrate', () => {
+  for (const [name, options, text] of OPTIONS)
+    it(`refuses ${name}`, () => {
+      expect(() => migrate({ url: 'postgres://h/d', files: {}, ...options }))
+        .to.throw(DeclarationError)
+        .with.property('message')
+        .that.matches(text)
+    })
+})
+
+const SECRETS: readonly (readonly [url: string, text: string, redacted: string])[] = [
+  ['postgres://u:hunter22@h/d', 'for hunter22', 'for ***'],
+  ['postgres://u:hunt%40er@h/d', 'for hunt@er and hunt%40er', 'for *** and ***'],
+  ['postgres://h/d?user=u&password=hunter22', 'for hunter22', 'for ***'],
+  ['postgres://u@h/d', 'cannot reach mysql://root:x@other/d', 'cannot reach mysql://root:***@other/d'],
+  ['postgres://u:a@h/d', 'a table at postgres://u:a@h/d', 'a table at postgres://u:***@h/d'],
+  ['postgres://u:pa@ss:word@h/d', 'no pa@ss:word here', 'no *** here'],
+]
+
+describe('redact', () => {
+  for (const [url, text, redacted] of SECRETS)
+    it(`${text} → ${redacted}`, () => {
+      expect(redact(text, url)).to.equal(redacted)
+    })
+})

@@ -1,0 +1,150 @@
+import { expect } from 'chai'
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { DeclarationError } from '../../../lib/errors.js'
+import { type FileSource, readMigrations } from '../../../lib/migrations/files/migration-files.js'
+
+const OK = { '0002_a.up.sql': 'SELECT 1', '0002_a.down.sql': 'SELECT 2' }
+
+const REFUSED: readonly (readonly [name: string, files: Readonly<Record<string, string>>, text: RegExp])[] = [
+  ['a number of three digits', { '002_a.up.sql': '' }, /002_a\.up\.sql: the number has four digits/],
+  ['a number of five digits', { '00002_a.up.sql': '' }, /the number has four digits, padded with zeros/],
+  ['no number', { 'a.up.sql': '' }, /a\.up\.sql: name it NNNN_description\.up\.sql/],
+  ['no direction', { '0002_a.sql': '' }, /0002_a\.sql: name it NNNN_description\.up\.sql or/],
+  ['no description', { '0002.up.sql': '' }, /0002\.up\.sql: name it/],
+  ['a blank in the name', { '0002_a b.up.sql': '' }, /name it/],
+  ['the number 0000', { '0000_a.up.sql': '' }, /numbers are 0001 to 7999, 8001 to 8999/],
+  ['the number 8000', { '8000_a.up.sql': '' }, /numbers are/],
+  ['the number 9000', { '9000_a.up.sql': '' }, /numbers are/],
+  ['a gap', { ...OK, '0004_b.up.sql': '' }, /0003 is missing before 0004: numbers have no gaps/],
+  ['a gap at the start', { '0003_a.up.sql': '' }, /0002 is missing before 0003/],
+  ['a gap in the generated files', { '9002_a_search_gin.up.sql': '' }, /9001 is missing before 9002/],
+  [
+    'two files of one number',
+    { ...OK, '0002_b.up.sql': '' },
+    /0002_b\.up\.sql: 0002_a has the number 0002 already/,
+  ],
+  ['ways up and down of two names', { ...OK, '0002_b.down.sql': '' }, /0002_a has the number 0002 already/],
+  [
+    'a way down alone',
+    { '0002_a.down.sql': '' },
+    /0002_a: 0002_a\.down\.sql is there and 0002_a\.up\.sql is not/,
+  ],
+  ['a module that starts at 0001', { '0001_a.up.sql': '' }, /0001_a: .*a module’s first migration is 0002/],
+  ['an edited baseline', { '0001_framework_init.up.sql': 'x' }, /0001_framework_init: .*framework’s own/],
+  ['a module in the band of upgrades', { ...OK, '8001_a.up.sql': '' }, /8001_a: .*framework’s own/],
+  [
+    'a NUL character',
+    { '0002_a.up.sql': 'a\0', '0002_a.down.sql': '' },
+    /: 1 problem\(s\)\s+- 0002_a\.up\.sql: has a NUL character$/,
+  ],
+  ['files for another engine alone', { 'mysql/0002_a.up.sql': '' }, /there is no file in postgres\//],
+]
+
+describe('readMigrations', () => {
+  let folder: string
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-files-'))
+  })
+
+  afterEach(() => {
+    rmSync(folder, { recursive: true })
+  })
+
+  const write = (files: Readonly<Record<string, string | Buffer>>) => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  }
+  const namesOf = async (files: FileSource, dialect: 'postgres' | 'mysql' = 'postgres') =>
+    (await readMigrations(files, dialect)).map(({ name }) => name)
+
+  it('puts the framework’s baseline before the module’s first file', async () => {
+    expect(await namesOf(OK)).to.deep.equal(['0001_framework_init', '0002_a'])
+    expect(await namesOf({}, 'mysql')).to.deep.equal(['0001_framework_init'])
+  })
+
+  it('reads a folder, given as a path or a URL, and passes over what is no SQL', async () => {
+    write({ ...OK, 'README.md': 'x', '.gitkeep': '' })
+    expect(await namesOf(folder)).to.deep.equal(['0001_framework_init', '0002_a'])
+    expect(await namesOf(pathToFileURL(folder))).to.deep.equal(['0001_framework_init', '0002_a'])
+  })
+
+  it('takes the files of its engine from a folder or an object that has both', async () => {
+    mkdirSync(join(folder, 'postgres'))
+    mkdirSync(join(folder, 'mysql'))
+    write({ 'postgres/0002_p.up.sql': '', 'mysql/0002_m.up.sql': '' })
+    const object = { 'postgres/0002_p.up.sql': '', 'mysql/0002_m.up.sql': '' }
+    for (const source of [folder, object]) {
+      expect(await namesOf(source)).to.include('0002_p')
+      expect(await namesOf(source, 'mysql')).to.include('0002_m')
+    }
+  })
+
+  it('accepts a copy of the baseline that is the baseline', async () => {
+    const [baseline] = await readMigrations({}, 'postgres')
+    expect(await namesOf({ ...OK, '0001_framework_init.up.sql': baseline?.up ?? '' })).to.have.length(2)
+  })
+
+  it('sorts the bands by their numbers', async () => {
+    const files = {
+      ...OK,
+      '9001_t_search_vector.up.sql': '',
+      '9002_t_search_gin.up.sql': '',
+      '0003_b.up.sql': '',
+    }
+    expect(await namesOf(files)).to.deep.equal([
+      ...['0001_framework_init', '0002_a', '0003_b'],
+      ...['9001_t_search_vector', '9002_t_search_gin'],
+    ])
+  })
+
+  it('ignores generated search files on MySQL', async () => {
+    const files = { ...OK, '9001_t_search_vector.up.sql': '', '9002_t_search_gin.up.sql': '' }
+    expect(await namesOf(files, 'mysql')).to.deep.equal(['0001_framework_init', '0002_a'])
+  })
+
+  it('gives one checksum to CRLF, LF and a byte order mark, and another to other text', async () => {
+    const checksum = async (text: string) => {
+      write({ '0002_a.up.sql': text })
+      return (await readMigrations(folder, 'postgres'))[1]?.checksum
+    }
+    const unix = await checksum('SELECT\n1')
+    expect(await checksum('\uFEFFSELECT\r\n1')).to.equal(unix)
+    expect(await checksum('SELECT\n2')).to.not.equal(unix)
+  })
+
+  it('says when a way down is not there', async () => {
+    const [, migration] = await readMigrations({ '0002_a.up.sql': 'x' }, 'postgres')
+    expect(migration?.down).to.equal(undefined)
+  })
+
+  for (const [name, files, text] of REFUSED)
+    it(`refuses ${name}`, async () => {
+      const error: unknown = await readMigrations(files, 'postgres').catch((reason: unknown) => reason)
+      expect(error).to.be.instanceOf(DeclarationError)
+      expect((error as Error).message).to.match(text)
+    })
+
+  it('tells every problem at once', async () => {
+    const files = { 'a.up.sql': '', '002_b.up.sql': '', '0004_c.up.sql': '' }
+    const error: unknown = await readMigrations(files, 'postgres').catch((reason: unknown) => reason)
+    expect((error as DeclarationError).problems).to.have.length(3)
+  })
+
+  it('refuses bytes that are no UTF-8, and a file or folder that cannot be read', async () => {
+    write({ '0002_a.up.sql': Buffer.from([0x53, 0xff]) })
+    const other = join(folder, 'other')
+    mkdirSync(join(other, '0002_b.up.sql'), { recursive: true })
+    for (const [source, text] of [
+      [folder, /0002_a\.up\.sql: is not UTF-8/],
+      [other, /- 0002_b\.up\.sql: cannot be read \(EISDIR\)$/],
+      [join(folder, 'nowhere'), /the folder .*nowhere cannot be read/],
+    ] as const) {
+      const error: unknown = await readMigrations(source, 'postgres').catch((reason: unknown) => reason)
+      expect(error).to.be.instanceOf(DeclarationError)
+      expect((error as Error).message).to.match(text)
+    }
+  })
+})

@@ -1,0 +1,168 @@
+import { expect } from 'chai'
+import type { Dialect } from '../../../lib/migrations/files/dialect.js'
+import { lintFile, RULES } from '../../../lib/migrations/lint/lint.js'
+import { readSet } from '../../../lib/migrations/migration-set.js'
+import { splitStatements } from '../../../lib/migrations/sql/statements.js'
+
+type Case = readonly [dialect: Dialect, sql: string, rules: readonly string[]]
+
+const UP: readonly Case[] = [
+  // What the engine refuses.
+  ['postgres', '', ['empty-file']],
+  ['postgres', '-- nothing', ['empty-file']],
+  ['postgres', "SELECT 'a", ['unterminated']],
+  ...['BEGIN', 'COMMIT', 'ROLLBACK', 'END', 'ABORT', 'START TRANSACTION', 'SAVEPOINT a', 'RELEASE a'].map(
+    (sql): Case => ['postgres', sql, ['transaction-control']],
+  ),
+  ['postgres', "PREPARE TRANSACTION 'a'", ['transaction-control']],
+  ...['BEGIN', 'COMMIT', 'XA START 1', 'LOCK TABLES t WRITE', 'UNLOCK TABLES', 'SET autocommit = 0'].map(
+    (sql): Case => ['mysql', sql, ['transaction-control']],
+  ),
+  ['mysql', 'BEGIN NOT ATOMIC SELECT 1; END', []],
+  ['postgres', 'CREATE INDEX CONCURRENTLY i ON t (a); SELECT 1', ['non-transactional']],
+  ['postgres', 'SELECT 1; DROP INDEX CONCURRENTLY i', ['non-transactional']],
+  ['postgres', 'REINDEX TABLE CONCURRENTLY t; SELECT 1', ['non-transactional']],
+  ['postgres', 'REINDEX (CONCURRENTLY) INDEX i; SELECT 1', ['non-transactional']],
+  ['postgres', 'ALTER TABLE t DETACH PARTITION p CONCURRENTLY; SELECT 1', ['non-transactional']],
+  ['postgres', 'VACUUM t; SELECT 1', ['non-transactional']],
+  ['postgres', 'CREATE INDEX CONCURRENTLY i ON t (a)', []],
+  ['postgres', 'CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS i ON ONLY s.t USING btree (a)', []],
+  ['postgres', "SELECT 'CREATE INDEX CONCURRENTLY'; SELECT 1 -- COMMIT", []],
+  ['postgres', 'CREATE INDEX CONCURRENTLY ON t (a)', ['index-needs-a-name']],
+  ['postgres', '\\i other.sql', ['client-command']],
+  ['postgres', 'COPY t FROM STDIN', ['client-command']],
+  ['postgres', "COPY t FROM '/srv/rows.csv'", []],
+  ['mysql', 'DELIMITER //', ['client-command']],
+  ['mysql', 'SOURCE other.sql', ['client-command']],
+  ['mysql', 'END IF', ['torn-body']],
+  ['mysql', 'USE other', ['leaves-the-database']],
+  ['mysql', 'CREATE SCHEMA other', ['leaves-the-database']],
+  ['postgres', 'CREATE SCHEMA other', []],
+  ['postgres', 'CREATE DATABASE other', ['leaves-the-database']],
+  ['postgres', 'ALTER SYSTEM SET wal_level = logical', ['leaves-the-database']],
+  ['postgres', 'UPDATE ashlar_migrations SET dirty = false', ['engine-state']],
+  ['postgres', 'SELECT pg_advisory_unlock_all()', ['engine-state']],
+  ['postgres', 'DISCARD ALL', ['engine-state']],
+  ['mysql', 'DO RELEASE_ALL_LOCKS()', ['engine-state']],
+  // Nobody uses a table yet that the file itself makes.
+  ['postgres', 'CREATE TABLE t (a text); CREATE INDEX i ON t (a); ALTER TABLE t ADD UNIQUE (a)', []],
+  ['postgres', 'CREATE TABLE t (a text); CREATE INDEX i ON u (a)', ['require-concurrent-index-creation']],
+  ['postgres', 'CREATE TABLE t (key varchar(255), timestamp timestamptz)', []],
+  ['postgres', 'ALTER TABLE t ADD UNIQUE (a), RENAME CONSTRAINT b TO c', ['disallow-unique-constraint']],
+  ['postgres', 'ALTER TABLE t RENAME CONSTRAINT b TO c', []],
+  ['postgres', 'ALTER TABLE t ADD c int8 DEFAULT 1, DROP CONSTRAINT d', []],
+  ['postgres', 'ALTER TABLE t ADD c uuid DEFAULT (((gen_random_uuid())))', ['adding-field-with-default']],
+  ['postgres', 'ALTER TABLE t ADD c numeric DEFAULT 1::numeric(10, 2)', []],
+  ['postgres', 'LOCK TABLE t', ['locking-a-table']],
+  [
+    'postgres',
+    'ALTER TABLE t ADD COLUMN a int8 GENERATED ALWAYS AS (b + 1) STORED',
+    ['adding-stored-generated-column'],
+  ],
+  [
+    'postgres',
+    'ALTER TABLE t DROP COLUMN IF EXISTS search_vector, ADD COLUMN search_vector tsvector GENERATED ALWAYS AS (x) STORED',
+    ['adding-search-vector'],
+  ],
+  ['postgres', 'ALTER TABLE t DROP COLUMN a, ADD COLUMN a text', ['ban-drop-column']],
+  ['postgres', "CREATE ROLE r PASSWORD 'x'", ['password-in-a-file']],
+  ['mysql', "CREATE USER IF NOT EXISTS u@h IDENTIFIED BY 'x'", ['password-in-a-file']],
+  // What MySQL does differently.
+  ['mysql', 'CREATE TABLE a (b int); CREATE TABLE c (d int)', ['one-ddl-per-file']],
+  ['mysql', 'CREATE TABLE a (b int); INSERT INTO a VALUES (1)', []],
+  ['mysql', 'RENAME TABLE a TO b', ['renaming-table', 'unrecoverable-statement']],
+  [
+    'mysql',
+    'ALTER TABLE a CHANGE b c int',
+    ['changing-column-type', 'renaming-column', 'unrecoverable-statement'],
+  ],
+  ['mysql', 'ALTER TABLE a CHANGE b b int', ['changing-column-type', 'unrecoverable-statement']],
+  ['mysql', 'ALTER TABLE a DROP INDEX b', []],
+  ['mysql', 'ALTER TABLE a DROP b', ['ban-drop-column']],
+  [
+    'mysql',
+    'ALTER TABLE a ADD CONSTRAINT f FOREIGN KEY (b) REFERENCES c (d)',
+    ['unrecoverable-statement', 'adding-foreign-key-constraint'],
+  ],
+  ['mysql', 'CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW SET NEW.b = 1', ['unrecoverable-statement']],
+  ['mysql', 'CREATE OR REPLACE TRIGGER t BEFORE INSERT ON a FOR EACH ROW SET NEW.b = 1', []],
+  ['mysql', 'SET @a = 1; INSERT INTO t VALUES (@a)', ['session-state']],
+  ['mysql', 'SET FOREIGN_KEY_CHECKS = 0; INSERT INTO t VALUES (1)', []],
+  ['mysql', 'CREATE TABLE t (a int) ENGINE=MyISAM', ['engine-without-transactions']],
+  ['mysql', 'CREATE TABLE t (a int) DEFAULT CHARSET=utf8', ['three-byte-utf8']],
+  ['mysql', 'ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4', ['rebuilding-a-table']],
+  ['mysql', 'CREATE INDEX i ON t (a)', []],
+  ['mysql', '/*!50000 CREATE TABLE t (a int) ENGINE=MyISAM */', ['engine-without-transactions']],
+  // What the file says it means.
+  ['postgres', '-- ashlar:allow ban-drop-table: nobody uses it\nDROP TABLE t', []],
+  ['postgres', 'DROP TABLE t /* ashlar:allow ban-drop-table, ban-drop-column */', []],
+  ['postgres', "DROP TABLE t; SELECT 'ashlar:allow ban-drop-table'", ['ban-drop-table']],
+  ['postgres', '-- ashlar:allow transaction-control\nCOMMIT', ['transaction-control']],
+  ['postgres', '-- ashlar:allow ban-drop-tabel\nSELECT 1', ['unknown-rule']],
+]
+
+const DOWN: readonly Case[] = [
+  ['postgres', '', ['empty-down']],
+  ['postgres', '-- rows stay', []],
+  ['postgres', 'DROP TABLE t; ALTER TABLE u DROP COLUMN c; DROP INDEX i', []],
+  ['postgres', 'COMMIT', ['transaction-control']],
+  ['postgres', 'DROP INDEX CONCURRENTLY i; SELECT 1', ['non-transactional']],
+  ['mysql', 'DROP TABLE a; DROP TABLE b', []],
+  ['mysql', 'DROP TRIGGER t', ['unrecoverable-statement']],
+]
+
+describe('lintFile', () => {
+  for (const [direction, cases] of [
+    ['up', UP],
+    ['down', DOWN],
+  ] as const)
+    for (const [dialect, sql, rules] of cases)
+      it(`${dialect}, ${direction}: ${JSON.stringify(sql)}: ${rules.join(', ') || 'nothing'}`, () => {
+        expect(lint(dialect, direction, sql).map(({ rule }) => rule)).to.deep.equal(rules)
+      })
+
+  it('warns that a stored vector rewrites the table, and at how many rows the timeout stops it', () => {
+    const sql =
+      "ALTER TABLE widgets ADD COLUMN search_vector tsvector GENERATED ALWAYS AS (to_tsvector('simple'::regconfig, name)) STORED"
+    const [finding] = lint('postgres', 'up', sql)
+    expect(finding).to.include({ rule: 'adding-search-vector', level: 'advice' })
+    expect(finding?.text).to.match(/rewrites the whole table .* at about 4 million rows .* 60 s/)
+    expect(lint('postgres', 'up', sql, 5_000)[0]?.text).to.match(/at about 325000 rows .* 5 s/)
+  })
+
+  it('says the file, the line and what to do instead', () => {
+    expect(lint('postgres', 'up', 'SELECT 1;\n\nCREATE INDEX i ON t (a)')).to.deep.equal([
+      {
+        file: 'file.sql',
+        line: 3,
+        rule: 'require-concurrent-index-creation',
+        level: 'danger',
+        text: 'stops every write to the table while the index is built: CREATE INDEX CONCURRENTLY, in a file of its own',
+      },
+    ])
+  })
+
+  it('has one name for each rule of an engine', () => {
+    for (const dialect of ['postgres', 'mysql'] as const) {
+      const names = RULES.filter((rule) => (rule.dialect ?? dialect) === dialect).map(({ name }) => name)
+      expect(new Set(names).size).to.equal(names.length)
+    }
+  })
+
+  it('has nothing to say of ten thousand inserts', () => {
+    const sql = "INSERT INTO t (a) VALUES ('x');\n".repeat(10_000)
+    expect(lint('postgres', 'up', sql)).to.deep.equal([])
+  })
+})
+
+describe('the framework’s own files', () => {
+  for (const dialect of ['postgres', 'mysql'] as const)
+    it(`pass lint on ${dialect} without a word`, async () => {
+      expect((await readSet({}, dialect)).findings).to.deep.equal([])
+    })
+})
+
+function lint(dialect: Dialect, direction: 'up' | 'down', sql: string, statementTimeoutMs = 60_000) {
+  const script = splitStatements(sql, dialect)
+  return lintFile({ name: 'file.sql', dialect, direction, script, statementTimeoutMs })
+}

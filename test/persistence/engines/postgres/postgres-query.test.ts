@@ -1,0 +1,231 @@
+import { expect } from 'chai'
+import { DataSource, type DataSourceOptions } from 'typeorm'
+import { Unavailable } from '../../../../lib/errors.js'
+import { RequestContext } from '../../../../lib/context.js'
+import { executorOf } from '../../../../lib/persistence/engines/database-of.js'
+import type { Database, Lease, Statement } from '../../../../lib/persistence/engines/executor/executor.js'
+import { atomically, transaction } from '../../../../lib/persistence/sql/transaction.js'
+import { databases, describeOn, type OpenBackend } from '../../../support/databases/backends.js'
+import { rejection } from '../../../support/rejection.js'
+import { column, run, statement } from '../../../support/databases/statement.js'
+
+const onPostgres = databases.filter(({ name }) => name === 'postgres')
+
+describeOn('a query without a description of its rows', onPostgres, (backend) => {
+  let open: OpenBackend
+  let database: Database
+  let lease: Lease
+
+  before(async () => {
+    open = await backend.open([])
+    database = open.database!
+  })
+  after(() => open?.close())
+  beforeEach(async () => {
+    lease = await database.lease()
+    await run(lease, 'DROP TABLE IF EXISTS stone')
+    await run(lease, 'CREATE TABLE stone (id int PRIMARY KEY, name varchar(10), peer int)')
+    await run(lease, "INSERT INTO stone (id, name) VALUES (1, 'a'), (2, 'b')")
+  })
+  afterEach(() => lease.release())
+
+  const isUsable = async (on: Database | Lease = lease) =>
+    expect(await column(on, "SELECT 'on'")).to.deep.equal(['on'])
+
+  /** Runs it so often that it is prepared. */
+  async function prepared(text: string, values: readonly unknown[] = []): Promise<Statement> {
+    const made = statement(text, 'postgres')
+    for (let round = 0; round < 3; round++) await lease.run(made, values)
+    expect(
+      await column(lease, 'SELECT count(*) FROM pg_prepared_statements WHERE name = ?', [made.name]),
+    ).to.deep.equal(['1'])
+    return made
+  }
+
+  describe('that was prepared', () => {
+    it('answers after the type of a column changed', async () => {
+      const made = await prepared('SELECT name FROM stone ORDER BY id')
+      await run(database, 'ALTER TABLE stone ALTER COLUMN name TYPE text')
+      for (let round = 0; round < 2; round++)
+        expect((await lease.run(made, [])).rows).to.deep.equal([['a'], ['b']])
+    })
+
+    it('answers after the type of a column that it is given changed', async () => {
+      const made = await prepared('SELECT id, peer FROM stone WHERE id = ?', [1])
+      await run(database, 'ALTER TABLE stone ALTER COLUMN id TYPE bigint')
+      expect((await lease.run(made, ['3000000000'])).rows).to.deep.equal([])
+      expect((await lease.run(made, [1])).rows).to.deep.equal([['1', null]])
+    })
+
+    it('answers after the server has forgotten it', async () => {
+      const made = await prepared('SELECT name FROM stone WHERE id = ?', [1])
+      await run(lease, 'DEALLOCATE ALL')
+      expect((await lease.run(made, [2])).rows).to.deep.equal([['b']])
+      await run(lease, 'DISCARD ALL')
+      expect((await lease.run(made, [1])).rows).to.deep.equal([['a']])
+    })
+
+    it('answers when the server had one of its name from somebody else', async () => {
+      const made = statement('SELECT name FROM stone WHERE id = ?', 'postgres')
+      await run(lease, `PREPARE ${made.name} AS SELECT 'somebody else'`)
+      for (let round = 0; round < 3; round++) expect((await lease.run(made, [2])).rows).to.deep.equal([['b']])
+    })
+
+    it('fails no transaction', async () => {
+      const made = await prepared('SELECT name FROM stone ORDER BY id')
+      lease.release()
+      const only = await new DataSource({
+        ...open.dataSource!.options,
+        poolSize: 1,
+      } as DataSourceOptions).initialize()
+      try {
+        const pool = executorOf(only)
+        for (let round = 0; round < 3; round++) await pool.run(made, [])
+        await run(database, 'ALTER TABLE stone ALTER COLUMN name TYPE text')
+        let attempts = 0
+        const read = () =>
+          transaction(
+            pool,
+            async ({ transaction: scope }) => {
+              attempts++
+              await run(scope as never, 'UPDATE stone SET peer = coalesce(peer, 0) + 1')
+              return (await (scope as unknown as Lease).run(made, [])).rows
+            },
+            { retries: 2 },
+          )
+        expect(await read()).to.deep.equal([['a'], ['b']])
+        expect(await column(pool, 'SELECT DISTINCT peer FROM stone')).to.deep.equal(['1'])
+        expect(attempts).to.equal(1)
+        await run(pool, 'ALTER TABLE stone ALTER COLUMN name TYPE varchar(20)')
+        const batch = () => atomically(pool, RequestContext.current(), (on) => on.run(made, []))
+        expect((await batch()).rows).to.deep.equal([['a'], ['b']])
+        expect((await pool.run(made, [])).rows).to.deep.equal([['a'], ['b']])
+      } finally {
+        await only.destroy()
+        lease = await database.lease()
+      }
+    })
+
+    it('fails no batch of a transaction, however many of its statements are out of date', async () => {
+      const many = Array.from({ length: 6 }, (_, n) => statement(`SELECT name, ${n} FROM stone`, 'postgres'))
+      const only = await new DataSource({
+        ...open.dataSource!.options,
+        poolSize: 1,
+      } as DataSourceOptions).initialize()
+      try {
+        const pool = executorOf(only)
+        const batch = (context = RequestContext.current()) =>
+          atomically(pool, context, async (on) => {
+            for (const made of many) expect((await on.run(made, [])).rows).to.have.length(2)
+          })
+        const outOfDate = async (type: string) => {
+          for (let round = 0; round < 3; round++) await batch()
+          await run(pool, `ALTER TABLE stone ALTER COLUMN name TYPE ${type}`)
+        }
+        await outOfDate('text')
+        await batch()
+        await outOfDate('varchar(20)')
+        await transaction(pool, (context) => batch(context))
+        await outOfDate('text')
+        await run(pool, 'DISCARD ALL')
+        await transaction(pool, (context) => batch(context))
+      } finally {
+        await only.destroy()
+      }
+    })
+
+    it('is sent again after it could not be parsed', async () => {
+      const made = statement('SELECT colour FROM stone', 'postgres')
+      for (let round = 0; round < 3; round++) await rejection(lease.run(made, []), Error)
+      await run(lease, "ALTER TABLE stone ADD colour text DEFAULT 'red'")
+      for (let round = 0; round < 3; round++)
+        expect((await lease.run(made, [])).rows).to.deep.equal([['red'], ['red']])
+    })
+  })
+
+  it('fails as a whole when an error comes in the middle of the rows', async () => {
+    const failing = 'SELECT 10 / (5 - n), repeat(n::text, 1000) FROM generate_series(1, 9) n'
+    const error = await rejection(run(lease, failing), Error)
+    expect(error).to.not.be.instanceOf(Unavailable)
+    await isUsable()
+  })
+
+  it('fails when the commit that ends it does', async () => {
+    await run(
+      lease,
+      'ALTER TABLE stone ADD FOREIGN KEY (peer) REFERENCES stone DEFERRABLE INITIALLY DEFERRED',
+    )
+    await rejection(run(lease, 'UPDATE stone SET peer = 99'), Error)
+    expect(await column(lease, 'SELECT count(peer) FROM stone')).to.deep.equal(['0'])
+  })
+
+  it('stands thousands of notices', async () => {
+    await run(lease, `SET client_min_messages = 'notice'`)
+    await run(lease, `DO $$ BEGIN FOR i IN 1..5000 LOOP RAISE NOTICE '%', repeat('n', 100); END LOOP; END $$`)
+    await isUsable()
+  })
+
+  it('refuses to copy in, and skips what is copied out', async () => {
+    await rejection(run(lease, 'COPY stone FROM STDIN'), Error)
+    await isUsable()
+    await run(lease, 'COPY stone TO STDOUT')
+    await isUsable()
+  })
+
+  it('takes an empty text', async () => {
+    expect(await run(lease, '')).to.deep.equal({ rows: [], affected: 0 })
+    await isUsable()
+  })
+
+  it('leaves the connection usable when its values are too large to be sent', async () => {
+    const half = 'x'.repeat(2 ** 28)
+    await rejection(run(lease, 'SELECT ?::text[]', [[half, half, half]]), RangeError)
+    await isUsable()
+    await isUsable(database)
+  })
+
+  const items: readonly (string | null)[] = [
+    '',
+    'NULL',
+    'null',
+    null,
+    '{}',
+    ',',
+    '"',
+    '\\',
+    '\\"',
+    ' a ',
+    '\n',
+    "'",
+    '{"a",b}',
+    '🏰',
+  ]
+  it('takes lists of texts as they are', async () => {
+    expect(
+      (await run(lease, 'SELECT v FROM unnest(?::text[]) AS u(v)', [items])).rows.map(([v]) => v),
+    ).to.deep.equal(items)
+  })
+
+  it('gives up a statement that takes longer than query_timeout, and its connection with it', async () => {
+    const hasty = await new DataSource({
+      ...open.dataSource!.options,
+      poolSize: 1,
+      extra: { query_timeout: 300 },
+    } as DataSourceOptions).initialize()
+    try {
+      const pool = executorOf(hasty)
+      await isUsable(pool)
+      const mark = `hasty_${process.pid}`
+      await rejection(run(pool, `SELECT pg_sleep(60), '${mark}'`), Unavailable)
+      await isUsable(pool)
+      const left = () =>
+        column(
+          lease,
+          `SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%${mark}%' AND state = 'active' AND pid <> pg_backend_pid()`,
+        )
+      while ((await left())[0] !== '0');
+    } finally {
+      await hasty.destroy()
+    }
+  })
+})

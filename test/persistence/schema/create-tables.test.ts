@@ -1,0 +1,93 @@
+import { expect } from 'chai'
+import { Widget } from '../../../examples/widgets/widget.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
+import type { Statement } from '../../../lib/persistence/engines/executor/executor.js'
+import { createTable, tableOf } from '../../../lib/persistence/schema/table-definition.js'
+import { Statements } from '../../../lib/persistence/sql/statements.js'
+import type { Field } from '../../../lib/resource/fields/field.js'
+import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
+import { collated } from '../../conformance/repository/open-subject.js'
+import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { expectGolden } from '../../support/golden.js'
+import { Note, Specimen } from '../../support/entities/specimen.js'
+
+const DIALECTS: readonly Dialect[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
+const ENTITIES: readonly EntityClass<object>[] = [Specimen, Note, Widget]
+
+describe('createTable', () => {
+  for (const entity of ENTITIES)
+    for (const dialect of DIALECTS)
+      it(`declares ${entity.name} for ${dialect}`, () => {
+        const model = resourceModel(entity)
+        const texts = createTable(tableOf(model, dialect), dialect)
+        expectGolden(`sql/create-${model.table}.${dialect}.sql`, texts.map((text) => `${text};\n`).join(''))
+      })
+})
+
+describe('Statements', () => {
+  for (const entity of ENTITIES)
+    for (const dialect of DIALECTS)
+      it(`writes those of ${entity.name} for ${dialect}`, () => {
+        const model = resourceModel(entity)
+        const texts = Object.entries(statementsOf(entity, dialect)).map(
+          ([name, { text }]) => `-- ${name}\n${text};\n`,
+        )
+        expectGolden(`sql/statements-${model.table}.${dialect}.sql`, texts.join('\n'))
+      })
+})
+
+describeOn('the tables of resources', databases, (backend) => {
+  let opened: OpenBackend
+  before(async () => {
+    opened = await backend.open([])
+  })
+  after(() => opened?.close())
+
+  it('can be made, and made again', async () => {
+    const dataSource = collated(opened.dataSource!, backend)
+    for (let time = 0; time < (backend.name === 'mysql8' ? 1 : 2); time++)
+      await createTables(dataSource, ENTITIES, opened.database!.dialect)
+    for (const { table } of ENTITIES.map((entity) => resourceModel(entity)))
+      expect(await dataSource.query(`SELECT * FROM ${table}`)).to.deep.equal([])
+  })
+})
+
+/** One of each shape. */
+function statementsOf(entity: EntityClass<object>, dialect: Dialect): Record<string, Statement> {
+  const model = resourceModel(entity)
+  const statements = new Statements(model, dialect)
+  const { key, tenant, etag, deleteTime, expireTime, updateTime, credentials, secrets } = model
+  const isNarrowed = tenant !== undefined
+  const stamps = [etag, updateTime, deleteTime].filter((field): field is Field => field !== undefined)
+  const patched = [model.fields.find(({ writable }) => writable) ?? key, ...stamps]
+  const narrowing = { tenant: isNarrowed }
+  const isPostgres = dialect === 'postgres'
+  return {
+    get: statements.get(narrowing),
+    'get, deleted or not': statements.get(narrowing, true),
+    ...(isNarrowed && { 'get, by the system': statements.get({ tenant: false }) }),
+    ...(isNarrowed && { tenantsOf: statements.tenantsOf() }),
+    insert: statements.insert(),
+    update: statements.update(patched, narrowing),
+    ...(etag !== undefined && {
+      'update, if it matches': statements.update(patched, { ...narrowing, etag: true }),
+    }),
+    delete: statements.delete(stamps, narrowing),
+    ...(etag !== undefined && {
+      'delete, if it matches': statements.delete(stamps, { ...narrowing, etag: true }),
+    }),
+    ...(deleteTime !== undefined && { undelete: statements.undelete(stamps, narrowing) }),
+    batchGet: statements.batchGet(2, isNarrowed),
+    ...(isPostgres && { batchUpdate: statements.batchUpdate(patched, isNarrowed) }),
+    ...(isPostgres && { batchDelete: statements.batchDelete(stamps, isNarrowed) }),
+    ...Object.fromEntries(
+      credentials.map(({ publicId }) => [`find by ${publicId.column}`, statements.find(publicId, false)]),
+    ),
+    ...Object.fromEntries(
+      secrets.map(({ hash }) => [`find by ${hash.column}`, statements.find(hash, isNarrowed)]),
+    ),
+    ...(expireTime !== undefined && { purge: statements.purge(isNarrowed) }),
+    list: statements.list(statements.liveCondition(), ' LIMIT 51'),
+  }
+}

@@ -1,0 +1,160 @@
+import { expect } from 'chai'
+import { type Dialect, migrate, searchMigrations } from '../../../lib/migrations/index.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { schemaComparison, searchTables, tableMigrations } from '../../../lib/persistence/index.js'
+import { subjectEntities } from '../../conformance/repository/subject.js'
+import { Article, Contact } from '../../support/entities/contacts.js'
+import { Note, Specimen } from '../../support/entities/specimen.js'
+import { type Alteration, UNHARMFUL } from '../../migrations/alteration.js'
+import { MYSQL_ALTERATIONS } from '../../migrations/mysql/alterations.js'
+import { POSTGRES_ALTERATIONS } from '../../migrations/postgres/alterations.js'
+import { file, onEachEngine } from '../../migrations/each-engine.js'
+
+const TABLES = { Specimen, Note }
+const SEARCHED = { Article, Contact }
+
+/** The files of `migrate new` for these entities, and those of their search. */
+function filesOf(exports: Readonly<Record<string, unknown>>, dialect: Dialect): Record<string, string> {
+  const made = tableMigrations(exports).map((table, at) =>
+    file(`000${at + 2}_${table.table}`, table[dialect].up, table[dialect].down),
+  )
+  return Object.assign({}, ...made, searchMigrations(searchTables(exports).tables, {})) as Record<
+    string,
+    string
+  >
+}
+
+onEachEngine('a live schema beside its entities', (database, dialect) => {
+  const compare = async (exports: Readonly<Record<string, unknown>> = TABLES) =>
+    migrate({ url: database().url, files: filesOf(exports, dialect) }).verify(schemaComparison(exports))
+  const made = async (exports: Readonly<Record<string, unknown>> = TABLES) =>
+    migrate({ url: database().url, files: filesOf(exports, dialect) }).up()
+
+  it('is equal when the files of migrate new made it, whatever kinds of fields there are', async () => {
+    await made()
+    expect(await compare()).to.deep.equal([])
+  })
+
+  it('is equal when createTables made it', async () => {
+    const query = (text: string) => database().rows(text)
+    await createTables({ query } as never, subjectEntities, dialect === 'mysql' ? 'mariadb' : dialect)
+    const differences = await compare()
+    expect(differences.filter((line) => !/ is not applied: run ashlar migrate up$/.test(line))).to.deep.equal(
+      [],
+    )
+  })
+
+  if (dialect === 'mysql') {
+    // MariaDB lacks the collation of MySQL 8's name; its own orders the same.
+    const asMariadb = (text: string) => text.replaceAll('utf8mb4_0900_bin', 'utf8mb4_nopad_bin')
+
+    it('is equal when createTables for MySQL 8 made it', async () => {
+      const query = (text: string) => database().rows(asMariadb(text))
+      await createTables({ query } as never, subjectEntities, 'mysql')
+      const differences = await compare()
+      expect(
+        differences.filter((line) => !/ is not applied: run ashlar migrate up$/.test(line)),
+      ).to.deep.equal([])
+    })
+
+    it('is equal when it has what MySQL 8 reads in the files of migrate new', async () => {
+      const asMysql = (text: string) =>
+        text.replaceAll(/\/\*M!.*?\*\//g, '').replaceAll(/\/\*!80000 (.*?) \*\//g, '$1')
+      for (const { mysql } of tableMigrations(TABLES)) {
+        expect(asMysql(mysql.up)).to.match(/COLLATE +utf8mb4_0900_bin;\n$/)
+        await database().rows(asMariadb(asMysql(mysql.up)))
+      }
+      const differences = await compare()
+      expect(
+        differences.filter((line) => !/ is not applied: run ashlar migrate up$/.test(line)),
+      ).to.deep.equal([])
+    })
+  }
+
+  const alterations: readonly Alteration[] = dialect === 'postgres' ? POSTGRES_ALTERATIONS : MYSQL_ALTERATIONS
+  for (const { name, sql, found } of alterations)
+    it(`is told apart: ${name}`, async () => {
+      await made()
+      for (const statement of sql) await database().rows(statement)
+      const differences = await compare()
+      expect(differences).to.have.length(found.length)
+      for (const [at, pattern] of found.entries()) expect(differences[at]).to.match(pattern)
+    })
+
+  for (const { name, sql } of UNHARMFUL[dialect])
+    it(`is equal all the same: ${name}`, async () => {
+      await made()
+      for (const statement of sql) await database().rows(statement)
+      expect(await compare()).to.deep.equal([])
+    })
+})
+
+onEachEngine(
+  'a stored search vector beside its entity',
+  (database) => {
+    const files = filesOf(SEARCHED, 'postgres')
+    const migrator = () => migrate({ url: database().url, files })
+    const verify = () => migrator().verify(schemaComparison(SEARCHED))
+
+    it('is equal when search generate made it', async () => {
+      await migrator().up()
+      expect(await verify()).to.deep.equal([])
+    })
+
+    const vector = 'tsvector GENERATED ALWAYS AS'
+    const cases: readonly Alteration[] = [
+      {
+        name: 'the vector is missing',
+        sql: ['ALTER TABLE contacts DROP COLUMN search_vector'],
+        found: [
+          /^contacts\.search_vector is missing: ashlar search generate writes the files, up applies them$/,
+        ],
+      },
+      {
+        name: 'its index is missing',
+        sql: ['DROP INDEX contacts_search_vector_gin'],
+        found: [/^contacts lacks the gin index on search_vector: /],
+      },
+      {
+        name: 'the index is of another kind',
+        sql: [
+          'DROP INDEX contacts_search_vector_gin',
+          'CREATE INDEX contacts_search_vector_gin ON contacts USING gist (search_vector)',
+        ],
+        found: [/^contacts lacks the gin index on search_vector: /],
+      },
+      {
+        name: 'nobody fills the vector',
+        sql: ['ALTER TABLE contacts ALTER COLUMN search_vector DROP EXPRESSION'],
+        found: [/^contacts\.search_vector is no generated tsvector: drop it; /],
+      },
+      {
+        name: 'the vector is of one source only',
+        sql: [
+          'ALTER TABLE contacts DROP COLUMN search_vector',
+          `ALTER TABLE contacts ADD COLUMN search_vector ${vector} (to_tsvector('simple'::regconfig, name)) STORED`,
+          'CREATE INDEX contacts_search_vector_gin ON contacts USING gin (search_vector)',
+        ],
+        found: [/^contacts\.search_vector is made of other sources: ashlar search generate/],
+      },
+    ]
+    for (const { name, sql, found } of cases)
+      it(`is told apart: ${name}`, async () => {
+        await migrator().up()
+        for (const statement of sql) await database().rows(statement)
+        const differences = await verify()
+        expect(differences).to.have.length(found.length)
+        for (const [at, pattern] of found.entries()) expect(differences[at]).to.match(pattern)
+      })
+
+    it('leaves nothing behind, and is believed where no temporary table may be made', async () => {
+      await migrator().up()
+      const [before] = await database().rows('SELECT count(*) AS n FROM pg_class')
+      await verify()
+      await database().rows(`ALTER DATABASE ${database().name} SET default_transaction_read_only = on`)
+      expect(await verify()).to.deep.equal([])
+      expect(await database().rows('SELECT count(*) AS n FROM pg_class')).to.deep.equal([before])
+    })
+  },
+  { dialects: ['postgres'] },
+)

@@ -1,0 +1,256 @@
+import { expect } from 'chai'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import {
+  Column,
+  DataSource,
+  type DataSourceOptions,
+  EntitySchema,
+  EventSubscriber,
+  type EntitySubscriberInterface,
+  Entity,
+  PrimaryColumn,
+} from 'typeorm'
+import ts from 'typescript'
+import { Resource, TenantScoped } from '../../../decorators/index.js'
+import { RequestContext } from '../../../lib/context.js'
+import { DeclarationError } from '../../../lib/errors.js'
+import { ENTITY_EVENTS, QUERY_EVENTS } from '../../../lib/persistence/sql/data-source-check.js'
+import { repositoryOf } from '../../../lib/persistence/repository-of.js'
+import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
+import { databases, describeOn } from '../../support/databases/backends.js'
+import { rejection } from '../../support/rejection.js'
+
+class Base {}
+
+@Resource()
+@Entity('pins')
+@TenantScoped()
+class Pin extends Base {
+  @PrimaryColumn() id!: string
+  accountId!: string
+}
+
+class Other {}
+const otherSchema = new EntitySchema<Other>({
+  name: 'other',
+  target: Other,
+  columns: { id: { type: String, primary: true } },
+})
+
+const PinRepository = repositoryOf(Pin)
+const inAcme = <T>(fn: () => Promise<T>) => RequestContext.as({ tenant: 'acme', subject: 'ada' }, fn)
+
+/** A class of the same name, as a module that is loaded twice has it. */
+const copied = () => {
+  @Resource({ shared: true })
+  @Entity('pins')
+  class Pin {
+    @PrimaryColumn() id!: string
+  }
+  return Pin
+}
+
+describeOn('a repository', databases, (backend) => {
+  it('is not made for an entity that its DataSource does not have', async () => {
+    const opened = await backend.open([otherSchema])
+    try {
+      expect(() => new PinRepository(opened.dataSource!)).to.throw(
+        DeclarationError,
+        'Pin: 1 problem(s)\n  - it is not in its DataSource: write entities: [Pin] there, beside the others',
+      )
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('tells a class that is there twice under one name', async () => {
+    const opened = await backend.open([copied()])
+    try {
+      expect(() => new PinRepository(opened.dataSource!)).to.throw(
+        DeclarationError,
+        'another class of the name Pin is in its DataSource: its module is loaded twice',
+      )
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('says at its first use what is missing when its DataSource was made later', async () => {
+    const opened = await backend.open([otherSchema])
+    const { dataSource } = opened
+    await dataSource!.destroy()
+    try {
+      const pins = new PinRepository(dataSource!)
+      const operations: readonly (() => Promise<unknown>)[] = [
+        () => pins.get('a'),
+        () => pins.list(),
+        () => pins.create({ id: 'a' }),
+        () => pins.batchDelete(['a']),
+      ]
+      for (const operation of operations) {
+        const error = await rejection(inAcme(operation), TypeError)
+        expect(error.message).to.equal(
+          'Pin: its DataSource is not initialized: await dataSource.initialize() first',
+        )
+      }
+      await dataSource!.initialize()
+      for (const operation of operations)
+        await rejection(inAcme(operation), DeclarationError, /is not in its/)
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('works on a DataSource that is initialized after it is made', async () => {
+    const opened = await backend.open([Pin])
+    const { dataSource } = opened
+    await dataSource!.destroy()
+    try {
+      const pins = new PinRepository(dataSource!)
+      expect(pins.startUpCheck?.()).to.deep.equal({
+        problems: ['its DataSource is not initialized: await dataSource.initialize() first'],
+        warnings: [],
+      })
+      await dataSource!.initialize()
+      expect(pins.startUpCheck?.()).to.deep.equal({ problems: [], warnings: [] })
+    } finally {
+      await opened.close()
+    }
+  })
+})
+
+const on =
+  (...events: readonly string[]) =>
+  (listenTo?: unknown): new () => EntitySubscriberInterface => {
+    class Auditor {}
+    if (listenTo !== undefined)
+      Object.defineProperty(Auditor.prototype, 'listenTo', { value: () => listenTo, configurable: true })
+    for (const event of events) Object.defineProperty(Auditor.prototype, event, { value: () => {} })
+    EventSubscriber()(Auditor)
+    return Auditor as never
+  }
+
+const NEVER_CALLED =
+  'the subscriber Auditor listens to it and is never called: do what it does in the methods of a class that extends repositoryOf(Pin)'
+const NOT_TOLD =
+  'the subscriber Auditor is told nothing of what repositories read and write: give it a listenTo() of an entity that is no resource'
+const NO_QUERY = 'the subscriber Auditor is told of no query and no transaction of the repository of Pin'
+
+type Case = readonly [
+  what: string,
+  subscriber: new () => EntitySubscriberInterface,
+  problems: readonly string[],
+  warnings: readonly string[],
+]
+
+const cases: readonly Case[] = [
+  ...ENTITY_EVENTS.map((event): Case => [`of ${event}`, on(event)(Pin), [NEVER_CALLED], []]),
+  ['of an ancestor', on('afterLoad')(Base), [NEVER_CALLED], []],
+  ['by name', on('afterLoad')('Pin'), [NEVER_CALLED], []],
+  ['of an event and a query', on('afterLoad', 'afterQuery')(Pin), [NEVER_CALLED], []],
+  ...QUERY_EVENTS.map((event): Case => [`of ${event} alone`, on(event)(Pin), [], [NO_QUERY]]),
+  ['without listenTo', on('beforeInsert')(), [], [NOT_TOLD]],
+  ['without listenTo, of queries', on('beforeQuery')(), [], [NOT_TOLD]],
+  ['of everything', on('afterLoad')(Object), [], [NOT_TOLD]],
+  ['of another entity', on('beforeInsert', 'afterQuery')(Other), [], []],
+  ['that hears nothing', on()(Pin), [], []],
+]
+
+describe('a subscriber of a DataSource', () => {
+  for (const [what, Subscriber, problems, warnings] of cases)
+    it(`${what}: ${problems.length > 0 ? 'is refused' : warnings.length > 0 ? 'is warned of' : 'is let be'}`, async () => {
+      const dataSource = new SqliteDataSource({
+        database: ':memory:',
+        entities: [Pin, otherSchema],
+        subscribers: [Subscriber],
+      })
+      const pins = new PinRepository(dataSource)
+      await dataSource.initialize()
+      try {
+        expect(pins.startUpCheck?.()).to.deep.equal({ problems, warnings })
+        const make = () => new PinRepository(dataSource)
+        if (problems.length > 0) expect(make).to.throw(DeclarationError, problems[0])
+        else expect(make).to.not.throw()
+      } finally {
+        await dataSource.destroy()
+      }
+    })
+
+  it('has no method that is not among the events', () => {
+    const path = join(
+      dirname(createRequire(import.meta.url).resolve('typeorm')),
+      'subscriber/EntitySubscriberInterface.d.ts',
+    )
+    const source = ts.createSourceFile(path, ts.sys.readFile(path) ?? '', ts.ScriptTarget.ES2022, true)
+    const methods = source.statements
+      .filter(ts.isInterfaceDeclaration)
+      .flatMap(({ members }) => members.map(({ name }) => (name as ts.Identifier).text))
+    expect(methods.sort()).to.deep.equal(['listenTo', ...ENTITY_EVENTS, ...QUERY_EVENTS].sort())
+  })
+})
+
+@Resource({ shared: true })
+@Entity('synchronized_blobs')
+class Blob {
+  @PrimaryColumn() id!: string
+  @Column() untyped!: Uint8Array
+}
+
+describeOn(
+  'bytes that synchronize would make a text of',
+  databases.filter(({ name }) => name === 'postgres' || name === 'mariadb'),
+  (backend) => {
+    const type = backend.name === 'postgres' ? 'bytea' : 'longblob'
+    @Resource({ shared: true })
+    @Entity('synchronized_bytes')
+    class Bytes {
+      @PrimaryColumn() id!: string
+      @Column(type) typed!: Uint8Array
+    }
+
+    it('are refused with the type to write, with which they are kept', async () => {
+      const opened = await backend.open([])
+      const options = { ...opened.dataSource!.options, entities: [Blob, Bytes], synchronize: true }
+      const dataSource = await new DataSource(options as DataSourceOptions).initialize()
+      try {
+        const Blobs = repositoryOf(Blob)
+        expect(() => new Blobs(dataSource)).to.throw(
+          DeclarationError,
+          `Blob: 1 problem(s)\n  - untyped holds bytes, and synchronize makes its column text, which cannot: write @Column('${type}'), or leave synchronize out`,
+        )
+        const repository = new (repositoryOf(Bytes))(dataSource)
+        // TypeORM's table on MariaDB takes different keys for the same, which the first use refuses.
+        if (backend.name === 'mariadb') return
+        const typed = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+        await repository.create({ id: 'a', typed })
+        expect((await repository.get('a')).typed).to.deep.equal(typed)
+      } finally {
+        await dataSource.destroy()
+        await opened.close()
+      }
+    })
+  },
+)
+
+describeOn(
+  'synchronize of TypeORM',
+  databases.filter(({ name }) => name === 'postgres'),
+  (backend) => {
+    it('is warned of where it makes the table of a resource', async () => {
+      const opened = await backend.open([])
+      const options = { ...opened.dataSource!.options, entities: [Pin], synchronize: true }
+      const dataSource = await new DataSource(options as DataSourceOptions).initialize()
+      try {
+        const { problems, warnings } = new PinRepository(dataSource).startUpCheck?.() as never
+        expect(problems).to.deep.equal([])
+        expect(warnings).to.deep.equal([
+          "synchronize makes the table of Pin by TypeORM's rules, in which unique values are not per tenant and texts are compared loosely: leave it out, and use createTables() or a migration",
+        ])
+      } finally {
+        await dataSource.destroy()
+        await opened.close()
+      }
+    })
+  },
+)

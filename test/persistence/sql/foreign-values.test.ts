@@ -1,0 +1,252 @@
+import { fromBinary, toBinary, toJson } from '@bufbuild/protobuf'
+import { expect } from 'chai'
+import type { DataSource } from 'typeorm'
+import { resourceModel } from '../../../lib/resource/resource-model.js'
+import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
+import { draft, inAcme } from '../../conformance/repository/subject.js'
+import { type BackendName, databases, describeOn } from '../../support/databases/backends.js'
+import { type Specimen as SpecimenMessage, SpecimenSchema } from '../../support/gen/specimens_pb.js'
+import { Specimen } from '../../support/entities/specimen.js'
+
+const isMysql = (name: BackendName) => name === 'mariadb' || name === 'mysql8'
+const isSqlite = (name: BackendName) => name === 'sqlite' || name === 'better-sqlite3'
+
+/** SQL of values that another writer may have stored, in ascending order; NULL is none of them. */
+const VALUES: readonly (readonly [
+  what: string,
+  column: string,
+  on: (name: BackendName) => boolean,
+  values: readonly string[],
+])[] = [
+  [
+    'infinities and NaN in a double',
+    'score',
+    (name) => name === 'postgres',
+    ["'-Infinity'", '-1e300', '0', '1e300', "'Infinity'", "'NaN'"],
+  ],
+  [
+    'infinities and NaN in a float',
+    'ratio',
+    (name) => name === 'postgres',
+    ["'-Infinity'", '0', '3e38', "'Infinity'", "'NaN'"],
+  ],
+  ['infinities in a double', 'score', isSqlite, ['-9e999', '-1e300', '0', '1e300', '9e999']],
+  ['infinities in a float', 'ratio', isSqlite, ['-9e999', '0', '9e999']],
+  [
+    'times that only PostgreSQL has',
+    'due_time',
+    (name) => name === 'postgres',
+    [
+      "'-infinity'",
+      "'4001-02-29 00:00:00+00 BC'",
+      "'0044-03-15 12:00:00.000001+00 BC'",
+      "'0001-01-01'",
+      "'0999-12-31 23:59:59.999999'",
+      "'1000-01-01'",
+      "'2024-02-29 01:02:03.004005'",
+      "'2024-02-29 01:02:03.004006'",
+      "'9999-12-31 23:59:59.999999'",
+      "'12024-02-29'",
+      "'200000-01-01'",
+      "'infinity'",
+    ],
+  ],
+  [
+    'times before our first, and dates of zero',
+    'due_time',
+    isMysql,
+    [
+      "'0000-00-00'",
+      "'0001-01-01'",
+      "'0044-02-29 12:00:00.000001'",
+      "'0999-12-31 23:59:59.999999'",
+      "'2024-00-00'",
+      "'2024-02-29 01:02:03.004005'",
+      "'2024-02-29 01:02:03.004006'",
+      "'9999-12-31 23:59:59.999999'",
+    ],
+  ],
+  [
+    'times in other spellings',
+    'due_time',
+    isSqlite,
+    [
+      "'2024-02-29'",
+      "'2024-02-29 01:02:03'",
+      "'2024-02-29 23:00:00'",
+      "'2024-02-29T01:02:03.004005Z'",
+      "'2024-02-29T01:02:03.004006Z'",
+      "'2024-02-29T01:02:03.004Z'",
+      "'2024-02-29T01:02:03Z'",
+    ],
+  ],
+  [
+    'names of an enum that the message does not have',
+    'phase',
+    () => true,
+    ["''", "'A'", "'PHASE_CUT'", "'PHASE_OF_TOMORROW'", "'PHASE_RAW'", "'PHASE_ZZZ'", "'raw'"],
+  ],
+  [
+    'numbers and what is no time',
+    'due_time',
+    isSqlite,
+    ["''", '-1.5', '0', '1709168523', '1709168523004', "'2024-02-30'", "'infinity'", "'tomorrow'"],
+  ],
+]
+
+/** The first and the last instant of a google.protobuf.Timestamp, to the millisecond. */
+const [FIRST, LAST] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z']
+
+/** SQL of a stored time, and what a client is told of it; undefined is not set. */
+const TIMES: readonly (readonly [
+  on: (name: BackendName) => boolean,
+  told: Readonly<Record<string, string | undefined>>,
+])[] = [
+  [
+    (name) => name === 'postgres',
+    {
+      "'infinity'": LAST,
+      "'-infinity'": FIRST,
+      "'4713-01-01 00:00:00+00 BC'": FIRST,
+      "'0001-12-31 23:59:59.999999+00 BC'": FIRST,
+      "'0001-01-01 00:00:00.000999'": FIRST,
+      "'0044-02-29 12:00:00.25'": '0044-02-29T12:00:00.250Z',
+      "'0999-12-31 23:59:59.999999'": '0999-12-31T23:59:59.999Z',
+      "'1969-12-31 23:59:59.9999'": '1969-12-31T23:59:59.999Z',
+      "'9999-12-31 23:59:59.999999'": LAST,
+      "'10000-01-01'": LAST,
+      "'294276-12-31 23:59:59.999999'": LAST,
+    },
+  ],
+  [
+    isMysql,
+    {
+      "'0000-00-00'": FIRST,
+      "'0000-12-31 23:59:59'": FIRST,
+      "'0044-02-29 12:00:00.25'": '0044-02-29T12:00:00.250Z',
+      "'2024-00-00'": '2024-01-01T00:00:00Z',
+      "'2024-05-00 01:02:03'": '2024-05-01T01:02:03Z',
+      "'9999-12-31 23:59:59.999999'": LAST,
+    },
+  ],
+  [
+    isSqlite,
+    {
+      "'2024-02-29'": '2024-02-29T00:00:00Z',
+      "'2024-02-29 01:02'": '2024-02-29T01:02:00Z',
+      "'2024-02-29 01:02:03.5'": '2024-02-29T01:02:03.500Z',
+      "'2024-02-29T01:02:03.004+05:30'": '2024-02-28T19:32:03.004Z',
+      "'2024-02-29T01:02:03-0100'": '2024-02-29T02:02:03Z',
+      "'0044-02-29T01:02:03.004Z'": '0044-02-29T01:02:03.004Z',
+      "'12024-02-29T01:02:03.004Z'": LAST,
+      "''": undefined,
+      "'tomorrow'": undefined,
+      "'2024-13-01'": undefined,
+      '1709168523': undefined,
+      "x'00ff'": undefined,
+    },
+  ],
+]
+
+describeOn('rows of another writer', databases, ({ name, open }) => {
+  let subject: OpenSubject
+  before(async () => {
+    subject = await openSubject({ name, open, available: () => Promise.resolve(true) })
+  })
+  beforeEach(() => subject.clear())
+  after(() => subject?.close())
+
+  /** Two rows of each value: an order that loses its place repeats or skips one of them. */
+  const store = async (column: string, values: readonly string[]) => {
+    const dataSource = subject.dataSource as DataSource
+    const runner = dataSource.createQueryRunner()
+    try {
+      if (isMysql(name)) await runner.query("SET SESSION sql_mode = ''")
+      for (const [i, value] of [...values, ...values].entries()) {
+        const id = `${i < values.length ? 'b' : 'a'}${String(i % values.length).padStart(2, '0')}`
+        await subject.specimens.create(draft({ id }))
+        await runner.query(`UPDATE specimens SET ${column} = ${value} WHERE id = '${id}'`)
+      }
+    } finally {
+      if (isMysql(name)) await runner.query('SET SESSION sql_mode = DEFAULT')
+      await runner.release()
+    }
+  }
+  const walk = async (orderBy: string, pageSize: number) => {
+    const seen: string[] = []
+    let pageToken = ''
+    do {
+      const page = await subject.specimens.list({ orderBy, pageSize, pageToken })
+      seen.push(...page.items.map(({ id }) => id))
+      pageToken = page.nextPageToken
+    } while (pageToken !== '' && seen.length < 100)
+    return seen
+  }
+
+  for (const [what, column, , values] of VALUES.filter(([, , isOn]) => isOn(name)))
+    for (const [direction, size] of [
+      ['asc', 1],
+      ['asc', 3],
+      ['desc', 1],
+      ['desc', 3],
+    ] as const)
+      it(`are walked once each, ${what} (${direction}, pages of ${size})`, () =>
+        inAcme(async () => {
+          await store(column, values)
+          const ascending = values.flatMap((_, i) =>
+            ['a', 'b'].map((half) => `${half}${String(i).padStart(2, '0')}`),
+          )
+          const expected = direction === 'asc' ? ascending : ascending.reverse()
+          expect(await walk(`${column} ${direction}`, size)).to.deep.equal(expected)
+        }))
+
+  it('have tags that are texts, whatever JSON they hold', () =>
+    inAcme(async () => {
+      const told = {
+        '{"a": "x", "b": ""}': { a: 'x', b: '' },
+        '{"a": 1, "b": true, "c": 1.5}': { a: '1', b: 'true', c: '1.5' },
+        '{"a": null, "b": "x"}': { b: 'x' },
+        '{"a": {"b": [1]}}': { a: '{"b":[1]}' },
+        '{"__proto__": 1}': JSON.parse('{"__proto__": "1"}') as object,
+        '[]': {},
+        '["x"]': {},
+        null: {},
+        '"x"': {},
+        '7': {},
+      }
+      const values = Object.keys(told)
+      await store(
+        'tags',
+        values.map((json) => `'${json}'`),
+      )
+      const { items } = await subject.specimens.list({ orderBy: 'id', pageSize: 1000 })
+      const messages = items.map((item) => resourceModel(Specimen).toMessage<SpecimenMessage>(item))
+      for (const [at, message] of messages.entries()) {
+        const binary = fromBinary(SpecimenSchema, toBinary(SpecimenSchema, message))
+        expect(binary.tags, values[at % values.length]).to.deep.equal(
+          Object.values(told)[Object.keys(told).indexOf(values[Number(message.id.slice(1))] ?? '')],
+        )
+        expect(() => toJson(SpecimenSchema, message)).to.not.throw()
+      }
+      expect(messages).to.have.length(values.length * 2)
+    }))
+
+  it('have times that a client can be told', () =>
+    inAcme(async () => {
+      const told = TIMES.find(([isOn]) => isOn(name))?.[1] ?? {}
+      const values = Object.keys(told)
+      await store('due_time', values)
+      const { items } = await subject.specimens.list({ orderBy: 'id', pageSize: 1000 })
+      const rows = items.map((item) => {
+        const message = resourceModel(Specimen).toMessage<SpecimenMessage>(item)
+        const [json, binary] = [
+          toJson(SpecimenSchema, message),
+          fromBinary(SpecimenSchema, toBinary(SpecimenSchema, message)),
+        ]
+        expect(binary.dueTime).to.deep.equal(message.dueTime)
+        return [values[Number(item.id.slice(1))], (json as { readonly dueTime?: string }).dueTime]
+      })
+      expect(rows).to.have.length(values.length * 2)
+      expect(Object.fromEntries(rows)).to.deep.equal(told)
+    }))
+})

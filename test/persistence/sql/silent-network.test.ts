@@ -1,0 +1,97 @@
+import { expect } from 'chai'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { DataSource, type DataSourceOptions } from 'typeorm'
+import { RequestContext } from '../../../lib/context.js'
+import { AshlarError, Aborted, Cancelled, DeadlineExceeded, Unavailable } from '../../../lib/errors.js'
+import type { Database, Executor } from '../../../lib/persistence/engines/executor/executor.js'
+import { executorOf } from '../../../lib/persistence/engines/database-of.js'
+import { transaction } from '../../../lib/persistence/sql/transaction.js'
+import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { run } from '../../support/databases/statement.js'
+
+const PORTS: Readonly<Record<string, number>> = { 'postgres:': 5432, 'mysql:': 3306 }
+
+/** Stands between a pool and its server, and can swallow everything from one moment on. */
+class Network {
+  isSilent = false
+  readonly #sockets = new Set<Socket>()
+  readonly #server: Server
+
+  constructor(to: URL) {
+    this.#server = createServer((client) => {
+      const upstream = connect(Number(to.port || PORTS[to.protocol]), to.hostname)
+      for (const [socket, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        this.#sockets.add(socket)
+        socket.on('error', () => {})
+        socket.on('data', (bytes) => this.isSilent || other.write(bytes))
+        socket.on('close', () => other.destroy())
+      }
+    })
+  }
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+  }
+}
+
+describeOn(
+  'a network that swallows everything',
+  databases.filter(({ name }) => name === 'postgres' || name === 'mariadb'),
+  (backend) => {
+    let opened: OpenBackend
+    let network: Network
+    let dataSource: DataSource
+    let database: Database
+
+    before(async () => {
+      opened = await backend.open([])
+      const options = opened.dataSource!.options as DataSourceOptions & { readonly url: string }
+      const url = new URL(options.url)
+      network = new Network(url)
+      const through = Object.assign(new URL(url), { hostname: '127.0.0.1', port: await network.listen() })
+      const own = { ...options, url: through.href, poolSize: 1 } as DataSourceOptions
+      dataSource = await new DataSource(own).initialize()
+      database = executorOf(dataSource)
+    })
+    after(async () => {
+      network.close()
+      await dataSource.destroy().catch(() => {})
+      await opened.close()
+    })
+
+    for (const moment of ['BEGIN', 'COMMIT'] as const)
+      it(`keeps nobody whose deadline is over waiting for ${moment}, and the pool goes on`, async () => {
+        network.isSilent = false
+        await run(database, 'SELECT 1')
+        network.isSilent = moment === 'BEGIN'
+        const context = RequestContext.current().with({ signal: AbortSignal.timeout(100) })
+        const error: unknown = await transaction(
+          database,
+          async (inside) => {
+            await run(inside.transaction as Executor, 'SELECT 1', [], { signal: inside.signal! })
+            network.isSilent = true
+          },
+          { context },
+        ).catch((reason: unknown) => reason)
+        expect(error).to.be.instanceOf(AshlarError)
+        const kinds = [Unavailable, DeadlineExceeded, Cancelled, Aborted]
+        expect(
+          kinds.some((kind) => error instanceof kind),
+          String(error),
+        ).to.equal(true)
+        if (moment === 'COMMIT') expect((error as Error).message).to.include('not known')
+
+        network.isSilent = false
+        expect((await run(database, 'SELECT 1')).rows).to.have.length(1)
+      })
+  },
+)

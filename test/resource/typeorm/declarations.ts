@@ -1,0 +1,293 @@
+import * as typeorm from 'typeorm'
+import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
+import { ETag, Resource } from '../../../decorators/index.js'
+import { DeclarationError } from '../../../lib/errors.js'
+import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
+import { DECLARED_OPTIONS, type Declare, type Row } from './options.js'
+
+export type { Row } from './options.js'
+
+/** A resource `Widget` with an `id`, a `title` and one declaration more, made as the decorators of TypeScript would. */
+export function widgetWith(
+  declare: Declare,
+  { base = class {}, replaces }: { readonly base?: new () => object } & Pick<Row, 'replaces'> = {},
+): EntityClass<object> {
+  class Widget extends base {}
+  PrimaryColumn({ type: String })(Widget.prototype, 'id')
+  if (replaces !== 'title') Column({ type: String })(Widget.prototype, 'title')
+  declare(Widget.prototype, Widget)
+  if (replaces !== 'entity') Entity('widgets')(Widget)
+  Resource({ shared: true })(Widget)
+  return Widget
+}
+
+export const problemsOf = (entity: EntityClass<object>): readonly string[] => {
+  try {
+    resourceModel(entity)
+    return []
+  } catch (error) {
+    if (error instanceof DeclarationError) return error.problems
+    throw error
+  }
+}
+
+class Other {}
+const other = () => Other
+
+const IN_REPOSITORY = 'do it in the methods of a class that extends repositoryOf(Widget)'
+const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
+const KINDS = 'give each kind an @Entity() of its own, or one entity a column that tells them apart'
+const PARENT = 'keep the key of the parent in a column, such as parentId'
+const LINK = 'write the link as an entity of its own'
+const BY_MIGRATION = 'drop it, and add the constraint in a migration'
+const KEY =
+  'is not supported: a key is @PrimaryColumn() id!: string, and the repository mints a UUIDv7 where none is given (option newKey mints others)'
+
+const LISTENERS = [
+  ...['AfterLoad', 'BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'BeforeRemove'],
+  ...['AfterRemove', 'BeforeSoftRemove', 'AfterSoftRemove', 'BeforeRecover', 'AfterRecover'],
+] as const
+
+const listeners: readonly Row[] = LISTENERS.map((decorator) => ({
+  decorator,
+  declare: (prototype) => typeorm[decorator]()(prototype, 'stamp'),
+  problems: [`stamp: @${decorator}() is never called: ${IN_REPOSITORY}`],
+}))
+
+const generated = (what: string, property: string, strategy: string) =>
+  `${property}: a generated value (@Generated(), @PrimaryGeneratedColumn() or generated: "${strategy}") ${KEY}${what}`
+
+const decorators: readonly Row[] = [
+  {
+    decorator: 'ManyToOne',
+    declare: (prototype) => typeorm.ManyToOne(other)(prototype, 'owner'),
+    problems: [`owner: @ManyToOne() is not supported: ${OWN_KEY}`],
+  },
+  {
+    decorator: 'OneToOne',
+    declare: (prototype) => typeorm.OneToOne(other)(prototype, 'owner'),
+    problems: [`owner: @OneToOne() is not supported: ${OWN_KEY}`],
+  },
+  {
+    decorator: 'OneToMany',
+    declare: (prototype) => typeorm.OneToMany(other, 'widget')(prototype, 'parts'),
+    problems: [
+      "parts: @OneToMany() is not supported: list the other resource by the column that holds this one's key",
+    ],
+  },
+  {
+    decorator: 'ManyToMany',
+    declare: (prototype) => typeorm.ManyToMany(other)(prototype, 'labels'),
+    problems: [`labels: @ManyToMany() is not supported: ${LINK}`],
+  },
+  {
+    decorator: 'JoinColumn',
+    declare: (prototype) => typeorm.JoinColumn()(prototype, 'owner'),
+    problems: [`owner: @JoinColumn() is not supported: ${OWN_KEY}`],
+  },
+  {
+    decorator: 'JoinTable',
+    declare: (prototype) => typeorm.JoinTable()(prototype, 'labels'),
+    problems: [`labels: @JoinTable() is not supported: ${LINK}`],
+  },
+  {
+    decorator: 'RelationId',
+    declare: (prototype) => typeorm.RelationId('owner')(prototype, 'ownerId'),
+    problems: [`ownerId: @RelationId() is not supported: ${OWN_KEY}`],
+  },
+  {
+    decorator: 'ForeignKey',
+    declare: (prototype) => typeorm.ForeignKey(other)(prototype, 'title'),
+    problems: [`title: @ForeignKey() is not supported: ${BY_MIGRATION}`],
+  },
+  {
+    decorator: 'ForeignKey',
+    what: 'on the class',
+    declare: (_, entity) => typeorm.ForeignKey(other, ['title'], ['id'])(entity),
+    problems: [`@ForeignKey() is not supported: ${BY_MIGRATION}`],
+  },
+  {
+    decorator: 'Check',
+    declare: (_, entity) => typeorm.Check('title_length', 'length(title) > 1')(entity),
+    problems: [
+      `@Check("length(title) > 1") is not supported: ${BY_MIGRATION}, or check the value where it is written`,
+    ],
+  },
+  {
+    decorator: 'Check',
+    what: 'on a property',
+    declare: (prototype) => typeorm.Check('length(title) > 1')(prototype, 'title' as never),
+    problems: [
+      `@Check("length(title) > 1") is not supported: ${BY_MIGRATION}, or check the value where it is written`,
+    ],
+  },
+  {
+    decorator: 'Exclusion',
+    declare: (_, entity) => typeorm.Exclusion('USING gist (title WITH =)')(entity),
+    problems: [`@Exclusion("USING gist (title WITH =)") is not supported: ${BY_MIGRATION}`],
+  },
+  {
+    decorator: 'Generated',
+    declare: (prototype) => typeorm.Generated('uuid')(prototype, 'serial'),
+    problems: [generated('', 'serial', 'uuid')],
+  },
+  {
+    decorator: 'PrimaryGeneratedColumn',
+    declare: (prototype) => typeorm.PrimaryGeneratedColumn()(prototype, 'id'),
+    problems: [generated('', 'id', 'increment')],
+  },
+  {
+    decorator: 'PrimaryGeneratedColumn',
+    what: 'of UUIDs',
+    declare: (prototype) => typeorm.PrimaryGeneratedColumn('uuid')(prototype, 'id'),
+    problems: [generated('', 'id', 'uuid')],
+  },
+  {
+    decorator: 'CreateDateColumn',
+    declare: (prototype) => typeorm.CreateDateColumn()(prototype, 'madeAt'),
+    problems: ['madeAt: use @CreateTime() instead of @CreateDateColumn()'],
+  },
+  {
+    decorator: 'UpdateDateColumn',
+    declare: (prototype) => typeorm.UpdateDateColumn()(prototype, 'changedAt'),
+    problems: ['changedAt: use @UpdateTime() instead of @UpdateDateColumn()'],
+  },
+  {
+    decorator: 'DeleteDateColumn',
+    declare: (prototype) => typeorm.DeleteDateColumn()(prototype, 'goneAt'),
+    problems: ['goneAt: use @SoftDeletable() on the class instead of @DeleteDateColumn()'],
+  },
+  {
+    decorator: 'VersionColumn',
+    declare: (prototype) => typeorm.VersionColumn()(prototype, 'version'),
+    problems: ['version: use @ETag() instead of @VersionColumn()'],
+  },
+  {
+    decorator: 'ObjectIdColumn',
+    declare: (prototype) => typeorm.ObjectIdColumn()(prototype, 'mongoId'),
+    problems: ['mongoId: use @PrimaryColumn() instead of @ObjectIdColumn(), which is for MongoDB'],
+  },
+  {
+    decorator: 'ViewColumn',
+    declare: (prototype) => typeorm.ViewColumn()(prototype, 'total'),
+    problems: ['total: use @Column() instead of @ViewColumn()'],
+  },
+  {
+    decorator: 'VirtualColumn',
+    declare: (prototype) =>
+      typeorm.VirtualColumn({ type: 'int', query: () => 'SELECT 1' })(prototype, 'total'),
+    problems: [
+      'total: @VirtualColumn() is never computed: compute the value in a class that extends repositoryOf(), or keep it in a @Column()',
+    ],
+  },
+  {
+    decorator: 'TreeLevelColumn',
+    declare: (prototype) => typeorm.TreeLevelColumn()(prototype, 'level'),
+    problems: ['level: @TreeLevelColumn() is not supported: keep the level in a column that you write'],
+  },
+  {
+    decorator: 'Tree',
+    declare: (_, entity) => typeorm.Tree('materialized-path')(entity),
+    problems: [`@Tree() is not supported: ${PARENT}`],
+  },
+  {
+    decorator: 'TreeParent',
+    declare: (prototype) => typeorm.TreeParent()(prototype, 'parent'),
+    problems: [`parent: @TreeParent() is not supported: ${PARENT}`],
+  },
+  {
+    decorator: 'TreeChildren',
+    declare: (prototype) => typeorm.TreeChildren()(prototype, 'children'),
+    problems: [`children: @TreeChildren() is not supported: ${PARENT}`],
+  },
+  {
+    decorator: 'TableInheritance',
+    declare: (_, entity) => typeorm.TableInheritance({ column: { type: String, name: 'kind' } })(entity),
+    problems: [`@TableInheritance() is not supported: ${KINDS}`],
+  },
+  {
+    decorator: 'TableInheritance',
+    what: 'without a discriminator',
+    declare: (_, entity) => typeorm.TableInheritance()(entity),
+    problems: [`@TableInheritance() is not supported: ${KINDS}`],
+  },
+  {
+    decorator: 'ChildEntity',
+    replaces: 'entity',
+    declare: (_, entity) => typeorm.ChildEntity('big')(entity),
+    problems: [`@ChildEntity() is not supported: ${KINDS}`],
+  },
+  {
+    decorator: 'ViewEntity',
+    replaces: 'entity',
+    declare: (_, entity) => typeorm.ViewEntity({ expression: 'SELECT 1' })(entity),
+    problems: ['@ViewEntity() is not a table: a resource is written as well as read; use @Entity()'],
+  },
+  {
+    decorator: 'Column',
+    what: 'with an embedded class',
+    declare: (prototype) => Column(other)(prototype, 'place'),
+    problems: [
+      "place: an embedded class, @Column(() => Class), is not supported: keep the object in one column with @Column('simple-json'), or its parts in columns of their own",
+    ],
+  },
+  {
+    decorator: 'Column',
+    what: 'with a generated value',
+    replaces: 'title',
+    declare: (prototype) => Column({ type: String, generated: 'uuid' })(prototype, 'title'),
+    problems: [generated('', 'title', 'uuid')],
+  },
+  {
+    decorator: 'Column',
+    what: 'beside a decorator that makes the column itself',
+    declare: (prototype) => {
+      Column({ type: String, length: 10 })(prototype, 'etag')
+      ETag()(prototype, 'etag')
+    },
+    problems: ['etag: two decorators make its column and differ in length: keep one of them'],
+  },
+  {
+    decorator: 'BeforeInsert',
+    what: 'on a method that is named by a symbol',
+    declare: (prototype) => typeorm.BeforeInsert()(prototype, Symbol('stamp')),
+    problems: [`Symbol(stamp): @BeforeInsert() is never called: ${IN_REPOSITORY}`],
+  },
+  {
+    decorator: 'Entity',
+    what: 'twice',
+    replaces: 'entity',
+    declare: (_, entity) => {
+      Entity('one')(entity)
+      Entity('two')(entity)
+    },
+    problems: ['it is declared as an entity twice: keep one @Entity()'],
+  },
+  {
+    decorator: 'Index',
+    what: 'of a property that is not there',
+    declare: (_, entity) => Index(['titel'])(entity),
+    problems: ['@Index(): `titel` is not in Widget; did you mean `title`?'],
+  },
+  {
+    decorator: 'Index',
+    what: 'of properties that a function names wrong',
+    declare: (_, entity) => Index((widget: Record<string, string>) => [widget['titel']])(entity),
+    problems: ['@Index(): `titel` is not in Widget; did you mean `title`?'],
+  },
+  {
+    decorator: 'Index',
+    what: 'of nothing',
+    declare: (_, entity) => Index()(entity),
+    problems: ["@Index() names no property: say which, as in @Index(['name'])"],
+  },
+  {
+    decorator: 'Unique',
+    what: 'of a property that is not there',
+    declare: (_, entity) => Unique(['titel', 'id'])(entity),
+    problems: ['@Unique(): `titel` is not in Widget; did you mean `title`?'],
+  },
+]
+
+/** Everything that TypeORM takes and that is refused, each once at least. */
+export const REFUSED: readonly Row[] = [...listeners, ...decorators, ...DECLARED_OPTIONS]

@@ -1,0 +1,148 @@
+import { Column, Entity, Index, Unique } from 'typeorm'
+import type { EntityClass } from '../../../lib/resource/resource-model.js'
+
+/** Applies decorators to a class. */
+export type Declare = (prototype: object, entity: EntityClass<object>) => void
+
+/** One declaration that is refused, alone on an entity that is otherwise in order. */
+export interface Row {
+  readonly decorator: string
+  readonly option?: string
+  readonly what?: string
+  /** What of the entity it declares instead of adding to it. */
+  readonly replaces?: 'title' | 'entity' | undefined
+  readonly declare: Declare
+  readonly problems: readonly string[]
+}
+
+type Options = readonly (readonly [option: string, value: unknown, instead: string, as?: string])[]
+
+const DROP_NAME = 'drop it: constraints are named by the framework'
+const CODE_POINTS = 'drop it: texts are compared and ordered by code point on every database'
+const PLACES = 'drop it: places are kept as numbers or in "simple-json"'
+const OUTPUT_ONLY = 'drop it, and declare the property @OutputOnly() if clients must not write it'
+const INITIAL =
+  'drop it, and let the property begin with the value, or set it in create() of a class that extends repositoryOf()'
+const TO_WRITE = 'drop it, and write the value'
+const IN_MIGRATION = 'drop it, or make the index in a migration instead of here'
+
+const COLUMN: Options = [
+  [
+    'select',
+    false,
+    'drop it, and keep the field out of the message, so that nobody is answered it',
+    'select: false',
+  ],
+  ['insert', false, OUTPUT_ONLY, 'insert: false'],
+  ['update', false, OUTPUT_ONLY, 'update: false'],
+  ['default', 'new', INITIAL],
+  ['default', () => 'now()', INITIAL],
+  ['default', false, INITIAL, 'default: false'],
+  ['default', null, INITIAL],
+  ['onUpdate', 'CURRENT_TIMESTAMP', 'drop it: @UpdateTime() is stamped at every write'],
+  [
+    'transformer',
+    { to: (value: string) => value, from: (value: string) => value },
+    'drop it, and change the value before it is written',
+  ],
+  ['array', true, 'use @Column("simple-json")'],
+  [
+    'enum',
+    ['a', 'b'],
+    'drop it: link a message with @Resource({ message }), whose enum is stored by its proto names',
+  ],
+  ['enumName', 'letters', 'drop it: an enum of the message is stored by its proto names'],
+  ['comment', 'of people', 'drop it, or comment on the column in a migration'],
+  ['scale', 2, 'drop it: keep an exact amount as a bigint of its smallest unit'],
+  ['charset', 'latin1', CODE_POINTS],
+  ['collation', 'utf8mb4_general_ci', CODE_POINTS],
+  ['primaryKeyConstraintName', 'pk_widgets', DROP_NAME],
+  ['foreignKeyConstraintName', 'fk_widgets', DROP_NAME],
+  ['asExpression', 'lower(title)', TO_WRITE],
+  ['generatedType', 'STORED', TO_WRITE],
+  ['generatedIdentity', 'ALWAYS', TO_WRITE],
+  ['hstoreType', 'object', 'use @Tags()'],
+  ['spatialFeatureType', 'Point', PLACES],
+  ['srid', 4326, PLACES],
+  ['query', () => 'SELECT 1', 'drop it: a column is stored, not computed'],
+  ['utc', true, 'drop it: every time is UTC'],
+  ['unsigned', true, 'drop it, or make the field uint32 or uint64 in the message'],
+  ['precision', 3, 'drop it'],
+]
+
+const ENTITY: Options = [
+  ['orderBy', { title: 'ASC' }, 'drop it: a list is ordered by order_by, and by its key'],
+  ['engine', 'MyISAM', 'drop it: transactions need InnoDB'],
+  ['withoutRowid', true, 'drop it'],
+  ['comment', 'of people', 'drop it, or comment on the table in a migration'],
+]
+
+const INDEX: Options = [
+  ['where', 'size > 1', 'the index would hold for all rows; make it in a migration instead of here'],
+  ['synchronize', false, 'drop the decorator: the index is made elsewhere', 'synchronize: false'],
+  ['spatial', true, IN_MIGRATION],
+  ['fulltext', true, 'drop it, and use @Searchable()'],
+  ['nullFiltered', true, IN_MIGRATION],
+  ['parser', 'ngram', IN_MIGRATION],
+  ['sparse', true, IN_MIGRATION],
+  ['background', true, IN_MIGRATION],
+  ['concurrent', true, 'drop it: a migration says how an index is made'],
+  ['expireAfterSeconds', 9, 'drop it, and use @Expirable()'],
+  ['type', 'gin', IN_MIGRATION],
+]
+
+const NAMED = 'drop it: indexes are named by the framework'
+
+/** Every option of a decorator that is refused. */
+export const DECLARED_OPTIONS: readonly Row[] = [
+  ...COLUMN.map(([option, value, instead, as = option]): Row => ({
+    decorator: 'Column',
+    option,
+    replaces: 'title',
+    what: typeof value === 'object' ? JSON.stringify(value) : String(value),
+    declare: (prototype) => Column({ type: String, [option]: value })(prototype, 'title'),
+    problems: [`title: the column option ${as} is not supported: ${instead}`],
+  })),
+  ...ENTITY.map(([option, value, instead]): Row => ({
+    decorator: 'Entity',
+    option,
+    replaces: 'entity',
+    declare: (_, entity) => Entity('widgets', { [option]: value })(entity),
+    problems: [`@Entity(): the option ${option} is not supported: ${instead}`],
+  })),
+  ...INDEX.map(([option, value, instead, as = option]): Row => ({
+    decorator: 'Index',
+    option,
+    declare: (_, entity) => Index(['title'], { [option]: value })(entity),
+    problems: [`@Index() of title: the option ${as} is not supported: ${instead}`],
+  })),
+  {
+    decorator: 'Index',
+    option: 'where',
+    what: 'of a unique index',
+    declare: (_, entity) => Index(['title'], { unique: true, where: 'size > 1' })(entity),
+    problems: [
+      '@Index() of title: the option where is not supported: the index would hold for all rows; make it in a migration instead of here',
+    ],
+  },
+  {
+    decorator: 'Index',
+    option: 'name',
+    declare: (_, entity) => Index('by_title', ['title'])(entity),
+    problems: [`@Index() of title: the option name is not supported: ${NAMED}`],
+  },
+  {
+    decorator: 'Unique',
+    option: 'name',
+    declare: (_, entity) => Unique('one_title', ['title'])(entity),
+    problems: [`@Unique() of title: the option name is not supported: ${NAMED}`],
+  },
+  {
+    decorator: 'Unique',
+    option: 'deferrable',
+    declare: (_, entity) => Unique(['title'], { deferrable: 'INITIALLY DEFERRED' })(entity),
+    problems: [
+      '@Unique() of title: the option deferrable is not supported: drop it: uniqueness is checked at every write',
+    ],
+  },
+]

@@ -1,0 +1,205 @@
+import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
+import { expect } from 'chai'
+import { NoTimeout, verifiedPrincipal } from '../../../lib/server/config/config.js'
+import { ServerBuilder } from '../../../lib/server/server-builder.js'
+import type { ServerCall } from '../../../lib/call.js'
+import { EchoService } from '../../support/gen/specimens_pb.js'
+import { frameOf, RawGrpc } from '../../support/grpc/raw-grpc.js'
+import {
+  ALICE,
+  post,
+  recordingLogger,
+  type RunningServer,
+  startServer,
+} from '../../support/servers/server.js'
+import { echoService } from '../../support/grpc/echo.js'
+
+const BODY = frameOf({ text: 'a' })
+
+describe('what the gRPC listener lets in', () => {
+  let running: RunningServer
+  let raw: RawGrpc
+  let ran: string[]
+  let deadline: number | undefined
+
+  before(async () => {
+    running = await startServer(
+      (builder) =>
+        builder.register(EchoService, {
+          ...echoService,
+          echo: (_request, call: ServerCall) => {
+            ran.push('handler')
+            deadline = call.deadline
+            return { text: 'a' }
+          },
+        }),
+      {
+        principalFunc: verifiedPrincipal,
+        resilience: { requestTimeoutMs: NoTimeout },
+        authenticator: {
+          authenticate: async () => {
+            ran.push('authenticator')
+            return { subject: 'alice', tenant: 'acme', groups: [], scopes: [] }
+          },
+        },
+      },
+    )
+    raw = new RawGrpc(running.grpc)
+  })
+  beforeEach(() => (ran = []))
+  after(async () => {
+    raw.close()
+    await running.stop()
+  })
+
+  const ALL = ['authenticator', 'handler']
+  const types: readonly (readonly [string, boolean])[] = [
+    ['application/grpc', true],
+    ['application/grpc+proto', true],
+    ['application/grpc;charset=utf-8', true],
+    ['application/grpc+proto; a=b', true],
+    ['application/grpc ;a', true],
+    ['application/grpc-web', false],
+    ['application/grpc-web+proto', false],
+    ['application/grpc-web-text', false],
+    ['application/grpc+json', false],
+    ['application/grpc+thrift', false],
+    ['application/grpc+', false],
+    ['application/grpc+proto2', false],
+    ['application/grpc+proto+json', false],
+    ['application/grpcx', false],
+    ['application/grpc, application/grpc', false],
+    ['application/json', false],
+    ['text/html', false],
+    ['', false],
+  ]
+  for (const method of ['Echo', 'Count', 'Nope'])
+    for (const [type, isSpoken] of types)
+      it(`${isSpoken ? 'answers' : 'refuses'} ${method} in "${type}"`, async () => {
+        const headers = { ...ALICE, authorization: 'Bearer x', 'content-type': type }
+        const { httpStatus, code } = await raw.call(
+          method,
+          headers,
+          method === 'Echo' ? BODY : Buffer.alloc(5),
+        )
+        const expected = method === 'Nope' ? 12 : 0
+        expect([httpStatus, code]).to.deep.equal(isSpoken ? [200, expected] : [415, undefined])
+        if (!isSpoken) expect(ran).to.deep.equal([])
+        if (isSpoken && method === 'Echo') expect(ran).to.deep.equal(ALL)
+      })
+
+  const timeouts: readonly (readonly [string, number | undefined])[] = [
+    ['5S', 5_000],
+    ['500m', 500],
+    ['00000005S', 5_000],
+    ['99999999u', 99_999.999],
+    ['99999999n', 99.999_999],
+    ['2M', 120_000],
+    ['99999999m', 99_999_999],
+    ['99999999S', 99_999_999_000],
+    ['1000H', 3_600_000_000],
+    ['99999999H', 99_999_999 * 3_600_000],
+    ['', undefined],
+    ['5', undefined],
+    ['S', undefined],
+    ['5s', undefined],
+    ['5 S', undefined],
+    ['5SS', undefined],
+    ['x5S', undefined],
+    ['5Sx', undefined],
+    ['-5S', undefined],
+    ['+5S', undefined],
+    ['1.5S', undefined],
+    ['1e3m', undefined],
+    ['0x5S', undefined],
+    ['123456789S', undefined],
+    ['000000005S', undefined],
+    ['5S, 6S', undefined],
+    ['5S,', undefined],
+  ]
+  for (const [text, ms] of timeouts)
+    it(`${ms === undefined ? 'refuses' : 'takes'} the timeout "${text}", as HTTP does`, async () => {
+      const headers = { ...ALICE, authorization: 'Bearer x', 'grpc-timeout': text, 'x-request-id': 'r1' }
+      const listeners = [
+        () => raw.call('Echo', headers, BODY),
+        async () => {
+          const response = await fetch(`${running.http}/v1/echo`, post(headers))
+          const { code, message } = (await response.json()) as { code?: number; message?: string }
+          const id = response.headers.get('x-request-id') ?? ''
+          return { code: code ?? 0, text: message ?? 'OK', requestId: id }
+        },
+      ]
+      for (const call of listeners) {
+        ran = []
+        const before = Date.now()
+        const { code, text: details, requestId } = await call()
+        expect(requestId).to.equal('r1')
+        if (ms === undefined) {
+          expect([code, ran]).to.deep.equal([3, []])
+          expect(details).to.equal('the header grpc-timeout must be 1 to 8 digits and a unit, such as 500m')
+        } else {
+          expect([code, ran]).to.deep.equal([0, ALL])
+          expect(deadline).to.be.within(before + ms, Date.now() + ms)
+        }
+      }
+    })
+
+  for (const text of ['0S', '0n'])
+    it(`answers DeadlineExceeded to the timeout "${text}"`, async () => {
+      const headers = { ...ALICE, authorization: 'Bearer x', 'grpc-timeout': text }
+      const { code, text: details } = await raw.call('Echo', headers, BODY)
+      expect([code, details]).to.deep.equal([4, 'deadline exceeded'])
+      expect(ran).not.to.include('handler')
+    })
+
+  it('ends a call whose request never comes when its deadline has passed', async () => {
+    for (const method of ['Echo', 'Count', 'Collect', 'Chat']) {
+      const { outcome } = raw.open(method, { ...ALICE, authorization: 'Bearer x', 'grpc-timeout': '30m' })
+      expect([method, (await outcome).code]).to.deep.equal([method, 4])
+    }
+  })
+})
+
+describe('the way into grpc-js', () => {
+  const prototype = GrpcServer.prototype as unknown as { _verifyContentType: unknown }
+
+  it('is checked at start-up', async () => {
+    const original = prototype._verifyContentType
+    prototype._verifyContentType = undefined
+    try {
+      const config = { grpcAddr: '127.0.0.1:0', logger: recordingLogger() }
+      const server = new ServerBuilder(config).register(EchoService, echoService).build()
+      const error = await server.serve(new AbortController().signal).catch((thrown: Error) => thrown)
+      expect(error)
+        .to.be.instanceOf(TypeError)
+        .with.property('message')
+        .match(/_verifyContentType/)
+      expect(server.grpcAddr()).to.equal('')
+    } finally {
+      prototype._verifyContentType = original
+    }
+  })
+
+  it('is wrapped once, however many servers there are', async () => {
+    const first = await startServer((builder) => builder.register(EchoService, echoService))
+    const wrapped = prototype._verifyContentType
+    const second = await startServer((builder) => builder.register(EchoService, echoService))
+    expect(prototype._verifyContentType).to.equal(wrapped)
+    await first.stop()
+    await second.stop()
+  })
+
+  it('is as it was for servers of somebody else', async () => {
+    const other = new GrpcServer()
+    const port = await new Promise<number>((resolve, reject) =>
+      other.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error),
+      ),
+    )
+    const raw = new RawGrpc(`127.0.0.1:${port}`)
+    const headers = { 'content-type': 'application/grpc+json' }
+    expect((await raw.call('Echo', headers, BODY)).code).to.equal(12)
+    raw.close()
+    other.forceShutdown()
+  })
+})

@@ -1,0 +1,155 @@
+import { FieldDescriptorProto_Type as Type } from '@bufbuild/protobuf/wkt'
+import { expect } from 'chai'
+import { standardMethod } from '../../../lib/server/methods/standard-method.js'
+import { WidgetSchema, WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
+import { type Altered, altered } from '../../support/grpc/altered.js'
+import { NoteSchema, NoteService, SpecimenSchema, SpecimenService } from '../../support/gen/specimens_pb.js'
+
+describe('standardMethod', () => {
+  const recognised = [
+    [WidgetService, WidgetSchema],
+    [SpecimenService, SpecimenSchema],
+    [NoteService, NoteSchema],
+  ] as const
+  for (const [service, resource] of recognised)
+    for (const method of service.methods) {
+      if (/^(Retire|Weigh)/.test(method.name)) continue
+      it(`recognises ${service.name}.${method.name}`, () => {
+        expect(standardMethod(method, resource)).to.have.property('kind')
+      })
+    }
+
+  const misses: readonly (readonly [string, string, (proto: Altered) => void, string])[] = [
+    ['a name of our own', 'RetireWidget', () => {}, 'its name is that of no standard method'],
+    [
+      'a stream',
+      'GetWidget',
+      (proto) => void (proto.method('GetWidget').serverStreaming = true),
+      'it streams',
+    ],
+    [
+      'the name of another resource',
+      'GetWidget',
+      (proto) => void (proto.method('GetWidget').name = 'GetWidgetPart'),
+      `"WidgetPart" is not Widget, the repository's resource`,
+    ],
+    [
+      'a plural that is none',
+      'ListWidgets',
+      (proto) => void (proto.method('ListWidgets').name = 'ListWidgetParts'),
+      `"WidgetParts" is not the plural of Widget, the repository's resource`,
+    ],
+    [
+      'a stray field',
+      'GetWidget',
+      (proto) => proto.addField('GetWidgetRequest', 'view'),
+      'a repository would ignore view of GetWidgetRequest',
+    ],
+    [
+      'a validate_only that is no bool',
+      'DeleteWidget',
+      (proto) => proto.addField('DeleteWidgetRequest', 'validate_only', Type.INT32),
+      'validate_only of DeleteWidgetRequest is no bool',
+    ],
+    [
+      'a request_id of an item that is no string',
+      'BatchUpdateWidgets',
+      (proto) => proto.addField('UpdateWidgetRequest', 'request_id', Type.BYTES),
+      'request_id of UpdateWidgetRequest is no string',
+    ],
+    [
+      'no key',
+      'GetWidget',
+      (proto) => proto.removeField('GetWidgetRequest', 'id'),
+      'GetWidgetRequest has neither "string id" nor "string name"',
+    ],
+    [
+      'a key that is a number',
+      'GetWidget',
+      (proto) => {
+        proto.removeField('GetWidgetRequest', 'id')
+        proto.addField('GetWidgetRequest', 'id', Type.INT64)
+      },
+      'GetWidgetRequest has neither "string id" nor "string name"',
+    ],
+    [
+      'a delete that answers the resource',
+      'DeleteWidget',
+      (proto) => void (proto.method('DeleteWidget').outputType = '.widgets.v1.Widget'),
+      'it answers widgets.v1.Widget and not google.protobuf.Empty',
+    ],
+    [
+      'a get that answers nothing',
+      'GetWidget',
+      (proto) => void (proto.method('GetWidget').outputType = '.google.protobuf.Empty'),
+      'it answers google.protobuf.Empty and not widgets.v1.Widget',
+    ],
+    [
+      'no page token',
+      'ListWidgets',
+      (proto) => proto.removeField('ListWidgetsRequest', 'page_token'),
+      'ListWidgetsRequest lacks page_size or page_token',
+    ],
+    [
+      'no next page token',
+      'ListWidgets',
+      (proto) => proto.removeField('ListWidgetsResponse', 'next_page_token'),
+      'ListWidgetsResponse lacks next_page_token',
+    ],
+    [
+      'a total that nobody counts',
+      'ListWidgets',
+      (proto) => proto.addField('ListWidgetsResponse', 'total_size', Type.INT32),
+      'a repository would ignore total_size of ListWidgetsResponse',
+    ],
+    [
+      'no items',
+      'ListWidgets',
+      (proto) => proto.removeField('ListWidgetsResponse', 'widgets'),
+      'ListWidgetsResponse has no repeated Widget',
+    ],
+    [
+      'no resource',
+      'CreateWidget',
+      (proto) => proto.removeField('CreateWidgetRequest', 'widget'),
+      'CreateWidgetRequest must hold one Widget',
+    ],
+    [
+      'a mask on create',
+      'CreateWidget',
+      (proto) => proto.addField('CreateWidgetRequest', 'update_mask', Type.STRING, { repeated: true }),
+      'a repository would ignore update_mask of CreateWidgetRequest',
+    ],
+    [
+      'no mask on update',
+      'UpdateWidget',
+      (proto) => proto.removeField('UpdateWidgetRequest', 'update_mask'),
+      'UpdateWidgetRequest has no update_mask (a FieldMask or repeated string)',
+    ],
+    [
+      'no ids',
+      'BatchGetWidgets',
+      (proto) => proto.removeField('BatchGetWidgetsRequest', 'ids'),
+      'BatchGetWidgetsRequest has neither "repeated string ids" nor "names"',
+    ],
+    [
+      'no requests',
+      'BatchUpdateWidgets',
+      (proto) => proto.removeField('BatchUpdateWidgetsRequest', 'requests'),
+      'BatchUpdateWidgetsRequest has no repeated "requests"',
+    ],
+    [
+      'a parent the resource has not',
+      'ListWidgets',
+      (proto) => proto.addField('ListWidgetsRequest', 'parent'),
+      'a repository would ignore parent of ListWidgetsRequest',
+    ],
+  ]
+  for (const [name, method, change, differs] of misses)
+    it(`says of ${name} what differs`, () => {
+      const service = altered(WidgetService, change)
+      const index = WidgetService.methods.findIndex((one) => one.name === method)
+      const changed = service.methods[index]
+      expect(changed && standardMethod(changed, WidgetSchema)).to.deep.equal({ differs })
+    })
+})

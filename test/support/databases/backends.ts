@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DataSource, type EntitySchema, type NamingStrategyInterface } from 'typeorm'
+import { executorOf } from '../../../lib/persistence/engines/database-of.js'
+import type { Database } from '../../../lib/persistence/engines/executor/executor.js'
+import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
+import { askedBackends, inCi } from '../running/asked.js'
+import { betterSqlite3 } from './better-sqlite3.js'
+import { hostileDatabase, pooledDatabase } from './pooled-database.js'
+import { serviceUrl } from '../running/services.js'
+import { leftOut } from '../running/summary.js'
+import { testDatabase } from './test-database.js'
+
+export type BackendName =
+  'memory' | 'sqlite' | 'better-sqlite3' | 'postgres' | 'pgbouncer' | 'mariadb' | 'mysql8'
+
+/** An entity class, or a schema. */
+export type EntityOf = (abstract new (...values: never[]) => object) | EntitySchema
+
+/** A fresh, empty database: no table is made. `dataSource` and `database` are undefined in memory alone. */
+export interface OpenBackend {
+  readonly dataSource: DataSource | undefined
+  readonly database: Database | undefined
+  /** Disconnects and removes the database. */
+  close(): Promise<void>
+}
+
+/** What a DataSource may say about the names of tables. `schema` is PostgreSQL's. */
+export interface NamingOptions {
+  readonly schema?: string
+  readonly entityPrefix?: string
+  readonly namingStrategy?: NamingStrategyInterface
+}
+
+/** A place a repository can keep its rows in. `mysql8` is MariaDB spoken to as if it were MySQL 8. */
+export interface Backend {
+  readonly name: BackendName
+  /** True, or why not. */
+  available(): Promise<true | string>
+  open(entities: readonly EntityOf[], naming?: NamingOptions): Promise<OpenBackend>
+}
+
+const MEMORY: Backend = {
+  name: 'memory',
+  available: () => Promise.resolve(true),
+  open: () => Promise.resolve({ dataSource: undefined, database: undefined, close: () => Promise.resolve() }),
+}
+
+const SQLITE: Backend = {
+  name: 'sqlite',
+  available: () => Promise.resolve(true),
+  open: (entities, naming) => openSqlite(entities, { ...naming }),
+}
+
+const BETTER_SQLITE3: Backend = {
+  name: 'better-sqlite3',
+  available: () => {
+    const engine = betterSqlite3()
+    return Promise.resolve(typeof engine === 'string' ? engine : true)
+  },
+  open: (entities, naming) =>
+    openSqlite(entities, { ...naming, ...(betterSqlite3() as { driver: unknown }) }),
+}
+
+const POSTGRES: Backend = {
+  name: 'postgres',
+  available: () => Promise.resolve(serviceUrl('postgres') === undefined ? 'no PostgreSQL' : true),
+  open: async (entities, naming) => {
+    const { url, drop } = await hostileDatabase()
+    return opened(new DataSource({ type: 'postgres', url, entities: [...entities], ...naming }), {}, drop)
+  },
+}
+
+const PGBOUNCER: Backend = {
+  name: 'pgbouncer',
+  available: () =>
+    Promise.resolve(serviceUrl('pgbouncer') === undefined ? 'no PgBouncer before PostgreSQL' : true),
+  open: async (entities, naming) => {
+    const { url, drop } = await pooledDatabase()
+    return opened(new DataSource({ type: 'postgres', url, entities: [...entities], ...naming }), {}, drop)
+  },
+}
+
+const MARIADB: Backend = {
+  name: 'mariadb',
+  available: () => Promise.resolve(serviceUrl('mysql') === undefined ? 'no MariaDB' : true),
+  open: async (entities, naming) => {
+    const { url, drop } = await testDatabase('mysql')
+    return opened(new DataSource({ type: 'mariadb', url, entities: [...entities], ...naming }), {}, drop)
+  },
+}
+
+const MYSQL8: Backend = {
+  name: 'mysql8',
+  available: MARIADB.available,
+  open: async (entities, naming) => {
+    const { url, drop } = await testDatabase('mysql')
+    return opened(
+      new DataSource({ type: 'mysql', url, entities: [...entities], ...naming }),
+      { dialect: 'mysql' },
+      drop,
+    )
+  },
+}
+
+/** Every backend that `BACKENDS` (`sqlite,postgres`; `mysql` is both of its kind) leaves. */
+export const backends = asked([MEMORY, SQLITE, BETTER_SQLITE3, POSTGRES, MARIADB, MYSQL8])
+
+/** PostgreSQL behind a transaction pooler, for the suites that are worth their time there as well. */
+export const pooled = asked([PGBOUNCER])
+
+/** The ones with a database behind them. */
+export const databases: readonly Backend[] = backends.filter(({ name }) => name !== 'memory')
+
+function asked(known: readonly Backend[]): readonly Backend[] {
+  const wanted = askedBackends()
+  return known.filter(({ name }) => {
+    const isMysql = name === 'mariadb' || name === 'mysql8'
+    return wanted === undefined || wanted.includes(name) || (isMysql && wanted.includes('mysql'))
+  })
+}
+
+/**
+ * Describes a subject once for each backend. One that cannot be had is named in the run's summary and skipped, and fails
+ * the run where `CI` is set.
+ */
+export function describeOn(
+  subject: string,
+  on: readonly Backend[],
+  define: (this: Mocha.Suite, backend: Backend) => void,
+): void {
+  for (const backend of on) {
+    describe(`${subject} on ${backend.name}`, function () {
+      before(async function () {
+        const available = await backend.available()
+        if (available === true) return
+        leftOut(`${subject} on ${backend.name}`, available)
+        if (inCi()) throw new TypeError(`${backend.name} cannot be had: ${available}`)
+        this.skip()
+      })
+      define.call(this, backend)
+    })
+  }
+}
+
+async function openSqlite(
+  entities: readonly EntityOf[],
+  options: NamingOptions & { readonly driver?: unknown },
+): Promise<OpenBackend> {
+  const folder = mkdtempSync(join(tmpdir(), 'ashlar-sqlite-'))
+  const dataSource = new SqliteDataSource({
+    database: join(folder, 'test.db'),
+    entities: [...entities],
+    ...options,
+  })
+  return opened(dataSource, {}, () => {
+    rmSync(folder, { recursive: true, force: true })
+    return Promise.resolve()
+  })
+}
+
+async function opened(
+  dataSource: DataSource,
+  options: Parameters<typeof executorOf>[1],
+  drop: () => Promise<void>,
+): Promise<OpenBackend> {
+  try {
+    await dataSource.initialize()
+  } catch (error) {
+    await drop()
+    throw error
+  }
+  return {
+    dataSource,
+    database: executorOf(dataSource, options),
+    close: async () => {
+      if (dataSource.isInitialized) await dataSource.destroy()
+      await drop()
+    },
+  }
+}

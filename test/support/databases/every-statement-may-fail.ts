@@ -1,0 +1,70 @@
+import { expect } from 'chai'
+import type { DataSource } from 'typeorm'
+import { executorOf } from '../../../lib/persistence/engines/database-of.js'
+import type { Database, Lease } from '../../../lib/persistence/engines/executor/executor.js'
+
+/** What a lost connection or a full disk looks like to a repository: no constraint, nothing to retry. */
+class InjectedFailure extends Error {
+  readonly code = 'ASHLAR_INJECTED'
+}
+
+/** Far above what any operation sends. */
+const MOST_STATEMENTS = 200
+
+/**
+ * Fails the 1st, 2nd, 3rd … statement of `operation` until one run sends fewer than that, and checks after each failure
+ * that `invariant` holds. Answers how many statements the operation sends.
+ * @param prepare - brings the database to where the operation starts from.
+ */
+export async function everyStatementMayFail(
+  dataSource: DataSource,
+  prepare: () => Promise<void>,
+  operation: () => Promise<unknown>,
+  invariant: (outcome: 'failed' | 'succeeded') => Promise<void>,
+): Promise<number> {
+  for (let failing = 1; failing <= MOST_STATEMENTS; failing++) {
+    await prepare()
+    const restore = failStatement(executorOf(dataSource), failing)
+    const outcome = await operation().then(
+      () => 'succeeded' as const,
+      () => 'failed' as const,
+    )
+    const { sent } = restore()
+    await invariant(outcome)
+    if (sent < failing) {
+      expect(outcome).to.equal('succeeded')
+      return sent
+    }
+  }
+  return expect.fail(`more than ${MOST_STATEMENTS} statements`)
+}
+
+/** Makes the n-th statement from now on fail, transaction control included; answers how to undo that. */
+function failStatement(database: Database, failing: number): () => { sent: number } {
+  const { run, lease } = database
+  let sent = 0
+  const guarded =
+    <A extends unknown[], R>(fn: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      if (++sent === failing) throw new InjectedFailure()
+      return fn(...args)
+    }
+  database.run = guarded(run.bind(database))
+  database.lease = async (options) => {
+    const inner = await lease.call(database, options)
+    const outer: Lease = {
+      dialect: inner.dialect,
+      run: guarded(inner.run.bind(inner)),
+      // A ROLLBACK is what cleans up; the connection is thrown away when that fails, which is a case of its own.
+      control: (text) =>
+        text === 'ROLLBACK' ? inner.control(text) : guarded(inner.control.bind(inner))(text),
+      release: (how) => inner.release(how),
+    }
+    return outer
+  }
+  return () => {
+    database.run = run
+    database.lease = lease
+    return { sent }
+  }
+}

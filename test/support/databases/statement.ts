@@ -1,0 +1,30 @@
+import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
+import type {
+  Executor,
+  Result,
+  RunOptions,
+  Statement,
+} from '../../../lib/persistence/engines/executor/executor.js'
+
+let count = 0
+
+/** A statement written with `?`, named so that no other has its name. */
+export function statement(text: string, dialect: Dialect): Statement {
+  let place = 0
+  const own = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++place}`) : text
+  return { name: `test_${++count}`, text: own }
+}
+
+/** Runs a statement written with `?`. */
+export const run = (
+  on: Executor,
+  text: string,
+  values: readonly unknown[] = [],
+  options?: RunOptions,
+): Promise<Result> => on.run(statement(text, on.dialect), values, options)
+
+/** The only column of every row, as text. */
+export async function column(on: Executor, text: string, values: readonly unknown[] = []): Promise<string[]> {
+  const { rows } = await run(on, text, values)
+  return rows.map(([value]) => String(value))
+}

@@ -1,0 +1,35 @@
+import { widgetsDataSource } from '../../../examples/widgets/data-source.js'
+import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
+import { widgetServer } from '../../../examples/widgets/main.js'
+import { WidgetRepository } from '../../../examples/widgets/widget-repository.js'
+import { RequestContext } from '../../../lib/context.js'
+import { ServerBuilder } from '../../../lib/server/index.js'
+import { echoService } from '../grpc/echo.js'
+import { EchoService } from '../gen/specimens_pb.js'
+
+/** What the command line is shown: widgets that are in order. */
+export async function builder(): Promise<ServerBuilder> {
+  const widgets = new WidgetRepository(await widgetsDataSource(':memory:').initialize())
+  return new ServerBuilder().register(EchoService, echoService).register(WidgetService, widgets, {
+    retireWidget: async ({ id }) => widgets.model.toMessage(await widgets.retire(id)),
+  })
+}
+
+/** Widgets of which one method leaves tenancy. */
+export async function leaky(): Promise<ServerBuilder> {
+  const widgets = new WidgetRepository(await widgetsDataSource(':memory:').initialize())
+  return new ServerBuilder().register(WidgetService, widgets, {
+    getWidget: async ({ id }) =>
+      widgets.model.toMessage(await RequestContext.asSystem(() => widgets.get(id))),
+    retireWidget: async ({ id }) => {
+      console.log('retiring')
+      return widgets.model.toMessage(await widgets.retire(id))
+    },
+  })
+}
+
+/** The example as it is built, which grants everything to staff. */
+export const built = () =>
+  widgetServer({ database: ':memory:', grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' })
+
+export const failing = () => Promise.reject(new TypeError('no database'))

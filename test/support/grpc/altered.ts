@@ -1,0 +1,96 @@
+import {
+  clone,
+  createFileRegistry,
+  type DescFile,
+  type DescService,
+  setExtension,
+  create,
+  type MessageInitShape,
+} from '@bufbuild/protobuf'
+import {
+  type DescriptorProto,
+  FieldDescriptorProtoSchema,
+  FieldDescriptorProto_Label as Label,
+  FieldDescriptorProto_Type as Type,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  type MethodDescriptorProto,
+  MethodOptionsSchema,
+} from '@bufbuild/protobuf/wkt'
+import { http } from '../../../lib/gen/google/api/annotations_pb.js'
+import { type HttpRuleSchema, HttpRuleSchema as HttpRule } from '../../../lib/gen/google/api/http_pb.js'
+
+/** A .proto that somebody changed. */
+export interface Altered {
+  readonly file: FileDescriptorProto
+  message(name: string): DescriptorProto
+  method(name: string): MethodDescriptorProto
+  addField(
+    message: string,
+    name: string,
+    type?: Type,
+    options?: { typeName?: string; repeated?: boolean },
+  ): void
+  removeField(message: string, name: string): void
+  bindPath(method: string, rule: MessageInitShape<typeof HttpRuleSchema>): void
+}
+
+/**
+ * The service as it would be generated from a changed copy of its .proto.
+ * @param imports - files the copy imports beside those of the original.
+ */
+export function altered<S extends DescService>(
+  service: S,
+  change: (proto: Altered) => void,
+  imports: readonly DescFile[] = [],
+): S {
+  const file = clone(FileDescriptorProtoSchema, service.file.proto)
+  change(handles(file, service.name))
+  for (const { proto } of imports) file.dependency.push(proto.name)
+  const dependencies = new Map(
+    [...service.file.dependencies, ...imports].map((dependency) => [dependency.proto.name, dependency]),
+  )
+  const registry = createFileRegistry(file, (name) => dependencies.get(name))
+  return registry.getService(service.typeName) as S
+}
+
+const handles = (file: FileDescriptorProto, service: string): Altered => {
+  const message = (name: string) =>
+    found(
+      file.messageType.find((one) => one.name === name),
+      name,
+    )
+  const method = (name: string) =>
+    found(
+      found(
+        file.service.find((one) => one.name === service),
+        service,
+      ).method.find((one) => one.name === name),
+      name,
+    )
+  return {
+    file,
+    message,
+    method,
+    addField(owner, name, type = Type.STRING, { typeName = '', repeated = false } = {}) {
+      const { field } = message(owner)
+      const number = 1 + Math.max(0, ...field.map((one) => one.number))
+      const label = repeated ? Label.REPEATED : Label.OPTIONAL
+      field.push(create(FieldDescriptorProtoSchema, { name, number, type, label, typeName, jsonName: name }))
+    },
+    removeField(owner, name) {
+      const target = message(owner)
+      target.field = target.field.filter((one) => one.name !== name)
+    },
+    bindPath(name, rule) {
+      const target = method(name)
+      target.options ??= create(MethodOptionsSchema)
+      setExtension(target.options, http, create(HttpRule, rule))
+    },
+  }
+}
+
+function found<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new RangeError(`the .proto has no ${name}`)
+  return value
+}

@@ -1,0 +1,146 @@
+import { create, type DescFile, type DescService, toBinary } from '@bufbuild/protobuf'
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
+import * as grpc from '@grpc/grpc-js'
+import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader'
+import { createChannel, createClient, type Client } from 'nice-grpc'
+import { type Definition, definitionOf } from '../../../lib/server/grpc/definition.js'
+
+/** What a call of a client we did not write came to. */
+export interface Outcome {
+  readonly answer: Record<string, unknown> | undefined
+  /** Answers of a stream. */
+  readonly answers: readonly Record<string, unknown>[]
+  readonly code: grpc.status
+  readonly details: string
+  readonly headers: grpc.Metadata
+  readonly trailers: grpc.Metadata
+}
+
+type Headers = Readonly<Record<string, string | readonly string[]>>
+
+/** `@grpc/grpc-js` with proto-loader over the descriptors, which knows nothing of our code. */
+export class ForeignClient {
+  readonly #client: grpc.Client & Record<string, (...args: unknown[]) => unknown>
+
+  constructor(service: DescService, address: string, credentials = grpc.credentials.createInsecure()) {
+    const loaded = grpc.loadPackageDefinition(
+      loadFileDescriptorSetFromBuffer(descriptorSet(service.file), {
+        keepCase: true,
+        longs: String,
+        enums: String,
+        defaults: true,
+      }),
+    )
+    const Constructor = service.typeName
+      .split('.')
+      .reduce<unknown>(
+        (at, name) => (at as Record<string, unknown>)[name],
+        loaded,
+      ) as grpc.ServiceClientConstructor
+    this.#client = new Constructor(address, credentials) as never
+  }
+
+  unary(
+    method: string,
+    request: object,
+    headers: Headers = {},
+    options: grpc.CallOptions = {},
+  ): Promise<Outcome> {
+    return new Promise((resolve) => {
+      let answer: Record<string, unknown> | undefined
+      let received = new grpc.Metadata()
+      const done = (error: grpc.ServiceError | null, value: Record<string, unknown>) => {
+        if (error === null) answer = value
+      }
+      const call = this.#client[method]?.(request, metadataOf(headers), options, done) as grpc.ClientUnaryCall
+      call.on('metadata', (metadata: grpc.Metadata) => (received = metadata))
+      call.on('status', ({ code, details, metadata }: grpc.StatusObject) =>
+        // The callback runs in the same turn as this event.
+        setImmediate(() =>
+          resolve({ answer, answers: [], code, details, headers: received, trailers: metadata }),
+        ),
+      )
+    })
+  }
+
+  /**
+   * Sends all requests (one for a server stream) and collects what comes back.
+   * @param enough - so many answers are taken for the end, and OK, of a stream that has none.
+   */
+  stream(
+    method: string,
+    requests: readonly object[],
+    headers: Headers = {},
+    enough = Number.POSITIVE_INFINITY,
+  ): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const answers: Record<string, unknown>[] = []
+      let received = new grpc.Metadata()
+      const metadata = metadataOf(headers)
+      const definition = (this.#client.constructor as unknown as grpc.ServiceClientConstructor).service[
+        method
+      ]
+      const { requestStream, responseStream } = definition as grpc.MethodDefinition<object, object>
+      const collect = (error: unknown, value: Record<string, unknown>) => {
+        if (error === null) answers.push(value)
+      }
+      const call = (
+        requestStream
+          ? responseStream
+            ? this.#client[method]?.(metadata)
+            : this.#client[method]?.(metadata, collect)
+          : this.#client[method]?.(requests[0], metadata)
+      ) as grpc.ClientDuplexStream<object, Record<string, unknown>>
+      call.on('metadata', (got: grpc.Metadata) => (received = got))
+      if (responseStream)
+        call.on('data', (value: Record<string, unknown>) => {
+          if (answers.push(value) >= enough) call.cancel()
+        })
+      call.on('error', () => {})
+      call.on('status', ({ code: last, details, metadata: trailers }: grpc.StatusObject) =>
+        setImmediate(() => {
+          const code = answers.length >= enough ? grpc.status.OK : last
+          resolve({ answer: answers[0], answers, code, details, headers: received, trailers })
+        }),
+      )
+      if (!requestStream) return
+      for (const request of requests) call.write(request)
+      call.end()
+    })
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+}
+
+/** A nice-grpc client over our own definitions. */
+export function niceClient<S extends DescService>(
+  service: S,
+  address: string,
+): { client: Client<Definition<S>>; close(): void } {
+  const channel = createChannel(address)
+  return {
+    client: createClient(definitionOf(service), channel) as Client<Definition<S>>,
+    close: () => channel.close(),
+  }
+}
+
+/** Descriptors of a file and of all it imports, as protoc would write them. */
+export function descriptorSet(file: DescFile): Buffer {
+  const files = new Map<string, DescFile>()
+  const add = (one: DescFile): void => {
+    for (const dependency of one.dependencies) add(dependency)
+    files.set(one.name, one)
+  }
+  add(file)
+  const set = create(FileDescriptorSetSchema, { file: [...files.values()].map(({ proto }) => proto) })
+  return Buffer.from(toBinary(FileDescriptorSetSchema, set))
+}
+
+function metadataOf(headers: Headers): grpc.Metadata {
+  const metadata = new grpc.Metadata()
+  for (const [name, values] of Object.entries(headers))
+    for (const value of [values].flat()) metadata.add(name, value)
+  return metadata
+}

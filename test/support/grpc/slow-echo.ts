@@ -1,0 +1,13 @@
+import { file_google_longrunning_operations } from '../../../lib/gen/google/longrunning/operations_pb.js'
+import { altered } from './altered.js'
+import { EchoService } from '../gen/specimens_pb.js'
+
+/** Echo as a method that answers an operation. */
+export const SlowEcho = altered(
+  EchoService,
+  (proto) => {
+    proto.method('Echo').outputType = '.google.longrunning.Operation'
+    proto.bindPath('Echo', { pattern: { case: 'post', value: '/v1/echo' }, body: '*' })
+  },
+  [file_google_longrunning_operations],
+)

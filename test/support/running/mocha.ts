@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Mocha from 'mocha'
+import { RequestContext } from '../../../lib/context.js'
+import { FILE_ENDS, type FileResult } from './file-result.js'
+import { root } from '../root.js'
+
+/**
+ * A process that runs test files: each message names one, and a line on stdout that begins with {@link FILE_ENDS} ends
+ * what it prints. It ends itself when the parent disconnects.
+ */
+
+// Tests fill their tables as system; nobody has to read of it. A server of a test reports to its own logger.
+RequestContext.onSystem(() => {})
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { mocha: Mocha.MochaOptions }
+
+async function run(file: string): Promise<FileResult> {
+  const mocha = new Mocha({ ...manifest.mocha, reporter: 'spec', color: process.stdout.isTTY === true })
+  mocha.addFile(file)
+  await mocha.loadFilesAsync()
+  const failures: string[] = []
+  return new Promise((resolve) => {
+    const runner = mocha.run((failed) => {
+      const { passes = 0, pending = 0 } = runner.stats ?? {}
+      resolve({ passed: passes, failed, skipped: pending, failures })
+    })
+    runner.on('fail', (test) => failures.push(test.fullTitle()))
+  })
+}
+
+process.on('message', (file: string) => {
+  void run(file)
+    .catch((error: unknown): FileResult => {
+      console.log(error)
+      return { passed: 0, failed: 1, skipped: 0, failures: [`${file} cannot be loaded`] }
+    })
+    .then((result) => console.log(FILE_ENDS + JSON.stringify(result)))
+})
+process.once('disconnect', () => {
+  const stillOpen = () =>
+    console.log(`still open: ${[...new Set(process.getActiveResourcesInfo())].join(', ')}`)
+  setTimeout(stillOpen, 10_000).unref()
+})

@@ -1,0 +1,325 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createConnection } from 'mysql2/promise'
+import { Client } from 'pg'
+import { freePort } from '../free-port.js'
+import { pgBouncerSettings } from './pgbouncer.js'
+import { ABSENT, type Service, SERVICES, serviceUrl } from './services.js'
+
+/** What a run has to work with: the environment for the tests, and how to end what was started for them. */
+export interface StartedServices {
+  readonly environment: Readonly<Record<string, string>>
+  readonly missing: readonly { readonly service: Service; readonly why: string }[]
+  readonly notes: readonly string[]
+  stop(): Promise<void>
+}
+
+/** Uses the servers that answer; starts the others from what is installed, in temporary folders, never as root. */
+export async function startServices(wanted: readonly Service[]): Promise<StartedServices> {
+  const environment: Record<string, string> = {}
+  const missing: { service: Service; why: string }[] = []
+  const notes: string[] = []
+  const running: StartedService[] = []
+  for (const service of wanted) {
+    const { variable, local } = SERVICES[service]
+    const said = process.env[variable]
+    const url = said === undefined || said === '' ? local : said
+    if (url !== undefined && url !== ABSENT && (await answers(service, url))) {
+      environment[variable] = url
+      notes.push(`${service}: the one that answers at ${new URL(url).host}`)
+      continue
+    }
+    try {
+      if (url === ABSENT) throw new TypeError(`${variable} says that there is none`)
+      const started = await start(service, environment[SERVICES.postgres.variable])
+      running.push(started)
+      environment[variable] = started.url
+      notes.push(`${service}: started for this run at ${new URL(started.url).host}`)
+    } catch (error) {
+      environment[variable] = ABSENT
+      missing.push({ service, why: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  const stop = async () => {
+    for (const service of running.splice(0).reverse()) await service.stop()
+  }
+  return { environment, missing, notes, stop }
+}
+
+/** A server in a temporary folder of its own. */
+export interface StartedService {
+  readonly url: string
+  readonly hasEnded: boolean
+  /** What it has said so far. */
+  log(): string
+  stop(): Promise<void>
+}
+
+interface Place {
+  readonly as: Identity
+  readonly port: number
+  readonly postgres: string | undefined
+}
+
+/** How each server is prepared and run in `folder`; the path of its program comes from {@link program}. */
+interface Recipe {
+  readonly program: string
+  readonly users: readonly string[]
+  readonly url: (port: number) => string
+  /** The signal that ends it at once and cleanly; SIGTERM when left out. */
+  readonly goodbye?: NodeJS.Signals
+  prepare?(folder: string, place: Place): void
+  arguments(folder: string, port: number): readonly string[]
+}
+
+const quiet = { stdio: 'pipe', timeout: 120_000 } as const
+
+const RECIPES: Readonly<Record<Service, Recipe>> = {
+  postgres: {
+    program: 'postgres',
+    users: ['postgres', 'nobody'],
+    goodbye: 'SIGINT',
+    url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
+    prepare: (folder, { as }) =>
+      execFileSync(
+        program('initdb'),
+        [
+          '-D',
+          join(folder, 'data'),
+          '-U',
+          'postgres',
+          '-A',
+          'trust',
+          '-E',
+          'UTF8',
+          '--locale=C',
+          '--no-sync',
+        ],
+        { ...quiet, ...as, cwd: folder },
+      ),
+    arguments: (folder, port) => [
+      ...['-D', join(folder, 'data'), '-p', String(port), '-k', folder, '-h', '127.0.0.1'],
+      ...['-c', 'fsync=off', '-c', 'max_connections=300'],
+    ],
+  },
+  pgbouncer: {
+    program: 'pgbouncer',
+    users: ['postgres', 'nobody'],
+    url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
+    prepare: (folder, { port, postgres }) =>
+      writeFileSync(join(folder, 'pgbouncer.ini'), pgBouncerSettings(port, postgres)),
+    arguments: (folder) => [join(folder, 'pgbouncer.ini')],
+  },
+  mysql: {
+    program: 'mariadbd',
+    users: ['mysql', 'nobody'],
+    url: (port) => `mysql://root@127.0.0.1:${port}/test`,
+    prepare: (folder, { as }) =>
+      execFileSync(
+        program('mariadb-install-db'),
+        [
+          ...[
+            '--no-defaults',
+            `--datadir=${join(folder, 'data')}`,
+            '--auth-root-authentication-method=normal',
+          ],
+          // With the test database come users without a name, who are taken for any other of this machine.
+          '--skip-test-db',
+        ],
+        { ...quiet, ...as, cwd: folder },
+      ),
+    arguments: (folder, port) => [
+      ...['--no-defaults', `--datadir=${join(folder, 'data')}`, `--port=${port}`, '--bind-address=127.0.0.1'],
+      ...[
+        `--socket=${join(folder, 'mysql.sock')}`,
+        `--pid-file=${join(folder, 'mysql.pid')}`,
+        '--max-connections=300',
+      ],
+    ],
+  },
+  redis: {
+    program: 'redis-server',
+    users: ['redis', 'nobody'],
+    url: (port) => `redis://127.0.0.1:${port}`,
+    arguments: (folder, port) => [
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'],
+    ],
+  },
+  nats: {
+    program: 'nats-server',
+    users: ['nobody'],
+    url: (port) => `nats://127.0.0.1:${port}`,
+    arguments: (folder, port) => ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder],
+  },
+}
+
+/** Starts a server for `test`, which is skipped where the run does without servers of that kind. */
+export async function ownServer(service: Service, test: { skip(): void }): Promise<StartedService> {
+  if (serviceUrl(service) === undefined) test.skip()
+  return start(service, serviceUrl('postgres'))
+}
+
+/** @param postgres - what a PgBouncer stands before. */
+async function start(service: Service, postgres: string | undefined): Promise<StartedService> {
+  const recipe = RECIPES[service]
+  const executable = program(recipe.program)
+  const as = identity(recipe.users)
+  const folder = mkdtempSync(join(tmpdir(), `ashlar-${service}-`))
+  chmodSync(folder, 0o755)
+  mkdirSync(join(folder, 'data'), { mode: 0o700 })
+  if (as.uid !== undefined)
+    for (const path of [folder, join(folder, 'data')]) chownSync(path, as.uid, as.gid ?? as.uid)
+  try {
+    const port = await freePort()
+    recipe.prepare?.(folder, { as, port, postgres })
+    const log = openSync(join(folder, 'log'), 'w')
+    const child = spawn(executable, recipe.arguments(folder, port), {
+      ...as,
+      cwd: folder,
+      stdio: ['ignore', log, log],
+    })
+    const started = new Started(recipe.url(port), child, folder, recipe.goodbye ?? 'SIGTERM')
+    for (const end = Date.now() + 30_000; Date.now() < end;) {
+      if (started.hasEnded) throw new TypeError(`${executable} ended: ${started.log()}`)
+      if (await answers(service, started.url)) return started
+      await pause(100)
+    }
+    child.kill('SIGKILL')
+    throw new TypeError(`${executable} did not answer within 30 s`)
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+class Started implements StartedService {
+  constructor(
+    readonly url: string,
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+    private readonly goodbye: NodeJS.Signals,
+  ) {}
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null
+  }
+
+  log(): string {
+    return readFileSync(join(this.folder, 'log'), 'utf8')
+  }
+
+  async stop(): Promise<void> {
+    if (!this.hasEnded) {
+      const ended = new Promise((resolve) => this.child.once('exit', resolve))
+      this.child.kill(this.goodbye)
+      const late = setTimeout(() => this.child.kill('SIGKILL'), 10_000)
+      await ended
+      clearTimeout(late)
+    }
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+interface Identity {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** Database servers refuse to run as root, so root starts them as somebody who owns nothing. */
+function identity(users: readonly string[]): Identity {
+  if (process.getuid?.() !== 0) return {}
+  for (const user of users) {
+    try {
+      const [uid, gid] = ['-u', '-g'].map((flag) =>
+        Number(execFileSync('id', [flag, user], quiet).toString()),
+      )
+      if (uid !== undefined && gid !== undefined) return { uid, gid }
+    } catch {
+      continue
+    }
+  }
+  throw new TypeError(`none of the users ${users.join(', ')} exists, and root does not start servers`)
+}
+
+/** Finds a program on the path, in the administrator's folders, or where Debian keeps PostgreSQL's. */
+function program(name: string): string {
+  const postgres = '/usr/lib/postgresql'
+  const versions = (() => {
+    try {
+      return readdirSync(postgres).sort((a, b) => Number(b) - Number(a))
+    } catch {
+      return []
+    }
+  })()
+  const folders = [
+    ...versions.map((version) => join(postgres, version, 'bin')),
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...['/usr/sbin', '/usr/local/sbin', '/sbin', '/usr/bin', '/usr/local/bin'],
+  ]
+  for (const folder of folders) {
+    try {
+      accessSync(join(folder, name), constants.X_OK)
+      return join(folder, name)
+    } catch {
+      continue
+    }
+  }
+  throw new TypeError(`${name} is not installed`)
+}
+
+/** Whether a client of that kind gets a sensible answer, logging in where the protocol knows that. */
+async function answers(service: Service, url: string): Promise<boolean> {
+  try {
+    if (service === 'postgres' || service === 'pgbouncer') {
+      const client = new Client({ connectionString: url, connectionTimeoutMillis: 2000 })
+      client.on('error', () => {})
+      try {
+        await client.connect()
+        const may = await client.query<{ may: boolean }>(
+          'SELECT rolsuper OR rolcreatedb AS may FROM pg_roles WHERE rolname = current_user',
+        )
+        return may.rows[0]?.may === true
+      } finally {
+        await client.end()
+      }
+    }
+    if (service === 'mysql') {
+      const connection = await createConnection({ uri: url.replace(/\/[^/]*$/, '/'), connectTimeout: 2000 })
+      await connection.query('CREATE DATABASE IF NOT EXISTS `test`')
+      await connection.end()
+      return true
+    }
+    const greeting = await firstBytes(new URL(url), service === 'redis' ? 'PING\r\n' : '')
+    return service === 'redis' ? greeting.startsWith('+PONG') : greeting.startsWith('INFO')
+  } catch {
+    return false
+  }
+}
+
+const firstBytes = (url: URL, say: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: url.hostname, port: Number(url.port) })
+    socket.setTimeout(2000, () => socket.destroy(new TypeError('no answer')))
+    socket.once('connect', () => socket.write(say))
+    socket.once('data', (bytes) => {
+      resolve(bytes.toString('latin1'))
+      socket.destroy()
+    })
+    socket.once('error', reject)
+  })

@@ -1,0 +1,96 @@
+import type { DescService } from '@bufbuild/protobuf'
+import type { Config } from '../../../lib/server/config/config.js'
+import { type Grant, devAuthorizer } from '../../../lib/server/authz/authorizer.js'
+import { devPrincipal } from '../../../lib/server/authn/dev-principal.js'
+import type { Logger } from '../../../lib/server/observability/logger.js'
+import { ServerBuilder } from '../../../lib/server/server-builder.js'
+import type { Server } from '../../../lib/server/server.js'
+
+/** One line the server logged. */
+export interface LogRecord {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly message: string
+}
+
+/** A logger that keeps everything from info on. */
+export function recordingLogger(): Logger & { readonly records: LogRecord[] } {
+  const records: LogRecord[] = []
+  const at = (level: LogRecord['level']) => (fields: object, message: string) =>
+    void records.push({ level, fields: fields as LogRecord['fields'], message })
+  const isLevelEnabled = (level: string) => level !== 'debug'
+  return {
+    records,
+    isLevelEnabled,
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+  }
+}
+
+/** A server that serves until `stop` is called. */
+export interface RunningServer {
+  readonly server: Server
+  readonly grpc: string
+  /** `http://host:port`, empty without a gateway. */
+  readonly http: string
+  readonly records: LogRecord[]
+  stop(): Promise<void>
+}
+
+/** Everybody of every tenant may do everything. */
+export const ALL: Grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource: '*' }
+
+/** Headers of somebody of tenant `acme`. */
+export const ALICE = { 'account-id': 'acme', subject: 'alice', groups: 'makers' } as const
+
+/** Starts a real server on free ports; development principal, and every grant unless the configuration says otherwise. */
+export async function startServer(
+  register: (builder: ServerBuilder) => void,
+  config: Config = {},
+): Promise<RunningServer> {
+  const logger = recordingLogger()
+  const builder = new ServerBuilder({
+    grpcAddr: '127.0.0.1:0',
+    httpAddr: '127.0.0.1:0',
+    authorizer: devAuthorizer([ALL]),
+    principalFunc: devPrincipal,
+    logger,
+    allowDevelopment: true,
+    ...config,
+  })
+  register(builder)
+  const server = builder.build()
+  const controller = new AbortController()
+  const served = server.serve(controller.signal)
+  await Promise.race([server.ready(), served])
+  const http = server.httpAddr()
+  return {
+    server,
+    grpc: server.grpcAddr(),
+    http: http === '' ? '' : `http://${http}`,
+    records: logger.records,
+    stop: () => {
+      controller.abort()
+      return served
+    },
+  }
+}
+
+/** A service that is registered with an implementation for the methods a test needs; the others refuse. */
+export function partly<S extends DescService>(service: S, methods: Readonly<Record<string, unknown>>): never {
+  const refuse = () => {
+    throw new TypeError('not part of this test')
+  }
+  return Object.fromEntries(
+    service.methods.map(({ localName }) => [localName, methods[localName] ?? refuse]),
+  ) as never
+}
+
+/** A POST of JSON, as fetch takes it. */
+export const post = (headers: object, body: object = {}, method = 'POST'): RequestInit => ({
+  method,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { root } from '../root.js'
+
+/** What a user can import: every entry of `exports`, read by the compiler. */
+export interface Surface {
+  /** Import paths as users write them, such as `ashlar/persistence`. */
+  readonly entries: readonly string[]
+  /** Names an entry exports, in order; `kind` is how it can be used. */
+  exportsOf(entry: string): readonly { readonly name: string; readonly kind: 'value' | 'type' }[]
+  /** Names of the members of an exported class's instances, of an interface or of an object type. */
+  membersOf(entry: string, name: string): readonly string[]
+}
+
+let known: Surface | undefined
+
+/** The surface of the sources as they are now; compiled once per process. */
+export const surface = (): Surface => (known ??= readSurface())
+
+function readSurface(): Surface {
+  const sources = entrySources()
+  const configuration = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path))
+  const { options } = ts.parseJsonConfigFileContent(configuration.config, ts.sys, root)
+  const program = ts.createProgram([...sources.values()], { ...options, noEmit: true, incremental: false })
+  const checker = program.getTypeChecker()
+
+  const aliasesOf = (entry: string): ReadonlyMap<string, ts.Symbol> => {
+    const file = program.getSourceFile(sources.get(entry) ?? '')
+    const module = file && checker.getSymbolAtLocation(file)
+    const exported = module === undefined ? [] : checker.getExportsOfModule(module)
+    return new Map(exported.map((symbol) => [symbol.name, symbol]))
+  }
+  const target = (symbol: ts.Symbol): ts.Symbol =>
+    (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol)
+  const isValue = (symbol: ts.Symbol): boolean =>
+    (target(symbol).flags & ts.SymbolFlags.Value) !== 0 &&
+    !(symbol.declarations ?? []).some(ts.isTypeOnlyExportDeclaration)
+
+  return {
+    entries: [...sources.keys()],
+    exportsOf: (entry) =>
+      [...aliasesOf(entry)]
+        .map(([name, symbol]) => ({ name, kind: isValue(symbol) ? ('value' as const) : ('type' as const) }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    membersOf: (entry, name) => {
+      const alias = aliasesOf(entry).get(name)
+      if (alias === undefined || (target(alias).flags & ts.SymbolFlags.Type) === 0) return []
+      return checker
+        .getDeclaredTypeOfSymbol(target(alias))
+        .getProperties()
+        .map((property) => property.name)
+    },
+  }
+}
+
+function entrySources(): ReadonlyMap<string, string> {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string | { readonly default: string }>>
+  }
+  const sources = new Map<string, string>()
+  for (const [path, conditions] of Object.entries(exports)) {
+    if (typeof conditions === 'string' || path.includes('*')) continue
+    const source = conditions.default.replace('./dist/', '').replace(/\.js$/, '.ts')
+    sources.set(`ashlar${path.slice(1)}`, join(root, source))
+  }
+  return sources
+}

@@ -1,0 +1,200 @@
+import { expect } from 'chai'
+import {
+  type BatchUpdateItem,
+  MemoryRepository,
+  memoryRepositoryOf,
+  type UpdateOptions,
+} from '../../../lib/persistence/index.js'
+import {
+  type ContractSubject,
+  fixedClock,
+  fixedIds,
+  repositoryContract,
+  type TestFramework,
+  withTenant,
+} from '../../../lib/testing/index.js'
+import { RequestContext } from '../../../lib/context.js'
+import { Widget } from '../../../examples/widgets/widget.js'
+import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
+import { subjectOptions } from '../../conformance/repository/subject.js'
+import { backends, describeOn, pooled } from '../../support/databases/backends.js'
+import { Note, Specimen } from '../../support/entities/specimen.js'
+
+const change = { patch: { title: 'changed', count: 7 }, mask: ['title', 'count'] }
+const make = (n: number): Partial<Specimen> => ({
+  title: `title ${n}`,
+  code: `code-${n}`,
+  tags: { n: String(n) },
+})
+
+describeOn('repositoryContract', [...backends, ...pooled], (backend) => {
+  let subject: OpenSubject
+  before(async () => {
+    subject = await openSubject(backend)
+  })
+  after(() => subject?.close())
+
+  describe('of a resource that has everything', () => {
+    repositoryContract(async (): Promise<ContractSubject<Specimen>> => {
+      await subject.clear()
+      return { repository: subject.specimens, make, change }
+    })
+  })
+
+  describe('of a resource that has nothing', () => {
+    repositoryContract(async (): Promise<ContractSubject<Note>> => {
+      await subject.clear()
+      const make = (n: number) => ({ text: `text ${n}` })
+      return { repository: subject.notes, make, change: { patch: { stars: 5 }, mask: ['stars'] } }
+    })
+  })
+})
+
+/** Runs the contract in a framework that keeps count; answers the names of the cases that failed. */
+async function failuresOf(factory: () => ContractSubject<Specimen>): Promise<string[]> {
+  const failed: string[] = []
+  const cases: [string, () => void | Promise<void>][] = []
+  let prepare = () => Promise.resolve()
+  const framework: TestFramework = {
+    describe: (_, body) => body(),
+    it: (name, body) => cases.push([name, body]),
+    beforeEach: (body) => void (prepare = body),
+    afterEach: () => {},
+  }
+  repositoryContract(factory, framework)
+  for (const [name, body] of cases) {
+    await prepare()
+    await Promise.resolve()
+      .then(body)
+      .catch(() => failed.push(name))
+  }
+  expect(cases.length).to.be.greaterThan(25)
+  return failed
+}
+
+/** A repository in memory with one operation replaced. */
+function brokenBy(breaking: (working: MemoryRepository<Specimen>) => object): ContractSubject<Specimen> {
+  const working = new MemoryRepository(Specimen, subjectOptions)
+  const broken = new MemoryRepository(Specimen, subjectOptions)
+  for (const name of OPERATIONS) Object.assign(broken, { [name]: working[name].bind(working) })
+  return { repository: Object.assign(broken, breaking(working)), make, change }
+}
+
+const OPERATIONS = [
+  ...(['get', 'list', 'create', 'update', 'delete', 'undelete'] as const),
+  ...(['batchGet', 'batchUpdate', 'batchDelete', 'purgeExpired', 'transaction'] as const),
+]
+
+describe('repositoryContract', () => {
+  const broken: readonly (readonly [
+    what: string,
+    breaking: (working: MemoryRepository<Specimen>) => object,
+    noticed: string,
+  ])[] = [
+    [
+      'forgets to compare the etag',
+      (working) => ({
+        update: (key: string, entity: Specimen, mask?: string[]) => working.update(key, entity, mask),
+      }),
+      'of two updates with one etag exactly one wins',
+    ],
+    [
+      'takes touchOnly for any update',
+      (working) => ({
+        update: (key: string, entity: Specimen, mask: string[], options: UpdateOptions) =>
+          working.update(key, entity, mask, { ...options, touchOnly: false }),
+      }),
+      'update with touchOnly writes no field, whatever the mask says',
+    ],
+    [
+      'takes touchOnly of an item for any update',
+      (working) => ({
+        batchUpdate: (items: BatchUpdateItem<string, Specimen>[]) =>
+          working.batchUpdate(items.map((item) => ({ ...item, fieldMask: ['*'], touchOnly: false }))),
+      }),
+      'batchUpdate with touchOnly writes no field of that item',
+    ],
+    [
+      'deletes nothing',
+      () => ({ delete: () => Promise.resolve() }),
+      'delete hides the entity, and keeps it where the resource is soft-deletable',
+    ],
+    [
+      'knows no pages',
+      (working) => ({ list: () => working.list() }),
+      'pages have every entity once, and the last one no token',
+    ],
+    [
+      'shows one tenant to all',
+      (working) => ({ get: (key: string) => withTenant('tenant', () => working.get(key)) }),
+      'another tenant finds nothing of it',
+    ],
+    [
+      'has no transactions',
+      () => ({ transaction: (work: () => unknown) => work() }),
+      'a transaction keeps everything, or nothing',
+    ],
+    [
+      'deletes one by one',
+      (working) => ({
+        batchDelete: async (keys: string[]) => {
+          for (const key of keys) await working.delete(key)
+        },
+      }),
+      'batchDelete deletes all, and with a key of nothing none',
+    ],
+    [
+      'hands out what it keeps',
+      (working) => {
+        const kept = new Map<string, Specimen>()
+        const get = async (key: string) =>
+          kept.get(key) ?? working.get(key).then((one) => (kept.set(key, one), one))
+        return { get }
+      },
+      'what is answered is a copy',
+    ],
+  ]
+  for (const [what, breaking, noticed] of broken)
+    it(`notices a repository that ${what}`, async () => {
+      expect(await failuresOf(() => brokenBy(breaking))).to.include(noticed)
+    })
+
+  it('passes what is right', async () => {
+    const Specimens = memoryRepositoryOf(Specimen)
+    const factory = () => ({ repository: new Specimens(subjectOptions), make, change })
+    expect(await failuresOf(factory)).to.deep.equal([])
+  })
+})
+
+describe('withTenant', () => {
+  it('runs as somebody of the tenant', async () => {
+    const run = () => Promise.resolve(RequestContext.current().tenant)
+    expect(await withTenant('acme', run)).to.equal('acme')
+    expect(RequestContext.current().tenant).to.equal('')
+  })
+})
+
+describe('fixedClock', () => {
+  it('stands still until it is told to go on', () => {
+    const clock = fixedClock('2026-01-01T00:00:00Z')
+    clock().setTime(0)
+    expect(clock()).to.deep.equal(new Date('2026-01-01T00:00:00Z'))
+    expect(clock.advance(1500)).to.deep.equal(new Date('2026-01-01T00:00:01.500Z'))
+    clock.set(new Date(5))
+    expect(clock()).to.deep.equal(new Date(5))
+  })
+
+  it('refuses what is no date', () => {
+    expect(() => fixedClock('soon')).to.throw(RangeError, 'soon is no date')
+  })
+
+  it('is what a repository stamps with, and fixedIds what it names by', () =>
+    withTenant('acme', async () => {
+      const now = fixedClock('2026-01-01T00:00:00Z')
+      const widgets = new MemoryRepository(Widget, { now, newKey: fixedIds('widget') })
+      const made = [await widgets.create({}), await widgets.create({})]
+      expect(made.map(({ id }) => id)).to.deep.equal(['widget-0001', 'widget-0002'])
+      now.advance(1)
+      expect((await widgets.update('widget-0001', { size: 1 }, ['size'])).updateTime).to.deep.equal(now())
+    }))
+})
