@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { createClient } from 'redis'
 import { RequestContext } from '../../../lib/context.js'
 import { ResourceExhausted } from '../../../lib/errors.js'
 import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
@@ -9,11 +8,10 @@ import {
   conformsToDeduplicationStore,
   type DeduplicationSubject,
 } from '../../conformance/deduplication-store.js'
+import { describeOnRedis } from '../../support/databases/on-redis.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import { databases, describeOn, type OpenBackend, pooled } from '../../support/databases/backends.js'
 import { rejection } from '../../support/rejection.js'
-import { serviceUrl } from '../../support/running/services.js'
-import { leftOut } from '../../support/running/summary.js'
 import { visitsOf } from '../../support/entities/visits.js'
 
 /** The database's clock cannot be handed in, so its stores are given short lives and these tests wait for them. */
@@ -152,19 +150,7 @@ describeOn('SqlDeduplicationStore', [...databases, ...pooled], (backend) => {
   })
 })
 
-describe('RedisDeduplicationStore', function () {
-  const url = serviceUrl('redis')
-  if (url === undefined) {
-    leftOut('RedisDeduplicationStore', 'no Redis')
-    it('has no server to talk to', function () {
-      this.skip()
-    })
-    return
-  }
-  const client = createClient({ url })
-  before(() => client.connect())
-  after(() => client.close())
-
+describeOnRedis('RedisDeduplicationStore', (client) => {
   const prefix = `ashlar-test:${process.pid}:`
   conformsToDeduplicationStore(() => {
     const open = () => new RedisDeduplicationStore(client, { ttlMs: SHORT_MS, prefix })

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { createClient } from 'redis'
 import { RequestContext } from '../../../lib/context.js'
 import type {
   Claim,
@@ -10,13 +9,12 @@ import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memo
 import { RedisDeduplicationStore } from '../../../lib/server/deduplication/redis-deduplication-store.js'
 import { SqlDeduplicationStore } from '../../../lib/server/deduplication/sql-deduplication-store.js'
 import { UnrecordedCalls } from '../../../lib/server/deduplication/unrecorded-calls.js'
+import { describeOnRedis } from '../../support/databases/on-redis.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { ForeignClient, type Outcome } from '../../support/grpc/clients.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { ALICE, post, type RunningServer, startServer } from '../../support/servers/server.js'
-import { serviceUrl } from '../../support/running/services.js'
-import { leftOut } from '../../support/running/summary.js'
 import { echoService } from '../../support/grpc/echo.js'
 
 interface Failing extends DeduplicationStore {
@@ -151,19 +149,7 @@ describeOn('idempotency with SqlDeduplicationStore', databases, (backend) => {
   deduplicates(() => new SqlDeduplicationStore(opened.dataSource!))
 })
 
-describe('idempotency with RedisDeduplicationStore', function () {
-  const url = serviceUrl('redis')
-  if (url === undefined) {
-    leftOut('idempotency with RedisDeduplicationStore', 'no Redis')
-    it('has no server to talk to', function () {
-      this.skip()
-    })
-    return
-  }
-  const client = createClient({ url })
-  before(() => client.connect())
-  after(() => client.close())
-
+describeOnRedis('idempotency with RedisDeduplicationStore', (client) => {
   deduplicates(() => new RedisDeduplicationStore(client, { prefix: `ashlar-test:${process.pid}:` }))
 })
 

@@ -1,16 +1,14 @@
 import { expect } from 'chai'
+import { serveSpecimens } from '../../support/servers/served-specimens.js'
 import { create } from '@bufbuild/protobuf'
 import { Health } from '../../../lib/gen/grpc/health/v1/health_pb.js'
-import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
-import type { Repository } from '../../../lib/persistence/contract/repository.js'
-import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
 import type { ServerCall } from '../../../lib/call.js'
 import { supportsIfMatch } from '../../../lib/server/chain/handler.js'
 import { parseIfMatch } from '../../../lib/server/methods/if-match.js'
-import { backends, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { backends, describeOn } from '../../support/databases/backends.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import { EchoService, SpecimenSchema, SpecimenService } from '../../support/gen/specimens_pb.js'
 import { ALICE, partly, post, type RunningServer, startServer } from '../../support/servers/server.js'
@@ -49,31 +47,15 @@ const CODES = { [HOLDS]: 0, [DIFFERS]: 9, [INVALID]: 3 }
 const STATUS = { [HOLDS]: 200, [DIFFERS]: 412, [INVALID]: 400 }
 
 describeOn('If-Match answered by a repository', backends, (backend) => {
-  let opened: OpenBackend
-  let running: RunningServer
+  let served: Awaited<ReturnType<typeof serveSpecimens>>
   let client: ForeignClient
-  let specimens: Repository<Specimen>
 
   before(async () => {
-    opened = await backend.open([Specimen])
-    const { dataSource, database } = opened
-    const sealing = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
-    if (dataSource === undefined || database === undefined)
-      specimens = new MemoryRepository(Specimen, sealing)
-    else {
-      await createTables(dataSource, [Specimen], backend.name === 'mysql8' ? 'mariadb' : database.dialect)
-      specimens = new TypeormRepository(dataSource, Specimen, sealing)
-    }
-    const weighSpecimen = () => create(SpecimenSchema)
-    running = await startServer((builder) => builder.register(SpecimenService, specimens, { weighSpecimen }))
-    client = new ForeignClient(SpecimenService, running.grpc)
+    served = await serveSpecimens(backend)
+    client = served.client
   })
 
-  after(async () => {
-    client?.close()
-    await running?.stop()
-    await opened?.close()
-  })
+  after(() => served?.stop())
 
   let made = 0
   const id = () => `i${made++}`
@@ -96,7 +78,7 @@ describeOn('If-Match answered by a repository', backends, (backend) => {
     readonly request: (key: string) => object
     readonly http: (key: string, headers: object) => Promise<Response>
   }
-  const at = (key: string) => `${running.http}/v1/specimens/${key}`
+  const at = (key: string) => `${served.http}/v1/specimens/${key}`
   const ways: Readonly<Record<string, Way>> = {
     GetSpecimen: {
       prepare: createOne,
@@ -154,7 +136,7 @@ describeOn('If-Match answered by a repository', backends, (backend) => {
     const key = id()
     const etag = await createOne(key)
     const items = [{ specimen: { id: key, title: 'Slate' }, update_mask: { paths: ['title'] } }]
-    const url = `${running.http}/v1/specimens`
+    const url = `${served.http}/v1/specimens`
     const json = (headers: object, body: object) => post(headers, body)
     const calls: readonly (readonly [string, object, (headers: object) => Promise<Response>])[] = [
       ['ListSpecimens', {}, (headers) => fetch(url, { headers: { ...headers } })],
@@ -219,7 +201,7 @@ describeOn('If-Match answered by a repository', backends, (backend) => {
             { specimen: { id: b, title: 'Slate' }, updateMask: 'title' },
             { specimen: { id: a, title: 'Slate', etag: 'stale' }, updateMask: 'title' },
           ]
-          const response = await fetch(`${running.http}/v1/specimens:batchUpdate`, post(ALICE, { requests }))
+          const response = await fetch(`${served.http}/v1/specimens:batchUpdate`, post(ALICE, { requests }))
           return response.status === 412 ? 9 : response.status
         },
       ]) {

@@ -1,15 +1,13 @@
 import { create } from '@bufbuild/protobuf'
 import { FieldDescriptorProto_Type as FieldType, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
+import { serveSpecimens } from '../../support/servers/served-specimens.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
-import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
-import { createTables } from '../../../lib/persistence/schema/create-tables.js'
-import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
 import { supportsValidateOnly } from '../../../lib/server/chain/handler.js'
 import { type Altered, altered } from '../../support/grpc/altered.js'
-import { backends, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { backends, describeOn } from '../../support/databases/backends.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import {
   type CreateSpecimenRequest,
@@ -17,35 +15,19 @@ import {
   SpecimenSchema,
   SpecimenService,
 } from '../../support/gen/specimens_pb.js'
-import { ALICE, partly, post, type RunningServer, startServer } from '../../support/servers/server.js'
+import { ALICE, partly, post, startServer } from '../../support/servers/server.js'
 import { Specimen } from '../../support/entities/specimen.js'
 
 describeOn('validate_only answered by a repository', backends, (backend) => {
-  let opened: OpenBackend
-  let running: RunningServer
+  let served: Awaited<ReturnType<typeof serveSpecimens>>
   let client: ForeignClient
-  let specimens: Repository<Specimen>
 
   before(async () => {
-    opened = await backend.open([Specimen])
-    const { dataSource, database } = opened
-    const sealing = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
-    if (dataSource === undefined || database === undefined)
-      specimens = new MemoryRepository(Specimen, sealing)
-    else {
-      await createTables(dataSource, [Specimen], backend.name === 'mysql8' ? 'mariadb' : database.dialect)
-      specimens = new TypeormRepository(dataSource, Specimen, sealing)
-    }
-    const weighSpecimen = () => create(SpecimenSchema)
-    running = await startServer((builder) => builder.register(SpecimenService, specimens, { weighSpecimen }))
-    client = new ForeignClient(SpecimenService, running.grpc)
+    served = await serveSpecimens(backend)
+    client = served.client
   })
 
-  after(async () => {
-    client?.close()
-    await running?.stop()
-    await opened?.close()
-  })
+  after(() => served?.stop())
 
   const list = async () => {
     const { answer } = await client.unary('ListSpecimens', { show_deleted: true }, ALICE)

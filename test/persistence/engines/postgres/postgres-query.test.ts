@@ -32,6 +32,9 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
   const isUsable = async (on: Database | Lease = lease) =>
     expect(await column(on, "SELECT 'on'")).to.deep.equal(['on'])
 
+  const oneConnection = (own: Partial<DataSourceOptions> = {}) =>
+    new DataSource({ ...open.dataSource!.options, poolSize: 1, ...own } as DataSourceOptions).initialize()
+
   /** Runs it so often that it is prepared. */
   async function prepared(text: string, values: readonly unknown[] = []): Promise<Statement> {
     const made = statement(text, 'postgres')
@@ -74,10 +77,7 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
     it('fails no transaction', async () => {
       const made = await prepared('SELECT name FROM stone ORDER BY id')
       lease.release()
-      const only = await new DataSource({
-        ...open.dataSource!.options,
-        poolSize: 1,
-      } as DataSourceOptions).initialize()
+      const only = await oneConnection()
       try {
         const pool = executorOf(only)
         for (let round = 0; round < 3; round++) await pool.run(made, [])
@@ -108,10 +108,7 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
 
     it('fails no batch of a transaction, however many of its statements are out of date', async () => {
       const many = Array.from({ length: 6 }, (_, n) => statement(`SELECT name, ${n} FROM stone`, 'postgres'))
-      const only = await new DataSource({
-        ...open.dataSource!.options,
-        poolSize: 1,
-      } as DataSourceOptions).initialize()
+      const only = await oneConnection()
       try {
         const pool = executorOf(only)
         const batch = (context = RequestContext.current()) =>
@@ -207,11 +204,7 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
   })
 
   it('gives up a statement that takes longer than query_timeout, and its connection with it', async () => {
-    const hasty = await new DataSource({
-      ...open.dataSource!.options,
-      poolSize: 1,
-      extra: { query_timeout: 300 },
-    } as DataSourceOptions).initialize()
+    const hasty = await oneConnection({ extra: { query_timeout: 300 } })
     try {
       const pool = executorOf(hasty)
       await isUsable(pool)

@@ -1,0 +1,45 @@
+import { create } from '@bufbuild/protobuf'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
+import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
+import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
+import { newDev } from '../../../lib/secrets/dev-encryptor.js'
+import type { Backend } from '../databases/backends.js'
+import { Specimen } from '../entities/specimen.js'
+import { SpecimenSchema, SpecimenService } from '../gen/specimens_pb.js'
+import { ForeignClient } from '../grpc/clients.js'
+import { startServer } from './server.js'
+
+interface ServedSpecimens {
+  readonly client: ForeignClient
+  /** The address of the gateway. */
+  readonly http: string
+  stop(): Promise<void>
+}
+
+/** SpecimenService on a repository of the backend, and a client of it. */
+export async function serveSpecimens(backend: Backend): Promise<ServedSpecimens> {
+  const opened = await backend.open([Specimen])
+  const { dataSource, database } = opened
+  const secrets = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
+  if (dataSource !== undefined && database !== undefined)
+    await createTables(dataSource, [Specimen], backend.name === 'mysql8' ? 'mariadb' : database.dialect)
+  const specimens =
+    dataSource === undefined
+      ? new MemoryRepository(Specimen, secrets)
+      : new TypeormRepository(dataSource, Specimen, secrets)
+  const weighSpecimen = () => create(SpecimenSchema)
+  const running = await startServer((builder) =>
+    builder.register(SpecimenService, specimens, { weighSpecimen }),
+  )
+  const client = new ForeignClient(SpecimenService, running.grpc)
+  return {
+    client,
+    http: running.http,
+    stop: async () => {
+      client.close()
+      await running.stop()
+      await opened.close()
+    },
+  }
+}
