@@ -147,6 +147,8 @@ const MOST_FILES = 17
 const MOST_ENGINE_BRANCHES = 144
 /** Tests of no single folder, and what tests are made with. */
 const TESTS_OF_ALL = /^test\/(conformance|drills|support)(\/|$)/
+/** The folders of the engines, their names, and where the engine of a connection string is picked. */
+const ENGINES_OF_MIGRATIONS = /^lib\/migrations\/((postgres|mysql)\/|engines\.ts$|files\/dialect\.ts$)/
 const NOTHING_IS_CALLED = /(^|[/-])(utils?|common|shared|core|base|helpers?|managers?)([./-]|$)/
 
 describe('the architecture', () => {
@@ -258,6 +260,13 @@ describe('the architecture', () => {
       .filter(({ path }) => /^lib\/(persistence|server)\//.test(path) && !/\/(dialects|engines)\//.test(path))
       .flatMap(({ path, text }) => engineBranches(path, text).map((line) => `${path}:${line}`))
     expect(branches.length, branches.join('\n')).to.be.at.most(MOST_ENGINE_BRANCHES)
+  })
+
+  it('migrates each engine by the rules of one object: only the folders of the engines decide by the engine', () => {
+    const branches = handWritten
+      .filter(({ path }) => path.startsWith('lib/migrations/') && !ENGINES_OF_MIGRATIONS.test(path))
+      .flatMap(({ path, text }) => engineBranches(path, text).map((line) => `${path}:${line}`))
+    expect(branches).to.deep.equal([])
   })
 
   it(`has no file over ${LONGEST_FILE} lines`, () => {

@@ -34,13 +34,13 @@ export async function adopt(
       `${ADOPTED_TABLE} is at ${number}, which these files do not have: the first run needs the files that were applied`,
     )
   const versions = migrations.filter(({ version }) => version <= adopted.version)
-  const isPostgres = session.dialect === 'postgres'
+  const { hasTransactionalDdl, syntax } = session.engine
   try {
-    if (isPostgres) await session.run('BEGIN', 0)
+    if (hasTransactionalDdl) await session.run('START TRANSACTION', 0)
     const created = await completeFramework(session, options, versions[0])
-    if (!isPostgres) await session.run('START TRANSACTION', 0)
+    if (!hasTransactionalDdl) await session.run('START TRANSACTION', 0)
     for (const migration of versions) {
-      const { statements } = splitStatements(migration.up, session.dialect)
+      const { statements } = splitStatements(migration.up, syntax)
       await writeVersion(session, { ...appliedRow(migration, statements.length), checksum: undefined })
     }
     await session.run('COMMIT', 0)
@@ -66,7 +66,7 @@ async function completeFramework(
 ): Promise<readonly string[]> {
   const missing: string[] = []
   if (first?.version !== FRAMEWORK) return missing
-  for (const statement of splitStatements(first.up, session.dialect).statements) {
+  for (const statement of splitStatements(first.up, session.engine.syntax).statements) {
     const table = createTable(statement)?.table
     if (table !== undefined && !(await session.hasTable(table))) missing.push(table)
     if (missing.includes(table ?? createIndex(statement)?.table ?? ''))

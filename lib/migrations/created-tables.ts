@@ -1,3 +1,4 @@
+import { engineOf } from './engines.js'
 import type { Dialect } from './files/dialect.js'
 import { type FileSource, readMigrations } from './files/migration-files.js'
 import { splitStatements } from './sql/statements.js'
@@ -16,8 +17,9 @@ export async function createdTables(
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const created = new Map<string, string>()
-  for (const { name, up } of await readMigrations(files, dialect))
-    for (const statement of splitStatements(up, dialect).statements) {
+  const engine = engineOf(dialect)
+  for (const { name, up } of await readMigrations(files, engine))
+    for (const statement of splitStatements(up, engine.syntax).statements) {
       const made = createTable(statement)
       if (made !== undefined && !made.isTemporary) created.set(made.table, name)
       const drop = dropped(statement)

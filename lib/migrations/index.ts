@@ -1,6 +1,7 @@
 export { DeclarationError, MigrationError, type MigrationStop } from '../errors.js'
 export { createdTables } from './created-tables.js'
-export { DIALECTS, type Dialect, dialectOf } from './files/dialect.js'
+export { dialectOf } from './engines.js'
+export { DIALECTS, type Dialect } from './files/dialect.js'
 export type { FileSource } from './files/migration-files.js'
 export type { Finding } from './lint/lint.js'
 export type { Level } from './lint/rules/lint-rule.js'

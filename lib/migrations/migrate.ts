@@ -1,8 +1,10 @@
+import { engineOf } from './engines.js'
 import type { Dialect } from './files/dialect.js'
 import type { FileSource } from './files/migration-files.js'
 import type { Finding } from './lint/lint.js'
 import { readSet } from './migration-set.js'
-import { type MigrateOptions, resolveOptions } from './session/options.js'
+import { resolveOptions } from './resolve-options.js'
+import type { MigrateOptions } from './session/options.js'
 import { down, type DownResult, up, type UpResult } from './runner.js'
 import { type SchemaComparison, status, verify, type VersionStatus } from './status.js'
 
@@ -31,7 +33,7 @@ export function migrate(options: MigrateOptions): Migrator {
     down: (to) => down(resolved, to),
     status: () => status(resolved),
     verify: (compare) => verify(resolved, compare),
-    lint: async () => (await readSet(resolved.files, resolved.dialect, resolved.statementTimeoutMs)).findings,
+    lint: async () => (await readSet(resolved.files, resolved.engine, resolved.statementTimeoutMs)).findings,
   }
 }
 
@@ -45,5 +47,5 @@ export async function lintFiles(
   dialect: Dialect,
   statementTimeoutMs?: number,
 ): Promise<readonly Finding[]> {
-  return (await readSet(files, dialect, statementTimeoutMs)).findings
+  return (await readSet(files, engineOf(dialect), statementTimeoutMs)).findings
 }

@@ -1,7 +1,7 @@
 import { DeclarationError } from '../errors.js'
-import type { Dialect } from './files/dialect.js'
 import { type FileSource, type Migration, readMigrations } from './files/migration-files.js'
 import { type Finding, lintFile } from './lint/lint.js'
+import type { Engine } from './session/engine.js'
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from './session/options.js'
 import { type Script, splitStatements } from './sql/statements.js'
 
@@ -19,16 +19,16 @@ export interface MigrationSet {
 /** @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file. */
 export async function readSet(
   source: FileSource,
-  dialect: Dialect,
+  engine: Engine,
   statementTimeoutMs = DEFAULT_STATEMENT_TIMEOUT_MS,
 ): Promise<MigrationSet> {
-  const migrations = (await readMigrations(source, dialect)).map((migration) => ({
+  const migrations = (await readMigrations(source, engine)).map((migration) => ({
     ...migration,
-    script: splitStatements(migration.up, dialect),
+    script: splitStatements(migration.up, engine.syntax),
   }))
   const findings = migrations.flatMap(({ name, script, down }) => [
-    ...lintFile({ name: `${name}.up.sql`, dialect, direction: 'up', script, statementTimeoutMs }),
-    ...(down === undefined ? [missingDown(name)] : lintDown(name, down, dialect, statementTimeoutMs)),
+    ...lintFile({ name: `${name}.up.sql`, engine: engine.lint, direction: 'up', script, statementTimeoutMs }),
+    ...(down === undefined ? [missingDown(name)] : lintDown(name, down, engine, statementTimeoutMs)),
   ])
   return { migrations, findings }
 }
@@ -37,14 +37,14 @@ export async function readSet(
 export const lintDown = (
   name: string,
   sql: string,
-  dialect: Dialect,
+  engine: Engine,
   statementTimeoutMs = DEFAULT_STATEMENT_TIMEOUT_MS,
 ): readonly Finding[] =>
   lintFile({
     name: `${name}.down.sql`,
-    dialect,
+    engine: engine.lint,
     direction: 'down',
-    script: splitStatements(sql, dialect),
+    script: splitStatements(sql, engine.syntax),
     statementTimeoutMs,
   })
 

@@ -1,8 +1,6 @@
 import { MigrationError } from '../errors.js'
 import { adviceFor } from './session/advice.js'
-import { openMysql } from './mysql/session.js'
 import type { ResolvedOptions } from './session/options.js'
-import { openPostgres } from './postgres/session.js'
 import type { Session } from './session/session.js'
 import { SessionError } from './session/session-error.js'
 
@@ -15,9 +13,7 @@ export async function withSession<T>(
   purpose: 'change' | 'read',
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const session = await (options.dialect === 'postgres'
-    ? openPostgres(options, purpose === 'change')
-    : openMysql(options))
+  const session = await options.engine.open(options, purpose)
   try {
     return await work(session)
   } catch (error) {

@@ -1,10 +1,7 @@
 import { DeclarationError, MigrationError } from '../errors.js'
 import type { Migration } from './files/migration-files.js'
 import { lintDown, toProblem } from './migration-set.js'
-import { downOnMysql } from './mysql/step.js'
 import type { ResolvedOptions } from './session/options.js'
-import { recoverNonTransactional } from './postgres/recovery.js'
-import { downOnPostgres } from './postgres/step.js'
 import type { Session } from './session/session.js'
 import { splitStatements } from './sql/statements.js'
 import type { Step } from './session/step.js'
@@ -24,14 +21,14 @@ export async function rollBack(
   const step = downStep(session, options, row, shipped)
   const { name: version, statements } = step
   options.report({ kind: 'file', direction: 'down', version, statements: statements.length })
-  if (row.dirty && !isGoingDown(row) && (await isNeverApplied(step, row)))
+  if (row.dirty && !isGoingDown(row) && (await options.engine.isNeverApplied(step, row)))
     await deleteVersion(session, row.version)
-  else await (session.dialect === 'postgres' ? downOnPostgres(step, row) : downOnMysql(step, row))
+  else await options.engine.down(step, row)
   options.report({ kind: 'done', direction: 'down', version, ms: Math.round(performance.now() - started) })
 }
 
 /**
- * Brings a version whose rollback was cut off back to a state that the way up can start from, and says which: `applied`,
+ * Brings a version whose rollback was interrupted back to a state that the way up can start from, and says which: `applied`,
  * or `absent` when the rollback had come too far and was finished.
  */
 export async function endRollBack(
@@ -41,18 +38,13 @@ export async function endRollBack(
   shipped: Migration,
 ): Promise<'applied' | 'absent'> {
   const step = downStep(session, options, row, shipped)
-  const isUndone =
-    session.dialect === 'postgres'
-      ? await recoverNonTransactional(step, row, true)
-      : row.error === undefined || row.statementsDone < -1
-  if (!isUndone) {
-    const statementsDone = splitStatements(row.upSql ?? '', session.dialect).statements.length
+  if (!(await options.engine.isUndone(step, row))) {
+    const statementsDone = splitStatements(row.upSql ?? '', options.engine.syntax).statements.length
     await markVersion(session, row.version, { dirty: false, statementsDone, error: undefined })
     return 'applied'
   }
   options.report({ kind: 'recovering', version: row.name, text: 'finishes its rollback' })
-  if (session.dialect === 'postgres') await deleteVersion(session, row.version)
-  else await downOnMysql(step, row)
+  await options.engine.finishDown(step, row)
   return 'absent'
 }
 
@@ -64,9 +56,9 @@ function downStep(
   shipped: Migration | undefined,
 ): Step {
   const sql = downOf(row, shipped)
-  const refused = lintDown(row.name, sql, session.dialect).filter(({ level }) => level === 'refuse')
+  const refused = lintDown(row.name, sql, options.engine).filter(({ level }) => level === 'refuse')
   if (refused.length > 0) throw new DeclarationError('migrations', refused.map(toProblem))
-  const { statements } = splitStatements(sql, session.dialect)
+  const { statements } = splitStatements(sql, options.engine.syntax)
   return { session, options, version: row.version, name: row.name, direction: 'down', sql, statements }
 }
 
@@ -78,23 +70,6 @@ function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
   throw new MigrationError(
     'dirty',
     `${row.name}: neither the files nor the version table have its way down: add ${row.name}.down.sql`,
-    row.name,
-  )
-}
-
-/**
- * Whether nothing of a version is there whose way up failed.
- * @throws {MigrationError} when MySQL has done a part of it, which only the way up can finish.
- */
-async function isNeverApplied(step: Step, row: AppliedVersion): Promise<boolean> {
-  if (step.session.dialect === 'postgres') return !(await recoverNonTransactional(step, row, true))
-  if (row.statementsDone === 0 && row.error !== undefined) return true
-  const { statements } = splitStatements(row.upSql ?? '', 'mysql')
-  if (statements.length === 1) return false
-  throw new MigrationError(
-    'dirty',
-    `${row.name}: ${row.statementsDone} of ${statements.length} statements are done and MySQL cannot undo them: ` +
-      'run up first, with the file as it was or corrected, then roll back',
     row.name,
   )
 }

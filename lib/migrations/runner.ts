@@ -3,10 +3,8 @@ import { adopt } from './adopt.js'
 import { toFileNumber } from './files/migration-files.js'
 import { withLock } from './lock.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
-import { upOnMysql } from './mysql/step.js'
 import { withSession } from './open-session.js'
 import type { ResolvedOptions } from './session/options.js'
-import { upOnPostgres } from './postgres/step.js'
 import { endRollBack, rollBack } from './recover.js'
 import type { Session } from './session/session.js'
 import {
@@ -45,7 +43,7 @@ export interface DownResult {
  * @throws {MigrationError} when a file fails, or an applied file was edited.
  */
 export async function up(options: ResolvedOptions): Promise<UpResult> {
-  const set = await readSet(options.files, options.dialect, options.statementTimeoutMs)
+  const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
   if (set.findings.some(({ level }) => level === 'refuse'))
     refuseBadFiles(set, await withSession(options, 'read', settledIn).catch(() => () => false))
   return withSession(options, 'change', async (session) => {
@@ -60,7 +58,7 @@ export async function up(options: ResolvedOptions): Promise<UpResult> {
  * @throws {RangeError} when `to` is neither 0 nor an applied version.
  */
 export async function down(options: ResolvedOptions, to: number): Promise<DownResult> {
-  const { migrations } = await readSet(options.files, options.dialect, options.statementTimeoutMs)
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   const shipped = new Map(migrations.map((migration) => [migration.version, migration]))
   return withSession(options, 'change', (session) =>
     withLock(session, options, async () => {
@@ -124,7 +122,7 @@ async function apply(
     options.report({ kind: 'recovering', version: name, text: 'runs it again after it failed' })
   const step = { session, options, version, name, direction: 'up', sql, statements } as const
   const done = appliedRow(migration, statements.length)
-  await (session.dialect === 'postgres' ? upOnPostgres(step, done, row) : upOnMysql(step, done, row))
+  await options.engine.up(step, done, row)
   options.report({
     kind: 'done',
     direction: 'up',

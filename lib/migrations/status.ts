@@ -1,7 +1,8 @@
 import { Unavailable } from '../errors.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
-import { type MigrateOptions, type ResolvedOptions, resolveOptions } from './session/options.js'
+import { resolveOptions } from './resolve-options.js'
+import type { MigrateOptions, ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
 import {
   type AppliedVersion,
@@ -32,7 +33,7 @@ export interface VersionStatus {
 
 /** Where the database stands, in the order of the versions. Changes nothing and waits for nobody. */
 export async function status(options: ResolvedOptions): Promise<readonly VersionStatus[]> {
-  const { migrations } = await readSet(options.files, options.dialect, options.statementTimeoutMs)
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return statusOf(migrations, await withSession(options, 'read', readVersionsNow))
 }
 
@@ -47,10 +48,10 @@ export async function verify(
   options: ResolvedOptions,
   compare: SchemaComparison = () => Promise.resolve([]),
 ): Promise<readonly string[]> {
-  const { migrations } = await readSet(options.files, options.dialect, options.statementTimeoutMs)
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
     const differences = statusOf(migrations, await readVersionsNow(session)).flatMap(differenceOf)
-    return [...differences, ...(await unusableIndexes(session)), ...(await compare(session))]
+    return [...differences, ...(await options.engine.unusableIndexes(session)), ...(await compare(session))]
   })
 }
 
@@ -153,31 +154,3 @@ function differenceOf({ name, state, error }: VersionStatus): readonly string[] 
       return []
   }
 }
-
-async function unusableIndexes(session: Session): Promise<readonly string[]> {
-  if (session.dialect !== 'postgres') return []
-  const rows = await session.rows(
-    `SELECT format('%I.%I', nspname, relname) AS name, ${BUSY} AS busy
-     FROM pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_namespace n ON n.oid = relnamespace
-     WHERE NOT indisvalid AND nspname = ? AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
-     ORDER BY 1`,
-    [session.schema],
-  )
-  return rows.map(({ name, busy }) =>
-    busy === true
-      ? `the index ${String(name)} is being built or dropped by a session now: look again when it has ended`
-      : `the index ${String(name)} is INVALID: no query uses it, and every write pays for it; REINDEX INDEX CONCURRENTLY builds it anew`,
-  )
-}
-
-/**
- * Whether a session works on an index CONCURRENTLY, seen from the locks that it keeps all the while, which everybody may see:
- * a build locks the table, a drop the index too. Vacuum locks the table in the same way and builds nothing.
- */
-const BUSY = `EXISTS (
-  SELECT FROM pg_locks l
-  WHERE l.locktype = 'relation' AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND (l.relation = i.indexrelid
-      OR l.relation = i.indrelid AND EXISTS (
-        SELECT FROM pg_stat_progress_create_index p WHERE p.pid = l.pid AND coalesce(p.index_relid, i.indexrelid) = i.indexrelid)))`

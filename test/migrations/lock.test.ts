@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { MigrationError } from '../../lib/errors.js'
 import { migrate, type MigrateOptions, type Progress, type UpResult } from '../../lib/migrations/index.js'
-import { resolveOptions } from '../../lib/migrations/session/options.js'
+import { resolveOptions } from '../../lib/migrations/resolve-options.js'
 import { withLock } from '../../lib/migrations/lock.js'
 import { withSession } from '../../lib/migrations/open-session.js'
 import { drill, drilling } from '../support/drill.js'

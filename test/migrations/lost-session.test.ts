@@ -3,7 +3,7 @@ import { MigrationError } from '../../lib/errors.js'
 import { withLock } from '../../lib/migrations/lock.js'
 import { migrate, type MigrateOptions, type Progress } from '../../lib/migrations/index.js'
 import { withSession } from '../../lib/migrations/open-session.js'
-import { resolveOptions } from '../../lib/migrations/session/options.js'
+import { resolveOptions } from '../../lib/migrations/resolve-options.js'
 import { failureOf, file, onEachEngine, tables } from './each-engine.js'
 import { hold, killSessions, untilRow, waitingForLock } from './fresh-database.js'
 

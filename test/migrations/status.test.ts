@@ -4,7 +4,7 @@ import { Unavailable } from '../../lib/errors.js'
 import { migrate, type MigrateOptions, pendingVersions, schemaIsCurrent } from '../../lib/migrations/index.js'
 import { withLock } from '../../lib/migrations/lock.js'
 import { withSession } from '../../lib/migrations/open-session.js'
-import { resolveOptions } from '../../lib/migrations/session/options.js'
+import { resolveOptions } from '../../lib/migrations/resolve-options.js'
 import { failureOf, file, onEachEngine, tables } from './each-engine.js'
 import { hold, untilRow, waitingForLock } from './fresh-database.js'
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DeclarationError } from '../../errors.js'
 import { type Dialect, DIALECTS } from './dialect.js'
+import type { EngineFiles } from './engine-files.js'
 
 /**
  * Where a module's files come from: a folder, or an object from file name to SQL for a module that is bundled. Either may
@@ -27,11 +28,14 @@ export interface Migration {
  * A module's versions in order, the framework's own among them.
  * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
  */
-export async function readMigrations(source: FileSource, dialect: Dialect): Promise<readonly Migration[]> {
+export async function readMigrations(
+  source: FileSource,
+  { dialect, hasSearchFiles }: EngineFiles,
+): Promise<readonly Migration[]> {
   const [own, module] = await Promise.all([readFramework(dialect), readSource(source, dialect)])
   const problems: string[] = []
   const framework = paired(own, problems)
-  const theirs = paired(module, problems).filter(({ name }) => dialect === 'postgres' || !SEARCH.test(name))
+  const theirs = paired(module, problems).filter(({ name }) => hasSearchFiles || !SEARCH.test(name))
   const all = new Map(framework.map((migration) => [migration.version, migration]))
   for (const migration of theirs) {
     const ours = all.get(migration.version)

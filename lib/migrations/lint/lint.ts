@@ -1,10 +1,10 @@
-import type { Dialect } from '../files/dialect.js'
+import { mysqlLint } from '../mysql/lint/mysql-lint.js'
+import { postgresLint } from '../postgres/lint/postgres-lint.js'
+import type { EngineLint } from './rules/engine-lint.js'
 import type { FileFacts, Level, Rule } from './rules/lint-rule.js'
 import { BREAKING_RULES } from './rules/breaking.js'
 import { COLUMN_RULES } from './rules/columns.js'
-import { ENGINE_RULES } from './rules/engine.js'
-import { LOCK_RULES } from './rules/locks.js'
-import { MYSQL_RULES } from './rules/mysql.js'
+import { REFUSALS } from './rules/refusals.js'
 import { REWRITE_RULES } from './rules/rewrites.js'
 import { SECRET_RULES } from './rules/secrets.js'
 import type { Script, Statement } from '../sql/statements.js'
@@ -12,12 +12,12 @@ import { createTable, isDdl } from '../sql/statement-shape.js'
 
 /** Every rule there is. */
 export const RULES: readonly Rule[] = [
-  ...ENGINE_RULES,
-  ...LOCK_RULES,
+  ...REFUSALS,
+  ...postgresLint.rules,
   ...REWRITE_RULES,
   ...BREAKING_RULES,
   ...COLUMN_RULES,
-  ...MYSQL_RULES,
+  ...mysqlLint.rules,
   ...SECRET_RULES,
 ]
 
@@ -32,7 +32,7 @@ export interface Finding {
 
 export interface LintedFile {
   readonly name: string
-  readonly dialect: Dialect
+  readonly engine: EngineLint
   readonly direction: 'up' | 'down'
   readonly script: Script
   readonly statementTimeoutMs: number
@@ -44,6 +44,7 @@ export interface LintedFile {
  */
 export function lintFile({ name, script, ...facts }: LintedFile): readonly Finding[] {
   const { statements, comments, problem } = script
+  const { dialect } = facts.engine.syntax
   const found = (line: number, rule: string, level: Level, text: string): Finding => ({
     file: name,
     line,
@@ -66,7 +67,7 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
   const allowed = new Set(comments.flatMap(allowedBy))
   const rules = RULES.filter(
     (rule) =>
-      (rule.dialect ?? facts.dialect) === facts.dialect &&
+      (rule.dialect ?? dialect) === dialect &&
       (facts.direction === 'up' || rule.bothWays === true) &&
       (rule.level === 'refuse' || !allowed.has(rule.name)),
   )

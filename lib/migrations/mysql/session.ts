@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Connection } from 'mysql2/promise'
 import { MigrationError } from '../../errors.js'
+import type { Engine } from '../session/engine.js'
 import type { ResolvedOptions } from '../session/options.js'
 import { redact } from '../session/redact.js'
 import { SessionError, sessionError } from '../session/session-error.js'
@@ -28,6 +29,7 @@ export async function openMysql(options: ResolvedOptions): Promise<Session> {
 
 class MysqlSession implements Session {
   readonly dialect = 'mysql'
+  readonly engine: Engine
   readonly schema = ''
   readonly prefix = ''
   readonly #lock: string
@@ -38,6 +40,7 @@ class MysqlSession implements Session {
     private readonly id: number,
     private readonly database: string,
   ) {
+    this.engine = options.engine
     // Locks belong to the whole server and have names of at most 64 characters.
     this.#lock = `ashlar ${createHash('sha256').update(database).digest('hex').slice(0, 40)}`
   }
@@ -51,7 +54,11 @@ class MysqlSession implements Session {
     const result = await stoppable(
       () => this.#query(sql),
       { timeoutMs, signal },
-      { stop: () => this.#kill(), absorb: () => this.connection.query('DO 0') },
+      {
+        stopped: this.engine.failures.stopped,
+        stop: () => this.#kill(),
+        absorb: () => this.connection.query('DO 0'),
+      },
     )
     if (mayHaveWarned(result)) await this.#reportWarnings()
   }
@@ -134,7 +141,7 @@ class MysqlSession implements Session {
     try {
       return await answer
     } catch (error) {
-      throw sessionError(error, 'mysql', this.options.url)
+      throw sessionError(error, this.engine.failures, this.options.url)
     }
   }
 

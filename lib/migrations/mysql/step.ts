@@ -1,4 +1,5 @@
 import { MigrationError } from '../../errors.js'
+import { mysqlSyntax } from './sql/syntax.js'
 import { SessionError } from '../session/session-error.js'
 import { splitStatements, type Statement } from '../sql/statements.js'
 import { failureOf, type Remains, send, type Step } from '../session/step.js'
@@ -84,7 +85,7 @@ const remainsOf = (done: number): Remains =>
 /** @throws {MigrationError} when the statements that are done are not the ones the file begins with any more. */
 function sameBeginning({ name, direction, statements }: Step, then: string | undefined, done: number): void {
   const text = ({ text }: Statement) => text
-  const before = splitStatements(then ?? '', 'mysql')
+  const before = splitStatements(then ?? '', mysqlSyntax)
     .statements.slice(0, done)
     .map(text)
   const now = statements.slice(0, done).map(text)

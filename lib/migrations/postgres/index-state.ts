@@ -1,4 +1,4 @@
-import type { NonTransactional } from '../sql/non-transactional.js'
+import type { NonTransactional } from './sql/non-transactional.js'
 import type { Session } from '../session/session.js'
 import type { Step } from '../session/step.js'
 

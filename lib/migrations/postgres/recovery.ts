@@ -1,4 +1,5 @@
-import { type NonTransactional, nonTransactionalOf } from '../sql/non-transactional.js'
+import { type NonTransactional, nonTransactionalOf } from './sql/non-transactional.js'
+import { postgresSyntax } from './sql/syntax.js'
 import { dropLeftOver, dropReindexed, indexState } from './index-state.js'
 import { splitStatements } from '../sql/statements.js'
 import type { Step } from '../session/step.js'
@@ -16,7 +17,7 @@ export async function recoverNonTransactional(
 ): Promise<boolean> {
   const { session, options } = step
   const sql = isGoingDown(previous) ? previous.downSql : previous.upSql
-  const [only] = splitStatements(sql ?? '', 'postgres').statements
+  const [only] = splitStatements(sql ?? '', postgresSyntax).statements
   const nonTransactional = only && nonTransactionalOf(only)
   if (nonTransactional === undefined) return false
   await session.settle(0, options.concurrentTimeoutMs)

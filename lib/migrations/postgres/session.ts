@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { MigrationError } from '../../errors.js'
 import { type CancelTarget, requestCancel } from '../../persistence/engines/postgres/cancel-request.js'
+import type { Engine } from '../session/engine.js'
 import type { ResolvedOptions } from '../session/options.js'
 import { redact } from '../session/redact.js'
 import { sessionError } from '../session/session-error.js'
@@ -46,6 +47,7 @@ export async function openPostgres(options: ResolvedOptions, mayChange: boolean)
 
 class PostgresSession implements Session {
   readonly dialect = 'postgres'
+  readonly engine: Engine
   readonly schema: string
   readonly prefix: string
 
@@ -54,6 +56,7 @@ class PostgresSession implements Session {
     private readonly options: ResolvedOptions,
     readonly backend: number,
   ) {
+    this.engine = options.engine
     this.schema = options.schema
     client.on('notice', ({ severity = 'NOTICE', message = '' }) =>
       options.report({ kind: 'notice', severity, text: redact(message, options.url) }),
@@ -75,7 +78,11 @@ class PostgresSession implements Session {
     return stoppable(
       async () => void (await this.#told(this.client.query(sql))),
       { timeoutMs: 0, signal },
-      { stop: (ended) => this.#cancel(ended), absorb: () => this.client.query('SELECT 1') },
+      {
+        stopped: this.engine.failures.stopped,
+        stop: (ended) => this.#cancel(ended),
+        absorb: () => this.client.query('SELECT 1'),
+      },
     )
   }
 
@@ -183,7 +190,7 @@ class PostgresSession implements Session {
     try {
       return await answer
     } catch (error) {
-      throw sessionError(error, 'postgres', this.options.url)
+      throw sessionError(error, this.engine.failures, this.options.url)
     }
   }
 

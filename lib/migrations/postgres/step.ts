@@ -1,5 +1,5 @@
 import { MigrationError } from '../../errors.js'
-import { type NonTransactional, nonTransactionalOf } from '../sql/non-transactional.js'
+import { type NonTransactional, nonTransactionalOf } from './sql/non-transactional.js'
 import { movesExtension, reachExtensions, refuseStrangers, refuseStrangeTable } from './extensions.js'
 import { indexState } from './index-state.js'
 import { recoverNonTransactional } from './recovery.js'

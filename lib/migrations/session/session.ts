@@ -1,5 +1,6 @@
 import { MigrationError } from '../../errors.js'
 import type { Dialect } from '../files/dialect.js'
+import type { Engine } from './engine.js'
 import type { ResolvedOptions } from './options.js'
 import { SessionError, sessionError } from './session-error.js'
 import { isAborted } from './stoppable.js'
@@ -13,6 +14,7 @@ export type Row = Readonly<Record<string, unknown>>
  */
 export interface Session {
   readonly dialect: Dialect
+  readonly engine: Engine
   /** The module's schema on PostgreSQL, empty on MySQL. */
   readonly schema: string
   /** `"schema".` on PostgreSQL, empty on MySQL: what a table of the module is qualified with. */
@@ -43,11 +45,11 @@ export interface Session {
 const NO_URL =
   'the connection string is no URL; write special characters of user and password as %XX, and a number as port'
 
-export function connectionFailed(error: unknown, { url, dialect }: ResolvedOptions): MigrationError {
-  const { message, code } = error instanceof SessionError ? error : sessionError(error, dialect, url)
+export function connectionFailed(error: unknown, { url, engine }: ResolvedOptions): MigrationError {
+  const { message, code } = error instanceof SessionError ? error : sessionError(error, engine.failures, url)
   const text = code === 'ERR_INVALID_URL' ? NO_URL : message
-  const server = dialect === 'postgres' ? 'PostgreSQL' : 'MySQL'
-  const advice = ADVICE.find(([codes]) => codes.test(code))?.[1]
+  const { server, connection } = engine.failures
+  const advice = [...connection, ...NETWORK].find(([codes]) => codes.test(code))?.[1]
   const said = [`no connection to ${server}: ${text}`, ...(advice === undefined ? [] : [advice])].join('; ')
   return new MigrationError('connection', said, undefined, code)
 }
@@ -75,16 +77,8 @@ export async function connected<T>(
   }
 }
 
-/** What to do, by what the server or Node answered. */
-const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
-  [
-    /^(28000|28P01|1045|1698)$/,
-    'check user and password of the connection string, and that the server lets them in from here',
-  ],
-  [/^(42501|1044)$/, 'let the owner of the database grant the user the right to connect to it'],
-  [/^(3D000|1049)$/, 'create the database first, or name another'],
-  [/^(53300|1040|1203)$/, 'run again when connections are free'],
-  [/^57P0[123]$/, 'run again when the server has started'],
+/** What to do, by what Node says of the network. */
+const NETWORK: readonly (readonly [codes: RegExp, advice: string])[] = [
   [
     /^E(CONNREFUSED|NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH)$/,
     'check host and port, and that the server runs',

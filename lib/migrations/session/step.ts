@@ -57,8 +57,8 @@ export function failureOf(
   const line = at === undefined ? undefined : statements[at]?.line
   const place =
     line === undefined ? 'at its COMMIT' : `statement ${(at ?? 0) + 1} of ${statements.length} (line ${line})`
-  // MySQL commits by itself, so that nobody knows whether it did; so it is with any COMMIT.
-  const isUnknown = failure === 'connection' && (at === undefined || options.dialect === 'mysql')
+  // Whether a COMMIT was done is unknown, and so is a statement that the server commits by itself.
+  const isUnknown = failure === 'connection' && (at === undefined || !options.engine.hasTransactionalDdl)
   const said = [
     `${name}.${direction}.sql, ${place}: ${message}${code === '' ? '' : ` (${code})`}`,
     adviceFor(failure, code, options),

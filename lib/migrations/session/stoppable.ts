@@ -8,20 +8,19 @@ export interface Bounds {
 }
 
 export interface Stopping {
+  /** The codes of a statement that was asked to stop. */
+  readonly stopped: readonly string[]
   /** Asks the server to stop the statement that runs. Whoever waits for anything else waits until `ended` aborts at most. */
   readonly stop: (ended: AbortSignal) => Promise<void>
   /** Runs something harmless in its place: a request to stop that comes too late must not end the next statement. */
   readonly absorb: () => Promise<unknown>
 }
 
-/** What a statement answers that was asked to stop: PostgreSQL's query_canceled, MySQL's and MariaDB's. */
-const STOPPED = ['57014', '1317', '1969']
-
 /** Waits for a statement within its bounds. @throws {SessionError} */
 export async function stoppable<T>(
   work: () => Promise<T>,
   { timeoutMs, signal }: Bounds,
-  { stop, absorb }: Stopping,
+  { stopped, stop, absorb }: Stopping,
 ): Promise<T> {
   refuseAborted(signal)
   let stopping: Promise<void> | undefined
@@ -34,7 +33,7 @@ export async function stoppable<T>(
   try {
     return await work()
   } catch (error) {
-    if (isAborted(signal) && error instanceof SessionError && STOPPED.includes(error.code))
+    if (isAborted(signal) && error instanceof SessionError && stopped.includes(error.code))
       throw new SessionError(error.message, error.code, 'cancelled')
     throw error
   } finally {

@@ -33,7 +33,7 @@ export const isGoingDown = ({ dirty, statementsDone }: AppliedVersion): boolean 
 export async function readVersions(session: Session): Promise<readonly AppliedVersion[]> {
   if (!(await session.hasTable(VERSION_TABLE))) return []
   const rows = await session.rows(
-    `SELECT ${COLUMNS}, ${APPLIED[session.dialect]} AS applied FROM ${tableOf(session)} ORDER BY applied_at, version`,
+    `SELECT ${COLUMNS}, ${session.engine.versionTable.appliedAt} AS applied FROM ${tableOf(session)} ORDER BY applied_at, version`,
   )
   return rows.map(fromRow)
 }
@@ -54,16 +54,12 @@ export async function readVersionsNow(session: Session): Promise<VersionsNow> {
 
 export async function makeVersionTable(session: Session): Promise<void> {
   if (!(await session.hasTable(VERSION_TABLE)))
-    await session.run(`CREATE TABLE ${tableOf(session)} ${DEFINITION[session.dialect]}`, 0)
+    await session.run(`CREATE TABLE ${tableOf(session)} ${session.engine.versionTable.definition}`, 0)
 }
 
 /** Writes a version's row, whatever was there. */
 export async function writeVersion(session: Session, row: VersionRow): Promise<void> {
-  const replaced = COLUMNS.split(', ').map((column) => `${column} = EXCLUDED.${column}`)
-  const [verb, ending] =
-    session.dialect === 'postgres'
-      ? ['INSERT', `ON CONFLICT (version) DO UPDATE SET ${replaced.join(', ')}`]
-      : ['REPLACE', '']
+  const [verb, ending] = session.engine.versionTable.replace(COLUMNS.split(', '))
   await insert(session, verb, ending, row)
 }
 
@@ -117,11 +113,11 @@ export async function readAdopted(
   session: Session,
 ): Promise<{ readonly version: number; readonly dirty: boolean } | undefined> {
   if (!(await session.hasTable(ADOPTED_TABLE))) return undefined
-  const { schema } = session
+  const [inSchema, values] = session.engine.versionTable.inSchema(session.schema)
   const columns = await session.rows(
     `SELECT column_name AS name FROM information_schema.columns
-     WHERE table_name = ? AND table_schema = ${schema === '' ? 'DATABASE()' : '?'} ORDER BY column_name`,
-    schema === '' ? [ADOPTED_TABLE] : [ADOPTED_TABLE, schema],
+     WHERE table_name = ? AND ${inSchema} ORDER BY column_name`,
+    [ADOPTED_TABLE, ...values],
   )
   if (columns.map(({ name }) => String(name).toLowerCase()).join() !== 'dirty,version') return undefined
   const [row] = await session.rows(
@@ -132,41 +128,10 @@ export async function readAdopted(
 
 const COLUMNS = 'version, name, checksum, dirty, statements_done, up_sql, down_sql, error, applied_at'
 
-/** On PostgreSQL a time is written as the settings of the database or the role say, which here are left alone. */
-const APPLIED = {
-  postgres: `to_char(applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
-  mysql: 'applied_at',
-} as const
-
-const DEFINITION = {
-  postgres: `(
-    version integer PRIMARY KEY,
-    name text NOT NULL,
-    checksum text,
-    dirty boolean NOT NULL DEFAULT false,
-    statements_done integer NOT NULL DEFAULT 0,
-    up_sql text,
-    down_sql text,
-    error text,
-    applied_at timestamptz NOT NULL
-  )`,
-  mysql: `(
-    version int NOT NULL PRIMARY KEY,
-    name varchar(255) NOT NULL,
-    checksum varchar(64),
-    dirty boolean NOT NULL DEFAULT false,
-    statements_done int NOT NULL DEFAULT 0,
-    up_sql longtext,
-    down_sql longtext,
-    error text,
-    applied_at datetime(6) NOT NULL
-  ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`,
-} as const
-
 const tableOf = ({ prefix }: Session): string => prefix + VERSION_TABLE
 
 async function insert(session: Session, verb: string, ending: string, row: VersionRow): Promise<void> {
-  const now = session.dialect === 'postgres' ? 'clock_timestamp()' : 'UTC_TIMESTAMP(6)'
+  const { now } = session.engine.versionTable
   const { version, name, checksum, dirty, statementsDone, upSql, downSql, error } = row
   const values = [version, name, checksum, dirty, statementsDone, upSql, downSql, error]
   await session.rows(

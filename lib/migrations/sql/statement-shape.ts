@@ -1,6 +1,6 @@
 import { Cursor, isWord, listOf, nameOf } from './cursor.js'
-import type { Dialect } from '../files/dialect.js'
 import type { Statement } from './statements.js'
+import type { Syntax } from './syntax.js'
 import type { Token } from './tokens.js'
 
 type Tokens = readonly Token[]
@@ -23,7 +23,7 @@ export interface CreateTable {
   readonly options: Tokens
 }
 
-export function createTable({ tokens, dialect }: Statement): CreateTable | undefined {
+export function createTable({ tokens, syntax }: Statement): CreateTable | undefined {
   const cursor = new Cursor(tokens)
   if (!cursor.take('CREATE')) return undefined
   cursor.skip('OR', 'REPLACE', 'GLOBAL', 'LOCAL', 'UNLOGGED')
@@ -32,7 +32,7 @@ export function createTable({ tokens, dialect }: Statement): CreateTable | undef
   cursor.take('IF', 'NOT', 'EXISTS')
   const table = cursor.name() ?? ''
   const inside = cursor.inParentheses() ?? []
-  const columns = listOf(inside).flatMap((part) => toColumn(part, dialect))
+  const columns = listOf(inside).flatMap((part) => toColumn(part, syntax))
   return { table, isTemporary, columns, options: cursor.rest }
 }
 
@@ -55,14 +55,14 @@ export function alterTable({ tokens }: Statement): AlterTable | undefined {
 }
 
 /** The columns that one action of ALTER TABLE adds; MySQL may add several in parentheses. */
-export function addedColumns(action: Tokens, dialect: Dialect): readonly Column[] {
+export function addedColumns(action: Tokens, syntax: Syntax): readonly Column[] {
   const cursor = new Cursor(action)
   if (!cursor.take('ADD')) return []
   const said = cursor.take('COLUMN')
   cursor.take('IF', 'NOT', 'EXISTS')
   const several = cursor.inParentheses()
-  if (several !== undefined) return listOf(several).flatMap((part) => toColumn(part, dialect))
-  return said ? columnOf(cursor.rest) : toColumn(cursor.rest, dialect)
+  if (several !== undefined) return listOf(several).flatMap((part) => toColumn(part, syntax))
+  return said ? columnOf(cursor.rest) : toColumn(cursor.rest, syntax)
 }
 
 export interface AddedConstraint {
@@ -148,18 +148,12 @@ export function typeOf({ definition }: Column): { readonly name: string; readonl
 }
 
 /** A part of a column list; nothing when it is a constraint or a key. */
-function toColumn(part: Tokens, dialect: Dialect): readonly Column[] {
-  return NOT_COLUMNS[dialect].some((word) => isWord(part[0], word)) ? [] : columnOf(part)
+function toColumn(part: Tokens, syntax: Syntax): readonly Column[] {
+  return syntax.notColumns.some((word) => isWord(part[0], word)) ? [] : columnOf(part)
 }
 
 function columnOf(part: Tokens): readonly Column[] {
   const [first, ...definition] = part
   if (first === undefined || (first.kind !== 'word' && first.kind !== 'quoted')) return []
   return [{ name: nameOf(first), definition }]
-}
-
-const CONSTRAINTS = ['CONSTRAINT', 'PRIMARY', 'UNIQUE', 'FOREIGN', 'CHECK', 'EXCLUDE', 'LIKE']
-const NOT_COLUMNS: Readonly<Record<Dialect, readonly string[]>> = {
-  postgres: CONSTRAINTS,
-  mysql: [...CONSTRAINTS, 'INDEX', 'KEY', 'FULLTEXT', 'SPATIAL', 'PARTITION', 'PERIOD', 'SYSTEM'],
 }

@@ -1,4 +1,4 @@
-import type { Dialect } from '../files/dialect.js'
+import type { Syntax } from './syntax.js'
 import { type Token, tokenize } from './tokens.js'
 
 /** One statement of a file, as it is sent to the server. */
@@ -7,7 +7,7 @@ export interface Statement {
   readonly text: string
   /** Where it starts, from 1. */
   readonly line: number
-  readonly dialect: Dialect
+  readonly syntax: Syntax
   /** Without comments. */
   readonly tokens: readonly Token[]
 }
@@ -20,13 +20,13 @@ export interface Script {
   readonly problem: { readonly line: number; readonly text: string } | undefined
 }
 
-/** Cuts a file at its semicolons: not those in literals, parentheses (PostgreSQL) or the bodies of routines. */
-export function splitStatements(sql: string, dialect: Dialect): Script {
-  const { tokens, unterminated } = tokenize(sql, dialect)
+/** Cuts a file at its semicolons: not those in literals, in the bodies of routines or, where the engine says so, in parentheses. */
+export function splitStatements(sql: string, syntax: Syntax): Script {
+  const { tokens, unterminated } = tokenize(sql, syntax)
   const lineAt = lineNumbers(sql)
   const statements: Statement[] = []
   let current: Token[] = []
-  let body = new Body(dialect)
+  let body = new Body(syntax)
   const end = () => {
     const [first] = current
     const last = current.at(-1)
@@ -35,11 +35,11 @@ export function splitStatements(sql: string, dialect: Dialect): Script {
       statements.push({
         text: sql.slice(first.start, last.end),
         line: lineAt(first.start),
-        dialect,
+        syntax,
         tokens: significant,
       })
     current = []
-    body = new Body(dialect)
+    body = new Body(syntax)
   }
   for (const token of tokens) {
     if (token.kind === 'comment') continue
@@ -74,10 +74,6 @@ export function summaryOf({ tokens }: Statement, longest = 72): string {
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
 }
 
-const ROUTINES: Readonly<Record<Dialect, readonly string[]>> = {
-  postgres: ['FUNCTION', 'PROCEDURE'],
-  mysql: ['FUNCTION', 'PROCEDURE', 'TRIGGER', 'EVENT', 'PACKAGE'],
-}
 /** What else CREATE makes: its statement has no body, whatever words follow. */
 const BODILESS = ['TABLE', 'VIEW', 'INDEX', 'USER', 'ROLE', 'DATABASE', 'SCHEMA', 'SEQUENCE', 'TYPE', 'RULE']
 const ENDS_WITHOUT_CLOSING = ['IF', 'LOOP', 'WHILE', 'REPEAT', 'FOR']
@@ -90,7 +86,7 @@ class Body {
   #parentheses = 0
   #previous: Token | undefined
 
-  constructor(private readonly dialect: Dialect) {}
+  constructor(private readonly syntax: Syntax) {}
 
   get isOpen(): boolean {
     return this.#blocks > 0 || this.#parentheses > 0
@@ -98,7 +94,7 @@ class Body {
 
   read(token: Token): void {
     if (token.kind === 'word') this.#word(token.value)
-    if (token.kind === 'symbol' && this.dialect === 'postgres') {
+    if (token.kind === 'symbol' && this.syntax.hasStatementsInParentheses) {
       if (token.value === '(') this.#parentheses++
       if (token.value === ')' && this.#parentheses > 0) this.#parentheses--
     }
@@ -106,22 +102,22 @@ class Body {
   }
 
   #word(word: string): void {
+    const { routines, opensBlock, hasCompoundStatements } = this.syntax
     this.#words++
     if (this.#words === 1) this.#made = word === 'CREATE' || word === 'ALTER' ? '' : undefined
-    if (this.#made === '' && [...ROUTINES[this.dialect], ...BODILESS].includes(word)) this.#made = word
+    if (this.#made === '' && [...routines, ...BODILESS].includes(word)) this.#made = word
     const compound = this.#words === 3 && word === 'ATOMIC' && this.#previous?.value === 'NOT'
-    if (compound && this.dialect === 'mysql') {
+    if (compound && hasCompoundStatements) {
       this.#made = 'PROCEDURE'
       this.#blocks = 1
       return
     }
-    if (!ROUTINES[this.dialect].includes(this.#made ?? '') || this.#previous?.value === '.') return
+    if (!routines.includes(this.#made ?? '') || this.#previous?.value === '.') return
     const previous = this.#previous?.kind === 'word' ? this.#previous.value : ''
-    if (this.dialect === 'postgres' ? word === 'ATOMIC' && previous === 'BEGIN' : word === 'BEGIN')
-      this.#blocks++
+    if (opensBlock(word, previous)) this.#blocks++
     else if (word === 'CASE' && this.#blocks > 0 && previous !== 'END') this.#blocks++
     else if (word === 'END' && this.#blocks > 0) this.#blocks--
-    else if (previous === 'END' && ENDS_WITHOUT_CLOSING.includes(word) && this.dialect === 'mysql')
+    else if (previous === 'END' && ENDS_WITHOUT_CLOSING.includes(word) && hasCompoundStatements)
       this.#blocks++
   }
 }

@@ -1,4 +1,4 @@
-import type { Dialect } from '../files/dialect.js'
+import type { Syntax } from './syntax.js'
 
 export type TokenKind = 'word' | 'quoted' | 'string' | 'number' | 'symbol' | 'comment' | 'marker'
 
@@ -24,20 +24,12 @@ export interface Tokens {
   readonly unterminated: Unterminated | undefined
 }
 
-/**
- * Reads SQL the way the server does: dollar quotes, nested comments, `E''` and doubled quotes on PostgreSQL; backticks,
- * backslashes, `#` comments and executable `/*! *\/` comments (whose content counts) on MySQL.
- */
-export const tokenize = (sql: string, dialect: Dialect): Tokens => new Scanner(sql, dialect).all()
+/** Reads SQL the way the server does. */
+export const tokenize = (sql: string, syntax: Syntax): Tokens => new Scanner(sql, syntax).all()
 
 const SPACE = /\s+/y
 const WORD = /[\p{L}_\u0080-\uffff][\p{L}\p{N}_$\u0080-\uffff]*/uy
 const NUMBER = /(?:0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
-const DOLLAR_QUOTE = /\$(?:[\p{L}_\u0080-\uffff][\p{L}\p{N}_\u0080-\uffff]*)?\$/uy
-const EXECUTABLE_COMMENT = /\/\*M?!\d{0,6}/y
-/** Letters before a quote that make it another kind of literal. Only `E` gives backslashes a meaning. */
-const POSTGRES_STRING_PREFIX = /(?:[eEbBxXnN]|[uU]&)(?=')/y
-const MYSQL_STRING_PREFIX = /[bBxXnN](?=')/y
 
 class Scanner {
   readonly #tokens: Token[] = []
@@ -47,7 +39,7 @@ class Scanner {
 
   constructor(
     private readonly sql: string,
-    private readonly dialect: Dialect,
+    private readonly syntax: Syntax,
   ) {}
 
   all(): Tokens {
@@ -68,12 +60,8 @@ class Scanner {
   }
 
   #lineComment(): boolean {
-    const { sql, dialect } = this
-    const starts =
-      (sql.startsWith('--', this.#at) &&
-        (dialect === 'postgres' || /[\s\0]|$/y.test(sql.slice(this.#at + 2, this.#at + 3)))) ||
-      (dialect === 'mysql' && sql[this.#at] === '#')
-    if (!starts) return false
+    const { sql, syntax } = this
+    if (this.#match(syntax.lineComment) === undefined) return false
     const newline = sql.indexOf('\n', this.#at)
     this.#push('comment', (newline < 0 ? sql.length : newline) - this.#at)
     return true
@@ -86,13 +74,13 @@ class Scanner {
       return true
     }
     if (!this.sql.startsWith('/*', this.#at)) return false
-    const executable = this.dialect === 'mysql' ? this.#match(EXECUTABLE_COMMENT) : undefined
+    const executable = this.#match(this.syntax.executableComment)
     if (executable !== undefined) {
       this.#inExecutableComment = true
       this.#push('marker', executable.length)
       return true
     }
-    const end = this.dialect === 'postgres' ? this.#endOfNestedComment() : this.#after('*/', this.#at + 2)
+    const end = this.syntax.hasNestedComments ? this.#endOfNestedComment() : this.#after('*/', this.#at + 2)
     this.#pushUpTo(end, 'comment', 'a comment')
     return true
   }
@@ -109,26 +97,25 @@ class Scanner {
   }
 
   #literal(): boolean {
-    const { sql, dialect } = this
-    const prefix = this.#match(dialect === 'postgres' ? POSTGRES_STRING_PREFIX : MYSQL_STRING_PREFIX) ?? ''
+    const { sql, syntax } = this
+    const prefix = this.#match(syntax.stringPrefix) ?? ''
     const opening = this.#at + prefix.length
-    if (sql[opening] === "'" || (dialect === 'mysql' && sql[opening] === '"')) {
-      const backslashes = dialect === 'mysql' || prefix.toUpperCase() === 'E'
-      this.#pushUpTo(this.#endOfQuoted(opening, backslashes), 'string', 'a string')
+    if (syntax.stringQuotes.includes(sql[opening] ?? '')) {
+      this.#pushUpTo(this.#endOfQuoted(opening, syntax.hasBackslashes(prefix)), 'string', 'a string')
       return true
     }
-    const tag = dialect === 'postgres' ? this.#match(DOLLAR_QUOTE) : undefined
+    const tag = this.#match(syntax.dollarQuote)
     if (tag === undefined) return false
     this.#pushUpTo(this.#after(tag, this.#at + tag.length), 'string', `a ${tag} string`)
     return true
   }
 
   #quotedName(): boolean {
-    const { sql, dialect } = this
-    const unicode = dialect === 'postgres' && /^[uU]&"/.test(sql.slice(this.#at, this.#at + 3))
-    const opening = unicode ? this.#at + 2 : this.#at
-    const quote = dialect === 'postgres' ? '"' : '`'
-    if (sql[opening] !== quote) return false
+    const { sql, syntax } = this
+    const start = this.#match(syntax.quotedName)
+    if (start === undefined) return false
+    const opening = this.#at + start.length - 1
+    const quote = syntax.nameQuote
     const end = this.#endOfQuoted(opening, false)
     const name = sql.slice(opening + 1, (end ?? sql.length) - 1).replaceAll(quote + quote, quote)
     this.#pushUpTo(end, 'quoted', 'a quoted name', name)
@@ -152,7 +139,8 @@ class Scanner {
     return at < 0 ? undefined : at + text.length
   }
 
-  #match(pattern: RegExp): string | undefined {
+  #match(pattern: RegExp | undefined): string | undefined {
+    if (pattern === undefined) return undefined
     pattern.lastIndex = this.#at
     return pattern.exec(this.sql)?.[0]
   }

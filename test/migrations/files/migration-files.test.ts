@@ -3,6 +3,7 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { ENGINES } from '../../../lib/migrations/engines.js'
 import { DeclarationError } from '../../../lib/errors.js'
 import { type FileSource, readMigrations } from '../../../lib/migrations/files/migration-files.js'
 
@@ -58,7 +59,7 @@ describe('readMigrations', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   }
   const namesOf = async (files: FileSource, dialect: 'postgres' | 'mysql' = 'postgres') =>
-    (await readMigrations(files, dialect)).map(({ name }) => name)
+    (await readMigrations(files, ENGINES[dialect])).map(({ name }) => name)
 
   it('puts the framework’s baseline before the module’s first file', async () => {
     expect(await namesOf(OK)).to.deep.equal(['0001_framework_init', '0002_a'])
@@ -83,7 +84,7 @@ describe('readMigrations', () => {
   })
 
   it('accepts a copy of the baseline that is the baseline', async () => {
-    const [baseline] = await readMigrations({}, 'postgres')
+    const [baseline] = await readMigrations({}, ENGINES.postgres)
     expect(await namesOf({ ...OK, '0001_framework_init.up.sql': baseline?.up ?? '' })).to.have.length(2)
   })
 
@@ -108,7 +109,7 @@ describe('readMigrations', () => {
   it('gives one checksum to CRLF, LF and a byte order mark, and another to other text', async () => {
     const checksum = async (text: string) => {
       write({ '0002_a.up.sql': text })
-      return (await readMigrations(folder, 'postgres'))[1]?.checksum
+      return (await readMigrations(folder, ENGINES.postgres))[1]?.checksum
     }
     const unix = await checksum('SELECT\n1')
     expect(await checksum('\uFEFFSELECT\r\n1')).to.equal(unix)
@@ -116,20 +117,20 @@ describe('readMigrations', () => {
   })
 
   it('says when a way down is not there', async () => {
-    const [, migration] = await readMigrations({ '0002_a.up.sql': 'x' }, 'postgres')
+    const [, migration] = await readMigrations({ '0002_a.up.sql': 'x' }, ENGINES.postgres)
     expect(migration?.down).to.equal(undefined)
   })
 
   for (const [name, files, text] of REFUSED)
     it(`refuses ${name}`, async () => {
-      const error: unknown = await readMigrations(files, 'postgres').catch((reason: unknown) => reason)
+      const error: unknown = await readMigrations(files, ENGINES.postgres).catch((reason: unknown) => reason)
       expect(error).to.be.instanceOf(DeclarationError)
       expect((error as Error).message).to.match(text)
     })
 
   it('tells every problem at once', async () => {
     const files = { 'a.up.sql': '', '002_b.up.sql': '', '0004_c.up.sql': '' }
-    const error: unknown = await readMigrations(files, 'postgres').catch((reason: unknown) => reason)
+    const error: unknown = await readMigrations(files, ENGINES.postgres).catch((reason: unknown) => reason)
     expect((error as DeclarationError).problems).to.have.length(3)
   })
 
@@ -142,7 +143,7 @@ describe('readMigrations', () => {
       [other, /- 0002_b\.up\.sql: cannot be read \(EISDIR\)$/],
       [join(folder, 'nowhere'), /the folder .*nowhere cannot be read/],
     ] as const) {
-      const error: unknown = await readMigrations(source, 'postgres').catch((reason: unknown) => reason)
+      const error: unknown = await readMigrations(source, ENGINES.postgres).catch((reason: unknown) => reason)
       expect(error).to.be.instanceOf(DeclarationError)
       expect((error as Error).message).to.match(text)
     }

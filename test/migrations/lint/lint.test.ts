@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ENGINES } from '../../../lib/migrations/engines.js'
 import type { Dialect } from '../../../lib/migrations/files/dialect.js'
 import { lintFile, RULES } from '../../../lib/migrations/lint/lint.js'
 import { readSet } from '../../../lib/migrations/migration-set.js'
@@ -158,11 +159,11 @@ describe('lintFile', () => {
 describe('the framework’s own files', () => {
   for (const dialect of ['postgres', 'mysql'] as const)
     it(`pass lint on ${dialect} without a word`, async () => {
-      expect((await readSet({}, dialect)).findings).to.deep.equal([])
+      expect((await readSet({}, ENGINES[dialect])).findings).to.deep.equal([])
     })
 })
 
 function lint(dialect: Dialect, direction: 'up' | 'down', sql: string, statementTimeoutMs = 60_000) {
-  const script = splitStatements(sql, dialect)
-  return lintFile({ name: 'file.sql', dialect, direction, script, statementTimeoutMs })
+  const script = splitStatements(sql, ENGINES[dialect].syntax)
+  return lintFile({ name: 'file.sql', engine: ENGINES[dialect].lint, direction, script, statementTimeoutMs })
 }

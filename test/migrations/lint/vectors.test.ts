@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ENGINES } from '../../../lib/migrations/engines.js'
 import type { Dialect } from '../../../lib/migrations/files/dialect.js'
 import { lintFile } from '../../../lib/migrations/lint/lint.js'
 import { splitStatements } from '../../../lib/migrations/sql/statements.js'
@@ -155,9 +156,9 @@ describe('lint, against the rows of squawk and strong_migrations', () => {
 function rulesIn(sql: string, dialect: Dialect): readonly string[] {
   return lintFile({
     name: 'file.sql',
-    dialect,
+    engine: ENGINES[dialect].lint,
     direction: 'up',
-    script: splitStatements(sql, dialect),
+    script: splitStatements(sql, ENGINES[dialect].syntax),
     statementTimeoutMs: 60_000,
   }).map(({ rule }) => rule)
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ENGINES } from '../../../lib/migrations/engines.js'
 import { sessionError } from '../../../lib/migrations/session/session-error.js'
 
 /** As the drivers make them. */
@@ -45,7 +46,11 @@ describe('sessionError', () => {
   ] as const)
     for (const [name, fields, failure, message = 'said the server'] of rows)
       it(`takes ${name} on ${dialect} for ${failure}`, () => {
-        const error = sessionError(Object.assign(new Error(message), fields), dialect, `${dialect}://u@h/d`)
+        const error = sessionError(
+          Object.assign(new Error(message), fields),
+          ENGINES[dialect].failures,
+          `${dialect}://u@h/d`,
+        )
         expect(error.failure).to.equal(failure)
         expect(error.message).to.equal(message)
       })
@@ -53,7 +58,11 @@ describe('sessionError', () => {
   it('repeats neither the password nor the values of a row', () => {
     const url = 'mysql://ada:correct-horse@db/app'
     const said = "Duplicate entry 'ada@example.com' for key 'mail' at mysql://ada:correct-horse@db/app"
-    const { message } = sessionError(Object.assign(new Error(said), { errno: 1062 }), 'mysql', url)
+    const { message } = sessionError(
+      Object.assign(new Error(said), { errno: 1062 }),
+      ENGINES.mysql.failures,
+      url,
+    )
     expect(message).to.match(/^Duplicate entry for key 'mail'/)
     expect(message).to.not.match(/correct-horse|example/)
   })

@@ -4,6 +4,7 @@ import { stoppable } from '../../../lib/migrations/session/stoppable.js'
 import { failureOf } from '../each-engine.js'
 
 describe('stoppable', () => {
+  const stopped = ['57014', '1317', '1969']
   const absorb = () => Promise.resolve()
   const unbounded = { timeoutMs: 0, signal: undefined }
   /** A statement that ends as soon as it is stopped. */
@@ -15,7 +16,9 @@ describe('stoppable', () => {
 
   it('returns what the statement answers, and absorbs nothing', async () => {
     const refuse = () => Promise.reject(new Error('not asked'))
-    expect(await stoppable(() => Promise.resolve(7), unbounded, { stop: refuse, absorb: refuse })).to.equal(7)
+    expect(
+      await stoppable(() => Promise.resolve(7), unbounded, { stopped, stop: refuse, absorb: refuse }),
+    ).to.equal(7)
   })
 
   for (const code of ['57014', '1317', '1969'])
@@ -23,14 +26,16 @@ describe('stoppable', () => {
       const ending = new AbortController()
       const { work, end } = endless()
       const stop = () => Promise.resolve(end(code))
-      const failure = failureOf(stoppable(work, { timeoutMs: 0, signal: ending.signal }, { stop, absorb }))
+      const failure = failureOf(
+        stoppable(work, { timeoutMs: 0, signal: ending.signal }, { stopped, stop, absorb }),
+      )
       ending.abort()
       expect(await failure).to.include({ code, failure: 'cancelled' })
     })
 
   it('takes the same for a failure when nobody gave up', async () => {
     const { work, end } = endless()
-    const failure = failureOf(stoppable(work, unbounded, { stop: absorb, absorb }))
+    const failure = failureOf(stoppable(work, unbounded, { stopped, stop: absorb, absorb }))
     end('57014')
     expect(await failure).to.include({ code: '57014', failure: 'failed' })
   })
@@ -39,7 +44,9 @@ describe('stoppable', () => {
     const ending = new AbortController()
     const { work, end } = endless()
     const stop = () => Promise.resolve(end('42601'))
-    const failure = failureOf(stoppable(work, { timeoutMs: 0, signal: ending.signal }, { stop, absorb }))
+    const failure = failureOf(
+      stoppable(work, { timeoutMs: 0, signal: ending.signal }, { stopped, stop, absorb }),
+    )
     ending.abort()
     expect(await failure).to.include({ code: '42601', failure: 'failed' })
   })
@@ -47,7 +54,7 @@ describe('stoppable', () => {
   it('sends nothing for a caller who has given up already', async () => {
     const work = () => Promise.reject(new Error('it was sent'))
     const bounds = { timeoutMs: 0, signal: AbortSignal.abort() }
-    expect(await failureOf(stoppable(work, bounds, { stop: absorb, absorb }))).to.include({
+    expect(await failureOf(stoppable(work, bounds, { stopped, stop: absorb, absorb }))).to.include({
       failure: 'cancelled',
     })
   })
@@ -59,7 +66,9 @@ describe('stoppable', () => {
       end('57014')
       return new Promise<void>((resolve) => ended.addEventListener('abort', () => resolve()))
     }
-    const failure = failureOf(stoppable(work, { timeoutMs: 0, signal: ending.signal }, { stop, absorb }))
+    const failure = failureOf(
+      stoppable(work, { timeoutMs: 0, signal: ending.signal }, { stopped, stop, absorb }),
+    )
     ending.abort()
     expect(await failure).to.have.property('failure', 'cancelled')
   })
@@ -75,7 +84,7 @@ describe('stoppable', () => {
     }
     const absorbed = () => Promise.resolve(order.push('absorbed'))
     const failure = failureOf(
-      stoppable(work, { timeoutMs: 0, signal: ending.signal }, { stop, absorb: absorbed }),
+      stoppable(work, { timeoutMs: 0, signal: ending.signal }, { stopped, stop, absorb: absorbed }),
     )
     ending.abort()
     await failure

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ENGINES } from '../../../lib/migrations/engines.js'
 import { splitStatements, summaryOf } from '../../../lib/migrations/sql/statements.js'
 
 type Case = readonly [sql: string, statements: readonly string[]]
@@ -115,25 +116,28 @@ describe('splitStatements', () => {
   for (const dialect of ['postgres', 'mysql'] as const)
     for (const [sql, statements] of [...BOTH, ...(dialect === 'postgres' ? POSTGRES : MYSQL)])
       it(`${dialect}: ${JSON.stringify(sql)}`, () => {
-        const script = splitStatements(sql, dialect)
+        const script = splitStatements(sql, ENGINES[dialect].syntax)
         expect(script.problem).to.equal(undefined)
         expect(script.statements.map(({ text }) => text)).to.deep.equal(statements)
       })
 
   for (const [dialect, sql, line, problem] of TORN)
     it(`${dialect}: ${JSON.stringify(sql)}: ${problem}`, () => {
-      expect(splitStatements(sql, dialect).problem).to.deep.equal({ line, text: problem })
+      expect(splitStatements(sql, ENGINES[dialect].syntax).problem).to.deep.equal({ line, text: problem })
     })
 
   it('tells the line each statement starts on', () => {
-    const { statements } = splitStatements('-- one\nSELECT\n1;\n\n/* x\n */ SELECT 2; SELECT 3', 'postgres')
+    const { statements } = splitStatements(
+      '-- one\nSELECT\n1;\n\n/* x\n */ SELECT 2; SELECT 3',
+      ENGINES.postgres.syntax,
+    )
     expect(statements.map(({ line }) => line)).to.deep.equal([2, 6, 6])
   })
 
   it('reads a megabyte in a string without trouble', () => {
     const text = `INSERT INTO t VALUES ('${"x''".repeat(400_000)}')`
-    expect(splitStatements(`${text}; SELECT 2`, 'postgres').statements).to.have.length(2)
-    expect(splitStatements(`${text}; SELECT 2`, 'mysql').statements).to.have.length(2)
+    expect(splitStatements(`${text}; SELECT 2`, ENGINES.postgres.syntax).statements).to.have.length(2)
+    expect(splitStatements(`${text}; SELECT 2`, ENGINES.mysql.syntax).statements).to.have.length(2)
   })
 })
 
@@ -141,7 +145,7 @@ describe('summaryOf', () => {
   it('leaves literals out and cuts what is long', () => {
     const [short, long] = splitStatements(
       "INSERT INTO t (a, b) VALUES ('secret', 1); SELECT " + 'a, '.repeat(90) + 'b',
-      'postgres',
+      ENGINES.postgres.syntax,
     ).statements
     expect(short && summaryOf(short)).to.equal("INSERT INTO t (a, b) VALUES ('…', 1)")
     expect(long && summaryOf(long)).to.have.length.at.most(72)

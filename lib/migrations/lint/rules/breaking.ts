@@ -1,7 +1,7 @@
 import { Cursor, hasWords, isWord } from '../../sql/cursor.js'
-import type { Dialect } from '../../files/dialect.js'
 import type { Rule } from './lint-rule.js'
 import type { Statement } from '../../sql/statements.js'
+import type { Syntax } from '../../sql/syntax.js'
 import type { Token } from '../../sql/tokens.js'
 import { addedColumns, alteredColumn, alterTable, createIndex, dropped } from '../../sql/statement-shape.js'
 import { actionsOnOldTables, toldBy } from './old-tables.js'
@@ -14,10 +14,10 @@ export const BREAKING_RULES: readonly Rule[] = [
     check: (statement, file) => {
       const actions = actionsOnOldTables(statement, file)
       const computed = actions
-        .flatMap((action) => addedColumns(action, file.dialect))
+        .flatMap((action) => addedColumns(action, file.engine.syntax))
         .filter(({ definition }) => hasWords(definition, 'GENERATED'))
         .map(({ name }) => name)
-      const gone = actions.flatMap((action) => droppedColumn(action, file.dialect) ?? [])
+      const gone = actions.flatMap((action) => droppedColumn(action, file.engine.syntax) ?? [])
       return gone.some((name) => !computed.includes(name))
         ? 'code that still reads or writes the column fails, and its data is gone: drop it one release after the code stopped using it'
         : undefined
@@ -87,8 +87,8 @@ export const BREAKING_RULES: readonly Rule[] = [
   {
     name: 'adding-required-field',
     level: 'danger',
-    check: toldBy((action, { dialect }) =>
-      addedColumns(action, dialect).some(({ definition }) => isRequired(definition))
+    check: toldBy((action, { engine }) =>
+      addedColumns(action, engine.syntax).some(({ definition }) => isRequired(definition))
         ? 'fails where the table has rows, and code that still runs does not fill it: give it a DEFAULT, or let it be NULL at first'
         : undefined,
     ),
@@ -109,15 +109,10 @@ const RENAMED_COLUMN =
 const RENAMED_TABLE =
   'code that still uses the old name fails at once: make a new table and write both, or leave a view under the old name'
 
-const NOT_A_COLUMN = {
-  postgres: ['CONSTRAINT'],
-  mysql: ['CONSTRAINT', 'INDEX', 'KEY', 'PRIMARY', 'FOREIGN', 'CHECK', 'PARTITION', 'PERIOD', 'SYSTEM'],
-} as const
-
-function droppedColumn(action: readonly Token[], dialect: Dialect): string | undefined {
+function droppedColumn(action: readonly Token[], syntax: Syntax): string | undefined {
   const cursor = new Cursor(action)
   if (!cursor.take('DROP')) return undefined
-  const isColumn = cursor.take('COLUMN') || !NOT_A_COLUMN[dialect].some((word) => cursor.sees(word))
+  const isColumn = cursor.take('COLUMN') || !syntax.notDroppedColumns.some((word) => cursor.sees(word))
   cursor.take('IF', 'EXISTS')
   return isColumn ? (cursor.name() ?? '') : undefined
 }

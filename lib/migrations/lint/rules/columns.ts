@@ -50,17 +50,10 @@ export const COLUMN_RULES: readonly Rule[] = [
   {
     name: 'identifier-too-long',
     level: 'danger',
-    check: ({ tokens, dialect }) => {
-      const [longest, unit] = dialect === 'postgres' ? [63, 'bytes'] : [64, 'characters']
-      const isLong = tokens.some(
-        ({ kind, value }) =>
-          (kind === 'word' || kind === 'quoted') &&
-          (dialect === 'postgres' ? Buffer.byteLength(value) : [...value].length) > longest,
-      )
-      return isLong
-        ? `a name is longer than ${longest} ${unit}: PostgreSQL cuts it off silently, MySQL refuses it; shorten it`
-        : undefined
-    },
+    check: ({ tokens }, { engine }) =>
+      tokens.some(({ kind, value }) => (kind === 'word' || kind === 'quoted') && engine.isNameTooLong(value))
+        ? `a name is longer than ${engine.longestName}: PostgreSQL cuts it off silently, MySQL refuses it; shorten it`
+        : undefined,
   },
   {
     name: 'require-enum-value-ordering',
@@ -115,7 +108,7 @@ function typed(
 function columnsOf(statement: Statement): readonly Column[] {
   const created = createTable(statement)?.columns ?? []
   const altered = (alterTable(statement)?.actions ?? []).flatMap((action) => [
-    ...addedColumns(action, statement.dialect),
+    ...addedColumns(action, statement.syntax),
     ...retyped(alteredColumn(action)),
   ])
   return [...created, ...altered]

@@ -1,5 +1,6 @@
 import type { Dialect } from '../../files/dialect.js'
 import type { Statement } from '../../sql/statements.js'
+import type { EngineLint } from './engine-lint.js'
 
 /**
  * How much a finding matters. `refuse`: the engine does not run the file. `danger`: it blocks or breaks what is running
@@ -9,7 +10,7 @@ export type Level = 'refuse' | 'danger' | 'advice'
 
 /** What a rule may know beside the statement it looks at. */
 export interface FileFacts {
-  readonly dialect: Dialect
+  readonly engine: EngineLint
   readonly direction: 'up' | 'down'
   readonly statements: readonly Statement[]
   /** The CREATE, ALTER, DROP, RENAME and TRUNCATE statements in front of the one that is looked at. */

@@ -1,7 +1,7 @@
 import { hasWords, indexOfWords, isWord } from '../../sql/cursor.js'
 import type { FileFacts, Rule } from './lint-rule.js'
 import type { Token } from '../../sql/tokens.js'
-import { addedColumns, alteredColumn, type Column, typeOf } from '../../sql/statement-shape.js'
+import { addedColumns, addedConstraint, type Column, typeOf } from '../../sql/statement-shape.js'
 import { toldBy } from './old-tables.js'
 
 /** Statements that write every row of a table anew while everybody else is kept out of it. */
@@ -10,8 +10,8 @@ export const REWRITE_RULES: readonly Rule[] = [
     name: 'adding-field-with-default',
     level: 'danger',
     dialect: 'postgres',
-    check: toldBy((action) =>
-      addedColumns(action, 'postgres').some(({ definition }) => hasVolatileDefault(definition))
+    check: toldBy((action, { engine }) =>
+      addedColumns(action, engine.syntax).some(({ definition }) => hasVolatileDefault(definition))
         ? 'computes the default for every row, rewriting the table under a lock: add the column without it, ' +
           'SET DEFAULT for new rows, and fill the old ones in batches'
         : undefined,
@@ -21,7 +21,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     name: 'adding-stored-generated-column',
     level: 'danger',
     check: toldBy((action, file) =>
-      addedColumns(action, file.dialect).some(
+      addedColumns(action, file.engine.syntax).some(
         (column) => isStored(column.definition) && !isSearchVector(column),
       )
         ? rewriting(file, ROWS_PER_SECOND)
@@ -34,7 +34,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     level: 'advice',
     dialect: 'postgres',
     check: toldBy((action, file) =>
-      addedColumns(action, file.dialect).some(
+      addedColumns(action, file.engine.syntax).some(
         (column) => isStored(column.definition) && isSearchVector(column),
       )
         ? rewriting(file, VECTORS_PER_SECOND)
@@ -44,8 +44,8 @@ export const REWRITE_RULES: readonly Rule[] = [
   {
     name: 'adding-auto-increment-column',
     level: 'danger',
-    check: toldBy((action, { dialect }) =>
-      addedColumns(action, dialect).some(
+    check: toldBy((action, { engine }) =>
+      addedColumns(action, engine.syntax).some(
         (column) =>
           SERIALS.includes(typeOf(column).name) ||
           hasWords(column.definition, 'AS', 'IDENTITY') ||
@@ -56,28 +56,25 @@ export const REWRITE_RULES: readonly Rule[] = [
     ),
   },
   {
-    name: 'changing-column-type',
+    name: 'adding-primary-key-constraint',
     level: 'danger',
-    check: toldBy((action, { dialect }) => {
-      const { change = [] } = alteredColumn(action) ?? {}
-      const changes =
-        dialect === 'postgres'
-          ? hasWords(change.slice(0, 1), 'TYPE') || hasWords(change.slice(0, 3), 'SET', 'DATA', 'TYPE')
-          : isWord(action[0], 'MODIFY') || isWord(action[0], 'CHANGE')
-      return changes
-        ? 'may rewrite the table under a lock, and code that runs reads the old type: add a column of the new type, ' +
-            'write both, fill it in batches, then switch'
-        : undefined
+    check: toldBy((action, { engine }) => {
+      const constraint = addedConstraint(action)
+      const isKey =
+        addedColumns(action, engine.syntax).some(({ definition }) =>
+          hasWords(definition, 'PRIMARY', 'KEY'),
+        ) ||
+        (constraint?.kind === 'PRIMARY' && !hasWords(constraint.definition, 'USING', 'INDEX'))
+      return isKey ? engine.primaryKey : undefined
     }),
   },
   {
-    name: 'adding-volatile-default',
+    name: 'changing-column-type',
     level: 'danger',
-    dialect: 'mysql',
-    check: toldBy((action) =>
-      addedColumns(action, 'mysql').some(({ definition }) => isExpression(definition))
-        ? 'computes the default for every row, copying the table, and breaks statement-based replication: add the ' +
-          'column without it, set the default for new rows, and fill the old ones in batches'
+    check: toldBy((action, { engine }) =>
+      engine.changesColumnType(action)
+        ? 'may rewrite the table under a lock, and code that runs reads the old type: add a column of the new type, ' +
+          'write both, fill it in batches, then switch'
         : undefined,
     ),
   },
@@ -142,10 +139,4 @@ function isVolatileCall(token: Token, at: number, tokens: readonly Token[]): boo
   const isType = isWord(tokens[at - 1], ':') || isWord(tokens[at - 1], 'AS')
   if (isType || NOT_CALLED.includes(token.value) || TAKES_PRECISION.includes(token.value)) return false
   return !(STABLE.includes(token.value) && isWord(tokens[at + 2], ')'))
-}
-
-/** MySQL takes an expression as a default only in parentheses; MariaDB takes `uuid()` without. */
-function isExpression(definition: readonly Token[]): boolean {
-  const value = definition[indexOfWords(definition, 'DEFAULT') + 1]
-  return hasWords(definition, 'DEFAULT') && (isWord(value, '(') || isWord(value, 'UUID'))
 }

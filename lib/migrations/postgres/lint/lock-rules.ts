@@ -1,6 +1,7 @@
-import { detached, isOn, reindexed } from '../../sql/non-transactional.js'
+import { detached, isOn, reindexed } from '../sql/non-transactional.js'
+import { postgresSyntax } from '../sql/syntax.js'
 import { Cursor, hasWords, isWord } from '../../sql/cursor.js'
-import type { Rule } from './lint-rule.js'
+import type { Rule } from '../../lint/rules/lint-rule.js'
 import type { Statement } from '../../sql/statements.js'
 import {
   addedColumns,
@@ -10,7 +11,7 @@ import {
   createIndex,
   dropped,
 } from '../../sql/statement-shape.js'
-import { actionsOnOldTables, toldBy } from './old-tables.js'
+import { actionsOnOldTables, toldBy } from '../../lint/rules/old-tables.js'
 
 const NEXT_FILE = 'run VALIDATE CONSTRAINT in a file of its own'
 
@@ -66,7 +67,7 @@ export const LOCK_RULES: readonly Rule[] = [
     level: 'danger',
     dialect: 'postgres',
     check: toldBy((action) => {
-      const adds = addedColumns(action, 'postgres').some(({ definition }) =>
+      const adds = addedColumns(action, postgresSyntax).some(({ definition }) =>
         hasWords(definition, 'REFERENCES'),
       )
       const constraint = addedConstraint(action)
@@ -100,25 +101,11 @@ export const LOCK_RULES: readonly Rule[] = [
     check: toldBy((action) => {
       const constraint = addedConstraint(action)
       const isUnique =
-        addedColumns(action, 'postgres').some(({ definition }) => hasWords(definition, 'UNIQUE')) ||
+        addedColumns(action, postgresSyntax).some(({ definition }) => hasWords(definition, 'UNIQUE')) ||
         (constraint?.kind === 'UNIQUE' && !hasWords(constraint.definition, 'USING', 'INDEX'))
       return isUnique
         ? 'builds its index under a lock: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … UNIQUE USING INDEX'
         : undefined
-    }),
-  },
-  {
-    name: 'adding-primary-key-constraint',
-    level: 'danger',
-    check: toldBy((action, { dialect }) => {
-      const constraint = addedConstraint(action)
-      const isKey =
-        addedColumns(action, dialect).some(({ definition }) => hasWords(definition, 'PRIMARY', 'KEY')) ||
-        (constraint?.kind === 'PRIMARY' && !hasWords(constraint.definition, 'USING', 'INDEX'))
-      if (!isKey) return undefined
-      return dialect === 'postgres'
-        ? 'builds its index under a lock: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … PRIMARY KEY USING INDEX'
-        : 'rewrites the table in the order of the new key: plan it for a quiet hour, or make a new table'
     }),
   },
   {

@@ -1,11 +1,30 @@
-import { Cursor, hasWords, isWord } from '../../sql/cursor.js'
-import type { Rule } from './lint-rule.js'
+import { Cursor, hasWords, indexOfWords, isWord } from '../../sql/cursor.js'
+import type { Rule } from '../../lint/rules/lint-rule.js'
+import { mysqlSyntax } from '../sql/syntax.js'
 import type { Statement } from '../../sql/statements.js'
-import { addedConstraint, alterTable, createIndex, createTable, isDdl } from '../../sql/statement-shape.js'
-import { actionsOnOldTables, toldBy } from './old-tables.js'
+import type { Token } from '../../sql/tokens.js'
+import {
+  addedColumns,
+  addedConstraint,
+  alterTable,
+  createIndex,
+  createTable,
+  isDdl,
+} from '../../sql/statement-shape.js'
+import { actionsOnOldTables, toldBy } from '../../lint/rules/old-tables.js'
 
 /** MySQL commits each DDL statement by itself and copies tables where PostgreSQL only locks them. */
 export const MYSQL_RULES: readonly Rule[] = [
+  {
+    name: 'torn-body',
+    level: 'refuse',
+    dialect: 'mysql',
+    bothWays: true,
+    check: ({ tokens }) =>
+      isWord(tokens[0], 'END')
+        ? 'starts with END: put the body of the routine or trigger between BEGIN and END'
+        : undefined,
+  },
   {
     name: 'one-ddl-per-file',
     level: 'danger',
@@ -114,6 +133,17 @@ export const MYSQL_RULES: readonly Rule[] = [
         ? 'cannot hold every character: utf8mb4'
         : undefined,
   },
+  {
+    name: 'adding-volatile-default',
+    level: 'danger',
+    dialect: 'mysql',
+    check: toldBy((action) =>
+      addedColumns(action, mysqlSyntax).some(({ definition }) => isExpression(definition))
+        ? 'computes the default for every row, copying the table, and breaks statement-based replication: add the ' +
+          'column without it, set the default for new rows, and fill the old ones in batches'
+        : undefined,
+    ),
+  },
 ]
 
 /** Things whose second creation or removal answers with an error that recovery does not know. */
@@ -175,4 +205,10 @@ function setting(tokens: Statement['tokens'], name: string, values: readonly str
     const value = isWord(tokens[at + 1], '=') ? tokens[at + 2] : tokens[at + 1]
     return value !== undefined && (values === undefined || values.includes(value.value.toUpperCase()))
   })
+}
+
+/** MySQL takes an expression as a default only in parentheses; MariaDB takes `uuid()` without. */
+function isExpression(definition: readonly Token[]): boolean {
+  const value = definition[indexOfWords(definition, 'DEFAULT') + 1]
+  return hasWords(definition, 'DEFAULT') && (isWord(value, '(') || isWord(value, 'UUID'))
 }

@@ -1,7 +1,7 @@
-import { Cursor, hasWords, indexOfWords, isWord } from './cursor.js'
-import type { Statement } from './statements.js'
-import type { Token } from './tokens.js'
-import { alterTable, type CreateIndex, createIndex, dropped } from './statement-shape.js'
+import { Cursor, hasWords, indexOfWords, isWord } from '../../sql/cursor.js'
+import type { Statement } from '../../sql/statements.js'
+import type { Token } from '../../sql/tokens.js'
+import { alterTable, type CreateIndex, createIndex, dropped } from '../../sql/statement-shape.js'
 
 type Path = readonly string[]
 
@@ -15,7 +15,6 @@ export type NonTransactional =
 
 /** What `statement` is when it must be the only one of its file; undefined for any that can share a transaction. */
 export function nonTransactionalOf(statement: Statement): NonTransactional | undefined {
-  if (statement.dialect !== 'postgres') return undefined
   const [verb] = statement.tokens
   if (isWord(verb, 'VACUUM')) return { kind: 'vacuum' }
   if (isWord(verb, 'CLUSTER') && statement.tokens.length === 1) return { kind: 'vacuum' }

@@ -1,0 +1,34 @@
+import { Unimplemented } from '../errors.js'
+import type { Dialect } from './files/dialect.js'
+import { mysql } from './mysql/engine.js'
+import { postgres } from './postgres/engine.js'
+import type { Engine } from './session/engine.js'
+
+/** Every engine that runs versioned SQL. */
+export const ENGINES: Readonly<Record<Dialect, Engine>> = { postgres, mysql }
+
+export const engineOf = (dialect: Dialect): Engine => ENGINES[dialect]
+
+/**
+ * The engine a connection string is for. Nothing of the string is repeated in an error, it may hold a password.
+ * @throws {Unimplemented} for SQLite, which keeps automatic table creation.
+ * @throws {TypeError} for anything else that is neither `postgres://` nor `mysql://`.
+ */
+export function dialectOf(url: string): Dialect {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url.trim())?.[1]?.toLowerCase()
+  const engine = Object.values(ENGINES).find(({ schemes }) => schemes.includes(scheme ?? ''))
+  if (engine !== undefined) return engine.dialect
+  if (SQLITE_SCHEMES.includes(scheme ?? '') || SQLITE_FILE.test(url))
+    throw new Unimplemented(
+      'migrations: SQLite runs no versioned SQL. It is for development and tests, where tables are created ' +
+        'automatically from the entities; use PostgreSQL or MySQL to run migrations',
+    )
+  if (scheme === 'fsnotify')
+    throw new TypeError(
+      'migrations: an fsnotify:// string names a file: hand over what resolveDsn of ashlar/persistence reads in it',
+    )
+  throw new TypeError('migrations: the connection string must start with postgres:// or mysql://')
+}
+
+const SQLITE_SCHEMES = ['sqlite', 'sqlite3', 'file']
+const SQLITE_FILE = /^:memory:$|\.(db|sqlite|sqlite3)$/i

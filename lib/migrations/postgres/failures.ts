@@ -1,0 +1,36 @@
+import { VERSION_TABLE } from '../files/names.js'
+import type { EngineFailures } from '../session/engine-failures.js'
+
+export const postgresFailures: EngineFailures = {
+  server: 'PostgreSQL',
+  failureOf: ({ severity }, code) => {
+    if (code === INSUFFICIENT_PRIVILEGE) return 'denied'
+    if (code === READ_ONLY_TRANSACTION) return 'readOnly'
+    // An error that does not come from the server has no severity. The server writes its severity in its own language.
+    return severity === undefined || GONE.test(code) ? 'connection' : 'failed'
+  },
+  lockTimeouts: ['55P03'],
+  stopped: ['57014'],
+  writable:
+    'The database takes no writes: hand over the address of the primary, or turn default_transaction_read_only off for this database and user',
+  rights: (purpose, schema) =>
+    purpose === 'read'
+      ? `grant it USAGE on schema ${schema} and SELECT on ${schema}.${VERSION_TABLE}`
+      : `connect as the owner of schema ${schema} and its tables, or grant it USAGE and CREATE on the schema` +
+        ' (CREATE on the database while the schema is not there)',
+  connection: [
+    [
+      /^(28000|28P01)$/,
+      'check user and password of the connection string, and that the server lets them in from here',
+    ],
+    [/^42501$/, 'let the owner of the database grant the user the right to connect to it'],
+    [/^3D000$/, 'create the database first, or name another'],
+    [/^53300$/, 'run again when connections are free'],
+    [/^57P0[123]$/, 'run again when the server has started'],
+  ],
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501'
+const READ_ONLY_TRANSACTION = '25006'
+/** The connection, a shutdown or an administrator, a session that was idle or a transaction that was open for too long. */
+const GONE = /^08|^57P0[1235]|^25P0[34]/

@@ -1,0 +1,32 @@
+import type { EngineLint } from '../../lint/rules/engine-lint.js'
+import { Cursor, hasWords } from '../../sql/cursor.js'
+import { alteredColumn } from '../../sql/statement-shape.js'
+import { postgresSyntax } from '../sql/syntax.js'
+import { LOCK_RULES } from './lock-rules.js'
+import { POSTGRES_RULES } from './postgres-rules.js'
+
+export const postgresLint: EngineLint = {
+  syntax: postgresSyntax,
+  rules: [...POSTGRES_RULES, ...LOCK_RULES],
+  controlsTransaction: ({ tokens }) => {
+    const cursor = new Cursor(tokens)
+    return cursor.sees('END') || cursor.sees('ABORT') || cursor.sees('PREPARE', 'TRANSACTION')
+  },
+  clientCommand: ({ tokens }) =>
+    tokens.some(({ text, kind }) => kind === 'symbol' && text === '\\')
+      ? 'backslash commands belong to psql, not to SQL: take them out'
+      : undefined,
+  leavesTheDatabase: ({ tokens }) =>
+    new Cursor(tokens).sees('ALTER', 'SYSTEM')
+      ? 'changes the whole server, which no migration can undo: do it outside of the migrations'
+      : undefined,
+  serverWide: ['DATABASE', 'TABLESPACE'],
+  isNameTooLong: (name) => Buffer.byteLength(name) > 63,
+  longestName: '63 bytes',
+  changesColumnType: (action) => {
+    const { change = [] } = alteredColumn(action) ?? {}
+    return hasWords(change.slice(0, 1), 'TYPE') || hasWords(change.slice(0, 3), 'SET', 'DATA', 'TYPE')
+  },
+  primaryKey:
+    'builds its index under a lock: CREATE UNIQUE INDEX CONCURRENTLY first, then ADD CONSTRAINT … PRIMARY KEY USING INDEX',
+}

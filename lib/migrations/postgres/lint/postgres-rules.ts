@@ -1,0 +1,28 @@
+import type { Rule } from '../../lint/rules/lint-rule.js'
+import { nonTransactionalOf } from '../sql/non-transactional.js'
+
+/** What PostgreSQL cannot run as it is written. */
+export const POSTGRES_RULES: readonly Rule[] = [
+  {
+    name: 'non-transactional',
+    level: 'refuse',
+    dialect: 'postgres',
+    bothWays: true,
+    check: (statement, { statements }) =>
+      statements.length > 1 && nonTransactionalOf(statement) !== undefined
+        ? 'cannot run inside of a transaction: it must be the only statement in its file, put the others into files of their own'
+        : undefined,
+  },
+  {
+    name: 'index-needs-a-name',
+    level: 'refuse',
+    dialect: 'postgres',
+    bothWays: true,
+    check: (statement) => {
+      const nonTransactional = nonTransactionalOf(statement)
+      return nonTransactional?.kind === 'createIndex' && nonTransactional.index === ''
+        ? 'name the index: without a name, what a failed run leaves behind cannot be found and dropped'
+        : undefined
+    },
+  },
+]

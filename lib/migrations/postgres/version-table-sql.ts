@@ -1,0 +1,23 @@
+import type { VersionTableSql } from '../session/engine.js'
+
+export const postgresVersionTable: VersionTableSql = {
+  definition: `(
+    version integer PRIMARY KEY,
+    name text NOT NULL,
+    checksum text,
+    dirty boolean NOT NULL DEFAULT false,
+    statements_done integer NOT NULL DEFAULT 0,
+    up_sql text,
+    down_sql text,
+    error text,
+    applied_at timestamptz NOT NULL
+  )`,
+  // The settings of the database or the role say how a time is written. A session that reads leaves them alone.
+  appliedAt: `to_char(applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  now: 'clock_timestamp()',
+  replace: (columns) => [
+    'INSERT',
+    `ON CONFLICT (version) DO UPDATE SET ${columns.map((column) => `${column} = EXCLUDED.${column}`).join(', ')}`,
+  ],
+  inSchema: (schema) => ['table_schema = ?', [schema]],
+}

@@ -1,0 +1,40 @@
+import { DeclarationError } from '../errors.js'
+import { dialectOf, engineOf } from './engines.js'
+import {
+  DEFAULT_CONCURRENT_TIMEOUT_MS,
+  DEFAULT_LOCK_TIMEOUT_MS,
+  DEFAULT_STATEMENT_TIMEOUT_MS,
+  DEFAULT_WAIT_TIMEOUT_MS,
+  type MigrateOptions,
+  type ResolvedOptions,
+} from './session/options.js'
+
+/** @throws {DeclarationError} with every option that cannot be used. */
+export function resolveOptions(options: MigrateOptions): ResolvedOptions {
+  const engine = engineOf(dialectOf(options.url))
+  const schema = engine.schemaOf(options.schema, options.module)
+  const times = {
+    lockTimeoutMs: options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS,
+    statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
+    concurrentTimeoutMs: options.concurrentTimeoutMs ?? DEFAULT_CONCURRENT_TIMEOUT_MS,
+    waitTimeoutMs: options.waitTimeoutMs ?? DEFAULT_WAIT_TIMEOUT_MS,
+  }
+  const problems = Object.entries(times)
+    .filter(([, value]) => !Number.isInteger(value) || value < 1 || value > LONGEST_MS)
+    .map(([name]) => `${name} is a whole number of milliseconds from 1 to ${LONGEST_MS}`)
+  problems.push(...engine.schemaProblems(options.schema, schema))
+  if (problems.length > 0) throw new DeclarationError('migrations', problems)
+  return {
+    ...times,
+    url: options.url.trim(),
+    engine,
+    files: options.files,
+    module: options.module ?? options.schema ?? 'the database',
+    schema,
+    signal: options.signal,
+    report: options.onProgress ?? (() => undefined),
+  }
+}
+
+/** The largest number that PostgreSQL takes for a timeout. */
+const LONGEST_MS = 2_147_483_647

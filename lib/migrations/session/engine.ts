@@ -1,0 +1,58 @@
+import type { EngineFiles } from '../files/engine-files.js'
+import type { EngineLint } from '../lint/rules/engine-lint.js'
+import type { Syntax } from '../sql/syntax.js'
+import type { EngineFailures } from './engine-failures.js'
+import type { ResolvedOptions } from './options.js'
+import type { Session } from './session.js'
+import type { Step } from './step.js'
+import type { AppliedVersion, VersionRow } from './version-table.js'
+
+/** What a session is opened for. One that reads leaves every setting alone. */
+export type Purpose = 'change' | 'read'
+
+/** Everything about migrations that differs between the database engines. */
+export interface Engine extends EngineFiles {
+  readonly syntax: Syntax
+  readonly lint: EngineLint
+  readonly failures: EngineFailures
+  readonly versionTable: VersionTableSql
+  /** What a connection string for this engine may start with, before `://`. */
+  readonly schemes: readonly string[]
+  /** Whether DDL is part of the transaction that it runs in. */
+  readonly hasTransactionalDdl: boolean
+  /** Where the files run; empty for the database of the connection string. */
+  readonly schemaOf: (said: string | undefined, module: string | undefined) => string
+  /** What is wrong with the schema that the options name. */
+  readonly schemaProblems: (said: string | undefined, schema: string) => readonly string[]
+  /** @throws {MigrationError} without a connection. */
+  readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>
+  /** Applies a version, after whatever an earlier run left of it. */
+  readonly up: (step: Step, row: VersionRow, previous: AppliedVersion | undefined) => Promise<void>
+  /** Rolls a version back. */
+  readonly down: (step: Step, previous: AppliedVersion) => Promise<void>
+  /**
+   * Whether nothing is there of a version whose way up failed.
+   * @throws {MigrationError} when only the way up can finish what is there.
+   */
+  readonly isNeverApplied: (step: Step, row: AppliedVersion) => Promise<boolean>
+  /** Whether a rollback that was interrupted has undone so much that it has to be finished. */
+  readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
+  /** Finishes such a rollback. */
+  readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
+  /** Indexes of the module that no query can use, one line each. */
+  readonly unusableIndexes: (session: Session) => Promise<readonly string[]>
+}
+
+/** The version table in the engine's SQL. */
+export interface VersionTableSql {
+  /** Columns and options for CREATE TABLE. */
+  readonly definition: string
+  /** `applied_at` as it is read, whatever the settings of the session. */
+  readonly appliedAt: string
+  /** The server's clock in UTC. */
+  readonly now: string
+  /** Verb and ending of the INSERT that replaces a row of the same version. */
+  readonly replace: (columns: readonly string[]) => readonly [verb: string, ending: string]
+  /** The schema as a condition on `table_schema`, with the values it needs. */
+  readonly inSchema: (schema: string) => readonly [condition: string, values: readonly string[]]
+}
