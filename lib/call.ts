@@ -20,6 +20,12 @@ export class Metadata {
     return this.#values.get(name.toLowerCase()) ?? []
   }
 
+  /** The first of these names that has several values. @param names - in lower case. */
+  repeatedOf(names: readonly string[]): string | undefined {
+    for (const name of names) if ((this.#values.get(name)?.length ?? 0) > 1) return name
+    return undefined
+  }
+
   set(name: string, value: string): this {
     this.#values.set(name.toLowerCase(), [value])
     return this

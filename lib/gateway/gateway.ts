@@ -38,12 +38,17 @@ interface Prepared extends CallSetup {
  * `app.use(gateway.listener)`, where it hands on what it has no route for.
  */
 export class Gateway {
-  readonly mux = new GatewayMux()
   readonly #options: GatewayOptions
   #prepared: Prepared | undefined
 
-  /** @throws TypeError for CORS options that no browser would accept. */
-  constructor(options: GatewayOptions) {
+  /**
+   * @param mux - the handlers beside the services.
+   * @throws TypeError for CORS options that no browser would accept.
+   */
+  constructor(
+    options: GatewayOptions,
+    readonly mux = new GatewayMux(),
+  ) {
     if (options.cors !== undefined) checkCors(options.cors)
     this.#options = options
   }

@@ -3,7 +3,6 @@ import type { Authenticator } from './authn/authenticator.js'
 import type { Authorizer } from './authz/authorizer.js'
 import type { CircuitBreaker } from './interceptors/circuit-breaker.js'
 import type { Deadline } from './chain/deadline.js'
-import type { Handler } from './chain/handler.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
 import type { Identity } from './interceptors/rate-limit.js'
 import type { Logger } from './observability/logger.js'
@@ -14,12 +13,12 @@ import type { RuleSet } from './authz/rules.js'
 import type { Telemetry } from './observability/telemetry.js'
 import type { UserInterceptor } from './chain/user-interceptor.js'
 
-/** What the links of the chain work with. An absent part leaves its link passing through. */
+/** What the interceptors of the chain work with. The interceptor of an absent part is left out. */
 export interface ChainParts {
   readonly logger: Logger
-  readonly telemetryOf: () => Telemetry | undefined
+  readonly telemetry: Telemetry | undefined
   readonly timeoutMsOf: (method: Method) => number
-  /** The times of the calls that are not answered yet. */
+  /** The times of the calls that go on. */
   readonly openCalls: Set<Deadline>
   readonly rateLimiter: RateLimiter | undefined
   readonly identity: Identity
@@ -27,7 +26,6 @@ export interface ChainParts {
   readonly rules: RuleSet
   readonly principalFunc: PrincipalFunc
   readonly authorizer: Authorizer
-  readonly handlerOf: (method: Method) => Handler
   readonly interceptors: readonly UserInterceptor[]
   readonly circuitBreaker: CircuitBreaker | undefined
   readonly deduplicationStore: DeduplicationStore

@@ -1,4 +1,4 @@
-import type { Answer, Call, Interceptor, Next } from './chain/interceptor.js'
+import { Chain } from './chain/chain.js'
 import { authentication } from './interceptors/authentication.js'
 import { authorization } from './interceptors/authorization.js'
 import { circuitBreaker } from './interceptors/circuit-breaker.js'
@@ -19,49 +19,29 @@ import { validateOnly } from './interceptors/validate-only.js'
 import { systemReport } from './observability/system-report.js'
 import type { ChainParts } from './chain-parts.js'
 
-type AnyLink = (call: Call, next: Next<Call>) => Answer
-
-/** Links in the order in which a call meets them. `Has` is what the links so far have put on the call. */
-export class Chain<Has extends object = object> {
-  readonly #links: readonly AnyLink[]
-
-  constructor(links: readonly AnyLink[] = []) {
-    this.#links = links
-  }
-
-  /** The chain with one more link inside. Does not compile when the link needs what no link before it adds. */
-  link<Adds extends object, Needs extends object>(
-    interceptor: Interceptor<Adds, Needs> & (Call & Has extends Needs ? unknown : never),
-  ): Chain<Has & Adds> {
-    return new Chain<Has & Adds>([...this.#links, interceptor as unknown as AnyLink])
-  }
-
-  /** Composed once: the links around the handler as one function. */
-  around(handler: Next<Call & Has>): Next<Call> {
-    return this.#links.reduceRight<Next<Call>>(
-      (next, link) => (call) => link(call, next),
-      handler as Next<Call>,
-    )
-  }
-}
-
-/** The framework's chain, outermost first. Every link is always there; one that is not configured passes through. */
-export const frameworkChain = (parts: ChainParts) =>
+/**
+ * The framework's chain, outermost first. What is not configured is left out; what has nothing to do for a method leaves
+ * itself out of the method's calls.
+ */
+export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
   new Chain()
-    .link(tracing(parts.telemetryOf))
-    .link(logging(parts.logger))
-    .link(requestId(parts.timeoutMsOf, parts.openCalls))
-    .link(payloads(parts.logger, parts.redaction))
-    .link(errorMapper(parts.logger))
-    .link(tenantId(parts.authenticator !== undefined))
-    .link(rateLimit(parts.rateLimiter, parts.logger, parts.identity))
-    .link(authentication(parts.authenticator, parts.logger))
-    .link(authorization(parts.rules, parts.principalFunc, parts.authorizer, systemReport(parts.logger)))
-    .link(fieldMask())
-    .link(etag(parts.handlerOf))
-    .link(readMask())
-    .link(validateOnly(parts.handlerOf))
-    .link(idempotency(parts.deduplicationStore, parts.redaction, parts.logger))
-    .link(userInterceptors(parts.interceptors))
-    .link(circuitBreaker(parts.circuitBreaker))
-    .link(timeout())
+    .add('tracing', parts.telemetry && tracing(parts.telemetry))
+    .add('logging', logging(logger))
+    .add('requestId', requestId(parts.timeoutMsOf, parts.openCalls))
+    .add('payloads', payloads(logger, parts.redaction))
+    .add('errorMapper', errorMapper(logger))
+    .add('tenantId', tenantId(parts.authenticator !== undefined))
+    .add('rateLimit', parts.rateLimiter && rateLimit(parts.rateLimiter, logger, parts.identity))
+    .add('authentication', parts.authenticator && authentication(parts.authenticator, logger))
+    .add(
+      'authorization',
+      authorization(parts.rules, parts.principalFunc, parts.authorizer, systemReport(logger)),
+    )
+    .add('fieldMask', fieldMask())
+    .add('etag', etag())
+    .add('readMask', readMask())
+    .add('validateOnly', validateOnly())
+    .add('idempotency', idempotency(parts.deduplicationStore, parts.redaction, logger))
+    .add('userInterceptors', parts.interceptors.length > 0 ? userInterceptors(parts.interceptors) : undefined)
+    .add('circuitBreaker', parts.circuitBreaker && circuitBreaker(parts.circuitBreaker))
+    .add('timeout', timeout())

@@ -1,23 +1,25 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { Unimplemented } from '../errors.js'
 import type { Dispatcher, Incoming } from '../call.js'
-import { Call, type Next, type Reply } from './chain/interceptor.js'
-import type { OperationRunner } from './operations/operation-runner.js'
-import type { Registered } from './methods/registry.js'
-import { isStream } from './chain/reply.js'
+import { Call, type OperationStarter } from './chain/call.js'
+import type { Next } from './chain/interceptor.js'
 import type { Method } from './chain/method.js'
 
-/** What both listeners call: finds the method and sends the call through the composed chain. */
+/** A method and the way of its calls: the chain with the handler inside. */
+export interface Dispatched {
+  readonly method: Method
+  readonly run: Next<Call>
+}
+
+/** What both listeners call: finds the method, once, and runs the call. */
 export const dispatcher = (
-  methodFor: (desc: DescMethod) => Registered | undefined,
-  chain: Next<Call>,
-  runner: OperationRunner,
+  methods: ReadonlyMap<DescMethod, Dispatched>,
+  runner: OperationStarter,
 ): Dispatcher => {
-  const find = (desc: DescMethod): Registered => {
-    const registered = methodFor(desc)
-    if (registered === undefined)
-      throw new Unimplemented(`${desc.parent.typeName}.${desc.name} is not served here`)
-    return registered
+  const find = (desc: DescMethod): Dispatched => {
+    const found = methods.get(desc)
+    if (found === undefined) throw new Unimplemented(`${desc.parent.typeName}.${desc.name} is not served here`)
+    return found
   }
   const callOfOne = async (method: Method, incoming: Incoming, requests: AsyncIterable<Message>) => {
     try {
@@ -31,22 +33,23 @@ export const dispatcher = (
   return {
     readsRest: true,
     unary(incoming, request) {
-      const answer = chain(new Call(find(incoming.method).method, incoming, request, undefined, runner))
-      return answer instanceof Promise ? answer.then(single) : single(answer)
+      const { method, run } = find(incoming.method)
+      const answer = run(new Call(method, incoming, request, undefined, runner))
+      if (answer instanceof Promise)
+        return answer.then((reply) => (Symbol.asyncIterator in reply ? onlyOne(reply) : reply))
+      return Symbol.asyncIterator in answer ? onlyOne(answer) : answer
     },
     async *stream(incoming, requests) {
-      const { method } = find(incoming.method)
+      const { method, run } = find(incoming.method)
       const call = method.clientStreams
         ? new Call(method, incoming, undefined, requests, runner)
         : await callOfOne(method, incoming, requests)
-      const reply = await chain(call)
-      if (isStream(reply)) yield* reply
+      const reply = await run(call)
+      if (Symbol.asyncIterator in reply) yield* reply
       else yield reply
     },
   }
 }
-
-const single = (reply: Reply): Message | Promise<Message> => (isStream(reply) ? onlyOne(reply) : reply)
 
 const onlyOne = async (messages: AsyncIterable<Message>): Promise<Message> => {
   for await (const message of messages) return message

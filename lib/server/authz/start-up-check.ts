@@ -9,7 +9,7 @@ import { isDeclared, type RuleSet } from './rules.js'
  * @param recorded - full names of methods that are served without a descriptor.
  * @param resourceTypeOf - the resource that a service keeps, for what to write.
  */
-export const authorizationGate = (
+export const startUpCheck = (
   methods: ReadonlyMap<string, DescMethod>,
   recorded: readonly string[],
   rules: RuleSet,

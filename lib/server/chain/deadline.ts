@@ -21,7 +21,7 @@ export class Deadline {
   #reason: AshlarError | undefined
   #isOver = false
   #isWatched = false
-  #watchers: OnEnd[] = []
+  readonly #watchers = new Set<OnEnd>()
 
   /**
    * @param at - milliseconds since the epoch, undefined for no deadline.
@@ -73,16 +73,9 @@ export class Deadline {
   /** Calls back when the time is over, at once when it is. @returns what takes that back. */
   onEnd(callback: OnEnd): () => void {
     const { ended } = this
-    if (ended !== undefined) {
-      callback(ended)
-      return () => {}
-    }
-    this.#watchers.push(callback)
-    this.#watch()
-    return () => {
-      const index = this.#watchers.indexOf(callback)
-      if (index >= 0) this.#watchers.splice(index, 1)
-    }
+    if (ended === undefined) this.#watch(callback)
+    else callback(ended)
+    return () => void this.#watchers.delete(callback)
   }
 
   /**
@@ -91,17 +84,20 @@ export class Deadline {
    */
   bound<T>(work: Promise<T>, isHeard = false): Promise<T> {
     return new Promise((resolve, reject) => {
-      const stop = this.onEnd((reason) => {
+      const tooLate: OnEnd = (reason) => {
         if (isHeard && !this.cancelled) setImmediate(reject, reason)
         else reject(reason)
-      })
+      }
+      const { ended } = this
+      if (ended === undefined) this.#watch(tooLate)
+      else tooLate(ended)
       work.then(
         (value) => {
-          stop()
+          this.#watchers.delete(tooLate)
           resolve(value)
         },
         (error: unknown) => {
-          stop()
+          this.#watchers.delete(tooLate)
           reject(error as Error)
         },
       )
@@ -127,12 +123,13 @@ export class Deadline {
   clear(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#watchers = []
+    this.#watchers.clear()
     if (this.#isWatched) this.#caller.onGone(undefined)
   }
 
   /** A timer runs only where somebody waits to be told. */
-  #watch(): void {
+  #watch(callback?: OnEnd): void {
+    if (callback !== undefined && !this.#isOver) this.#watchers.add(callback)
     if (this.#isWatched || this.#isOver) return
     this.#isWatched = true
     this.#caller.onGone(() => this.#finish(this.ended as AshlarError))
@@ -147,7 +144,9 @@ export class Deadline {
     this.#reason = reason
     clearTimeout(this.#timer)
     this.#abort(reason)
-    for (const callback of this.#watchers.splice(0)) callback(reason)
+    const watchers = [...this.#watchers]
+    this.#watchers.clear()
+    for (const callback of watchers) callback(reason)
   }
 
   /** A caller that went away is the standard AbortError, which says so to whatever listens. */

@@ -9,7 +9,8 @@ import {
   type MessageShape,
 } from '@bufbuild/protobuf'
 import type { ServerCall } from '../../call.js'
-import type { Answer, Call } from './interceptor.js'
+import type { Call } from './call.js'
+import type { Answer, Next } from './interceptor.js'
 
 /** What finally answers a method, seen from the chain. */
 export interface Handler {
@@ -22,15 +23,17 @@ export interface Handler {
   run(call: ServerCall & Call): Answer
 }
 
-/** Runs the handler, and leaves on the call whether it is still at work. */
-export const handle = (handler: Handler, call: ServerCall & Call): Answer => {
-  const reply = handler.run(call)
-  const handling = { settled: !(reply instanceof Promise), reply }
-  call.handling = handling
-  const settle = () => void (handling.settled = true)
-  if (reply instanceof Promise) reply.then(settle, settle)
-  return reply
-}
+/** The innermost step of the chain: runs the handler, and leaves on the call whether it is still at work. */
+export const handling =
+  (handler: Handler): Next<ServerCall & Call> =>
+  (call) => {
+    const reply = handler.run(call)
+    const state = { settled: !(reply instanceof Promise), reply }
+    call.handling = state
+    const settle = () => void (state.settled = true)
+    if (reply instanceof Promise) reply.then(settle, settle)
+    return reply
+  }
 
 /** The function a user writes for one method. */
 export type MethodHandler<M extends Pick<DescMethod, 'input' | 'output' | 'methodKind'>> =

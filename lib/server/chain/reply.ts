@@ -1,42 +1,51 @@
 import type { Message } from '@bufbuild/protobuf'
 import { Cancelled } from '../../errors.js'
+import type { Call } from './call.js'
 import type { Deadline } from './deadline.js'
-import type { Answer, Call, Reply } from './interceptor.js'
+import type { Answer, Next, Reply } from './interceptor.js'
 
-/** Whether the reply is a stream. */
-export const isStream = (reply: Reply): reply is AsyncIterable<Message> => Symbol.asyncIterator in reply
-
-/** Goes on with the answer of `work`, or with its error: at once where nothing has to be waited for. */
-export const answered = (
-  work: () => Answer,
+/** Goes on with the reply of the rest of the chain, or with its error: at once where nothing has to be waited for. */
+export const proceed = <C extends Call>(
+  call: C,
+  next: Next<C>,
   onReply: (reply: Reply) => Reply,
   onError: (error: unknown) => Reply,
 ): Answer => {
   let answer: Answer
   try {
-    answer = work()
+    answer = next(call)
   } catch (error) {
     return onError(error)
   }
   return answer instanceof Promise ? answer.then(onReply, onError) : onReply(answer)
 }
 
-/** The answer, looked at or changed once it is there. */
-export const whenAnswered = (answer: Answer, onReply: (reply: Reply) => Reply): Answer =>
+/** The reply, looked at or changed once it is there. */
+export const withReply = (answer: Answer, onReply: (reply: Reply) => Reply): Answer =>
   answer instanceof Promise ? answer.then(onReply) : onReply(answer)
 
 /**
- * Tells when the whole reply is through: for a single message at once, for a stream when it ended, failed (with the
- * error) or was given up by its reader (with what the caller was told).
+ * Runs the rest of the chain and tells when its reply is through: for a single message at once, for a stream when it ended,
+ * failed or was given up by its reader. Tells the error it failed with, or what the caller was told.
  */
-export const whenSettled = (call: Call, reply: Reply, settled: (error?: unknown) => void): Reply => {
-  if (!isStream(reply)) {
-    settled()
-    return reply
-  }
-  return watched(call, reply, settled)
-}
-
+export const untilSettled = <C extends Call>(
+  call: C,
+  next: Next<C>,
+  settled: (error?: unknown) => void,
+): Answer =>
+  proceed(
+    call,
+    next,
+    (reply) => {
+      if (Symbol.asyncIterator in reply) return watched(call, reply, settled)
+      settled()
+      return reply
+    },
+    (error) => {
+      settled(error)
+      throw error
+    },
+  )
 async function* watched(call: Call, stream: AsyncIterable<Message>, settled: (error?: unknown) => void) {
   let outcome: { readonly error?: unknown } | undefined
   try {

@@ -2,7 +2,7 @@ import { fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import { AshlarError, Internal } from '../../errors.js'
 import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
 import type { Metadata } from '../../call.js'
-import type { Call } from '../chain/interceptor.js'
+import type { Call } from '../chain/call.js'
 import { MAX_KEPT_BYTES, type Omission, type StoredReply, withoutAnswer } from './deduplication-store.js'
 
 /** An answer as it is kept; of one that is too large, or that nobody can look into for secrets, that there was one. */

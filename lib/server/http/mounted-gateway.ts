@@ -15,17 +15,13 @@ export type HttpListener = (
 
 /** A gateway inside of somebody else's HTTP server: closed until `serve` has checked everything, and again when it ends. */
 export class MountedGateway implements Listener {
-  readonly #gateway: Gateway
   readonly #answering = new Set<ServerResponse>()
-  #isOpen = false
+  #gateway: Gateway | undefined
   #drained: (() => void) | undefined
 
-  constructor(gateway: Gateway) {
-    this.#gateway = gateway
-  }
-
   readonly listener: HttpListener = (request, response, next) => {
-    if (!this.#isOpen) return identified(refuse)(request, response)
+    const gateway = this.#gateway
+    if (gateway === undefined) return identified(refuse)(request, response)
     this.#answering.add(response)
     const done = () => {
       this.#answering.delete(response)
@@ -37,16 +33,16 @@ export class MountedGateway implements Listener {
       next?.(error)
     }
     identified((identifiedRequest) =>
-      this.#gateway.listener(identifiedRequest, response, next === undefined ? undefined : handOn),
+      gateway.listener(identifiedRequest, response, next === undefined ? undefined : handOn),
     )(request, response)
   }
 
-  open(): void {
-    this.#isOpen = true
+  open(gateway: Gateway): void {
+    this.#gateway = gateway
   }
 
   async drain(): Promise<void> {
-    this.#isOpen = false
+    this.#gateway = undefined
     if (this.#answering.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve))
   }
 

@@ -10,7 +10,8 @@ import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import type { Metadata, RestOfRequest } from '../../call.js'
 import type { Deadline } from '../chain/deadline.js'
-import type { Answer, Call, Interceptor } from '../chain/interceptor.js'
+import type { Call } from '../chain/call.js'
+import type { Answer, Interceptor, Passed } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
 import { type ResourceTemplate, resourceTemplate } from '../authz/resource-template.js'
 import { isDeclared, type Rule, type RuleSet } from '../authz/rules.js'
@@ -23,7 +24,7 @@ export interface PrincipalSource {
   readonly metadata: Metadata
   readonly peer: string
   /** Who the authenticator verified the bearer to be. */
-  readonly verified: Principal | undefined
+  readonly verified?: Principal | undefined
   readonly signal: AbortSignal
 }
 
@@ -40,9 +41,9 @@ export interface Authorized extends Derived {
   readonly context: RequestContext
 }
 
-type Needs = RequestId & Partial<Limited> & Verified
+type Needs = RequestId & Limited & Verified & Passed<'authentication'>
 
-/** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no answer is a denial. */
+/** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no decision is a denial. */
 export const authorization =
   (
     rules: RuleSet,
@@ -50,33 +51,36 @@ export const authorization =
     authorizer: Authorizer,
     onSystem: SystemReport,
   ): Interceptor<Authorized, Needs> =>
-  (call, next) => {
+  (next) =>
+  (call) => {
+    if (call.unreadable !== undefined) throw call.unreadable
     const rule = rules.of(call.path)
     if (rule === undefined || !isDeclared(rule)) throw new PermissionDenied()
-    const goOn = (principal: Principal): Answer => {
+    const enter = (principal: Principal): Answer => {
       const { requestId, time } = call
       // A stage that was left behind goes no further when it settles late.
       if (time.ended !== undefined) throw time.ended
       const signal = () => time.signal
       const context = new RequestContext({ requestId, principal, signal, deadline: time.at, onSystem })
-      return next(call.with({ principal, rule, context }))
+      return next(Object.assign(call, { principal, rule, context }))
     }
-    const decide = (derived: unknown): Answer => {
-      const principal = frozenPrincipal(derived)
-      call.with({ principal })
-      const charged = call.charge?.(principal)
-      return charged === undefined ? ask(principal) : charged.then(() => ask(principal))
-    }
-    const ask = (principal: Principal): Answer => {
+    const decide = (principal: Principal): Answer => {
       if (rule.public !== true && isNobody(principal)) throw new PermissionDenied()
-      const check = () => (rule.public === true ? undefined : allow(call, rule, principal, authorizer))
       const { rest } = call
-      if (rest !== undefined) return afterRest(call, rest, rule, check).then(() => goOn(principal))
-      const checked = check()
-      return checked === undefined ? goOn(principal) : checked.then(() => goOn(principal))
+      const allowed =
+        rest === undefined
+          ? allow(call, rule, principal, authorizer)
+          : afterRest(call, rest, rule, () => allow(call, rule, principal, authorizer))
+      return allowed === undefined ? enter(principal) : allowed.then(() => enter(principal))
+    }
+    const charge = (derived: unknown): Answer => {
+      const principal = frozenPrincipal(derived)
+      Object.assign(call, { principal })
+      const charged = call.charge?.(principal)
+      return charged === undefined ? decide(principal) : charged.then(() => decide(principal))
     }
     const derived: unknown = principalFunc(new Source(call))
-    return derived instanceof Promise ? call.time.stage(derived).then(decide) : decide(derived)
+    return derived instanceof Promise ? call.time.stage(derived).then(charge) : charge(derived)
   }
 
 /** Asks before the body is read where the rule needs nothing of it, so that nobody is made to send what is refused. */
@@ -96,41 +100,35 @@ const afterRest = async (
   if (!isKnown) await check()
 }
 
-/** A class, because an object literal with a getter has a hidden class of its own each time, which is garbage of the slow kind. */
+/** A class, because an object literal with a getter has a new hidden class per call, which V8 collects slowly. */
 class Source implements PrincipalSource {
   readonly metadata: Metadata
   readonly peer: string
   readonly verified: Principal | undefined
-  readonly #time: Deadline
 
-  constructor({ metadata, peer, verified, time }: Call & Needs) {
-    this.metadata = metadata
-    this.peer = peer
-    this.verified = verified
-    this.#time = time
+  constructor(private readonly call: Call & Needs) {
+    this.metadata = call.metadata
+    this.peer = call.peer
+    this.verified = call.verified
   }
 
   get signal(): AbortSignal {
-    return this.#time.signal
+    return this.call.time.signal
   }
 }
 
-class Asked implements AuthorizationRequest {
-  readonly #time: Deadline
-
+class Question implements AuthorizationRequest {
   constructor(
     readonly principal: Principal,
     readonly method: string,
     readonly verb: string,
     readonly resource: string,
     readonly type: string,
-    time: Deadline,
-  ) {
-    this.#time = time
-  }
+    private readonly time: Deadline,
+  ) {}
 
   get signal(): AbortSignal {
-    return this.#time.signal
+    return this.time.signal
   }
 }
 
@@ -141,16 +139,15 @@ const allow = (
   principal: Principal,
   authorizer: Authorizer,
 ): Promise<void> | undefined => {
-  if (isNobody(principal)) throw new PermissionDenied()
+  if (rule.public === true) return undefined
   const template = templateOf(call.method, rule)
   const check = (message: Message | undefined): Promise<void> | undefined => {
     const resource = template.fill(message)
     const decision = authorizer.authorize(
-      new Asked(principal, call.path, rule.verb ?? '', resource, template.type, call.time),
+      new Question(principal, call.path, rule.verb ?? '', resource, template.type, call.time),
     )
     if (decision instanceof Promise) return call.time.stage(decision).then(mustBeTrue)
-    mustBeTrue(decision)
-    return undefined
+    return mustBeTrue(decision)
   }
   const { requests } = call
   if (requests === undefined || template.fields.length === 0) return check(call.request)
@@ -158,7 +155,7 @@ const allow = (
   return checkedFromFirst(requests, check).then((checked) => void (call.requests = checked))
 }
 
-const mustBeTrue = (allowed: boolean): void => {
+const mustBeTrue = (allowed: boolean): undefined => {
   if (allowed !== true) throw new PermissionDenied()
 }
 

@@ -18,13 +18,9 @@ const COUNTED: ReadonlySet<Code> = new Set([
 
 /** Wraps handlers of unary methods in the breaker. Mistakes of callers (NotFound, InvalidArgument, ...) do not open it. */
 export const circuitBreaker =
-  (breaker: CircuitBreaker | undefined): Interceptor<Passed<'circuitBreaker'>, Passed<'userInterceptors'>> =>
-  (call, next) => {
-    const passed = call.passed('circuitBreaker')
-    return breaker === undefined || call.method.isStreaming
-      ? next(passed)
-      : broken(breaker, () => next(passed))
-  }
+  (breaker: CircuitBreaker): Interceptor<unknown, Passed<'userInterceptors'>> =>
+  (next, { method }) =>
+    method.isStreaming ? next : (call) => broken(breaker, () => next(call))
 
 const broken = async (breaker: CircuitBreaker, work: () => Answer): Promise<Reply> => {
   let ran = false

@@ -2,43 +2,41 @@ import type { Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { IfMatch } from '../../call.js'
 import { parseIfMatch, sameIfMatch } from '../methods/if-match.js'
-import type { Handler } from '../chain/handler.js'
-import type { Call, Interceptor, Passed } from '../chain/interceptor.js'
-import type { Method } from '../chain/method.js'
-import { isStream, whenAnswered } from '../chain/reply.js'
-
-export interface Precondition {
-  readonly ifMatch: IfMatch | undefined
-}
+import type { Call } from '../chain/call.js'
+import type { Interceptor, Passed, Reply } from '../chain/interceptor.js'
+import type { Registered } from '../chain/registered.js'
+import { withReply } from '../chain/reply.js'
 
 /**
- * Collects the precondition of a call, which a handler that cannot compare it never gets, and sends the etag of what it answers
- * as the trailer `etag`.
+ * Collects the precondition of a call, which a handler that cannot compare it never gets, and sends the etag of the reply as
+ * the trailer `etag`.
  */
-export const etag =
-  (handlerOf: (method: Method) => Handler): Interceptor<Precondition, Passed<'fieldMask'>> =>
-  (call, next) => {
-    const reply = next(call.with({ ifMatch: ifMatchOf(call, handlerOf) }))
-    if (call.method.responseEtag === undefined) return reply
-    return whenAnswered(reply, (message) => {
-      if (!isStream(message)) announceEtag(call, message)
-      return message
-    })
+export const etag = (): Interceptor<unknown, Passed<'fieldMask'>> => (next, registered) => {
+  const { responseEtag } = registered.method
+  return (call) => {
+    call.ifMatch = ifMatchOf(call, registered)
+    const answer = next(call)
+    if (responseEtag === undefined) return answer
+    const announce = (reply: Reply): Reply => {
+      if (!(Symbol.asyncIterator in reply)) announceEtag(call, reply)
+      return reply
+    }
+    return withReply(answer, announce)
   }
+}
 
-/** Puts the etag of an answer into the trailers, unless it is there already: a read mask may cut it out of the answer. */
+/** Puts the etag of a reply into the trailers, unless it is there already: a read mask may cut it out of the reply. */
 export const announceEtag = ({ method, trailers }: Call, message: Message): void => {
   const current = method.responseEtag?.(message) ?? ''
   if (current !== '' && trailers.get('etag') === undefined) trailers.set('etag', current)
 }
 
 /** From metadata, or from the request (its own `etag`, or that of the resource in an update); two that differ are refused. */
-const ifMatchOf = (call: Call, handlerOf: (method: Method) => Handler): IfMatch | undefined => {
-  const { method, metadata } = call
-  const values = metadata.getAll('if-match')
-  if (values.length > 0 && !handlerOf(method).supportsIfMatch)
+const ifMatchOf = (call: Call, { method, handler }: Registered): IfMatch | undefined => {
+  const values = call.metadata.getAll('if-match')
+  if (values.length > 0 && !handler.supportsIfMatch)
     throw new InvalidArgument('if-match', `${method.desc.name} compares no etags: call it without If-Match`)
-  const named = call.request === undefined ? '' : (call.method.requestEtag?.(call.request) ?? '')
+  const named = call.request === undefined ? '' : (method.requestEtag?.(call.request) ?? '')
   const fromHeader = values.length === 0 ? undefined : parseIfMatch(values.join(', '), 'if-match')
   const fromRequest = named === '' ? undefined : parseIfMatch(named, 'etag')
   if (fromHeader !== undefined && fromRequest !== undefined && !sameIfMatch(fromHeader, fromRequest)) {

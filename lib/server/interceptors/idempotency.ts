@@ -2,7 +2,8 @@ import type { Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../../context.js'
 import { Aborted, InvalidArgument } from '../../errors.js'
 import { fingerprintOf } from '../deduplication/fingerprint.js'
-import type { Call, Interceptor, Next, Passed, Reply } from '../chain/interceptor.js'
+import type { Call } from '../chain/call.js'
+import type { Interceptor, Next, Passed, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import type { Redaction } from '../../resource/redaction.js'
 import { type Keeping, LEASE_MS, runClaimed } from '../deduplication/run-claimed.js'
@@ -15,15 +16,13 @@ import {
 } from '../deduplication/deduplication-store.js'
 import { UnrecordedCalls } from '../deduplication/unrecorded-calls.js'
 import { type Authorized, isNobody } from './authorization.js'
-import type { Precondition } from './etag.js'
 import type { RequestId } from './request-id.js'
-import type { Validated } from './validate-only.js'
 
 const LONGEST_PAUSE_MS = 250
 
 const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 'watch'])
 
-type Needs = RequestId & Authorized & Precondition & Validated
+type Needs = RequestId & Authorized & Passed<'etag'> & Passed<'validateOnly'>
 
 /** What a key came to; undefined when the call that had it failed. */
 type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | undefined
@@ -36,19 +35,22 @@ export const idempotency = (
   store: DeduplicationStore,
   redaction: Redaction,
   logger: Logger,
-): Interceptor<Passed<'idempotency'>, Needs> => {
+): Interceptor<unknown, Needs> => {
   const leaders = new Map<string, Promise<Outcome>>()
   const unrecorded = new UnrecordedCalls()
   const keeping: Keeping = { store, redaction, logger, unrecorded }
-  return (call, next) => {
-    const requestId = requestIdOf(call)
-    return requestId === undefined ? next(call.passed('idempotency')) : once(requestId, call, next)
+  return (next, { method }) => {
+    if (method.isStreaming) return next
+    return (call) => {
+      const requestId = requestIdOf(call)
+      return requestId === undefined ? next(call) : once(requestId, call, next)
+    }
   }
 
   async function once<C extends Call & Needs>(
     requestId: string,
     call: C,
-    next: Next<C & Passed<'idempotency'>>,
+    next: Next<C>,
   ): Promise<Reply> {
     const { principal, path, method, ifMatch, ignoredMask } = call
     const key = { tenant: principal.tenant, subject: principal.subject, method: path, requestId }
@@ -65,7 +67,7 @@ export const idempotency = (
       for (;;) {
         const claimed = await inTime(store.claim(key, fingerprint, LEASE_MS), call)
         if (claimed.state === 'claimed') {
-          const run = async (context: RequestContext) => next(call.with({ context }).passed('idempotency'))
+          const run = async (context: RequestContext) => next(Object.assign(call, { context }))
           const { claim } = claimed
           return runClaimed(keeping, { claim, key: text, call, run }, (reply) =>
             settle(reply && { fingerprint, reply }),
@@ -133,7 +135,7 @@ const assertSame = (known: string, fingerprint: string): void => {
 /** Undefined when the call is not to be deduplicated: it reads, streams, validates only, or nobody makes it. */
 const requestIdOf = (call: Call & Needs): string | undefined => {
   const { method, request, rule, validateOnly, principal, metadata } = call
-  if (request === undefined || method.isStreaming || validateOnly || READING.has(rule.verb)) return undefined
+  if (request === undefined || validateOnly || READING.has(rule.verb)) return undefined
   const header = metadata.get('idempotency-key') ?? ''
   const field = method.requestId?.(request) ?? ''
   const requestId = field === '' ? header : field

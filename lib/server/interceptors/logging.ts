@@ -1,8 +1,9 @@
 import { AshlarError } from '../../errors.js'
 import { FAULTS } from '../observability/server-faults.js'
-import type { Call, Interceptor, Passed } from '../chain/interceptor.js'
+import type { Call } from '../chain/call.js'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
-import { answered, whenSettled } from '../chain/reply.js'
+import { untilSettled } from '../chain/reply.js'
 import type { Verified } from './authentication.js'
 import { type Derived, isNobody } from './authorization.js'
 import type { RequestId } from './request-id.js'
@@ -11,23 +12,16 @@ import type { Traced } from './tracing.js'
 
 /** Writes one record per rpc, from outside of the chain, with the code the caller got. */
 export const logging =
-  (logger: Logger): Interceptor<Passed<'logging'>, Traced> =>
-  (call, next) => {
+  (logger: Logger): Interceptor<unknown, Passed<'tracing'>> =>
+  (next) =>
+  (call) => {
     const startedAt = performance.now()
-    const settled = (error?: unknown) => record(logger, call, startedAt, error)
-    return answered(
-      () => next(call.passed('logging')),
-      (reply) => whenSettled(call, reply, settled),
-      (error) => {
-        settled(error)
-        throw error
-      },
-    )
+    return untilSettled(call, next, (error) => record(logger, call, startedAt, error))
   }
 
 const record = (
   logger: Logger,
-  call: Call & Traced & Partial<RequestId & TenantHint & Verified & Derived>,
+  call: Call & Partial<Traced & RequestId & TenantHint & Verified & Derived>,
   since: number,
   error: unknown,
 ): void => {

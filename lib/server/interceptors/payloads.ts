@@ -1,22 +1,23 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import { type Redaction, redactMessage } from '../../resource/redaction.js'
-import type { Call, Interceptor, Passed } from '../chain/interceptor.js'
+import type { Call } from '../chain/call.js'
+import type { Interceptor } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
-import { isStream, whenAnswered } from '../chain/reply.js'
+import { withReply } from '../chain/reply.js'
 import type { RequestId } from './request-id.js'
 import type { Traced } from './tracing.js'
 
-type Needs = RequestId & Traced
+type Needs = RequestId & Partial<Traced>
 
 /** Writes at debug what goes in and out of every call, under its id and without secrets. */
 export const payloads =
-  (logger: Logger, redaction: Redaction): Interceptor<Passed<'payloads'>, Needs> =>
-  (call, next) => {
-    const passed = call.passed('payloads')
-    if (logger.isLevelEnabled?.('debug') === false) return next(passed)
-    const { input, output } = call.method.desc
-    const write = (side: 'request' | 'response', desc: DescMessage, message: Message): void =>
-      logger.debug({ ...namesOf(call), [side]: shown(redaction, desc, message) }, side)
+  (logger: Logger, redaction: Redaction): Interceptor<unknown, Needs> =>
+  (next, { method: { desc } }) =>
+  (call) => {
+    if (logger.isLevelEnabled?.('debug') === false) return next(call)
+    const { input, output } = desc
+    const write = (side: 'request' | 'response', type: DescMessage, message: Message): void =>
+      logger.debug({ ...namesOf(call), [side]: shown(redaction, type, message) }, side)
     const { rest } = call
     if (rest !== undefined)
       call.rest = {
@@ -29,8 +30,8 @@ export const payloads =
       }
     else if (call.request !== undefined && call.unreadable === undefined)
       write('request', input, call.request)
-    return whenAnswered(next(passed), (reply) => {
-      if (!isStream(reply)) write('response', output, reply)
+    return withReply(next(call), (reply) => {
+      if (!(Symbol.asyncIterator in reply)) write('response', output, reply)
       return reply
     })
   }

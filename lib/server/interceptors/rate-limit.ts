@@ -16,7 +16,7 @@ export type Identity = 'nothing' | 'headers' | 'bearer' | 'function'
 
 export interface Limited {
   /** Takes the call out of the share of the principal's tenant. Undefined when it is out of a share already, or nothing limits. */
-  readonly charge: ((principal: Principal) => Promise<void>) | undefined
+  readonly charge?: ((principal: Principal) => Promise<void>) | undefined
 }
 
 /**
@@ -25,15 +25,13 @@ export interface Limited {
  * limiter that is out of order is logged and lets calls through.
  */
 export const rateLimit = (
-  limiter: RateLimiter | undefined,
+  limiter: RateLimiter,
   logger: Logger,
   identity: Identity,
 ): Interceptor<Limited, RequestId & TenantHint> => {
   const tenants = new BucketNames('tenant')
   const peers = new BucketNames('peer')
-  return (call, next) => {
-    if (limiter === undefined) return next(call.with(NOT_LIMITED))
-
+  return (next) => (call) => {
     const bucketOf = (tenant: string): string =>
       tenant === '' ? peers.of(networkOf(call.peer)) : tenants.of(tenant)
     const consume = async (bucket: string): Promise<void> => {
@@ -52,7 +50,7 @@ export const rateLimit = (
       identity === 'function' || (identity === 'bearer' && call.metadata.get('authorization') !== undefined)
     if (!mayBeSomebody) {
       const bucket = bucketOf(identity === 'headers' ? call.tenantHint : '')
-      return consume(bucket).then(() => next(call.with(NOT_LIMITED)))
+      return consume(bucket).then(() => next(call))
     }
 
     let isCharged = false
@@ -61,7 +59,7 @@ export const rateLimit = (
       return consume(bucketOf(principal.tenant))
     }
     return orElse(
-      () => next(call.with({ charge })),
+      () => next(Object.assign(call, { charge })),
       async (error) => {
         if (!isCharged) await consume(bucketOf(''))
         throw error
@@ -69,8 +67,6 @@ export const rateLimit = (
     )
   }
 }
-
-const NOT_LIMITED: Limited = { charge: undefined }
 
 const orElse = (work: () => Answer, onError: (error: unknown) => Promise<Reply>): Answer => {
   try {

@@ -2,22 +2,26 @@ import { create, type Message } from '@bufbuild/protobuf'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import { type Method, valueOf } from '../chain/method.js'
 import { pick, type ReadTree, readTree } from '../methods/read-tree.js'
-import { isStream, whenAnswered } from '../chain/reply.js'
-import { announceEtag, type Precondition } from './etag.js'
+import { withReply } from '../chain/reply.js'
+import { announceEtag } from './etag.js'
 
-/** Answers only the fields that `read_mask` names (AIP-157), of each item where the answer is a list. */
-export const readMask = (): Interceptor<Passed<'readMask'>, Precondition> => (call, next) => {
-  const { method, request } = call
-  const paths = request === undefined ? [] : (method.readMask?.(request) ?? [])
-  const tree = paths.length === 0 ? undefined : readTree(paths, method.readable.message)
-  const reply = next(call.passed('readMask'))
-  if (tree === undefined) return reply
-  return whenAnswered(reply, (message) => {
-    if (isStream(message)) return eachPicked(message, method, tree)
-    announceEtag(call, message)
-    return picked(message, method, tree)
-  })
-}
+/** Returns only the fields that `read_mask` names (AIP-157), of each item where the reply is a list. */
+export const readMask =
+  (): Interceptor<unknown, Passed<'etag'>> =>
+  (next, { method }) => {
+    const { readMask: read, readable } = method
+    if (read === undefined) return next
+    return (call) => {
+      const paths = call.request === undefined ? [] : read(call.request)
+      const tree = paths.length === 0 ? undefined : readTree(paths, readable.message)
+      if (tree === undefined) return next(call)
+      return withReply(next(call), (reply) => {
+        if (Symbol.asyncIterator in reply) return eachPicked(reply, method, tree)
+        announceEtag(call, reply)
+        return picked(reply, method, tree)
+      })
+    }
+  }
 
 const picked = (message: Message, { desc, readable }: Method, tree: ReadTree): Message => {
   const { items } = readable

@@ -3,11 +3,11 @@ import { acceptableRequestId } from '../../text/request-id.js'
 import { Deadline } from '../chain/deadline.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
-import { answered, isStream, untilEnd, whenSettled } from '../chain/reply.js'
+import { untilEnd, untilSettled, withReply } from '../chain/reply.js'
 
 export interface RequestId {
   readonly requestId: string
-  /** Bounds every stage behind this one. */
+  /** Bounds every stage of the call from here on. */
   readonly time: Deadline
 }
 
@@ -21,33 +21,30 @@ export const requestId =
     timeoutMsOf: (method: Method) => number,
     openCalls: Set<Deadline>,
   ): Interceptor<RequestId, Passed<'logging'>> =>
-  (call, next) => {
-    const id = acceptableRequestId(call.metadata.get('x-request-id')) ?? randomUUID()
-    call.headers.set('x-request-id', id)
-    const { isStreaming } = call.method
-    const timeoutMs = timeoutMsOf(call.method)
-    const own = isStreaming ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs
-    const at = Math.min(call.incoming.deadline ?? Number.POSITIVE_INFINITY, own)
-    const { caller } = call.incoming
-    const time = new Deadline(
-      Number.isFinite(at) ? at : undefined,
-      caller,
-      isStreaming ? timeoutMs : undefined,
-    )
-    openCalls.add(time)
-    const done = () => {
-      openCalls.delete(time)
-      time.clear()
+  (next, { method }) => {
+    const { isStreaming } = method
+    const timeoutMs = timeoutMsOf(method)
+    const inTime: typeof next = (call) => {
+      const answer = next(call)
+      const bound = answer instanceof Promise ? call.time.bound(answer, true) : answer
+      if (!isStreaming) return bound
+      return withReply(bound, (reply) => (Symbol.asyncIterator in reply ? untilEnd(reply, call.time) : reply))
     }
-    return answered(
-      () => {
-        const answer = next(call.with({ requestId: id, time }))
-        return answer instanceof Promise ? time.bound(answer, true) : answer
-      },
-      (reply) => whenSettled(call, isStream(reply) ? untilEnd(reply, time) : reply, done),
-      (error) => {
-        done()
-        throw error
-      },
-    )
+    return (call) => {
+      const { caller, deadline = Number.POSITIVE_INFINITY } = call.incoming
+      const requestId = acceptableRequestId(call.metadata.get('x-request-id')) ?? randomUUID()
+      call.headers.set('x-request-id', requestId)
+      const at = isStreaming ? deadline : Math.min(deadline, Date.now() + timeoutMs)
+      const time = new Deadline(
+        Number.isFinite(at) ? at : undefined,
+        caller,
+        isStreaming ? timeoutMs : undefined,
+      )
+      openCalls.add(time)
+      const done = () => {
+        openCalls.delete(time)
+        time.clear()
+      }
+      return untilSettled(Object.assign(call, { requestId, time }), inTime, done)
+    }
   }

@@ -1,6 +1,5 @@
 import { InvalidArgument, Unauthenticated } from '../../errors.js'
 import { IDENTITY_HEADERS, SINGLE_HEADERS } from '../../gateway/http/metadata.js'
-import type { Metadata } from '../../call.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { RequestId } from './request-id.js'
 
@@ -15,15 +14,16 @@ export interface TenantHint {
  */
 export const tenantId =
   (isVerified: boolean): Interceptor<TenantHint, RequestId & Passed<'errorMapper'>> =>
-  (call, next) => {
+  (next) =>
+  (call) => {
     const { metadata } = call
-    for (const name of SINGLE_HEADERS) checkOnce(metadata, name)
+    const repeated = metadata.repeatedOf(SINGLE_HEADERS)
+    if (repeated !== undefined) throw twice(repeated)
     if (isVerified) for (const name of IDENTITY_HEADERS) metadata.delete(name)
-    return next(call.with({ tenantHint: metadata.get('account-id') ?? '' }))
+    return next(Object.assign(call, { tenantHint: metadata.get('account-id') ?? '' }))
   }
 
-const checkOnce = (metadata: Metadata, name: string): void => {
-  if (metadata.getAll(name).length < 2) return
-  if (name === 'authorization') throw new Unauthenticated('the authorization header is there twice: send one')
-  throw new InvalidArgument('', `the header ${name} is there twice: send one`)
-}
+const twice = (name: string): Error =>
+  name === 'authorization'
+    ? new Unauthenticated('the authorization header is there twice: send one')
+    : new InvalidArgument('', `the header ${name} is there twice: send one`)

@@ -1,30 +1,32 @@
 import { isMessage, type Message } from '@bufbuild/protobuf'
 import type { ServerCall } from '../../call.js'
-import type { Answer, Call, Interceptor, Passed, Reply } from '../chain/interceptor.js'
+import type { Call } from '../chain/call.js'
+import type { Answer, Interceptor, Passed, Reply } from '../chain/interceptor.js'
 import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor.js'
 
 type Needs = ServerCall & Passed<'idempotency'>
 
 /** Runs the interceptors of the configuration, in their order, around unary handlers. */
 export const userInterceptors =
-  (interceptors: readonly UserInterceptor[]): Interceptor<Passed<'userInterceptors'>, Needs> =>
-  (call, next) => {
-    const last = call.passed('userInterceptors')
-    if (interceptors.length === 0 || call.method.isStreaming) return next(last)
-    const { context, principal } = call
-    fix(call, { context, principal })
-    const from = (index: number): Promise<Message> => {
-      const interceptor = interceptors[index]
-      if (interceptor === undefined) {
-        fix(call, { context, principal })
-        return promised(() => next(last)) as Promise<Message>
+  (interceptors: readonly UserInterceptor[]): Interceptor<unknown, Needs> =>
+  (next, { method }) => {
+    if (method.isStreaming) return next
+    return (call) => {
+      const { context, principal } = call
+      fix(call, { context, principal })
+      const from = (index: number): Promise<Message> => {
+        const interceptor = interceptors[index]
+        if (interceptor === undefined) {
+          fix(call, { context, principal })
+          return promised(() => next(call)) as Promise<Message>
+        }
+        return interceptor(call as Call & Needs & InterceptedCall, (request) => {
+          if (request !== undefined) call.request = requestFrom(call, request)
+          return from(index + 1)
+        })
       }
-      return interceptor(call as Call & Needs & InterceptedCall, (request) => {
-        if (request !== undefined) call.request = requestFrom(call, request)
-        return from(index + 1)
-      })
+      return call.context.run(() => from(0))
     }
-    return call.context.run(() => from(0))
   }
 
 /** Whose call it is stays as authorization left it: assigning another changes nothing, now or while the handler runs. */

@@ -1,30 +1,26 @@
 import { create, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
-import type { Handler } from '../chain/handler.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
 
-export interface Validated {
-  readonly validateOnly: boolean
-}
-
 /**
- * Answers a `validate_only` call (AIP-163) without running a handler that would write all the same. A `validate_only` that stands
- * where nobody would heed it, in an item of a batch or in a message of a stream, is refused.
+ * Replies to a `validate_only` call (AIP-163) without running a handler that would write all the same. A `validate_only` that
+ * stands where nobody would heed it, in an item of a batch or in a message of a stream, is refused.
  */
 export const validateOnly =
-  (handlerOf: (method: Method) => Handler): Interceptor<Validated, Passed<'readMask'>> =>
-  (call, next) => {
-    const { method, request, requests } = call
-    const { supportsValidateOnly, isUserCode } = handlerOf(method)
-    const asked = request !== undefined && method.validateOnly?.(request) === true
-    if (asked && !supportsValidateOnly) return create(method.desc.output)
-    if (!asked && !(isUserCode && supportsValidateOnly)) {
-      if (request !== undefined) refuseNested(method, request)
-      if (requests !== undefined && (method.validateOnly ?? method.nestedValidateOnly) !== undefined)
-        call.requests = eachWithout(requests, method)
+  (): Interceptor<unknown, Passed<'readMask'>> =>
+  (next, { method, handler: { supportsValidateOnly, isUserCode } }) => {
+    if (method.validateOnly === undefined && method.nestedValidateOnly === undefined) return next
+    return (call) => {
+      const { request, requests } = call
+      call.validateOnly = request !== undefined && method.validateOnly?.(request) === true
+      if (call.validateOnly && !supportsValidateOnly) return create(method.desc.output)
+      if (!call.validateOnly && !(isUserCode && supportsValidateOnly)) {
+        if (request !== undefined) refuseNested(method, request)
+        if (requests !== undefined) call.requests = eachWithout(requests, method)
+      }
+      return next(call)
     }
-    return next(call.with({ validateOnly: asked }))
   }
 
 const refuseNested = ({ nestedValidateOnly }: Method, request: Message): void => {

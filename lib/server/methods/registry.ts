@@ -3,7 +3,8 @@ import { registryOf } from '../../gateway/type-registry.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { isMarkedSecret, type Redaction } from '../../resource/redaction.js'
 import { type AnyFunction, type Handler, userHandler } from '../chain/handler.js'
-import { type Method, methodOf } from '../chain/method.js'
+import { methodOf } from '../chain/method.js'
+import type { Registered } from '../chain/registered.js'
 import { repositoryHandler } from './repository-handler.js'
 import { standardMethod } from './standard-method.js'
 
@@ -11,12 +12,6 @@ import { standardMethod } from './standard-method.js'
 export interface ServiceParts {
   readonly repository?: Repository<object> | undefined
   readonly implementation?: object | undefined
-}
-
-/** A method with what answers it. */
-export interface Registered {
-  readonly method: Method
-  readonly handler: Handler
 }
 
 /** Every service that is served, and what answers each of its methods. */
@@ -44,8 +39,9 @@ export class Registry implements Redaction {
     }
   }
 
-  of(desc: DescMethod): Registered | undefined {
-    return this.#methods.get(desc)
+  /** Every method that has a handler. */
+  methods(): ReadonlyMap<DescMethod, Registered> {
+    return this.#methods
   }
 
   services(): readonly DescService[] {

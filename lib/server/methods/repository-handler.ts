@@ -5,7 +5,7 @@ import type { BatchUpdateItem, OperationOptions, Repository } from '../../persis
 import type { ServerCall } from '../../call.js'
 import type { Handler } from '../chain/handler.js'
 import { checkEtag, conditional, etagOfResource, firstThatHolds } from './if-match.js'
-import type { Call } from '../chain/interceptor.js'
+import type { Call } from '../chain/call.js'
 import { stringReader } from '../chain/field-readers.js'
 import { maskReader, methodOf, valueOf } from '../chain/method.js'
 import { checkScope, type ScopeField, under } from './path-scope.js'

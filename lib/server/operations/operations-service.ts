@@ -32,7 +32,7 @@ export const operationRules: readonly Rule[] = Operations.methods.map(({ name })
 }))
 
 /** Whether a method starts operations. */
-export const answersOperation = ({ output }: DescMethod): boolean =>
+export const startsOperations = ({ output }: DescMethod): boolean =>
   output.typeName === 'google.longrunning.Operation'
 
 /** `google.longrunning.Operations` over a store. Operations of another tenant do not exist. */

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import { create, type DescService } from '@bufbuild/protobuf'
 import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
-import { authorizationGate } from '../../../lib/server/authz/start-up-check.js'
+import { startUpCheck } from '../../../lib/server/authz/start-up-check.js'
 import { pathOf } from '../../../lib/server/chain/method.js'
 import { RuleSet } from '../../../lib/server/authz/rules.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
@@ -131,7 +131,7 @@ describe('the boot-time gate', () => {
     const told = (resourceType?: string): readonly string[] => {
       try {
         const byPath = new Map(methods.map((desc) => [pathOf(desc), desc]))
-        authorizationGate(byPath, [], rules, () => resourceType)
+        startUpCheck(byPath, [], rules, () => resourceType)
         return []
       } catch (error) {
         return (error as Error).message.split('\n').slice(1, -1)

@@ -4,7 +4,7 @@ import { PermissionDenied } from '../../../lib/errors.js'
 import { devAuthorizer, type Grant } from '../../../lib/server/authz/authorizer.js'
 import { Caller, Metadata } from '../../../lib/call.js'
 import { Deadline } from '../../../lib/server/chain/deadline.js'
-import { Call } from '../../../lib/server/chain/interceptor.js'
+import { Call } from '../../../lib/server/chain/call.js'
 import { authorization } from '../../../lib/server/interceptors/authorization.js'
 import { methodOf } from '../../../lib/server/chain/method.js'
 import { RuleSet } from '../../../lib/server/authz/rules.js'
@@ -96,7 +96,7 @@ describe('a rule with a template', () => {
     const rule = { method: methodOf(chat).path, verb: 'echo', resource: 'echo:{text}' }
     const grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource: 'echo:a' }
     const principal = { subject: 'alice', tenant: 'acme', groups: [], scopes: [] }
-    const link = authorization(
+    const interceptor = authorization(
       new RuleSet([rule]),
       () => principal,
       devAuthorizer([grant]),
@@ -115,10 +115,14 @@ describe('a rule with a template', () => {
         undefined as never,
       )
       const facts = { requestId: '1', time: new Deadline(undefined, caller), verified: undefined }
-      await link(call.with(facts), async ({ requests }) => {
-        for await (const message of requests ?? []) seen.push((message as EchoRequest).text)
-        return create(EchoResponseSchema)
-      })
+      const run = interceptor(
+        async ({ requests }) => {
+          for await (const message of requests ?? []) seen.push((message as EchoRequest).text)
+          return create(EchoResponseSchema)
+        },
+        { method: methodOf(chat), handler: undefined as never },
+      )
+      await run(Object.assign(call, facts) as never)
     }
     await read(['a', 'a'])
     expect(seen).to.deep.equal(['a', 'a'])

@@ -73,10 +73,10 @@ export async function saidByServerOf(error: unknown): Promise<string> {
     path: '/canary',
     requestId: 'r',
     time: new Deadline(undefined, new Caller()),
-    passed: () => call,
   }
   try {
-    await errorMapper(logger)(call as never, () => Promise.reject(error as Error))
+    const method = { isStreaming: false }
+    await errorMapper(logger)(() => Promise.reject(error as Error), { method } as never)(call as never)
   } catch (reason) {
     mapped = reason
   }

@@ -1,0 +1,97 @@
+import type { Message } from '@bufbuild/protobuf'
+import type {
+  CallOperations,
+  IfMatch,
+  Incoming,
+  Metadata,
+  OperationWork,
+  RestOfRequest,
+} from '../../call.js'
+import type { RequestContext } from '../../context.js'
+import type { AshlarError } from '../../errors.js'
+import type { Operation } from '../../gen/google/longrunning/operations_pb.js'
+import type { Deadline } from './deadline.js'
+import type { Answer } from './interceptor.js'
+import type { Method } from './method.js'
+
+/** A call on its way through the chain: one object, on which each interceptor leaves what it found out. */
+export class Call {
+  readonly path: string
+  readonly metadata: Metadata
+  readonly headers: Metadata
+  readonly trailers: Metadata
+  readonly peer: string
+  /** The mask paths that must write nothing. */
+  ignoredMask: readonly string[]
+  /** Why the request cannot be read; undefined where it can. */
+  unreadable: Error | undefined
+  /** What of the request is still to be read, until authorization has read it. */
+  rest: RestOfRequest | undefined
+  /** The precondition; undefined without one. */
+  ifMatch: IfMatch | undefined = undefined
+  /** Nothing may be written. */
+  validateOnly = false
+  /** The handler's own work, which may go on after the caller has the reply; undefined until it starts. */
+  handling: Handling | undefined = undefined
+
+  /**
+   * @param request - the single request; undefined when the client streams.
+   * @param requests - what the client streams; undefined when it sends one request.
+   * @param runner - works on the operations that the handler starts.
+   */
+  constructor(
+    readonly method: Method,
+    readonly incoming: Incoming,
+    public request: Message | undefined,
+    public requests: AsyncIterable<Message> | undefined,
+    readonly runner: OperationStarter,
+  ) {
+    this.path = method.path
+    this.metadata = incoming.metadata
+    this.headers = incoming.headers
+    this.trailers = incoming.trailers
+    this.peer = incoming.peer
+    this.ignoredMask = incoming.ignoredMask ?? []
+    this.rest = incoming.rest
+    this.unreadable = incoming.unreadable
+  }
+
+  get signal(): AbortSignal {
+    return (this as Partial<Timed>).time?.signal ?? this.incoming.caller.signal
+  }
+
+  get deadline(): number | undefined {
+    return (this as Partial<Timed>).time?.at
+  }
+
+  /** Why the call was over before its reply; undefined while it is not. */
+  get ended(): AshlarError | undefined {
+    return (this as Partial<Timed>).time?.ended ?? this.incoming.caller.reason
+  }
+
+  /** Starts long-running operations on behalf of this call. */
+  get operations(): CallOperations {
+    const { context } = this as unknown as { readonly context: RequestContext }
+    return { start: ({ metadata }, work) => this.runner.start(this.method, context, metadata, work) }
+  }
+}
+
+/** Starts the operations of calls; the work goes on when its call has ended. */
+export interface OperationStarter {
+  start(
+    method: Method,
+    context: RequestContext,
+    metadata: Message | undefined,
+    work: OperationWork,
+  ): Promise<Operation>
+}
+
+/** A handler at work. */
+export interface Handling {
+  settled: boolean
+  readonly reply: Answer
+}
+
+interface Timed {
+  readonly time: Deadline
+}

@@ -1,0 +1,42 @@
+import type { Call } from './call.js'
+import type { Interceptor, Next, Passed } from './interceptor.js'
+import type { Registered } from './registered.js'
+
+type AnyInterceptor = (next: Next<Call>, registered: Registered) => Next<Call>
+
+/** Interceptors in the order in which a call meets them. `Has` is what those so far have put on the call. */
+export class Chain<Has = unknown> {
+  readonly #interceptors: readonly AnyInterceptor[]
+
+  constructor(interceptors: readonly AnyInterceptor[] = []) {
+    this.#interceptors = interceptors
+  }
+
+  /**
+   * The chain with one more interceptor inside. Does not compile when it needs what none before it adds.
+   * @param _name - what those further inside ask for with `Passed`.
+   * @param interceptor - undefined when it is not configured: its place is kept in the types, and no call meets it. That
+   * compiles only where nobody needs what it adds.
+   */
+  add<Name extends string, Adds, Needs>(
+    _name: Name,
+    interceptor:
+      | (Interceptor<Adds, Needs> & (Call & Has extends Needs ? unknown : never))
+      | (object extends Adds ? undefined : never),
+  ): Chain<Has & Adds & Passed<Name>> {
+    return new Chain(
+      interceptor === undefined
+        ? this.#interceptors
+        : [...this.#interceptors, interceptor as unknown as AnyInterceptor],
+    )
+  }
+
+  /** The interceptors around a handler, as one function per method. */
+  around(handlerOf: (registered: Registered) => Next<Call & Has>): (registered: Registered) => Next<Call> {
+    return (registered) =>
+      this.#interceptors.reduceRight(
+        (next, interceptor) => interceptor(next, registered),
+        handlerOf(registered) as Next<Call>,
+      )
+  }
+}

@@ -1,0 +1,52 @@
+import type { DescService } from '@bufbuild/protobuf'
+import { GatewayMux } from '../gateway/routing/mux.js'
+import { type Rule, RuleSet, rulesOf } from './authz/rules.js'
+import type { ResolvedConfig } from './config/config.js'
+import { References } from './methods/references.js'
+import { Registry, type ServiceParts } from './methods/registry.js'
+
+/** Mounts handlers beside the gateway. */
+export type GatewayRegistration = (mux: GatewayMux) => void | Promise<void>
+
+/** What a server is told before it serves. The rules alone may grow afterwards: the chain reads the live set. */
+export class Registrations {
+  readonly registry = new Registry()
+  readonly references = new References()
+  readonly rules: RuleSet
+  /** Full names of methods that are served without a descriptor. */
+  readonly recorded: string[] = []
+  readonly gateway: GatewayRegistration[] = []
+  readonly #config: ResolvedConfig
+  #mux: GatewayMux | undefined
+
+  constructor(config: ResolvedConfig) {
+    this.#config = config
+    this.rules = new RuleSet(config.rules)
+    if (config.httpAddr !== '') this.openMux()
+  }
+
+  /** Where HTTP handlers are mounted; undefined without a gateway. */
+  get mux(): GatewayMux | undefined {
+    return this.#mux
+  }
+
+  /** For a gateway that has no address of its own. */
+  openMux(): GatewayMux {
+    if (this.#mux !== undefined) return this.#mux
+    const mux = new GatewayMux()
+    for (const { pattern, handler } of this.#config.httpHandlers) mux.handle(pattern, handler)
+    return (this.#mux = mux)
+  }
+
+  /** Adds a service with its own rules. */
+  add(service: DescService, parts: ServiceParts): void {
+    this.rules.add(...rulesOf(service))
+    this.registry.add(service, parts)
+  }
+
+  /** Adds a service of the framework's own, whose rules are not in its .proto. */
+  addBuiltIn(service: DescService, rules: readonly Rule[], implementation: object): void {
+    this.rules.add(...rules)
+    this.registry.add(service, { implementation })
+  }
+}

@@ -1,0 +1,137 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import type { Dispatcher } from '../call.js'
+import { DeclarationError } from '../errors.js'
+import { Gateway } from '../gateway/gateway.js'
+import { Operations } from '../gen/google/longrunning/operations_pb.js'
+import { startUpCheck } from './authz/start-up-check.js'
+import type { Deadline } from './chain/deadline.js'
+import { handling } from './chain/handler.js'
+import { pathOf } from './chain/method.js'
+import { frameworkChain } from './compose.js'
+import { identityOf, type ResolvedConfig } from './config/config.js'
+import { developmentGuard } from './development-guard.js'
+import { dispatcher } from './dispatch.js'
+import type { HealthState } from './lifecycle/health.js'
+import { repositoryProblems } from './methods/repository-checks.js'
+import { loadTelemetry, type Telemetry } from './observability/telemetry.js'
+import type { OperationRunner } from './operations/operation-runner.js'
+import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
+import type { Registrations } from './registrations.js'
+
+/** What a server serves, decided before it binds. Nothing of it changes while it runs; authorization reads live rules. */
+export interface ServerPlan {
+  readonly config: ResolvedConfig
+  readonly services: readonly DescService[]
+  /** The chains of all methods, with their handlers inside. */
+  readonly dispatcher: Dispatcher
+  /** With its routes; undefined where nobody asked for one. */
+  readonly gateway: Gateway | undefined
+  readonly telemetry: Telemetry | undefined
+  readonly health: HealthState
+  readonly runner: OperationRunner
+  /** The times of the calls that go on. */
+  readonly openCalls: ReadonlySet<Deadline>
+}
+
+/** The parts of a server that are there before its plan is. */
+export interface Foundation {
+  readonly config: ResolvedConfig
+  readonly registrations: Registrations
+  readonly health: HealthState
+  readonly runner: OperationRunner
+}
+
+/**
+ * Decides what is served, and checks it.
+ * @throws what must not be served: a method without a rule, a route that cannot be, a repository that cannot work, and what
+ * is meant for development alone.
+ */
+export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
+  const { config, registrations, health, runner } = foundation
+  const { registry, mux } = registrations
+  const telemetry = await loadTelemetry()
+  addOperations(foundation)
+  if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
+  await check(foundation)
+  const openCalls = new Set<Deadline>()
+  const dispatch = dispatcherOf(foundation, telemetry, openCalls)
+  const gateway = mux && newGateway(foundation, telemetry, dispatch)
+  gateway?.prepare()
+  return Object.freeze({
+    config,
+    services: registry.services(),
+    dispatcher: dispatch,
+    gateway,
+    telemetry,
+    health,
+    runner,
+    openCalls,
+  })
+}
+
+/** Whoever starts operations can also be asked about them. */
+const addOperations = ({ config, registrations, runner }: Foundation): void => {
+  const services = registrations.registry.services()
+  if (services.some(({ typeName }) => typeName === Operations.typeName)) return
+  if (!services.some(({ methods }) => methods.some(startsOperations))) return
+  registrations.addBuiltIn(Operations, operationRules, operationsService(config.lroStore, runner))
+}
+
+const check = async ({ config, registrations }: Foundation): Promise<void> => {
+  const { registry, references, recorded, rules } = registrations
+  const methods = new Map<string, DescMethod>(
+    registry.services().flatMap((service) => service.methods.map((desc) => [pathOf(desc), desc] as const)),
+  )
+  const parts = registry.parts()
+  startUpCheck(methods, recorded, rules, (service) => parts.get(service)?.repository?.model.type)
+  const repositories = [...parts.values()].flatMap(({ repository }) => repository ?? [])
+  const problems = [
+    ...registry.problems(),
+    ...references.problems(),
+    ...(await repositoryProblems(repositories, config.logger)),
+  ]
+  if (problems.length > 0) throw new DeclarationError('server', problems)
+  developmentGuard(config, registry, process.env['NODE_ENV'])
+}
+
+const dispatcherOf = (
+  { config, registrations: { registry, rules }, runner }: Foundation,
+  telemetry: Telemetry | undefined,
+  openCalls: Set<Deadline>,
+): Dispatcher => {
+  const { resilience } = config
+  const runOf = frameworkChain({
+    ...config,
+    ...resilience,
+    identity: identityOf(config),
+    rules,
+    openCalls,
+    timeoutMsOf: ({ path }) => resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs,
+    telemetry,
+    redaction: registry,
+  }).around(({ handler }) => handling(handler))
+  const methods = [...registry.methods()].map(
+    ([desc, registered]) => [desc, { method: registered.method, run: runOf(registered) }] as const,
+  )
+  return dispatcher(new Map(methods), runner)
+}
+
+const newGateway = (
+  { config, registrations: { registry, mux }, health }: Foundation,
+  telemetry: Telemetry | undefined,
+  dispatch: Dispatcher,
+): Gateway =>
+  new Gateway(
+    {
+      ...config.gateway,
+      logger: config.logger,
+      onIgnoredMask: (method, paths) => {
+        telemetry?.countIgnoredMask(method.name)
+        config.gateway.onIgnoredMask?.(method, paths)
+      },
+      dispatcher: dispatch,
+      methods: () => registry.services().flatMap(({ methods }) => methods),
+      readiness: () => health.check(),
+    },
+    mux,
+  )
