@@ -18,7 +18,8 @@ export const dispatcher = (
 ): Dispatcher => {
   const find = (desc: DescMethod): Dispatched => {
     const found = methods.get(desc)
-    if (found === undefined) throw new Unimplemented(`${desc.parent.typeName}.${desc.name} is not served here`)
+    if (found === undefined)
+      throw new Unimplemented(`${desc.parent.typeName}.${desc.name} is not served here`)
     return found
   }
   const callOfOne = async (method: Method, incoming: Incoming, requests: AsyncIterable<Message>) => {

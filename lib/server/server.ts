@@ -94,7 +94,8 @@ export class Server {
         health: this.#health,
         runner: this.#runner,
       })
-      if (!signal.aborted) await new RunningServer(plan, this.#mounted).run(signal, (addresses) => {
+      if (!signal.aborted)
+        await new RunningServer(plan, this.#mounted).run(signal, (addresses) => {
           this.#addresses = addresses
           this.#bound()
         })

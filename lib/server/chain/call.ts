@@ -1,12 +1,5 @@
 import type { Message } from '@bufbuild/protobuf'
-import type {
-  CallOperations,
-  IfMatch,
-  Incoming,
-  Metadata,
-  OperationWork,
-  RestOfRequest,
-} from '../../call.js'
+import type { CallOperations, IfMatch, Incoming, Metadata, OperationWork, RestOfRequest } from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import type { AshlarError } from '../../errors.js'
 import type { Operation } from '../../gen/google/longrunning/operations_pb.js'

@@ -12,10 +12,7 @@ export interface Verified {
 
 /** Verifies the bearer where one is presented, on public methods too. A request that cannot be read goes no further. */
 export const authentication =
-  (
-    authenticator: Authenticator,
-    logger: Logger,
-  ): Interceptor<Verified, RequestId & Passed<'rateLimit'>> =>
+  (authenticator: Authenticator, logger: Logger): Interceptor<Verified, RequestId & Passed<'rateLimit'>> =>
   (next) =>
   (call) => {
     if (call.unreadable !== undefined) throw call.unreadable

@@ -47,11 +47,7 @@ export const idempotency = (
     }
   }
 
-  async function once<C extends Call & Needs>(
-    requestId: string,
-    call: C,
-    next: Next<C>,
-  ): Promise<Reply> {
+  async function once<C extends Call & Needs>(requestId: string, call: C, next: Next<C>): Promise<Reply> {
     const { principal, path, method, ifMatch, ignoredMask } = call
     const key = { tenant: principal.tenant, subject: principal.subject, method: path, requestId }
     const text = keyText(key)

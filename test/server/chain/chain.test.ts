@@ -20,7 +20,10 @@ describe('Chain', () => {
   it('does not compile in a wrong order', () => {
     const logger = recordingLogger()
     const logged = new Chain().add('tracing', undefined).add('logging', logging(logger))
-    const identified = logged.add('requestId', requestId(() => 1, new Set()))
+    const identified = logged.add(
+      'requestId',
+      requestId(() => 1, new Set()),
+    )
     // @ts-expect-error the tenant interceptor needs a request id and mapped errors
     expect(logged.add('tenantId', tenantId(false))).to.be.instanceOf(Chain)
     const identity = requestId(() => 1, new Set()) as ReturnType<typeof requestId> | undefined
@@ -30,7 +33,12 @@ describe('Chain', () => {
     // @ts-expect-error the field mask interceptor reads the rule that authorization found
     expect(identified.add('fieldMask', fieldMask())).to.be.instanceOf(Chain)
     // @ts-expect-error nothing stands outside of logging
-    expect(new Chain().add('requestId', requestId(() => 1, new Set()))).to.be.instanceOf(Chain)
+    expect(
+      new Chain().add(
+        'requestId',
+        requestId(() => 1, new Set()),
+      ),
+    ).to.be.instanceOf(Chain)
     // @ts-expect-error the request id is read further inside, and is never left out
     expect(logged.add('requestId', identity)).to.be.instanceOf(Chain)
   })
@@ -40,7 +48,10 @@ describe('Chain', () => {
     const mapped = new Chain()
       .add('tracing', undefined)
       .add('logging', logging(logger))
-      .add('requestId', requestId(() => 1, new Set()))
+      .add(
+        'requestId',
+        requestId(() => 1, new Set()),
+      )
       .add('errorMapper', errorMapper(logger))
       .add('tenantId', tenantId(false))
     for (const limited of [
@@ -52,7 +63,8 @@ describe('Chain', () => {
 
   it('leaves out what has nothing to do for a method', () => {
     const next = () => create(EmptySchema)
-    const wrapped = (desc: DescMethod) => fieldMask()(next, { method: methodOf(desc), handler: undefined as never })
+    const wrapped = (desc: DescMethod) =>
+      fieldMask()(next, { method: methodOf(desc), handler: undefined as never })
     expect(wrapped(EchoService.method.collect)).to.equal(next)
     expect(wrapped(SpecimenService.method.updateSpecimen)).not.to.equal(next)
   })
