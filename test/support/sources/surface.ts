@@ -11,6 +11,8 @@ export interface Surface {
   exportsOf(entry: string): readonly { readonly name: string; readonly kind: 'value' | 'type' }[]
   /** Names of the members of an exported class's instances, of an interface or of an object type. */
   membersOf(entry: string, name: string): readonly string[]
+  /** Names of the fields that are given to a logger, wherever the package logs. */
+  loggedFields(): readonly string[]
 }
 
 let known: Surface | undefined
@@ -37,6 +39,15 @@ function readSurface(): Surface {
     (target(symbol).flags & ts.SymbolFlags.Value) !== 0 &&
     !(symbol.declarations ?? []).some(ts.isTypeOnlyExportDeclaration)
 
+  /** Properties, without those that every string or array has. */
+  const ownProperties = (type: ts.Type): readonly string[] =>
+    type
+      .getProperties()
+      .filter(({ declarations = [] }) =>
+        declarations.every((one) => !program.isSourceFileDefaultLibrary(one.getSourceFile())),
+      )
+      .map(({ name }) => name)
+
   return {
     entries: [...sources.keys()],
     exportsOf: (entry) =>
@@ -46,12 +57,36 @@ function readSurface(): Surface {
     membersOf: (entry, name) => {
       const alias = aliasesOf(entry).get(name)
       if (alias === undefined || (target(alias).flags & ts.SymbolFlags.Type) === 0) return []
-      return checker
-        .getDeclaredTypeOfSymbol(target(alias))
-        .getProperties()
-        .map((property) => property.name)
+      return ownProperties(checker.getDeclaredTypeOfSymbol(target(alias)))
     },
+    loggedFields: () =>
+      [...new Set(program.getSourceFiles().flatMap((file) => loggedIn(file, checker, ownProperties)))].sort(),
   }
+}
+
+/** The fields of the first argument of `logger.info(fields, message)` and the like. */
+function loggedIn(
+  file: ts.SourceFile,
+  checker: ts.TypeChecker,
+  ownProperties: (type: ts.Type) => readonly string[],
+): readonly string[] {
+  if (file.fileName.includes('/node_modules/')) return []
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
+      const { expression, name } = node.expression
+      const [fields] = node.arguments
+      const logger = checker.getNonNullableType(checker.getTypeAtLocation(expression)).symbol as
+        ts.Symbol | undefined
+      if (fields !== undefined && logger?.name === 'Logger' && /^(debug|info|warn|error)$/.test(name.text))
+        found.push(...fieldsOf(checker.getTypeAtLocation(fields)))
+    }
+    ts.forEachChild(node, visit)
+  }
+  const fieldsOf = (type: ts.Type): readonly string[] =>
+    type.isUnion() ? type.types.flatMap(fieldsOf) : ownProperties(type)
+  visit(file)
+  return found
 }
 
 function entrySources(): ReadonlyMap<string, string> {
