@@ -1,7 +1,9 @@
 import pg from 'pg'
 import { Widget } from '../../examples/widgets/widget.js'
-import { createTable, tableOf } from '../../lib/persistence/schema/table-definition.js'
+import { createTable } from '../../lib/persistence/schema/create-table.js'
+import { tableOf } from '../../lib/persistence/schema/table-of.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
+import { postgres } from '../../lib/persistence/dialects/postgres.js'
 
 const SERVER = process.env['ASHLAR_TEST_POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 const DATABASE = 'ashlar_bench'
@@ -57,7 +59,7 @@ async function fillDatabase(): Promise<void> {
   const client = new pg.Client({ connectionString: benchUrl() })
   await client.connect()
   try {
-    const [create = '', ...indexes] = createTable(tableOf(resourceModel(Widget), 'postgres'), 'postgres')
+    const [create = '', ...indexes] = createTable(tableOf(resourceModel(Widget), postgres), postgres)
     await client.query(create)
     await client.query(`
       INSERT INTO widgets (id, account_id, display_name, description, size, price, state, tags, create_time, update_time, deleted_at, etag)

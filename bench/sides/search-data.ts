@@ -2,12 +2,14 @@ import pg from 'pg'
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm'
 import { ETag, Resource, Searchable, TenantScoped } from '../../decorators/index.js'
 import { RequestContext } from '../../lib/context.js'
-import { createTable, tableOf } from '../../lib/persistence/schema/table-definition.js'
+import { createTable } from '../../lib/persistence/schema/create-table.js'
+import { tableOf } from '../../lib/persistence/schema/table-of.js'
 import { searchTables } from '../../lib/persistence/schema/search-tables.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { type EntityClass, resourceModel } from '../../lib/resource/resource-model.js'
 import type { Side } from '../subject.js'
 import { benchUrl, fill } from './postgres-data.js'
+import { postgres } from '../../lib/persistence/dialects/postgres.js'
 
 const ROWS = 200_000
 const TENANTS = 20
@@ -71,10 +73,7 @@ async function fillArticles(): Promise<void> {
     await client.query('SELECT pg_advisory_lock(4712)')
     const { rowCount } = await client.query(`SELECT 1 FROM pg_class WHERE relname = 'articles'`)
     if (rowCount !== 0) return
-    const [create = '', ...indexes] = createTable(
-      tableOf(resourceModel(PlainArticle), 'postgres'),
-      'postgres',
-    )
+    const [create = '', ...indexes] = createTable(tableOf(resourceModel(PlainArticle), postgres), postgres)
     const [{ vector } = { vector: '' }] = searchTables({ IndexedArticle }).tables
     await client.query('BEGIN')
     await client.query(create)

@@ -13,7 +13,7 @@ export {
 export type { PasswordCallback } from './hot-reload/driver.js'
 export { MemoryDatabase } from './memory/memory-database.js'
 export { type MemoryOptions, MemoryRepository } from './memory/memory-repository.js'
-export type { CatalogRow, LiveSchema } from './schema/live-table.js'
+export type { CatalogRow, LiveSchema } from './dialects/catalog/live-table.js'
 export { columnsOf, jsonColumnsOf } from './query/columns-of.js'
 export { filterPredicate, parseFilter, parseOrderBy, type Where } from './dialects/columns.js'
 export type { Direction, OrderTerm } from './query/order-by.js'

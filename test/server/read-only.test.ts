@@ -43,7 +43,7 @@ describeOn(
       opened = await backend.open([Widget])
       const dataSource = opened.dataSource as DataSource
       demotion = demotionOf(dataSource)
-      await createTables(dataSource, [Widget], opened.database!.dialect)
+      await createTables(dataSource, [Widget], opened.database!.dialect.name)
       const retireWidget = () => dataSource.query(`UPDATE widgets SET size = 0 WHERE id = 'w'`)
       const widgets = new TypeormRepository(dataSource, Widget)
       running = await startServer((builder) => builder.register(WidgetService, widgets, { retireWidget }))

@@ -257,7 +257,7 @@ describeOn('errors as the specification lists them', backends, (backend) => {
     const opened = await backend.open([Sample])
     const { dataSource, database } = opened
     if (dataSource === undefined || database === undefined) return this.skip()
-    await createTables(collated(dataSource, backend), [Sample], database.dialect)
+    await createTables(collated(dataSource, backend), [Sample], database.dialect.name)
     const samples = new TypeormRepository(dataSource, Sample)
     const other = await startServer((builder) =>
       builder.register(

@@ -69,7 +69,7 @@ describeOn('a server that starts', backends, (backend) => {
       try {
         let notes: unknown = new (memoryRepositoryOf<object>(entity))()
         if (dataSource !== undefined && database !== undefined) {
-          await createTables(collated(dataSource, backend), [entity], database.dialect)
+          await createTables(collated(dataSource, backend), [entity], database.dialect.name)
           notes = new (repositoryOf<object>(entity))(dataSource)
         }
         const { outcome, warnings: logged } = await started(notes as Repository<object>)

@@ -1,37 +1,23 @@
 import type { CelNode } from '../../resource/search/cel.js'
 import type { Dialect } from './dialect.js'
-import { quoteIdentifier } from './identifier.js'
-import { tagValue } from './tag-sql.js'
-
-const isMysql = (dialect: Dialect): boolean => dialect === 'mysql' || dialect === 'mariadb'
-
-/** A string literal. What is written comes from a declaration, never from a caller. */
-export function literal(value: string, dialect: Dialect): string {
-  const escaped = value.replaceAll("'", "''")
-  return `'${isMysql(dialect) ? escaped.replaceAll('\\', '\\\\') : escaped}'`
-}
 
 /** Several texts as one. */
 export const joined = (parts: readonly string[], dialect: Dialect): string =>
-  parts.length === 1
-    ? (parts[0] as string)
-    : isMysql(dialect)
-      ? `CONCAT(${parts.join(', ')})`
-      : `(${parts.join(' || ')})`
+  parts.length === 1 ? (parts[0] as string) : dialect.concat(parts)
 
 /** A portable expression in SQL. No part of it is ever NULL, so that one missing value hides nothing. */
 export function celToSql(node: CelNode, dialect: Dialect): string {
   const sql = (inner: CelNode) => celToSql(inner, dialect)
-  const text = (value: string) => literal(value, dialect)
+  const text = (value: string) => dialect.literal(value)
   switch (node.kind) {
     case 'text':
       return text(node.value)
     case 'bool':
       return node.value ? '(1 = 1)' : '(1 = 0)'
     case 'field':
-      return `COALESCE(${quoteIdentifier(node.field.column, dialect)}, '')`
+      return `COALESCE(${dialect.quote(node.field.column)}, '')`
     case 'entry':
-      return `COALESCE(${tagValue(quoteIdentifier(node.field.column, dialect), node.key, dialect, text)}, '')`
+      return `COALESCE(${dialect.tags.value(dialect.quote(node.field.column), node.key, text)}, '')`
     case 'join':
       return joined(node.parts.map(sql), dialect)
     case 'lookup': {

@@ -1,5 +1,4 @@
 import type { Dialect } from './dialect.js'
-import { quoteIdentifier } from './identifier.js'
 import type { PlanColumn } from '../query/plan.js'
 
 /**
@@ -8,13 +7,7 @@ import type { PlanColumn } from '../query/plan.js'
  * like the stored column and hold it converted.
  */
 export const columnSql = (column: PlanColumn, dialect: Dialect, table?: string): string => {
-  const bare = quoteIdentifier(column.column, dialect)
-  const name = table === undefined ? bare : `${quoteIdentifier(table, dialect)}.${bare}`
-  const { first } = column
-  if (first === undefined) return name
-  // Of no bytes at all, SQLite answers NULL.
-  if (dialect === 'sqlite') return `COALESCE(substr(${name}, 1, ${first}), ${name})`
-  return dialect === 'postgres' && column.kind === 'bytes'
-    ? `substring(${name} from 1 for ${first})`
-    : `LEFT(${name}, ${first})`
+  const bare = dialect.quote(column.column)
+  const name = table === undefined ? bare : `${dialect.quote(table)}.${bare}`
+  return column.first === undefined ? name : dialect.beginning(name, column.first, column.kind)
 }

@@ -1,5 +1,6 @@
 import type { Column, Columns } from '../../resource/fields/field.js'
-import type { Dialect } from './dialect.js'
+import type { DialectName } from './dialect.js'
+import { dialectOf } from './dialect-of.js'
 import { parseFilterPlan } from '../query/filter.js'
 import { type Direction, parseOrderTerms } from '../query/order-by.js'
 import type { FilterNode } from '../query/plan.js'
@@ -20,7 +21,7 @@ export interface Where {
 export const parseFilter = (
   expression: string,
   columns: Columns,
-  { dialect = 'postgres' }: { readonly dialect?: Dialect } = {},
+  { dialect = 'postgres' }: { readonly dialect?: DialectName } = {},
 ): Where => whereOf(parseFilterPlan(expression, columns), dialect)
 
 /**
@@ -42,14 +43,14 @@ export const filterPredicate = (
   filter: string,
   columns: Columns,
   jsonColumns: Columns = {},
-): ((dialect?: Dialect) => Where) => {
+): ((dialect?: DialectName) => Where) => {
   const plan = parseFilterPlan(filter, { ...columns, ...tagColumns(jsonColumns) })
   return (dialect = 'postgres') => whereOf(plan, dialect)
 }
 
-const whereOf = (plan: FilterNode | undefined, dialect: Dialect): Where => {
+const whereOf = (plan: FilterNode | undefined, dialect: DialectName): Where => {
   const params: unknown[] = []
-  return { where: plan === undefined ? '' : toPredicate(plan, dialect, params), params }
+  return { where: plan === undefined ? '' : toPredicate(plan, dialectOf(dialect), params), params }
 }
 
 const tagColumns = (jsonColumns: Columns): Record<string, Column> =>

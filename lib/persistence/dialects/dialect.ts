@@ -1,2 +1,149 @@
-/** `mysql` is MySQL 8, `mariadb` MariaDB through the MySQL driver; what they can do differs (RETURNING, JSON). */
-export type Dialect = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
+import type { FieldKind } from '../../resource/fields/field.js'
+import type { Direction } from '../query/order-by.js'
+import type { PlanColumn, PlanValue } from '../query/plan.js'
+import type { Catalog, LiveSchema, Namespace } from './catalog/live-table.js'
+import type { InexactColumns } from './catalog/inexact-columns.js'
+import type { MigrationSql } from './catalog/migration-sql.js'
+import type { Query, TableDefinition } from './catalog/table-definition.js'
+import type { BoundValue } from './values/bound-value.js'
+import type { TagSql } from './values/tag-sql.js'
+
+/** `mysql` is MySQL 8, `mariadb` MariaDB through the MySQL driver; their capabilities differ. */
+export type DialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
+
+/** What an engine can do. A caller asks for these, and never for the name. */
+export interface Capabilities {
+  /** A write can return the row it wrote. MariaDB can for INSERT only and MySQL never, so neither is relied on. */
+  readonly returning: boolean
+  /** One statement can write many rows with values of their own, from arrays. */
+  readonly setWrites: boolean
+  /** `(a, b) > (1, 2)` uses an index. */
+  readonly rowComparison: boolean
+  /** An index can have a condition. Where it cannot, the column `soft_delete_key` stands for it. */
+  readonly partialIndexes: boolean
+  /** DELETE has a LIMIT, and cannot read from its own table. */
+  readonly limitedDelete: boolean
+  /** CREATE INDEX has IF NOT EXISTS. */
+  readonly indexIfMissing: boolean
+  /** A DDL statement can be rolled back. Where it cannot, a migration's table is one statement with its keys. */
+  readonly transactionalDdl: boolean
+  /** After a failed statement a transaction takes no other until it is rolled back to a savepoint. */
+  readonly failureBlocksTransaction: boolean
+  /** Has text search of its own; elsewhere a search is for a substring. */
+  readonly fullText: boolean
+  /** An infinity can be bound as a number. */
+  readonly infinities: boolean
+}
+
+/** A stored value → an entity's value. */
+export type Decode = (value: unknown) => unknown
+
+/** What of a driver's error says what became of the transaction. */
+export interface DriverCodes {
+  readonly code?: unknown
+  readonly errno?: unknown
+  readonly fatal?: unknown
+}
+
+/**
+ * Everything in which database engines differ, one object per engine. Functions that are the same for all take the object.
+ * A text is SQL unless its comment says otherwise.
+ */
+export interface Dialect {
+  readonly name: DialectName
+  /** The engine's name, for messages. */
+  readonly label: string
+  readonly can: Capabilities
+
+  /** A name as an identifier. */
+  readonly quote: (name: string) => string
+  /** A string literal. The text comes from a declaration, never from a caller. */
+  readonly literal: (text: string) => string
+  /** At least two texts as one. */
+  readonly concat: (parts: readonly string[]) => string
+
+  /** Stands for a value of the column; `index` counts the parameters of the statement from 1. */
+  readonly placeholder: (column: PlanColumn, index: number) => string
+  /** Stands for a number of rows, which every driver takes as it is. */
+  readonly countPlaceholder: (index: number) => string
+  /** The value as the column stores it, for a filter and for a write alike. An enum is its name. */
+  readonly value: (column: PlanColumn, value: PlanValue) => BoundValue
+  /** How many values one statement takes. */
+  readonly maxValues: number
+  /** The largest unsigned integer that a column keeps. */
+  readonly largestUint64: bigint
+
+  /** @param length - in characters, of `string` and `enum` only. */
+  readonly columnType: (kind: FieldKind, length?: number) => string
+  /** The type of an array of such values. Undefined where a value cannot be an array. */
+  readonly arrayType: ((kind: FieldKind) => string) | undefined
+  /** How a column is selected, so that its decoder gets what it expects. */
+  readonly selected: (kind: FieldKind, column: string, alias: string) => string
+  /** Those that differ from the decoders of all engines. */
+  readonly decoders: Readonly<Partial<Record<FieldKind, Decode>>>
+  /** JavaScript that decodes the cheap kinds in place, of the JavaScript that reads the value. */
+  readonly inlineDecoders: Readonly<Partial<Record<FieldKind, (value: string) => string>>>
+  /**
+   * A stored time exactly, as a cursor needs it: another writer's may be finer than a Date, or no time that we write, and a
+   * Date in its place would repeat its row or lose others.
+   */
+  readonly exactTime: (stored: unknown, value: unknown) => unknown
+  /** Whether a column can hold NaN or an infinity. */
+  readonly holdsNonFinite: (value: number) => boolean
+  /** Whether a column of times can hold this, which is not written by us. */
+  readonly holdsTime: (value: string | number) => boolean
+
+  /** The first characters or bytes of a column. */
+  readonly beginning: (column: string, length: number, kind: PlanColumn['kind']) => string
+  /** A term of ORDER BY whose column can be NULL: last ascending, first descending. */
+  readonly orderNullable: (column: string, direction: Direction) => string
+  /** Whether a text contains another, case counting. Writes the two in the order of their parameters. */
+  readonly contains: (text: () => string, needle: () => string) => string
+  readonly tags: TagSql
+  /** Whether a text contains a search term, case not counting; undefined with full-text search. */
+  readonly containsTerm: ((text: string) => string) | undefined
+
+  readonly begin: string
+  /** Locks the rows of a SELECT; empty where there is one writer anyway. */
+  readonly rowLock: string
+  /** Whether the engine may have ended the transaction by itself because of this error. */
+  readonly endsTransaction: (error: DriverCodes) => boolean
+  /** Whether only the connection can tell that the transaction was rolled back. */
+  readonly mayRollBack: (error: DriverCodes) => boolean
+
+  /** Of text: order and equality by code point, trailing spaces counting. */
+  readonly collation: string
+  /** What follows the parentheses of CREATE TABLE. */
+  readonly tableOptions: string
+  /** Follows `tableOptions` in a migration, whose columns then name no collation. Empty where columns name theirs. */
+  readonly tableCollation: string
+  /** Where tables are; undefined where the connection says it alone. */
+  readonly namespace: Namespace | undefined
+  /** Adds the columns that an older table lacks; undefined where migrations do. */
+  readonly addMissingColumns: ((query: Query, table: TableDefinition) => Promise<void>) | undefined
+  readonly inexactColumns: InexactColumns
+  /** Undefined where no live schema is compared. */
+  readonly catalog: Catalog | undefined
+  /** The dialect of the server behind a connection of this dialect's driver. */
+  readonly identify: (live: LiveSchema) => Promise<Dialect>
+  /** Undefined where there are no migrations, so that tables are made at run time. */
+  readonly migration: MigrationSql | undefined
+
+  readonly stores: StoreSql
+}
+
+/** What the tables of the server's own stores need. Time is the database's own: the clocks of processes differ. */
+export interface StoreSql {
+  /** Now, as the tables keep it. */
+  readonly now: string
+  /** That many milliseconds from now; holds one `?`. */
+  readonly later: string
+  /** A `?` that may be NULL where the place does not say its type. */
+  readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>
+  /** Selects bytes as a Buffer, or as hexadecimal text. */
+  readonly bytesIn: (column: string) => string
+  /** Inserts nothing, without an error, when the key is there already. @param row - what follows INSERT. */
+  readonly insertNew: (row: string) => string
+  /** A text whose values are `?` with the placeholders of this dialect. */
+  readonly numbered: (text: string) => string
+}

@@ -1,8 +1,6 @@
 import type { Dialect } from './dialect.js'
-import { type Bind, TEXT, bindOf } from './bind.js'
 import { columnSql } from './column-sql.js'
 import { expandedRow } from '../query/keyset.js'
-import { hasTag, tagValue } from './tag-sql.js'
 import type {
   CompareNode,
   CompareOp,
@@ -18,16 +16,14 @@ import type {
  * SQL text that holds for exactly the rows the plan asks for, fit to stand beside AND. The values are appended to
  * `params` in the order of their placeholders, which go on counting from there; the text depends on none of them.
  */
-export const toPredicate = (
-  node: FilterNode,
-  dialect: Dialect,
-  params: unknown[],
-  bind = bindOf(dialect),
-): string => write(node, { dialect, bind, params })
+export const toPredicate = (node: FilterNode, dialect: Dialect, params: unknown[]): string =>
+  write(node, { dialect, params })
+
+/** Stands for the column where a statement binds plain text. */
+const TEXT: PlanColumn = { column: '', kind: 'string', nullable: false }
 
 interface Writer {
   readonly dialect: Dialect
-  readonly bind: Bind
   readonly params: unknown[]
 }
 
@@ -84,43 +80,34 @@ const joined = (nodes: readonly FilterNode[], operator: ' AND ' | ' OR ', writer
 const comparison = (node: CompareNode, writer: Writer): string => {
   const { column, key, op, value } = node
   if (key === undefined) return `${columnText(column, writer)} ${SQL_OPS[op]} ${bound(column, value, writer)}`
-  const tag = tagText(column, key, writer)
-  // MySQL's own collation of JSON text ignores trailing spaces; the order of UTF-8 bytes is that of code points.
-  const left = isMysql(writer.dialect) ? `CAST(${tag} AS BINARY)` : tag
-  return `${left} ${SQL_OPS[op]} ${bound(TEXT, value, writer)}`
+  const tag = writer.dialect.tags.compared(tagText(column, key, writer))
+  return `${tag} ${SQL_OPS[op]} ${bound(TEXT, value, writer)}`
 }
 
 /** By substring functions, since LIKE ignores case on SQLite and gives % and _ a meaning. */
 const containment = ({ column, key, value }: ContainsNode, writer: Writer): string => {
-  if (isMysql(writer.dialect)) {
-    // The needle comes first here, and so does its parameter.
-    const needle = bound(TEXT, value, writer)
-    const text = key === undefined ? columnText(column, writer) : tagText(column, key, writer)
-    return `LOCATE(${needle} COLLATE utf8mb4_bin, ${text}) > 0`
-  }
-  const text = key === undefined ? columnText(column, writer) : tagText(column, key, writer)
-  return `${writer.dialect === 'postgres' ? 'strpos' : 'instr'}(${text}, ${bound(TEXT, value, writer)}) > 0`
+  const { dialect } = writer
+  return dialect.contains(
+    () =>
+      key === undefined ? columnText(column, writer) : dialect.tags.searched(tagText(column, key, writer)),
+    () => bound(TEXT, value, writer),
+  )
 }
 
 const presence = ({ column, key }: HasNode, writer: Writer): string =>
-  hasTag(
+  writer.dialect.tags.has(
     columnText(column, writer),
     key,
-    writer.dialect,
     (value) => bound(TEXT, value, writer),
     column.nullable,
   )
 
 /** The value of one tag, as text; NULL where there is none. */
-const tagText = (column: PlanColumn, key: string, writer: Writer): string => {
-  const text = tagValue(columnText(column, writer), key, writer.dialect, (value) =>
-    bound(TEXT, value, writer),
-  )
-  return writer.dialect === 'postgres' ? `${text} COLLATE "C"` : text
-}
+const tagText = (column: PlanColumn, key: string, writer: Writer): string =>
+  writer.dialect.tags.value(columnText(column, writer), key, (value) => bound(TEXT, value, writer))
 
 const row = (node: RowNode, writer: Writer): string => {
-  if (isMysql(writer.dialect)) return write(expandedRow(node), writer)
+  if (!writer.dialect.can.rowComparison) return write(expandedRow(node), writer)
   const columns = node.columns.map((column) => columnText(column, writer))
   const values = node.columns.map((column, i) => bound(column, node.values[i] as PlanValue, writer))
   return `(${columns.join(', ')}) ${node.op} (${values.join(', ')})`
@@ -128,9 +115,7 @@ const row = (node: RowNode, writer: Writer): string => {
 
 const columnText = (column: PlanColumn, writer: Writer): string => columnSql(column, writer.dialect)
 
-const bound = (column: PlanColumn, value: PlanValue, { bind, params }: Writer): string => {
-  const index = params.push(bind.value(column, value))
-  return bind.placeholder(column, index)
+const bound = (column: PlanColumn, value: PlanValue, { dialect, params }: Writer): string => {
+  const index = params.push(dialect.value(column, value))
+  return dialect.placeholder(column, index)
 }
-
-const isMysql = (dialect: Dialect): boolean => dialect === 'mysql' || dialect === 'mariadb'

@@ -1,8 +1,8 @@
 import { Unimplemented } from '../../errors.js'
 import type { SearchModel, SearchPart } from '../../resource/search/search-model.js'
 import type { Dialect } from './dialect.js'
-import { celToSql, joined, literal } from './cel-sql.js'
-import { quoteIdentifier } from './identifier.js'
+import { celToSql, joined } from './cel-sql.js'
+import { postgres } from './postgres.js'
 
 /** The stored vector of an INDEXED resource. */
 export const SEARCH_VECTOR = 'search_vector'
@@ -20,16 +20,15 @@ export function searchPredicate(
   dialect: Dialect,
   params: unknown[],
 ): string {
-  if (dialect === 'postgres') {
+  if (dialect.containsTerm === undefined) {
     // The vector's `@` and `.` are spaces, so the query's have to be too, or no e-mail address is ever found.
     params.push(term.replace(/[@.]/g, ' '))
-    const vector = search.strategy === 'INDEXED' ? quoteIdentifier(SEARCH_VECTOR, dialect) : vectorOf(search)
-    return `${vector} @@ websearch_to_tsquery(${config(search)}, $${params.length})`
+    const vector = search.strategy === 'INDEXED' ? dialect.quote(SEARCH_VECTOR) : vectorOf(search)
+    return `${vector} @@ websearch_to_tsquery(${config(search)}, ${dialect.countPlaceholder(params.length)})`
   }
   const parts = search.parts.map((part) => portable(part, dialect) ?? unavailable(type))
   params.push(term)
-  const text = joined(withSpaces(parts), dialect)
-  return dialect === 'sqlite' ? `instr(LOWER(${text}), LOWER(?)) > 0` : `LOCATE(LOWER(?), LOWER(${text})) > 0`
+  return dialect.containsTerm(joined(withSpaces(parts), dialect))
 }
 
 /** The tsvector of a row, whose `@` and `.` are spaces whatever the source: immutable, so that a column can be generated from it. PostgreSQL only. */
@@ -37,18 +36,18 @@ export function vectorOf(search: SearchModel): string {
   return `to_tsvector(${config(search)}, translate(${withSpaces(search.parts.map(inPostgres)).join(' || ')}, '@.', '  '))`
 }
 
-const config = ({ textConfig }: SearchModel): string => `${literal(textConfig, 'postgres')}::regconfig`
+const config = ({ textConfig }: SearchModel): string => `${postgres.literal(textConfig)}::regconfig`
 
 /** One NULL source must not hide the row, so each is text or nothing. */
 function inPostgres(part: SearchPart): string {
-  if (part.kind === 'field') return `COALESCE(${quoteIdentifier(part.field.column, 'postgres')}, '')`
+  if (part.kind === 'field') return `COALESCE(${postgres.quote(part.field.column)}, '')`
   return part.postgres === undefined
-    ? celToSql(part.cel as never, 'postgres')
+    ? celToSql(part.cel as never, postgres)
     : `COALESCE((${part.postgres})::text, '')`
 }
 
 function portable(part: SearchPart, dialect: Dialect): string | undefined {
-  if (part.kind === 'field') return `COALESCE(${quoteIdentifier(part.field.column, dialect)}, '')`
+  if (part.kind === 'field') return `COALESCE(${dialect.quote(part.field.column)}, '')`
   return part.cel && celToSql(part.cel, dialect)
 }
 

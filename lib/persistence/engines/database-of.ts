@@ -2,13 +2,13 @@ import type { DataSource } from 'typeorm'
 import { MysqlDatabase } from './mysql/mysql-database.js'
 import { PostgresDatabase } from './postgres/postgres-database.js'
 import { SqliteDatabase } from './sqlite/sqlite-database.js'
-import type { Dialect } from '../dialects/dialect.js'
+import type { DialectName } from '../dialects/dialect.js'
 import type { Database } from './executor/executor.js'
 import { SqliteDriver } from './sqlite/driver.js'
 
 export interface DatabaseOptions {
   /** Instead of what the server says it is; for speaking MySQL 8 to a MariaDB in tests. */
-  readonly dialect?: Dialect
+  readonly dialect?: DialectName
 }
 
 /** One Database per DataSource, so that a transaction can tell whether it is its own. */

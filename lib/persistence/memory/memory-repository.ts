@@ -19,7 +19,7 @@ import { deletionOf, patchesOf, patchOf, restorationOf, stampsOf } from '../cont
 import { canMatch, ambiguousKey, scopeOf, type Scope } from '../contract/scope.js'
 import { byCodePoint } from '../query/code-point-order.js'
 import { compareBy } from './compare-by.js'
-import { checkCursor } from '../dialects/cursor-fit.js'
+import { checkCursor } from '../dialects/check-cursor.js'
 import { toTest } from './evaluate.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { and, isNull } from '../query/plan.js'

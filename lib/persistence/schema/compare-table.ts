@@ -1,16 +1,18 @@
+import { type Catalog, type LiveColumn, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
+import type {
+  ColumnDefinition,
+  IndexDefinition,
+  TableDefinition,
+  TableName,
+} from '../dialects/catalog/table-definition.js'
+import { columnText } from '../dialects/column-text.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { quoteIdentifier } from '../dialects/identifier.js'
-import {
-  type ColumnDefinition,
-  columnText,
-  createIndex,
-  type IndexDefinition,
-  type TableDefinition,
-} from './table-definition.js'
-import { quoteTable, type TableName, tableText } from './table-name.js'
-import { type LiveColumn, type LiveTable, shapeOf } from './live-table.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { createIndex } from './create-table.js'
+import { tableText } from './table-name-of.js'
 
-type Engine = Exclude<Dialect, 'sqlite'>
+/** A dialect whose live schemas can be read. */
+export type ComparedDialect = Dialect & { readonly catalog: Catalog }
 
 /**
  * What of a live table is not as the model has it, one line each with what to do; empty when nothing is.
@@ -19,7 +21,7 @@ type Engine = Exclude<Dialect, 'sqlite'>
 export function compareTable(
   wanted: TableDefinition,
   live: LiveTable | undefined,
-  dialect: Engine,
+  dialect: ComparedDialect,
   others: readonly string[] = [],
 ): readonly string[] {
   const name = tableText(wanted)
@@ -38,7 +40,7 @@ export function compareTable(
 function columnDifferences(
   definition: TableDefinition,
   live: LiveTable,
-  dialect: Engine,
+  dialect: ComparedDialect,
   others: readonly string[],
 ): readonly string[] {
   const { columns } = definition
@@ -69,48 +71,30 @@ type Difference = readonly [what: string, change: string]
 function columnDifference(
   wanted: ColumnDefinition,
   live: LiveColumn,
-  dialect: Engine,
+  dialect: ComparedDialect,
 ): readonly Difference[] {
-  const column = quoteIdentifier(wanted.name, dialect)
-  const isPostgres = dialect === 'postgres'
-  const whole = `MODIFY ${columnText(wanted, dialect)}`
-  const type = catalogType(wanted.type, dialect)
+  const { catalog } = dialect
+  const change = (what: Parameters<Catalog['change']>[0]) =>
+    catalog.change(what, wanted, columnText(wanted, dialect))
+  const type = catalog.typeText(wanted.type)
   const differences: Difference[] = []
-  const retype = isPostgres
-    ? `ALTER COLUMN ${column} TYPE ${wanted.type}${wanted.isText ? ' COLLATE "C"' : ''}`
-    : whole
-  if (live.isComputed) return [['is made by the database, and the model writes it', `DROP COLUMN ${column}`]]
-  if (live.type !== type) differences.push([`is ${live.type} and has to be ${type}`, retype])
-  else if (wanted.isText && !EXACT[dialect].includes(live.collation ?? ''))
+  if (live.isComputed)
+    return [['is made by the database, and the model writes it', `DROP COLUMN ${dialect.quote(wanted.name)}`]]
+  if (live.type !== type) differences.push([`is ${live.type} and has to be ${type}`, change('type')])
+  else if (wanted.isText && !catalog.exactCollations.includes(live.collation ?? ''))
     differences.push([
-      `has the collation ${live.collation ?? 'of nobody knows what'} and needs ${EXACT[dialect][0] ?? ''}, or texts are ordered and compared in another way`,
-      retype,
+      `has the collation ${live.collation ?? 'of nobody knows what'} and needs ${catalog.exactCollations[0] ?? ''}, or texts are ordered and compared in another way`,
+      change('type'),
     ])
   if (live.nullable !== wanted.nullable)
     differences.push([
       wanted.nullable ? 'is NOT NULL and has to take NULL' : 'takes NULL and has to be NOT NULL',
-      isPostgres ? `ALTER COLUMN ${column} ${wanted.nullable ? 'DROP' : 'SET'} NOT NULL` : whole,
+      change('nullable'),
     ])
   if (wanted.fallback !== undefined && live.fallback !== wanted.fallback)
-    differences.push([`has to have the default ${wanted.fallback}`, whole])
+    differences.push([`has to have the default ${wanted.fallback}`, change('fallback')])
   return differences
 }
-
-/** By code point, case and trailing spaces counting. Either of the two on MySQL: a server knows only its own. */
-const EXACT: Readonly<Record<Engine, readonly string[]>> = {
-  postgres: ['C', 'POSIX'],
-  mariadb: ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin'],
-  mysql: ['utf8mb4_0900_bin', 'utf8mb4_nopad_bin'],
-}
-
-/** A type as PostgreSQL's catalog says it. MySQL's says what was written. */
-const catalogType = (type: string, dialect: Engine): string =>
-  dialect === 'postgres'
-    ? type
-        .replace(/^timestamptz$/, 'timestamp with time zone')
-        .replace(/^varchar/, 'character varying')
-        .replace(/^numeric\((\d+)\)$/, 'numeric($1,0)')
-    : type
 
 function keyDifferences(table: TableDefinition, live: LiveTable): readonly string[] {
   const [is, wanted] = [live.primaryKey.join(', '), table.primaryKey.join(', ')]
@@ -120,7 +104,11 @@ function keyDifferences(table: TableDefinition, live: LiveTable): readonly strin
   ]
 }
 
-function indexDifferences(definition: TableDefinition, live: LiveTable, dialect: Engine): readonly string[] {
+function indexDifferences(
+  definition: TableDefinition,
+  live: LiveTable,
+  dialect: ComparedDialect,
+): readonly string[] {
   const table = tableText(definition)
   const wanted = definition.indexes.map((index) => ({ index, shape: shapeOf(index) }))
   const missing = wanted.filter(({ shape }) => !live.indexes.some((one) => one.shape === shape))
@@ -142,5 +130,5 @@ function indexDifferences(definition: TableDefinition, live: LiveTable, dialect:
   ]
 }
 
-const makeText = (table: TableName, index: IndexDefinition, dialect: Engine): string =>
-  createIndex(table, index, dialect, dialect === 'postgres' ? 'CONCURRENTLY ' : '')
+const makeText = (table: TableName, index: IndexDefinition, dialect: ComparedDialect): string =>
+  createIndex(table, index, dialect, dialect.catalog.indexOption)

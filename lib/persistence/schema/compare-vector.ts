@@ -1,8 +1,10 @@
 import type { SearchModel } from '../../resource/search/search-model.js'
-import { quoteIdentifier } from '../dialects/identifier.js'
+import type { TableName } from '../dialects/catalog/table-definition.js'
+import { postgres } from '../dialects/postgres.js'
+import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-sql.js'
-import { quoteTable, type TableName, tableText } from './table-name.js'
-import { type LiveSchema, type LiveTable, shapeOf } from './live-table.js'
+import { tableText } from './table-name-of.js'
+import { type LiveSchema, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
 
 /** What of the stored vector of an INDEXED resource is not as the model has it. PostgreSQL only. */
 export async function compareVector(
@@ -32,8 +34,8 @@ const GENERATE = 'ashlar search generate writes the files, up applies them'
  * end of the transaction. Undefined where that may not be, as on a replica; the files and their checksums speak for it then.
  */
 async function asStored(table: TableName, vector: string, live: LiveSchema): Promise<string | undefined> {
-  const source = quoteTable({ name: table.name, schema: table.schema ?? live.schema }, 'postgres')
-  const column = quoted(SEARCH_VECTOR)
+  const source = quoteTable({ name: table.name, schema: table.schema ?? live.schema }, postgres)
+  const column = postgres.quote(SEARCH_VECTOR)
   await live.rows('BEGIN')
   try {
     await live.rows(`CREATE TEMPORARY TABLE ${SCRATCH} (LIKE ${source}) ON COMMIT DROP`)
@@ -53,5 +55,3 @@ async function asStored(table: TableName, vector: string, live: LiveSchema): Pro
 }
 
 const SCRATCH = 'ashlar_search_vector'
-
-const quoted = (name: string): string => quoteIdentifier(name, 'postgres')

@@ -1,9 +1,10 @@
 import type { DataSource } from 'typeorm'
 import { resourceModel, type EntityClass } from '../../resource/resource-model.js'
-import type { Dialect } from '../dialects/dialect.js'
-import { quoteIdentifier } from '../dialects/identifier.js'
-import { columnText, createTable, tableOf, type TableDefinition } from './table-definition.js'
-import { type Naming, tableNameOf } from './table-name.js'
+import type { Dialect, DialectName } from '../dialects/dialect.js'
+import { dialectOf } from '../dialects/dialect-of.js'
+import { createTable } from './create-table.js'
+import { type Naming, tableNameOf } from './table-name-of.js'
+import { tableOf } from './table-of.js'
 
 type Queries = Pick<DataSource, 'query'>
 
@@ -16,46 +17,28 @@ type Queries = Pick<DataSource, 'query'>
 export async function createTables(
   dataSource: Queries & Naming,
   entities: readonly EntityClass<object>[],
-  dialect: Dialect,
+  name: DialectName,
 ): Promise<void> {
+  const dialect = dialectOf(name)
+  const query = async (text: string, values: readonly unknown[]) => {
+    const rows: unknown = await dataSource.query(text, [...values])
+    return Array.isArray(rows) ? rows.map((row: object) => Object.values(row) as unknown[]) : []
+  }
   for (const entity of entities) {
     const model = resourceModel(entity)
     const table = tableOf(model, dialect, tableNameOf(model, dialect, dataSource))
     const [create = '', ...indexes] = createTable(table, dialect)
     if (table.schema !== undefined) await createSchema(dataSource, table.schema, dialect)
     await dataSource.query(create)
-    if (dialect === 'sqlite') await addMissingColumns(dataSource, table)
+    await dialect.addMissingColumns?.(query, table)
     for (const index of indexes) await dataSource.query(index)
   }
 }
 
 /** Asks first: to create one that is there takes a right that somebody who may create tables need not have. */
 async function createSchema(dataSource: Queries, schema: string, dialect: Dialect): Promise<void> {
-  const found = (await dataSource.query(
-    dialect === 'postgres'
-      ? 'SELECT 1 AS found FROM pg_namespace WHERE nspname = $1'
-      : 'SELECT 1 AS found FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?',
-    [schema],
-  )) as unknown[]
-  if (found.length === 0)
-    await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${quoteIdentifier(schema, dialect)}`)
+  const { namespace, quote } = dialect
+  if (namespace === undefined) return
+  const found = (await dataSource.query(namespace.find, [schema])) as unknown[]
+  if (found.length === 0) await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${quote(schema)}`)
 }
-
-async function addMissingColumns(dataSource: Queries, table: TableDefinition): Promise<void> {
-  const rows: { name: string }[] = await dataSource.query('SELECT name FROM pragma_table_info(?)', [
-    table.name,
-  ])
-  const present = new Set(rows.map(({ name }) => name))
-  for (const column of table.columns) {
-    if (present.has(column.name)) continue
-    // A table with rows can only be given a NOT NULL column together with a value for them.
-    const filled = column.nullable
-      ? column
-      : { ...column, fallback: column.fallback ?? zeroText(column.type) }
-    await dataSource.query(
-      `ALTER TABLE ${quoteIdentifier(table.name, 'sqlite')} ADD COLUMN ${columnText(filled, 'sqlite')}`,
-    )
-  }
-}
-
-const zeroText = (type: string): string => (type.startsWith('TEXT') ? "''" : type === 'BLOB' ? "x''" : '0')

@@ -2,7 +2,8 @@ import type { DataSource } from 'typeorm'
 import { inheritedFacts } from '../../../decorators/metadata.js'
 import { DeclarationError } from '../../errors.js'
 import { type EntityClass, resourceModel, type ResourceModel } from '../../resource/resource-model.js'
-import { type Naming, tableNameOf, tableText } from './table-name.js'
+import { postgres } from '../dialects/postgres.js'
+import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 
 /** What a module exports that says which tables there are. */
 export interface Resources {
@@ -24,7 +25,7 @@ export function resourcesIn(exports: object): Resources {
   const [dataSource, ...others] = values.filter(isDataSource)
   if (dataSource === undefined) return { models: sorted(models, {}), naming: {}, schema: undefined }
   const namesBy = (one: DataSource) =>
-    JSON.stringify([schemaOf(one), models.map((model) => tableNameOf(model, 'postgres', namingOf(one)))])
+    JSON.stringify([schemaOf(one), models.map((model) => tableNameOf(model, postgres, namingOf(one)))])
   if (others.some((other) => namesBy(other) !== namesBy(dataSource)))
     throw new DeclarationError('entities', [
       'the module exports DataSources that differ in schema, entityPrefix or naming strategy: export the one that the tables are for',
@@ -34,7 +35,7 @@ export function resourcesIn(exports: object): Resources {
 }
 
 function sorted(models: readonly ResourceModel[], naming: Naming): readonly ResourceModel[] {
-  const named = models.map((model) => ({ model, name: tableText(tableNameOf(model, 'postgres', naming)) }))
+  const named = models.map((model) => ({ model, name: tableText(tableNameOf(model, postgres, naming)) }))
   return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ model }) => model)
 }
 

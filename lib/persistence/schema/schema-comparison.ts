@@ -1,13 +1,12 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { compareTable } from './compare-table.js'
-import { compareVector } from './compare-vector.js'
-import { liveMysql, mysqlKind } from './live-mysql.js'
-import { livePostgres } from './live-postgres.js'
-import type { LiveSchema } from './live-table.js'
+import type { LiveSchema } from '../dialects/catalog/live-table.js'
+import { dialectOf } from '../dialects/dialect-of.js'
 import { SEARCH_VECTOR } from '../dialects/search-sql.js'
+import { type ComparedDialect, compareTable } from './compare-table.js'
+import { compareVector } from './compare-vector.js'
 import { resourcesIn } from './resources-in.js'
-import { tableOf } from './table-definition.js'
-import { type Naming, tableNameOf } from './table-name.js'
+import { type Naming, tableNameOf } from './table-name-of.js'
+import { tableOf } from './table-of.js'
 
 /** What of a live database is not as the resources say, one line each with what to do; empty when nothing is. */
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
@@ -25,46 +24,31 @@ export function schemaComparison(
   const { models, naming, schema } = resourcesIn(entities)
   return async (live) => {
     const differences: string[] = []
-    if (live.dialect === 'postgres' && schema !== undefined && schema !== live.schema)
+    const dialect = await dialectOf(live.dialect).identify(live)
+    const { catalog, namespace } = dialect
+    if (catalog === undefined) throw new TypeError(`${dialect.label} has no schema to compare`)
+    if (namespace?.kind === 'schema' && schema !== undefined && schema !== live.schema)
       differences.push(
         `the DataSource has its tables in the schema ${schema}, and these migrations make them in ${live.schema}: say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
       )
-    const kind = live.dialect === 'mysql' ? await mysqlKind(live) : undefined
     for (const model of models)
-      differences.push(
-        ...(kind === undefined
-          ? await onPostgres(model, live, naming)
-          : await onMysql(model, live, kind, naming)),
-      )
+      differences.push(...(await compareModel(model, live, { ...dialect, catalog }, naming)))
     return differences
   }
 }
 
-async function onPostgres(
+async function compareModel(
   model: ResourceModel,
   live: LiveSchema,
+  dialect: ComparedDialect,
   naming: Naming,
 ): Promise<readonly string[]> {
   const { search } = model
-  const table = tableNameOf(model, 'postgres', naming)
-  const there = await livePostgres(live, table)
-  const isIndexed = search?.strategy === 'INDEXED'
-  const differences = compareTable(
-    tableOf(model, 'postgres', table),
-    there,
-    'postgres',
-    isIndexed ? [SEARCH_VECTOR] : [],
-  )
+  const table = tableNameOf(model, dialect, naming)
+  const there = await dialect.catalog.readTable(live, table)
+  const isIndexed = dialect.can.fullText && search?.strategy === 'INDEXED'
+  const wanted = tableOf(model, dialect, table)
+  const differences = compareTable(wanted, there, dialect, isIndexed ? [SEARCH_VECTOR] : [])
   if (!isIndexed || there === undefined || there.faults.length > 0) return differences
   return [...differences, ...(await compareVector(table, search, live, there))]
-}
-
-async function onMysql(
-  model: ResourceModel,
-  live: LiveSchema,
-  kind: 'mysql' | 'mariadb',
-  naming: Naming,
-): Promise<readonly string[]> {
-  const table = tableNameOf(model, kind, naming)
-  return compareTable(tableOf(model, kind, table), await liveMysql(live, table, kind), kind)
 }

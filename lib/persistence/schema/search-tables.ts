@@ -1,6 +1,7 @@
+import { postgres } from '../dialects/postgres.js'
 import { vectorOf } from '../dialects/search-sql.js'
 import { resourcesIn } from './resources-in.js'
-import { tableNameOf } from './table-name.js'
+import { tableNameOf } from './table-name-of.js'
 
 /** A table whose search vector is stored, and the expression of the vector. */
 export interface SearchTable {
@@ -28,7 +29,7 @@ export function searchTables(exports: Readonly<Record<string, unknown>>): Search
   const tables = models.flatMap((model): SearchTable[] => {
     const { search } = model
     if (search?.strategy !== 'INDEXED') return []
-    const { schema, name } = tableNameOf(model, 'postgres', naming)
+    const { schema, name } = tableNameOf(model, postgres, naming)
     return [{ table: name, ...(schema !== undefined && { schema }), vector: vectorOf(search) }]
   })
   return { resources: models.length, tables }

@@ -1,8 +1,12 @@
 import { DeclarationError } from '../../errors.js'
-import { quoteIdentifier } from '../dialects/identifier.js'
+import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { forMigrated, MIGRATED } from '../dialects/dialect-of.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { createNewTable } from './create-table.js'
 import { resourcesIn } from './resources-in.js'
-import { createNewTable, tableOf, type TableDefinition } from './table-definition.js'
-import { quoteTable, type TableName, tableNameOf, tableText } from './table-name.js'
+import { tableNameOf, tableText } from './table-name-of.js'
+import { tableOf } from './table-of.js'
 
 /** The SQL of one version, there and back. */
 export interface TableSql {
@@ -31,43 +35,44 @@ export interface TableMigration {
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
   const { models, naming } = resourcesIn(exports)
+  const { postgres, mysql } = MIGRATED
   const tables = models.map((model) => ({
     model,
-    postgres: tableNameOf(model, 'postgres', naming),
-    mysql: tableNameOf(model, 'mysql', naming),
+    table: tableNameOf(model, postgres, naming),
+    twin: tableNameOf(model, mysql, naming),
   }))
-  const doubled = repeated(tables.map(({ postgres }) => tableText(postgres)))
+  const doubled = repeated(tables.map(({ table }) => tableText(table)))
   if (doubled.size > 0)
     throw new DeclarationError(
       'entities',
       [...doubled].map((name) => `two resources have the table ${name}`),
     )
-  const doubledOnMysql = repeated(tables.map(({ mysql }) => tableText(mysql)))
-  return tables.map(({ model, postgres, mysql }) => {
-    const onMysql = tableOf(model, 'mysql', mysql)
-    const makeSchema = postgres.schema === undefined ? [] : [createSchema(postgres.schema)]
+  const doubledTwins = repeated(tables.map(({ twin }) => tableText(twin)))
+  return tables.map(({ model, table, twin }) => {
+    const name = tableText(table)
     const title = `-- The table of the resource ${model.type}, as its decorators describe it.\n`
-    const table = tableText(postgres)
     const search =
       model.search?.strategy === 'INDEXED'
-        ? [`${table} has INDEXED search: ashlar search generate writes its vector and index`]
+        ? [`${name} has INDEXED search: ashlar search generate writes its vector and index`]
         : []
     const elsewhere =
-      mysql.schema === undefined
+      twin.schema === undefined
         ? []
         : [
-            `on MySQL ${tableText(mysql)} is in a database that its entity names, and these files do not make: CREATE DATABASE needs more rights than a migration has`,
+            `on MySQL ${tableText(twin)} is in a database that its entity names, and these files do not make: CREATE DATABASE needs more rights than a migration has`,
           ]
-    const shared = doubledOnMysql.has(tableText(mysql))
+    const shared = doubledTwins.has(tableText(twin))
       ? [
-          `on MySQL several resources have the table ${tableText(mysql)}, because it ignores the schema of an entity: say @Entity({ database }), or another name`,
+          `on MySQL several resources have the table ${tableText(twin)}, because it ignores the schema of an entity: say @Entity({ database }), or another name`,
         ]
       : []
+    const keys = mysql.migration?.notes(tableOf(model, mysql, twin)) ?? []
     return {
-      table,
-      postgres: sqlOf(tableOf(model, 'postgres', postgres), 'postgres', title, makeSchema),
-      mysql: sqlOf(onMysql, 'mysql', title),
-      notes: [...search, ...elsewhere, ...keysTooLong(onMysql), ...shared],
+      table: name,
+      ...forMigrated((dialect) =>
+        sqlOf(tableOf(model, dialect, tableNameOf(model, dialect, naming)), dialect, title),
+      ),
+      notes: [...search, ...elsewhere, ...keys, ...shared],
     }
   })
 }
@@ -75,58 +80,14 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
 const repeated = (names: readonly string[]): ReadonlySet<string> =>
   new Set(names.filter((name, index) => names.indexOf(name) !== index))
 
-/** @param before - statements that come first. */
-function sqlOf(
-  table: TableDefinition,
-  dialect: 'postgres' | 'mysql',
-  title: string,
-  before: readonly string[] = [],
-): TableSql {
-  // A proto int32 ends where the column does.
-  const isMeant = dialect === 'postgres' && table.columns.some(({ type }) => type === 'integer')
-  const allowed = isMeant ? '-- ashlar:allow prefer-bigint-over-int\n' : ''
+function sqlOf(table: TableDefinition, dialect: Dialect, title: string): TableSql {
+  const { migration } = dialect
+  const comments = migration?.lintComments(table) ?? ''
+  const before = table.schema === undefined ? [] : (migration?.createSchema(table.schema) ?? [])
   const statements = [...before, ...createNewTable(table, dialect)].map((text) => `${text};\n`)
   return {
     table: { schema: table.schema, name: table.name },
-    up: `${title}${allowed}\n${statements.join('\n')}`,
+    up: `${title}${comments}\n${statements.join('\n')}`,
     down: `DROP TABLE ${quoteTable(table, dialect)};\n`,
   }
-}
-
-/**
- * The schema that an entity names, on PostgreSQL. `CREATE SCHEMA IF NOT EXISTS` would ask for the right to make one even where
- * it is there. The way back leaves it: other tables may be in it.
- */
-function createSchema(schema: string): string {
-  const text = (value: string) => `'${value.replaceAll("'", "''")}'`
-  const create = text(`CREATE SCHEMA ${quoteIdentifier(schema, 'postgres')}`)
-  const body = `BEGIN
-  IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ${text(schema)}) THEN
-    EXECUTE ${create};
-  END IF;
-END`
-  return `DO LANGUAGE plpgsql ${body.includes('$$') ? text(body) : `$$\n${body}\n$$`}`
-}
-
-const LONGEST_KEY = 3072
-const BYTES_OF_A_CHARACTER = 4
-const LONGEST_OTHER = 8
-
-/** InnoDB refuses a longer key, so that the file would fail. */
-function keysTooLong({ name: table, columns, primaryKey, indexes }: TableDefinition): readonly string[] {
-  const bytes = new Map(columns.map(({ name, type }) => [name, bytesOf(type)]))
-  return [{ name: 'PRIMARY KEY', columns: primaryKey }, ...indexes].flatMap(({ name, columns: of }) => {
-    const length = of.reduce((sum, column) => sum + (bytes.get(column) ?? 0), 0)
-    if (length <= LONGEST_KEY) return []
-    const size = Number.isFinite(length) ? `has ${length} bytes` : 'has a column without a length'
-    return [
-      `on MySQL ${name} of ${table} ${size} and may have ${LONGEST_KEY}: give ${of.join(', ')} shorter lengths`,
-    ]
-  })
-}
-
-function bytesOf(type: string): number {
-  const length = /^varchar\((\d+)\)$/.exec(type)?.[1]
-  if (length !== undefined) return Number(length) * BYTES_OF_A_CHARACTER
-  return type.startsWith('long') || type === 'json' ? Infinity : LONGEST_OTHER
 }

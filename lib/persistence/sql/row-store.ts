@@ -1,4 +1,4 @@
-import { Internal, InvalidArgument } from '../../errors.js'
+import { Internal } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patched } from '../contract/batch.js'
@@ -9,7 +9,7 @@ import type { ListPlan } from '../contract/list-plan.js'
 import { explainMissingVector } from './missing-vector.js'
 import type { Values } from '../contract/new-entity.js'
 import { byCodePoint } from '../query/code-point-order.js'
-import { checkCursor } from '../dialects/cursor-fit.js'
+import { checkCursor } from '../dialects/check-cursor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { toOrderBy } from '../dialects/order-sql.js'
 import { equals, isNull, type FilterNode } from '../query/plan.js'
@@ -17,9 +17,8 @@ import { toPredicate } from '../dialects/predicate.js'
 import { searchPredicate } from '../dialects/search-sql.js'
 import type { Page } from '../contract/repository.js'
 import { Statements } from './statements.js'
-import { exactTime } from '../dialects/stored-time.js'
 import { encoderOf, hydratorOf, type Encode, type Hydrate } from './row-codec.js'
-import type { TableName } from '../schema/table-name.js'
+import type { TableName } from '../dialects/catalog/table-definition.js'
 
 /** Which row a statement reaches. */
 export interface Target {
@@ -127,7 +126,7 @@ export class RowStore<E extends object> {
     lock = false,
   ): Promise<E[]> {
     if (keys.length === 0) return []
-    const isArray = this.dialect === 'postgres'
+    const isArray = this.dialect.arrayType !== undefined
     const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.#encode(this.model.key, key))
     const statement = this.statements.batchGet(isArray ? 1 : padded.length, tenant !== undefined, lock)
     const { rows } = await on.run(statement, [...this.#tenantValues(tenant), ...padded], run)
@@ -136,7 +135,7 @@ export class RowStore<E extends object> {
 
   /** Whether batches are one statement each: not where a key may be of several tenants. */
   canBatch(tenant: string | undefined): boolean {
-    return this.dialect === 'postgres' && (tenant !== undefined || !this.model.tenantInKey)
+    return this.dialect.can.setWrites && (tenant !== undefined || !this.model.tenantInKey)
   }
 
   /** The updated entities in the order of the items, which is that of their locks, with gaps where no live row has the key. All items write the same fields. */
@@ -225,7 +224,7 @@ export class RowStore<E extends object> {
     }
   }
 
-  /** Removes a chunk of what expired; answers how many. */
+  /** Removes a chunk of what expired; returns how many. */
   async purge(
     on: Executor,
     before: Date,
@@ -256,18 +255,11 @@ export class RowStore<E extends object> {
   }
 
   #first(rows: readonly Row[]): E {
-    if (rows[0] === undefined) throw new Internal('a written row was not answered')
+    if (rows[0] === undefined) throw new Internal('the database did not return a written row')
     return this.#hydrate(rows[0])
   }
 
   #encode(field: Field, value: unknown): unknown {
-    if (
-      field.kind === 'uint64' &&
-      this.dialect === 'sqlite' &&
-      typeof value === 'bigint' &&
-      value >= 2n ** 63n
-    )
-      throw new InvalidArgument(field.proto, 'is above 2^63-1, the most SQLite can store')
     return (this.#encoders.get(field) as Encode)(value)
   }
 
@@ -291,8 +283,7 @@ export class RowStore<E extends object> {
   }
 
   #count(params: unknown[], value: number): string {
-    params.push(value)
-    return this.dialect === 'postgres' ? `$${params.length}` : '?'
+    return this.dialect.countPlaceholder(params.push(value))
   }
 
   #sortValues(plan: ListPlan, last: E, row: Row): unknown[] {
@@ -302,7 +293,7 @@ export class RowStore<E extends object> {
       const value = field && (last as Values)[field.property]
       // A name that another version of the message has is read as the zero value, and sorted as what it is.
       if (field?.kind === 'enum') return row[index]
-      return field?.kind === 'timestamp' ? exactTime(row[index], value, this.dialect) : value
+      return field?.kind === 'timestamp' ? this.dialect.exactTime(row[index], value) : value
     })
   }
 

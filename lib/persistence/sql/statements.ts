@@ -3,12 +3,11 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named-statement.js'
-import { bindOf } from '../dialects/bind.js'
 import { BoundedCache } from '../../bounded-cache.js'
-import { quoteIdentifier as quote } from '../dialects/identifier.js'
-import { arrayTypeOf, SOFT_DELETE_KEY } from '../schema/table-definition.js'
-import { selected } from './row-codec.js'
-import { quoteTable, type TableName, tableNameOf } from '../schema/table-name.js'
+import type { TableName } from '../dialects/catalog/table-definition.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { tableNameOf } from '../schema/table-name-of.js'
+import { SOFT_DELETE_KEY } from '../schema/table-of.js'
 
 const CACHED_SHAPES = 1000
 
@@ -38,14 +37,12 @@ export class Statements {
     this.#columns = this.#select(model.entityFields)
     this.#returning = this.canReturn ? ` RETURNING ${this.#columns}` : ''
     this.#discriminated =
-      (dialect === 'mysql' || dialect === 'mariadb') &&
-      model.deleteTime !== undefined &&
-      model.uniques.length > 0
+      !dialect.can.partialIndexes && model.deleteTime !== undefined && model.uniques.length > 0
   }
 
-  /** Whether a write answers the row it wrote. MariaDB can for INSERT only and MySQL never, so neither is relied on. */
+  /** Whether a write returns the row it wrote. */
   get canReturn(): boolean {
-    return this.dialect === 'postgres' || this.dialect === 'sqlite'
+    return this.dialect.can.returning
   }
 
   /** Values: key, [tenant]. */
@@ -93,7 +90,7 @@ export class Statements {
         return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, narrowing)}`
       const sets = stamps.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       if (this.#discriminated)
-        sets.push(`${quote(SOFT_DELETE_KEY, this.dialect)} = ${this.#name(this.model.key)}`)
+        sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ${this.#name(this.model.key)}`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)}${this.#live()}`
     })
   }
@@ -103,7 +100,7 @@ export class Statements {
     return this.#shape(`undelete ${narrowing.tenant} ${narrowing.etag}`, () => {
       const text = new Text(this.dialect)
       const sets = stamps.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
-      if (this.#discriminated) sets.push(`${quote(SOFT_DELETE_KEY, this.dialect)} = ''`)
+      if (this.#discriminated) sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ''`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
     })
   }
@@ -115,15 +112,16 @@ export class Statements {
   batchGet(count: number, tenant: boolean, lock = false): Statement {
     return this.#shape(`batchGet ${count} ${tenant} ${lock}`, () => {
       const { key, tenant: tenantField } = this.model
+      const { arrayType, rowLock } = this.dialect
       const text = new Text(this.dialect)
       const narrowed = tenant
         ? `${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)} AND `
         : ''
       const among =
-        this.dialect === 'postgres'
-          ? `= ANY(${text.count()}::${arrayTypeOf(key)})`
+        arrayType !== undefined
+          ? `= ANY(${text.count()}::${arrayType(key.kind)})`
           : `IN (${Array.from({ length: count }, () => text.bind(key)).join(', ')})`
-      const order = lock ? ` ORDER BY ${this.#name(key)}${this.#forUpdate()}` : ''
+      const order = lock ? ` ORDER BY ${this.#name(key)}${rowLock}` : ''
       return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${narrowed}${this.#name(key)} ${among}${this.#live()}${order}`
     })
   }
@@ -161,7 +159,8 @@ export class Statements {
    */
   #locked(tenant: boolean, fields: readonly Field[]): string {
     const first = tenant ? 2 : 1
-    const arrays = [this.model.key, ...fields].map((field, i) => `$${i + first}::${arrayTypeOf(field)}`)
+    const { arrayType } = this.dialect
+    const arrays = [this.model.key, ...fields].map((field, i) => `$${i + first}::${arrayType?.(field.kind)}`)
     const names = ['key', ...fields.map((_, i) => `v${i}`), 'o']
     const owner = tenant ? this.#name(this.model.tenant as Field) : '1'
     const mine = tenant ? ` AND ${owner} = (SELECT $1::text)` : ''
@@ -188,8 +187,7 @@ export class Statements {
   /** A row for the value of a column, whosever row it is, deleted ones included. Values: value. */
   has(column: string): Statement {
     return this.#shape(`has ${column}`, () => {
-      const placeholder = this.dialect === 'postgres' ? '$1' : '?'
-      return `SELECT 1 AS found FROM ${this.#table} WHERE ${quote(column, this.dialect)} = ${placeholder} LIMIT 1`
+      return `SELECT 1 AS found FROM ${this.#table} WHERE ${this.dialect.quote(column)} = ${this.dialect.countPlaceholder(1)} LIMIT 1`
     })
   }
 
@@ -204,9 +202,9 @@ export class Statements {
         .map((field) => this.#name(field))
         .join(', ')
       const narrowed = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
-      if (this.dialect === 'mysql' || this.dialect === 'mariadb')
+      if (this.dialect.can.limitedDelete)
         return `DELETE FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}`
-      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}${this.#forUpdate()})`
+      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}${this.dialect.rowLock})`
     })
   }
 
@@ -236,19 +234,14 @@ export class Statements {
     return this.model.deleteTime === undefined ? '' : ` AND ${this.liveCondition()}`
   }
 
-  /** SQLite has one writer anyway. */
-  #forUpdate(): string {
-    return this.dialect === 'sqlite' ? '' : ' FOR UPDATE'
-  }
-
   #name(field: Field): string {
-    return quote(field.column, this.dialect)
+    return this.dialect.quote(field.column)
   }
 
   /** @param of - what the columns are qualified with. */
   #select(fields: readonly Field[], of = ''): string {
     return fields
-      .map((field) => selected(field, of + this.#name(field), this.dialect, this.#name(field)))
+      .map((field) => this.dialect.selected(field.kind, of + this.#name(field), this.#name(field)))
       .join(', ')
   }
 
@@ -269,11 +262,11 @@ class Text {
   }
 
   bind(field: Field): string {
-    return bindOf(this.#dialect).placeholder(field, ++this.#count)
+    return this.#dialect.placeholder(field, ++this.#count)
   }
 
   /** A row count, which every driver takes as it is. */
   count(): string {
-    return this.#dialect === 'postgres' ? `$${++this.#count}` : '?'
+    return this.#dialect.countPlaceholder(++this.#count)
   }
 }

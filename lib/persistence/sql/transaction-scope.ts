@@ -1,5 +1,6 @@
 import { RequestContext } from '../../context.js'
 import { Aborted } from '../../errors.js'
+import type { Dialect } from '../dialects/dialect.js'
 import type {
   Database,
   Executor,
@@ -38,7 +39,7 @@ interface Place {
  * and so does everything while a nested scope is open. Owned by `transaction.ts`.
  */
 export class TransactionScope implements Executor {
-  readonly dialect
+  readonly dialect: Dialect
   readonly #depth: number
   #isOpen = true
   #line: Promise<unknown> = Promise.resolve()
@@ -95,7 +96,7 @@ export class TransactionScope implements Executor {
   }
 
   get #isMarking(): boolean {
-    return this.place.isForgiving && this.dialect === 'postgres'
+    return this.place.isForgiving && this.dialect.can.failureBlocksTransaction
   }
 
   /** Runs `body` in a savepoint; everything else on this scope waits until it is through. */

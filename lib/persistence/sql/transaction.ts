@@ -78,7 +78,7 @@ async function begin<T>(
   const scope = new TransactionScope(database, { lease, ended: undefined }, place)
   let isClean = false
   try {
-    await lease.control(BEGIN[database.dialect])
+    await lease.control(database.dialect.begin)
     try {
       const result = await body(scope)
       await scope.end()
@@ -97,14 +97,6 @@ async function begin<T>(
     lease.release({ broken: !isClean })
   }
 }
-
-/** On SQLite the write lock is taken at once: taken later it can fail on a write of another process in between. */
-const BEGIN = {
-  postgres: 'BEGIN',
-  mysql: 'START TRANSACTION',
-  mariadb: 'START TRANSACTION',
-  sqlite: 'BEGIN IMMEDIATE',
-} as const
 
 /** When the connection goes meanwhile, nobody knows what became of the commit, so it is not simply tried again. */
 async function commit(send: () => Promise<void>): Promise<void> {

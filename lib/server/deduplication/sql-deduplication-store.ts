@@ -91,7 +91,7 @@ export class SqlDeduplicationStore implements DeduplicationStore {
 
   /** SQLite has no migrations: its table is made here. */
   async #prepared(): Promise<void> {
-    if (this.#database.dialect !== 'sqlite') return
+    if (this.#database.dialect.migration !== undefined) return
     this.#table ??= this.#database.run(named(SQLITE_TABLE), [])
     await this.#table
   }

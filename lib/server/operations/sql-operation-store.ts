@@ -91,7 +91,7 @@ export class SqlOperationStore implements OperationStore {
   }
 
   async #run(statement: keyof Statements, values: readonly unknown[]) {
-    if (this.#database.dialect === 'sqlite') {
+    if (this.#database.dialect.migration === undefined) {
       this.#table ??= this.#prepare()
       await this.#table
     }

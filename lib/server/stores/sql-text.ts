@@ -20,22 +20,18 @@ export interface SqlText {
 }
 
 export const sqlText = ({ dialect, dataSource: { options } }: Database): SqlText => {
-  const isMysql = dialect === 'mysql' || dialect === 'mariadb'
-  const schema = (options.type === 'postgres' && options.schema) || undefined
+  const { stores, namespace, quote } = dialect
+  const schema = (namespace?.kind === 'schema' && 'schema' in options && options.schema) || undefined
   return {
-    ...(isMysql ? MYSQL_TIME : TIME[dialect as 'postgres' | 'sqlite']),
-    bound: dialect === 'postgres' ? TYPED : UNTYPED,
-    bytesIn: (column) => (dialect === 'postgres' ? `encode(${column}, 'hex')` : column),
-    table: (name) => (schema === undefined ? name : `"${schema.replaceAll('"', '""')}".${name}`),
-    insertNew: (table, columns, values) => {
-      const head = `INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`
-      return isMysql ? `INSERT IGNORE ${head}` : `INSERT ${head} ON CONFLICT DO NOTHING`
-    },
-    statement: (text) => named(dialect === 'postgres' ? numbered(text) : text),
+    ...stores,
+    table: (name) => (schema === undefined ? name : `${quote(schema)}.${name}`),
+    insertNew: (table, columns, values) =>
+      stores.insertNew(`INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`),
+    statement: (text) => named(stores.numbered(text)),
   }
 }
 
-/** Bytes as a driver answers what `bytesIn` selects: a Buffer, or hexadecimal text. */
+/** Bytes as a driver returns what `bytesIn` selects: a Buffer, or hexadecimal text. */
 export const bytesOf = (value: unknown): Buffer => {
   if (typeof value === 'string') return Buffer.from(value, 'hex')
   return value instanceof Uint8Array ? Buffer.from(value) : Buffer.alloc(0)
@@ -50,28 +46,3 @@ export const keyPart = (text: string): string => {
 }
 
 const KEY_BYTES = 255
-
-const TIME = {
-  postgres: {
-    now: 'clock_timestamp()',
-    later: `(clock_timestamp() + ?::double precision * interval '1 millisecond')`,
-  },
-  sqlite: {
-    now: `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
-    later: `CAST((julianday('now') - 2440587.5) * 86400000 + ? AS INTEGER)`,
-  },
-} as const
-
-const MYSQL_TIME = {
-  now: 'UTC_TIMESTAMP(6)',
-  later: 'DATE_ADD(UTC_TIMESTAMP(6), INTERVAL ? * 1000 MICROSECOND)',
-} as const
-
-const TYPED = { text: '?::text', bytes: '?::bytea', integer: '?::integer' } as const
-const UNTYPED = { text: '?', bytes: '?', integer: '?' } as const
-
-/** A `?` of a quoted name is part of it. */
-const numbered = (text: string): string => {
-  let n = 0
-  return text.replace(/"[^"]*"|\?/g, (found) => (found === '?' ? `$${++n}` : found))
-}

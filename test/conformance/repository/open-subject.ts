@@ -20,7 +20,7 @@ export interface OpenSubject extends Subject {
 export async function openSubject(backend: Backend): Promise<OpenSubject> {
   const { dataSource, database, close } = await backend.open([...subjectEntities])
   if (dataSource === undefined || database === undefined) return inMemory()
-  await createTables(collated(dataSource, backend), subjectEntities, database.dialect)
+  await createTables(collated(dataSource, backend), subjectEntities, database.dialect.name)
   return {
     ...repositoriesOn(dataSource),
     dataSource,

@@ -1,17 +1,22 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
-import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
-import { checkCursor } from '../../../lib/persistence/dialects/cursor-fit.js'
+import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
+import { checkCursor } from '../../../lib/persistence/dialects/check-cursor.js'
 import type { PlanColumn } from '../../../lib/persistence/query/plan.js'
+import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
 
 const of = (kind: PlanColumn['kind']): PlanColumn => ({ column: 'c', kind, nullable: true })
 const DIALECTS = [undefined, 'postgres', 'mysql', 'mariadb', 'sqlite'] as const
 
 /** Whose rows can hold the value. */
 const fit = (kind: PlanColumn['kind'], value: never): string =>
-  DIALECTS.filter((dialect: Dialect | undefined) => {
+  DIALECTS.filter((dialect: DialectName | undefined) => {
     try {
-      checkCursor({ kind: 'keyset', values: [value] }, [{ column: of(kind), direction: 'asc' }], dialect)
+      checkCursor(
+        { kind: 'keyset', values: [value] },
+        [{ column: of(kind), direction: 'asc' }],
+        dialect && dialectOf(dialect),
+      )
       return true
     } catch (error) {
       expect(error).to.be.instanceOf(InvalidArgument).with.property('field', 'page_token')

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
+import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
 import { keysetPredicate } from '../../../lib/persistence/query/keyset.js'
 import {
   MAX_FILTER_COMPARISONS,
@@ -135,7 +135,9 @@ describe('toPredicate', () => {
     for (const dialect of ['postgres', 'mariadb', 'mysql', 'sqlite'] as const) {
       it(`writes ${name} for ${dialect}`, () => {
         const bound: unknown[] = []
-        expect(toPredicate(node, dialect, bound)).to.equal(texts[dialect === 'mysql' ? 'mariadb' : dialect])
+        expect(toPredicate(node, dialectOf(dialect), bound)).to.equal(
+          texts[dialect === 'mysql' ? 'mariadb' : dialect],
+        )
         if (params.length > 0) expect(bound).to.deep.equal(params)
       })
     }
@@ -143,7 +145,9 @@ describe('toPredicate', () => {
 
   it('goes on counting where the statement is', () => {
     const params: unknown[] = ['tenant']
-    expect(toPredicate(and(equals(a, 1), equals(a, 2)), 'postgres', params)).to.equal('"a" = $2 AND "a" = $3')
+    expect(toPredicate(and(equals(a, 1), equals(a, 2)), dialectOf('postgres'), params)).to.equal(
+      '"a" = $2 AND "a" = $3',
+    )
     expect(params).to.deep.equal(['tenant', 1, 2])
   })
 
@@ -151,7 +155,7 @@ describe('toPredicate', () => {
     const forms: readonly (readonly [
       kind: PlanColumn['kind'],
       value: never,
-      Readonly<Record<Exclude<Dialect, 'mariadb'>, unknown>>,
+      Readonly<Record<Exclude<DialectName, 'mariadb'>, unknown>>,
     ])[] = [
       ['bool', true as never, { postgres: true, mysql: 1, sqlite: 1 }],
       [
@@ -189,7 +193,7 @@ describe('toPredicate', () => {
       for (const [dialect, form] of Object.entries(expected)) {
         it(`${kind} for ${dialect}`, () => {
           const params: unknown[] = []
-          toPredicate(equals(of('x', kind), value), dialect as Dialect, params)
+          toPredicate(equals(of('x', kind), value), dialectOf(dialect as DialectName), params)
           expect(params).to.deep.equal([form])
         })
       }

@@ -1,9 +1,8 @@
 import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import sqlite3 from 'sqlite3'
-import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
-import { bindOf } from '../../../lib/persistence/dialects/bind.js'
-import { quoteIdentifier } from '../../../lib/persistence/dialects/identifier.js'
+import type { Dialect, DialectName } from '../../../lib/persistence/dialects/dialect.js'
+import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
 import type { PlanValue } from '../../../lib/persistence/query/plan.js'
 import { serviceUrl } from '../../support/running/services.js'
 import { COLUMNS, FIELDS, type FieldName, type Row } from './specimen-rows.js'
@@ -39,7 +38,7 @@ const withUrl = <T>(service: 'postgres' | 'mysql', use: (url: string) => T): T |
   return url === undefined ? undefined : use(url)
 }
 
-const TEXT_TYPE: Readonly<Record<Dialect, string>> = {
+const TEXT_TYPE: Readonly<Record<DialectName, string>> = {
   postgres: 'text COLLATE "C"',
   mysql: 'longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin',
   mariadb: 'longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin',
@@ -61,22 +60,22 @@ const TYPES = {
   tags: ['jsonb', 'json', 'text'],
 } as const
 
-const typeOf = (name: FieldName, dialect: Dialect): string => {
+const typeOf = (name: FieldName, dialect: DialectName): string => {
   const { kind } = COLUMNS[name]
   if (kind === 'string' || kind === 'enum') return TEXT_TYPE[dialect]
   return TYPES[kind][dialect === 'postgres' ? 0 : dialect === 'sqlite' ? 2 : 1]
 }
 
-async function open(dialect: Dialect, opening: Promise<Connection>): Promise<SpecimenDatabase> {
+async function open(name: DialectName, opening: Promise<Connection>): Promise<SpecimenDatabase> {
   const connection = await opening
-  const quote = (name: string) => quoteIdentifier(name, dialect)
+  const dialect = dialectOf(name)
+  const { quote } = dialect
   const declared = FIELDS.map((name) => {
     const { column, nullable } = COLUMNS[name]
-    return `${quote(column)} ${typeOf(name, dialect)}${nullable ? '' : ' NOT NULL'}`
+    return `${quote(column)} ${typeOf(name, dialect.name)}${nullable ? '' : ' NOT NULL'}`
   })
   await connection.query(`CREATE TEMPORARY TABLE specimens (${declared.join(', ')})`, [])
-  const bind = bindOf(dialect)
-  const placeholders = FIELDS.map((name, i) => bind.placeholder(COLUMNS[name], i + 1))
+  const placeholders = FIELDS.map((name, i) => dialect.placeholder(COLUMNS[name], i + 1))
   return {
     dialect,
     fill: async (rows) => {
@@ -101,7 +100,7 @@ const stored = (name: FieldName, value: unknown, dialect: Dialect): unknown => {
   if (value === undefined) return null
   if (name === 'tags') return JSON.stringify(value)
   if (name === 'state') return COLUMNS.state.enumNames.nameOf.get(value as number)
-  return bindOf(dialect).value(COLUMNS[name], value as PlanValue)
+  return dialect.value(COLUMNS[name], value as PlanValue)
 }
 
 async function openSqlite(): Promise<Connection> {

@@ -9,6 +9,7 @@ import { toPredicate } from '../../../lib/persistence/dialects/predicate.js'
 import { drill } from '../../support/drill.js'
 import { filters } from './specimen-filters.js'
 import { COLUMNS, FIELDS } from './specimen-rows.js'
+import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
 
 const DIALECTS = ['postgres', 'mysql', 'mariadb', 'sqlite'] as const
 
@@ -162,9 +163,9 @@ describe('fuzzed text', () => {
         const twin = revalued(plan)
         for (const dialect of DIALECTS) {
           const [params, others]: [unknown[], unknown[]] = [[], []]
-          const sql = toPredicate(plan, dialect, params)
+          const sql = toPredicate(plan, dialectOf(dialect), params)
           expect(sql, text)
-            .to.equal(toPredicate(twin, dialect, others))
+            .to.equal(toPredicate(twin, dialectOf(dialect), others))
             .and.not.contain('canary')
           const placeholders = sql.replace(/"[^"]*"|`[^`]*`|'[^']*'/g, '').match(/\?|\$\d+/g) ?? []
           expect(placeholders, sql).to.have.lengthOf(params.length)
@@ -204,7 +205,7 @@ describe('fuzzed text', () => {
         try {
           const terms = parseOrderTerms(text, COLUMNS)
           const known = FIELDS.map((name) => `"${COLUMNS[name].column}"`)
-          for (const part of toOrderBy(terms, 'postgres').split(', ').filter(Boolean)) {
+          for (const part of toOrderBy(terms, dialectOf('postgres')).split(', ').filter(Boolean)) {
             expect(known).to.include(part.replace(/( DESC)?( NULLS (LAST|FIRST))?$/, ''))
           }
         } catch (error) {

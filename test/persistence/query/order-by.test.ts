@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
 import type { Column, Columns } from '../../../lib/resource/fields/field.js'
-import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
+import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
 import { parseOrderBy } from '../../../lib/persistence/dialects/columns.js'
 import { parseOrderTerms } from '../../../lib/persistence/query/order-by.js'
 import { toOrderBy } from '../../../lib/persistence/dialects/order-sql.js'
+import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
 
 const of = (column: string, kind: Column['kind'], nullable = false): Column => ({ column, kind, nullable })
 const columns: Columns = {
@@ -74,7 +75,7 @@ describe('parseOrderBy', () => {
 })
 
 describe('toOrderBy', () => {
-  const texts: Readonly<Record<Dialect, string>> = {
+  const texts: Readonly<Record<DialectName, string>> = {
     postgres: '"c_size" DESC, "c_note", "anything" DESC',
     sqlite: '`c_size` DESC, `c_note` NULLS LAST, `anything` DESC NULLS FIRST',
     mysql: '`c_size` DESC, `c_note` IS NULL, `c_note`, `anything` IS NULL DESC, `anything` DESC',
@@ -83,7 +84,7 @@ describe('toOrderBy', () => {
   for (const [dialect, text] of Object.entries(texts)) {
     it(`says where NULL goes where ${dialect} would put it elsewhere`, () => {
       const terms = parseOrderTerms('size desc, note, loose desc', columns)
-      expect(toOrderBy(terms, dialect as Dialect)).to.equal(text)
+      expect(toOrderBy(terms, dialectOf(dialect as DialectName))).to.equal(text)
     })
   }
 })

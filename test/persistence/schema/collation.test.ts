@@ -114,7 +114,7 @@ describeOn('a column that has to be compared exactly', databases, (backend) => {
           query.call(dataSource, changed(text), values) as Promise<never>,
       },
       [Specimen],
-      opened.database?.dialect ?? 'sqlite',
+      opened.database?.dialect.name ?? 'sqlite',
     )
   }
 
@@ -184,7 +184,7 @@ describeOn('a column that has to be compared exactly', databases, (backend) => {
     })
 
   it('is asked about through the connection of the transaction that is open', async () => {
-    await createTables(collated(dataSource, backend), [Widget], opened.database?.dialect ?? 'sqlite')
+    await createTables(collated(dataSource, backend), [Widget], opened.database?.dialect.name ?? 'sqlite')
     const outer = new TypeormRepository(dataSource, Widget)
     // As many at once as the pool has connections: another one could never be had.
     await Promise.all(

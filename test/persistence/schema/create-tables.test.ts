@@ -12,7 +12,7 @@ import { databases, describeOn, type OpenBackend } from '../../support/databases
 import { expectGolden } from '../../support/golden.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
 
-const DIALECTS: readonly Dialect[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
+const DIALECTS: readonly DialectName[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
 const ENTITIES: readonly EntityClass<object>[] = [Specimen, Note, Widget]
 
 describe('createTable', () => {
@@ -20,7 +20,7 @@ describe('createTable', () => {
     for (const dialect of DIALECTS)
       it(`declares ${entity.name} for ${dialect}`, () => {
         const model = resourceModel(entity)
-        const texts = createTable(tableOf(model, dialect), dialect)
+        const texts = createTable(tableOf(model, dialectOf(dialect)), dialectOf(dialect))
         expectGolden(`sql/create-${model.table}.${dialect}.sql`, texts.map((text) => `${text};\n`).join(''))
       })
 })
@@ -47,16 +47,16 @@ describeOn('the tables of resources', databases, (backend) => {
   it('can be made, and made again', async () => {
     const dataSource = collated(opened.dataSource!, backend)
     for (let time = 0; time < (backend.name === 'mysql8' ? 1 : 2); time++)
-      await createTables(dataSource, ENTITIES, opened.database!.dialect)
+      await createTables(dataSource, ENTITIES, opened.database!.dialect.name)
     for (const { table } of ENTITIES.map((entity) => resourceModel(entity)))
       expect(await dataSource.query(`SELECT * FROM ${table}`)).to.deep.equal([])
   })
 })
 
 /** One of each shape. */
-function statementsOf(entity: EntityClass<object>, dialect: Dialect): Record<string, Statement> {
+function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record<string, Statement> {
   const model = resourceModel(entity)
-  const statements = new Statements(model, dialect)
+  const statements = new Statements(model, dialectOf(dialect))
   const { key, tenant, etag, deleteTime, expireTime, updateTime, credentials, secrets } = model
   const isNarrowed = tenant !== undefined
   const stamps = [etag, updateTime, deleteTime].filter((field): field is Field => field !== undefined)

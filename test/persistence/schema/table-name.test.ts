@@ -19,11 +19,12 @@ import {
 } from '../../support/databases/backends.js'
 import { testDatabase } from '../../support/databases/test-database.js'
 import { EVERYWHERE, IGNORED, ON_POSTGRES, type Thing, thingOf } from './table-cases.js'
+import { dialectOf } from '../../lib/persistence/dialects/dialect-of.js'
 
 const isMysql = ({ name }: Backend) => name === 'mariadb' || name === 'mysql8'
 
 describeOn('a table', databases, (backend) => {
-  const dialect: Dialect =
+  const dialect: DialectName =
     backend.name === 'postgres'
       ? 'postgres'
       : isMysql(backend)
@@ -55,8 +56,8 @@ describeOn('a table', databases, (backend) => {
       const { namingStrategy, ...named } = naming ?? {}
       const uninitialized = { options: named, ...(namingStrategy && { namingStrategy }) }
       const model = resourceModel(entity)
-      expect(tableNameOf(model, dialect, uninitialized)).to.deep.equal(
-        tableNameOf(model, dialect, dataSource),
+      expect(tableNameOf(model, dialectOf(dialect), uninitialized)).to.deep.equal(
+        tableNameOf(model, dialectOf(dialect), dataSource),
       )
       const theirs = dataSource.getRepository(entity)
       await inAcme(() => agree(things, theirs))
@@ -66,7 +67,7 @@ describeOn('a table', databases, (backend) => {
     const { dataSource, things } = await opened(thingOf(options), naming)
     await inAcme(() => things.create({ id: 'a', title: 'ours', size: 1 }))
     return dataSource.query<unknown>(
-      `SELECT title FROM ${quoteTable({ schema: 'my.schema', name: 'things' }, dialect)}`,
+      `SELECT title FROM ${quoteTable({ schema: 'my.schema', name: 'things' }, dialectOf(dialect))}`,
     )
   }
 
@@ -232,7 +233,9 @@ describe('a table of an entity that extends another', () => {
   class Child extends Parent {}
 
   it('is its own', () => {
-    const names = [Parent, Child].map((entity) => tableNameOf(resourceModel(entity), 'postgres').name)
+    const names = [Parent, Child].map(
+      (entity) => tableNameOf(resourceModel(entity), dialectOf('postgres')).name,
+    )
     expect(names).to.deep.equal(['parents', 'children'])
   })
 })
@@ -247,8 +250,8 @@ describe('raw SQL of a search', () => {
 
   it('names the row of no table, whatever the DataSource calls it', () => {
     const model = resourceModel(Leaking)
-    expect(tableNameOf(model, 'postgres').name).to.equal('things')
-    expect(() => tableNameOf(model, 'postgres', { options: { entityPrefix: 'app_' } })).to.throw(
+    expect(tableNameOf(model, dialectOf('postgres')).name).to.equal('things')
+    expect(() => tableNameOf(model, dialectOf('postgres'), { options: { entityPrefix: 'app_' } })).to.throw(
       DeclarationError,
       /names app_things itself, which stands for every column of the row/,
     )

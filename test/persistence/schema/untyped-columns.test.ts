@@ -59,7 +59,7 @@ describeOn('a column without a type', backends, (backend) => {
       measures = new (memoryRepositoryOf(Measure))() as never
       return
     }
-    await createTables(collated(dataSource, backend), [Measure], database.dialect)
+    await createTables(collated(dataSource, backend), [Measure], database.dialect.name)
     measures = new (repositoryOf(Measure))(dataSource)
   })
   after(() => opened.close())

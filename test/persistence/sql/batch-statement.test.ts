@@ -34,7 +34,7 @@ describeOn('a batch in one statement', databases, (backend) => {
   it('stands names that it uses itself', async () => {
     const open = await backend.open([Hostile])
     try {
-      await createTables(collated(open.dataSource!, backend), [Hostile], open.database!.dialect)
+      await createTables(collated(open.dataSource!, backend), [Hostile], open.database!.dialect.name)
       const repository = new HostileRepository(open.dataSource!)
       await inAcme(async () => {
         for (const id of ['a', 'b', 'c']) await repository.create(row(id, id))
@@ -60,7 +60,7 @@ describeOn('a batch in one statement', databases, (backend) => {
     it(`writes unique values in key order wherever ${count} rows lie`, async () => {
       const open = await backend.open([Hostile])
       try {
-        await createTables(collated(open.dataSource!, backend), [Hostile], open.database!.dialect)
+        await createTables(collated(open.dataSource!, backend), [Hostile], open.database!.dialect.name)
         const repository = new HostileRepository(open.dataSource!)
         await inAcme(async () => {
           const ids = Array.from({ length: count }, (_, i) => `id${String(i).padStart(4, '0')}`)

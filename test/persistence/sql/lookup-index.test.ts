@@ -26,7 +26,7 @@ describeOn(
       dataSource = backend.dataSource as DataSource
       database = backend.database as Database
       close = backend.close
-      await createTables(dataSource, [Specimen], database.dialect)
+      await createTables(dataSource, [Specimen], database.dialect.name)
       const specimens = new TypeormRepository(dataSource, Specimen, subjectOptions)
       await specimens.transaction(
         async () => {

@@ -62,7 +62,7 @@ describeOn('search', databases, ({ name, open }) => {
     close = backend.close
     const query = (text: string, values?: unknown[]) =>
       dataSource.query(text.replaceAll('utf8mb4_0900_bin', 'utf8mb4_nopad_bin'), values)
-    await createTables({ query }, [Device, Report], backend.database?.dialect ?? 'sqlite')
+    await createTables({ query }, [Device, Report], backend.database?.dialect.name ?? 'sqlite')
     devices = new TypeormRepository(dataSource, Device)
     for (const device of DEVICES) await devices.create(device, { context })
   })

@@ -29,7 +29,7 @@ describeOn('transaction', databases, ({ name, open }) => {
   after(() => backend?.close())
 
   const create = async (on: Database) => {
-    const engine = on.dialect === 'mysql' || on.dialect === 'mariadb' ? ' ENGINE = InnoDB' : ''
+    const engine = on.dialect.name === 'mysql' || on.dialect.name === 'mariadb' ? ' ENGINE = InnoDB' : ''
     await run(on, `CREATE TABLE stone (id int PRIMARY KEY, name varchar(99) UNIQUE)${engine}`)
     const deferred = engine === '' ? ' DEFERRABLE INITIALLY DEFERRED' : ''
     await run(

@@ -9,7 +9,7 @@ import type {
 let count = 0
 
 /** A statement written with `?`, named so that no other has its name. */
-export function statement(text: string, dialect: Dialect): Statement {
+export function statement(text: string, dialect: DialectName): Statement {
   let place = 0
   const own = dialect === 'postgres' ? text.replace(/\?/g, () => `$${++place}`) : text
   return { name: `test_${++count}`, text: own }
@@ -21,7 +21,7 @@ export const run = (
   text: string,
   values: readonly unknown[] = [],
   options?: RunOptions,
-): Promise<Result> => on.run(statement(text, on.dialect), values, options)
+): Promise<Result> => on.run(statement(text, on.dialect.name), values, options)
 
 /** The only column of every row, as text. */
 export async function column(on: Executor, text: string, values: readonly unknown[] = []): Promise<string[]> {

@@ -1,20 +1,13 @@
 import type { Dialect } from '../../dialects/dialect.js'
 
-/** What one statement can carry. node `pg` sends the count in 16 bits and wraps around silently. */
-const MOST: Readonly<Record<Dialect, number>> = {
-  postgres: 65535,
-  mysql: 65535,
-  mariadb: 65535,
-  sqlite: 32766,
-}
-
 /**
  * Refuses what drivers would bind as something else, or each in its own way.
  * @throws TypeError naming the place of the value. @throws RangeError for more values than a statement carries.
  */
 export function checkValues(values: readonly unknown[], dialect: Dialect): void {
-  if (values.length > MOST[dialect]) {
-    throw new RangeError(`${values.length} values in one statement: ${dialect} takes ${MOST[dialect]}`)
+  const { maxValues, name } = dialect
+  if (values.length > maxValues) {
+    throw new RangeError(`${values.length} values in one statement: ${name} takes ${maxValues}`)
   }
   for (let index = 0; index < values.length; index++) {
     const value = values[index]
@@ -26,10 +19,10 @@ function isBindable(value: unknown, dialect: Dialect): boolean {
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') return true
   // Both engines of SQLite bind an infinity as what it is, and NaN as NULL.
   if (typeof value === 'number')
-    return Number.isFinite(value) || (dialect === 'sqlite' && !Number.isNaN(value))
+    return Number.isFinite(value) || (dialect.can.infinities && !Number.isNaN(value))
   if (value instanceof Uint8Array) return true
   return (
-    dialect === 'postgres' &&
+    dialect.arrayType !== undefined &&
     Array.isArray(value) &&
     value.every((item) => typeof item === 'string' || isBindable(item, dialect))
   )

@@ -1,7 +1,9 @@
 import type { DataSource } from 'typeorm'
 import { Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
-import { bufferOf } from '../../dialects/buffer-of.js'
+import { bufferOf } from '../../dialects/values/buffer-of.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import { mariadb, mysql as mysql8 } from '../../dialects/mysql.js'
 import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor/executor.js'
 import { named } from '../executor/named-statement.js'
 import { readOnlyError } from '../errors/read-only-error.js'
@@ -77,10 +79,10 @@ export class MysqlDatabase implements Database {
   }
 
   /** Told apart by VERSION(), which TypeORM asked for: MariaDB counts from 10, MySQL has not come that far. */
-  get dialect(): 'mysql' | 'mariadb' {
-    if (this.forced !== undefined) return this.forced
-    if (this.dataSource.options.type === 'mariadb') return 'mariadb'
-    return Number.parseInt(initialized(this.#driver.version), 10) >= 10 ? 'mariadb' : 'mysql'
+  get dialect(): Dialect {
+    if (this.forced !== undefined) return this.forced === 'mariadb' ? mariadb : mysql8
+    if (this.dataSource.options.type === 'mariadb') return mariadb
+    return Number.parseInt(initialized(this.#driver.version), 10) >= 10 ? mariadb : mysql8
   }
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
@@ -133,7 +135,7 @@ class MysqlConnection implements Lease {
   #isGivenUp = false
 
   constructor(
-    readonly dialect: 'mysql' | 'mariadb',
+    readonly dialect: Dialect,
     private readonly connection: Connection,
     private readonly mysql: Module,
     private readonly pool: Pool,

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm'
+import { postgres } from '../../dialects/postgres.js'
 import { Aborted, Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import type { Database, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
@@ -47,7 +48,7 @@ const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateSt
 
 /** Sends statements to the pool that TypeORM opened. */
 export class PostgresDatabase implements Database {
-  readonly dialect = 'postgres'
+  readonly dialect = postgres
   readonly #connections = new WeakMap<Client, PostgresConnection>()
   readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
 
@@ -92,7 +93,7 @@ export class PostgresDatabase implements Database {
 }
 
 class PostgresConnection implements Lease {
-  readonly dialect = 'postgres'
+  readonly dialect = postgres
   /** Of whoever leased it. */
   signal: AbortSignal | undefined
   readonly #named = new NamedStatements()
@@ -107,7 +108,7 @@ class PostgresConnection implements Lease {
   ) {}
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    checkValues(values, 'postgres')
+    checkValues(values, postgres)
     try {
       return await this.#send(statement, values, options)
     } catch (error) {

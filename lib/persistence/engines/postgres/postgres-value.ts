@@ -1,4 +1,4 @@
-import { bufferOf } from '../../dialects/buffer-of.js'
+import { bufferOf } from '../../dialects/values/buffer-of.js'
 
 /** A bound value in the text form of PostgreSQL; bytes as they are. Expects what `checkValues` lets through. */
 export function toPostgres(value: unknown): string | Buffer | null {

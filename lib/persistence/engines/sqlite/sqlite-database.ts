@@ -1,7 +1,7 @@
 import { withoutValues } from '../../../faults/driver-fault.js'
 import type { Database, Executor, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
 import { named } from '../executor/named-statement.js'
-import { quoteIdentifier } from '../../dialects/identifier.js'
+import { sqlite } from '../../dialects/sqlite.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import type { DataSource } from 'typeorm'
 import { SqliteDriver } from './driver.js'
@@ -10,7 +10,7 @@ import { Writability } from '../executor/writability.js'
 
 /** Sends statements to the one connection of a SqliteDataSource. */
 export class SqliteDatabase implements Database {
-  readonly dialect = 'sqlite'
+  readonly dialect = sqlite
   readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
 
   constructor(readonly dataSource: DataSource) {}
@@ -44,7 +44,7 @@ export class SqliteDatabase implements Database {
 }
 
 class SqliteExecutorLease implements Lease {
-  readonly dialect: Executor['dialect'] = 'sqlite'
+  readonly dialect: Executor['dialect'] = sqlite
 
   constructor(
     private readonly lease: SqliteLease,
@@ -80,7 +80,7 @@ const TABLE = named(
 async function isReadOnly(on: Lease, options: RunOptions): Promise<boolean> {
   const [table] = (await on.run(TABLE, [], options)).rows
   if (table === undefined) return false
-  const nothing = named(`DELETE FROM ${quoteIdentifier(String(table[0]), 'sqlite')} WHERE 1 = 0`)
+  const nothing = named(`DELETE FROM ${sqlite.quote(String(table[0]))} WHERE 1 = 0`)
   return on.run(nothing, [], options).then(
     () => false,
     () => true,

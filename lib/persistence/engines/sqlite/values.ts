@@ -1,4 +1,5 @@
-import { bufferOf } from '../../dialects/buffer-of.js'
+import { sqlite } from '../../dialects/sqlite.js'
+import { bufferOf } from '../../dialects/values/buffer-of.js'
 import { checkValues } from '../executor/statement-values.js'
 
 export type SqliteValue = null | number | string | Buffer
@@ -9,7 +10,7 @@ export type SqliteValue = null | number | string | Buffer
  * @throws TypeError for what would be stored as something else, such as undefined or NaN, which become NULL.
  */
 export function sqliteValues(values: readonly unknown[]): SqliteValue[] {
-  checkValues(values, 'sqlite')
+  checkValues(values, sqlite)
   return values.map(toSqliteValue)
 }
 

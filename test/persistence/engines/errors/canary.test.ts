@@ -84,7 +84,7 @@ const EVERYTHING: Failing = {
   verify: (on) => on.verifyApiKey(`ib_${'a'.repeat(22)}_${CANARY}${'b'.repeat(37)}`),
 }
 
-const TRIGGERS: Readonly<Record<Dialect, readonly string[]>> = {
+const TRIGGERS: Readonly<Record<DialectName, readonly string[]>> = {
   postgres: [
     `CREATE FUNCTION echo() RETURNS trigger AS $$ BEGIN
        RAISE EXCEPTION 'bad row %', NEW USING ERRCODE = CASE NEW.count WHEN 51 THEN '40P01' ELSE '23514' END, DETAIL = NEW.title, HINT = NEW.note; END $$ LANGUAGE plpgsql`,
@@ -114,7 +114,7 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
   before(async () => {
     opened = await backend.open([Specimen, Note])
     dataSource = opened.dataSource!
-    dialect = opened.database!.dialect
+    dialect = opened.database!.dialect.name
   })
   after(() => opened?.close())
 
@@ -129,7 +129,10 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
     if (dialect === 'postgres') await dataSource.query('DROP FUNCTION IF EXISTS echo')
     const on = collated(dataSource, backend)
     const mark = dialect === 'mysql' || dialect === 'mariadb' ? '`' : '"'
-    const [create = '', ...indexes] = createTable(tableOf(resourceModel(Specimen), dialect), dialect)
+    const [create = '', ...indexes] = createTable(
+      tableOf(resourceModel(Specimen), dialectOf(dialect)),
+      dialectOf(dialect),
+    )
     await on.query('CREATE TABLE shelves (id integer PRIMARY KEY)')
     await on.query(
       create
@@ -283,7 +286,7 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
 })
 
 /** A copy of a row under its own key. */
-const insertOf = (dialect: Dialect): string =>
+const insertOf = (dialect: DialectName): string =>
   `INSERT INTO specimens SELECT * FROM specimens WHERE id = ${dialect === 'postgres' ? '$1' : '?'}`
 
 /** A case before may have ended connections that the pool has not noticed yet: each one fails once, then it is gone. */

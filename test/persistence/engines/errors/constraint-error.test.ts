@@ -29,7 +29,7 @@ const outcomeOf = (error: unknown): Outcome => {
   return found instanceof ErrConflict ? 'conflict' : 'precondition'
 }
 
-const TABLES = (dialect: Dialect): readonly string[] => {
+const TABLES = (dialect: DialectName): readonly string[] => {
   const text = dialect === 'postgres' || dialect === 'sqlite' ? 'text' : 'varchar(99)'
   return [
     'CREATE TABLE quarry (id int PRIMARY KEY)',
@@ -64,7 +64,7 @@ describeOn('constraintError', databases, ({ name, open }) => {
   before(async () => {
     backend = await open([])
     database = backend.database!
-    for (const text of TABLES(database.dialect)) await run(database, text)
+    for (const text of TABLES(database.dialect.name)) await run(database, text)
     await run(database, "INSERT INTO stone (id, code) VALUES (50, 'free')")
   })
   after(() => backend?.close())
@@ -91,14 +91,14 @@ describeOn('constraintError', databases, ({ name, open }) => {
   for (const forged of forgeries) {
     it(`is not fooled by the value ${forged}`, async () => {
       // Each of these errors repeats the value in its text.
-      const echo: Readonly<Record<Dialect, string>> = {
+      const echo: Readonly<Record<DialectName, string>> = {
         sqlite: 'SELECT json_extract(?, ?) AS v',
         postgres: 'SELECT CAST(CAST(? AS text) || CAST(? AS text) AS integer)',
         mysql: 'INSERT INTO stone (id, weight) VALUES (7, CONCAT(?, ?))',
         mariadb: 'INSERT INTO stone (id, weight) VALUES (7, CONCAT(?, ?))',
       }
-      const values = database.dialect === 'sqlite' ? ['{}', forged] : [forged, '']
-      const { text } = statement(echo[database.dialect], database.dialect)
+      const values = database.dialect.name === 'sqlite' ? ['{}', forged] : [forged, '']
+      const { text } = statement(echo[database.dialect.name], database.dialect.name)
       const error = await rejection(backend.dataSource!.query(text, values), Error)
       expect(error.message).to.contain(forged.slice(0, 15))
       expect(outcomeOf(error)).to.equal('nothing')

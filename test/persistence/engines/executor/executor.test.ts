@@ -11,7 +11,7 @@ import { serviceUrl } from '../../../support/running/services.js'
 import { column, run, statement } from '../../../support/databases/statement.js'
 import { testDatabase } from '../../../support/databases/test-database.js'
 
-const TABLE: Readonly<Record<Dialect, string>> = {
+const TABLE: Readonly<Record<DialectName, string>> = {
   sqlite:
     'id INTEGER PRIMARY KEY, name TEXT UNIQUE, raw BLOB, big INTEGER, ratio REAL, at TEXT, flag INTEGER',
   postgres:
@@ -22,7 +22,7 @@ const TABLE: Readonly<Record<Dialect, string>> = {
     'id int PRIMARY KEY, name varchar(99) UNIQUE, raw blob, big bigint, ratio double, at datetime(6), flag boolean',
 }
 
-const SLEEP: Readonly<Record<Dialect, string>> = {
+const SLEEP: Readonly<Record<DialectName, string>> = {
   sqlite: 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT count(*) AS n FROM r',
   postgres: 'SELECT pg_sleep(60)',
   mysql: 'SELECT SLEEP(60)',
@@ -37,7 +37,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
   before(async () => {
     backend = await open([])
     database = backend.database!
-    await run(database, `CREATE TABLE stone (${TABLE[database.dialect]})`)
+    await run(database, `CREATE TABLE stone (${TABLE[database.dialect.name]})`)
   })
   beforeEach(() => run(database, 'DELETE FROM stone'))
   after(() => backend?.close())
@@ -55,14 +55,14 @@ describeOn('executorOf', databases, ({ name, open }) => {
       mariadb: 'mariadb',
       mysql8: 'mysql',
     }
-    expect(database.dialect).to.equal(dialects[name as keyof typeof dialects])
+    expect(database.dialect.name).to.equal(dialects[name as keyof typeof dialects])
   })
 
   it('answers rows by position, as the comment of Row says', async () => {
     const at = '2024-02-29 23:59:59.123456'
     const values = [1, 'Gräfin 🏰', Buffer.from([0, 200]), '9007199254740993', 0.1 + 0.2, at, true]
     await run(database, 'INSERT INTO stone VALUES (?, ?, ?, ?, ?, ?, ?)', values)
-    const big = database.dialect === 'sqlite' ? 'CAST(big AS TEXT) AS big' : 'big'
+    const big = database.dialect.name === 'sqlite' ? 'CAST(big AS TEXT) AS big' : 'big'
     const [asRaw, asRatio] = name === 'postgres' ? ["encode(raw, 'hex')", 'ratio::numeric'] : ['raw', 'ratio']
     const { rows } = await run(database, `SELECT id, name, ${asRaw}, ${big}, ${asRatio}, at, flag FROM stone`)
     const numbers = name === 'postgres' ? ['1', '0.3', 't'] : [1, 0.30000000000000004, 1]
@@ -90,7 +90,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
   ]
   for (const integer of integers) {
     it(`stores and finds ${integer} exactly`, async () => {
-      const cast = database.dialect === 'sqlite' ? 'CAST(? AS INTEGER)' : '?'
+      const cast = database.dialect.name === 'sqlite' ? 'CAST(? AS INTEGER)' : '?'
       await run(database, `INSERT INTO stone (id, big) VALUES (1, ${cast})`, [BigInt(integer)])
       const near = BigInt(integer) + (integer.startsWith('-9') ? 1n : -1n)
       expect(
@@ -112,7 +112,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
     expect(
       await column(
         database,
-        `SELECT ${database.dialect === 'postgres' ? "encode(raw, 'hex')" : 'hex(raw)'} AS raw FROM stone`,
+        `SELECT ${database.dialect.name === 'postgres' ? "encode(raw, 'hex')" : 'hex(raw)'} AS raw FROM stone`,
       ),
     ).to.deep.equal(['0203'])
   })
@@ -155,7 +155,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
   }
 
   it('binds an infinity where a column can hold one, and refuses it elsewhere', async () => {
-    if (database.dialect === 'sqlite')
+    if (database.dialect.name === 'sqlite')
       expect(await column(database, 'SELECT ? < -1e308', [-Infinity])).to.deep.equal(['1'])
     else await rejection(run(database, 'SELECT ?', [-Infinity]), TypeError, 'value 1 is -Infinity')
   })
@@ -167,8 +167,8 @@ describeOn('executorOf', databases, ({ name, open }) => {
   })
 
   it('runs the same statement many times at once', async () => {
-    const once = statement('SELECT ? AS v', database.dialect)
-    const text = database.dialect === 'postgres' ? { ...once, text: 'SELECT $1::int AS v' } : once
+    const once = statement('SELECT ? AS v', database.dialect.name)
+    const text = database.dialect.name === 'postgres' ? { ...once, text: 'SELECT $1::int AS v' } : once
     const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => database.run(text, [index])))
     expect(answers.map(({ rows }) => Number(rows[0]?.[0]))).to.deep.equal([...Array(100).keys()])
   })
@@ -209,18 +209,18 @@ describeOn('executorOf', databases, ({ name, open }) => {
     afterEach(() => lease.release())
 
     it('is one connection: a transaction of its own', async () => {
-      await lease.control(database.dialect === 'mariadb' ? 'START TRANSACTION' : 'BEGIN')
+      await lease.control(database.dialect.name === 'mariadb' ? 'START TRANSACTION' : 'BEGIN')
       await run(lease, 'INSERT INTO stone (id) VALUES (1)')
       expect(await column(lease, 'SELECT id FROM stone')).to.deep.equal(['1'])
       await lease.control('ROLLBACK')
       expect(await column(lease, 'SELECT id FROM stone')).to.deep.equal([])
-      expect(lease.dialect).to.equal(database.dialect)
+      expect(lease.dialect.name).to.equal(database.dialect.name)
     })
 
     if (name !== 'better-sqlite3') {
       it('cancels the statement when the signal aborts, and is usable afterwards', async () => {
         const signal = AbortSignal.timeout(100)
-        await rejection(run(lease, SLEEP[lease.dialect], [], { signal }), DeadlineExceeded)
+        await rejection(run(lease, SLEEP[lease.dialect.name], [], { signal }), DeadlineExceeded)
         expect(await column(lease, 'SELECT 1 AS one')).to.deep.equal(['1'])
       })
     }
@@ -229,11 +229,11 @@ describeOn('executorOf', databases, ({ name, open }) => {
   if (isServer) {
     it('cancels a statement of the pool, so that the server stops it', async () => {
       const caller = new AbortController()
-      const text = SLEEP[database.dialect]
+      const text = SLEEP[database.dialect.name]
       const mark = `/* cancelled ${process.pid} ${name} */`
       const asleep = rejection(run(database, `${text} ${mark}`, [], { signal: caller.signal }), Cancelled)
       const list =
-        database.dialect === 'postgres'
+        database.dialect.name === 'postgres'
           ? `SELECT pid FROM pg_stat_activity WHERE query LIKE ? AND state = 'active' AND pid <> pg_backend_pid()`
           : 'SELECT id FROM information_schema.processlist WHERE info LIKE ? AND id <> CONNECTION_ID()'
       const sleeping = () =>
@@ -272,7 +272,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
         name === 'postgres' ? 'SELECT pg_backend_pid()' : 'SELECT CONNECTION_ID()',
       )
       const asleep = rejection(
-        run(lease, SLEEP[database.dialect]),
+        run(lease, SLEEP[database.dialect.name]),
         Unavailable,
         'connection to the database was lost',
       )
@@ -310,14 +310,14 @@ describeOn('executorOf', databases, ({ name, open }) => {
       }
       const before = await count()
       const texts = Array.from({ length: 30 }, (_, index) =>
-        statement(`SELECT ${index} AS v`, database.dialect),
+        statement(`SELECT ${index} AS v`, database.dialect.name),
       )
       for (const text of texts) await lease.run(text, [])
       expect(await count()).to.be.lessThan(before + 10)
       for (const text of texts) await lease.run(text, [])
       if (name === 'postgres') expect(await count()).to.be.greaterThan(before + 25)
       const many = Array.from({ length: 500 }, (_, index) =>
-        statement(`SELECT ${index} AS w`, database.dialect),
+        statement(`SELECT ${index} AS w`, database.dialect.name),
       )
       for (const text of [...many, ...many]) await lease.run(text, [])
       const [old] = await column(

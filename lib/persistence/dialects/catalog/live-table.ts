@@ -1,3 +1,5 @@
+import type { ColumnDefinition, TableName } from './table-definition.js'
+
 /** A row of a catalog, by the names of its columns. */
 export type CatalogRow = Readonly<Record<string, unknown>>
 
@@ -63,3 +65,26 @@ export function shapeOf({ unique, columns, method, where, extras = [] }: IndexSh
 
 /** A condition without the quotes and the outer parentheses that a catalog adds or leaves out. */
 const bare = (condition: string): string => condition.replaceAll(/["`]/g, '').replace(/^\((.*)\)$/s, '$1')
+
+/** How the catalog of a live database is read, and how what differs is changed. */
+export interface Catalog {
+  /** Undefined when there is no table of that name. */
+  readonly readTable: (live: LiveSchema, table: TableName) => Promise<LiveTable | undefined>
+  /** A type in the words of the catalog. */
+  readonly typeText: (type: string) => string
+  /** Collations that compare by code point, case and trailing spaces counting; the first is the one to use. */
+  readonly exactCollations: readonly string[]
+  /**
+   * What follows ALTER TABLE to give a column what it has to have.
+   * @param whole - the column as CREATE TABLE writes it.
+   */
+  readonly change: (what: 'type' | 'nullable' | 'fallback', column: ColumnDefinition, whole: string) => string
+  /** Stands before the name of an index that is made while the table is in use. */
+  readonly indexOption: string
+}
+
+/** What a table's name can be qualified with, and how to ask whether one is there; the question has one value. */
+export interface Namespace {
+  readonly kind: 'schema' | 'database'
+  readonly find: string
+}

@@ -1,11 +1,9 @@
-import type { Dialect } from './dialect.js'
-
 /** What google.protobuf.Timestamp, and so every client, can be told: the years 1 to 9999. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * A time as a row holds it: `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect answers ours. It is parsed by hand, because
+ * A time as a row holds it: `YYYY-MM-DD?HH:MM:SS[.f…]` in UTC, as every dialect returns ours. It is parsed by hand, because
  * `Date.parse` costs ten times as much. Other writers store more: see `foreignTime`.
  */
 export function storedTime(stored: unknown): Date | undefined {
@@ -101,17 +99,11 @@ function foreignTime(stored: unknown): Date | undefined {
 const DATE = /([0-9]{4,6})-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])/.source
 const CLOCK = /([01][0-9]|2[0-4]):([0-5][0-9])(?::([0-6][0-9])(?:\.([0-9]+))?)?/.source
 const ZONE = /(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)?/.source
-/** What PostgreSQL and MySQL answer, and the spellings of a time in UTC or with an offset that SQLite reads. */
+/** What PostgreSQL and MySQL return, and the spellings of a time in UTC or with an offset that SQLite reads. */
 const FOREIGN = new RegExp(`^${DATE}(?:[ T]${CLOCK} ?${ZONE})?( BC)?$`)
 
-/**
- * A stored time exactly, as a cursor needs it: another writer's may be finer than a Date, or no time that we write, and a
- * Date in its place would repeat its row or lose others.
- */
-export function exactTime(stored: unknown, value: unknown, dialect: Dialect): unknown {
-  if (stored === null || stored === undefined) return value
-  // SQLite compares the texts.
-  if (dialect === 'sqlite') return value instanceof Date && value.toJSON() === stored ? value : stored
+/** A stored time to the microsecond: the Date where that is all, a bigint of microseconds, or the text of another writer. */
+export function exactMicros(stored: unknown, value: unknown): unknown {
   if (typeof stored !== 'string') return value
   const usual = USUAL.exec(stored)
   if (usual === null || !(value instanceof Date)) return stored
@@ -119,5 +111,5 @@ export function exactTime(stored: unknown, value: unknown, dialect: Dialect): un
   return rest === '000' ? value : BigInt(value.getTime()) * 1000n + BigInt(rest)
 }
 
-/** A time of the years 1000 to 9999 as PostgreSQL and MySQL answer it. */
+/** A time of the years 1000 to 9999 as PostgreSQL and MySQL return it. */
 const USUAL = /^[1-9]\d{3}-(?!00)\d\d-(?!00)\d\d \d\d:\d\d:\d\d(?:\.(\d{1,6}))?(?:\+00)?$/

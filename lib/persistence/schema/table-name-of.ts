@@ -3,23 +3,12 @@ import { DeclarationError } from '../../errors.js'
 import { rawSqlProblem } from '../../resource/search/raw-sql.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { quoteIdentifier as quote } from '../dialects/identifier.js'
-
-/** A table as statements name it. */
-export interface TableName {
-  /** PostgreSQL's schema, MySQL's database; undefined for the one in which the connection looks. */
-  readonly schema: string | undefined
-  readonly name: string
-}
+import type { TableName } from '../dialects/catalog/table-definition.js'
 
 /** What decides beside the entity which table TypeORM means: a DataSource, initialized or not, or what is known of one. */
 export type Naming = Partial<
   Pick<DataSource, 'driver' | 'namingStrategy' | 'hasMetadata' | 'getMetadata' | 'entityMetadatas'>
 > & { readonly options?: { readonly entityPrefix?: string; readonly schema?: string } }
-
-/** `"schema"."table"`. */
-export const quoteTable = ({ schema, name }: TableName, dialect: Dialect): string =>
-  schema === undefined ? quote(name, dialect) : `${quote(schema, dialect)}.${quote(name, dialect)}`
 
 /** `schema.table`, for messages. */
 export const tableText = ({ schema, name }: TableName): string =>
@@ -33,8 +22,8 @@ export const tableText = ({ schema, name }: TableName): string =>
 export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Naming = {}): TableName {
   const meant = meantBy(model, naming)
   const problems = [...databaseProblems(meant, dialect, naming), ...metadataProblems(model, dialect, naming)]
-  const name = dialect === 'sqlite' ? { schema: undefined, name: meant.name } : placed(meant, dialect)
-  if (name === undefined || (dialect === 'sqlite' && meant.name.includes('.')))
+  const name = placed(meant, dialect)
+  if (name === undefined)
     problems.push(
       `TypeORM reads the dots of the table ${meant.name} as a path to another place: name the table without a dot, and its schema in @Entity({ schema }) (MySQL: database)`,
     )
@@ -71,8 +60,10 @@ const metadataOf = (entity: ResourceModel['entity'], naming: Naming) =>
 
 /** As TypeORM's drivers and query builder do: MySQL has databases for schemas, and a name of two parts is a path. */
 function placed({ name, schema, database }: Meant, dialect: Dialect): TableName | undefined {
-  const qualifier = (dialect === 'postgres' ? schema : database) || undefined
+  const { namespace } = dialect
+  const qualifier = (namespace && { schema, database }[namespace.kind]) || undefined
   if (!name.includes('.')) return { schema: qualifier, name }
+  if (namespace === undefined) return undefined
   const [first = '', second = '', ...more] = name.split('.')
   const isPath = qualifier === undefined && first !== '' && second !== '' && more.length === 0
   return isPath ? { schema: first, name: second } : undefined
@@ -80,11 +71,10 @@ function placed({ name, schema, database }: Meant, dialect: Dialect): TableName 
 
 /** Only MySQL reaches another database on the same connection. */
 function databaseProblems({ database }: Meant, dialect: Dialect, { driver }: Naming): string[] {
-  if (dialect === 'mysql' || dialect === 'mariadb' || database === undefined) return []
+  if (dialect.namespace?.kind === 'database' || database === undefined) return []
   if (driver === undefined || driver.database === undefined || driver.database === database) return []
-  const engine = dialect === 'postgres' ? 'PostgreSQL' : 'SQLite'
   return [
-    `@Entity({ database: ${JSON.stringify(database)} }): a connection to ${engine} reaches its own database alone: drop it, and give the entity to a DataSource of that database`,
+    `@Entity({ database: ${JSON.stringify(database)} }): a connection to ${dialect.label} reaches its own database alone: drop it, and give the entity to a DataSource of that database`,
   ]
 }
 
@@ -107,7 +97,7 @@ function metadataProblems(model: ResourceModel, dialect: Dialect, naming: Naming
   )
   if (twin !== undefined)
     problems.push(
-      `it shares the table ${metadata.tablePath} with ${twin.name}, because TypeORM ignores ${dialect === 'postgres' ? 'the database' : 'the schema'} of an entity on this engine: give one of them another name`,
+      `it shares the table ${metadata.tablePath} with ${twin.name}, because TypeORM ignores ${dialect.namespace?.kind === 'schema' ? 'the database' : 'the schema'} of an entity on this engine: give one of them another name`,
     )
   return problems
 }

@@ -1,8 +1,15 @@
-import { type CatalogRow, type LiveColumn, type LiveSchema, type LiveTable, shapeOf } from './live-table.js'
-import type { TableName } from './table-name.js'
+import {
+  type Catalog,
+  type CatalogRow,
+  type LiveColumn,
+  type LiveSchema,
+  type LiveTable,
+  shapeOf,
+} from '../catalog/live-table.js'
+import type { TableName } from '../catalog/table-definition.js'
+import { quoted } from '../values/quoted.js'
 
-/** A table of PostgreSQL; undefined when there is none of that name. */
-export async function livePostgres(live: LiveSchema, table: TableName): Promise<LiveTable | undefined> {
+async function readTable(live: LiveSchema, table: TableName): Promise<LiveTable | undefined> {
   const [found] = await live.rows(
     `SELECT c.oid::text AS oid, relkind::text AS kind, relpersistence::text AS persistence
      FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = ? AND relname = ?`,
@@ -74,4 +81,21 @@ const namesOf = (names: unknown): readonly string[] => (Array.isArray(names) ? n
 function faultsOf({ kind, persistence }: CatalogRow): readonly string[] {
   if (kind !== 'r' && kind !== 'p') return ['is no table: drop or rename what has its name']
   return persistence === 'p' ? [] : ['is not logged, so that a crash empties it: ALTER TABLE … SET LOGGED']
+}
+
+export const postgresCatalog: Catalog = {
+  readTable,
+  typeText: (type) =>
+    type
+      .replace(/^timestamptz$/, 'timestamp with time zone')
+      .replace(/^varchar/, 'character varying')
+      .replace(/^numeric\((\d+)\)$/, 'numeric($1,0)'),
+  exactCollations: ['C', 'POSIX'],
+  change: (what, { name, type, isText, nullable, fallback }) => {
+    const alter = `ALTER COLUMN ${quoted(name, '"')} `
+    if (what === 'nullable') return `${alter}${nullable ? 'DROP' : 'SET'} NOT NULL`
+    if (what === 'fallback') return `${alter}SET DEFAULT ${fallback}`
+    return `${alter}TYPE ${type}${isText ? ' COLLATE "C"' : ''}`
+  },
+  indexOption: 'CONCURRENTLY ',
 }

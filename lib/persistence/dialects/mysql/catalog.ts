@@ -1,17 +1,38 @@
-import { type CatalogRow, type LiveColumn, type LiveSchema, type LiveTable, shapeOf } from './live-table.js'
-import type { TableName } from './table-name.js'
+import {
+  type Catalog,
+  type CatalogRow,
+  type LiveColumn,
+  type LiveSchema,
+  type LiveTable,
+  shapeOf,
+} from '../catalog/live-table.js'
+import type { TableName } from '../catalog/table-definition.js'
 
-/** Which of the two servers of the MySQL protocol answers. */
-export async function mysqlKind(live: LiveSchema): Promise<'mysql' | 'mariadb'> {
-  const [row] = await live.rows('SELECT VERSION() AS version')
-  return /mariadb/i.test(String(row?.version)) ? 'mariadb' : 'mysql'
+/** In what the catalogs of MySQL 8 and MariaDB differ. */
+export interface MysqlCatalogOptions {
+  /** JSON is text with a check of its own. */
+  readonly jsonIsText: boolean
+  readonly exactCollations: readonly string[]
 }
 
-/** A table of MySQL or MariaDB; undefined when there is none of that name. */
-export async function liveMysql(
+export const mysqlCatalog = ({ jsonIsText, exactCollations }: MysqlCatalogOptions): Catalog => ({
+  readTable: (live, table) => readTable(live, table, jsonIsText),
+  typeText: (type) => type,
+  exactCollations,
+  change: (_what, _column, whole) => `MODIFY ${whole}`,
+  indexOption: '',
+})
+
+/** Whether the server of the MySQL protocol is MariaDB. */
+export async function isMariadbServer(live: LiveSchema): Promise<boolean> {
+  const [row] = await live.rows('SELECT VERSION() AS version')
+  return /mariadb/i.test(String(row?.version))
+}
+
+async function readTable(
   live: LiveSchema,
   table: TableName,
-  kind: 'mysql' | 'mariadb',
+  jsonIsText: boolean,
 ): Promise<LiveTable | undefined> {
   const place = [table.schema ?? null, table.name]
   const [found] = await live.rows(
@@ -30,7 +51,7 @@ export async function liveMysql(
     `SELECT * FROM information_schema.STATISTICS WHERE ${OF_TABLE} ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
     place,
   )
-  const json = kind === 'mariadb' ? await jsonColumns(live, place) : new Set<string>()
+  const json = jsonIsText ? await jsonColumns(live, place) : new Set<string>()
   const indexes = grouped(parts)
   return {
     columns: columns.map((row) => columnOf(row, json)),

@@ -1,0 +1,35 @@
+/** A table as statements name it. */
+export interface TableName {
+  /** PostgreSQL's schema, MySQL's database; undefined for the one in which the connection looks. */
+  readonly schema: string | undefined
+  readonly name: string
+}
+
+/** One column as its dialect declares it. */
+export interface ColumnDefinition {
+  readonly name: string
+  /** Without its collation. */
+  readonly type: string
+  /** Whether it holds text, which is ordered and compared by code point. */
+  readonly isText: boolean
+  readonly nullable: boolean
+  readonly fallback: string | undefined
+}
+
+export interface IndexDefinition {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly unique: boolean
+  /** Condition of a partial index, on dialects that have them. */
+  readonly where: string | undefined
+}
+
+/** A table as isolation, uniqueness and order need it. */
+export interface TableDefinition extends TableName {
+  readonly columns: readonly ColumnDefinition[]
+  readonly primaryKey: readonly string[]
+  readonly indexes: readonly IndexDefinition[]
+}
+
+/** Runs a statement of this engine and returns its rows by position. */
+export type Query = (text: string, values: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>

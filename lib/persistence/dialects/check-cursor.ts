@@ -1,0 +1,25 @@
+import type { Dialect } from './dialect.js'
+import type { OrderTerm } from '../query/order-by.js'
+import { type PageCursor, malformed } from '../query/page-token.js'
+import type { PlanColumn } from '../query/plan.js'
+
+/**
+ * Refuses a cursor that no row of this database could have made: a comparison with its values would fail.
+ * @param dialect - undefined in memory, which holds what we write alone.
+ * @throws InvalidArgument on `page_token`.
+ */
+export const checkCursor = (
+  cursor: PageCursor | undefined,
+  terms: readonly OrderTerm[],
+  dialect?: Dialect,
+): void => {
+  if (cursor?.kind !== 'keyset') return
+  for (const [i, { column }] of terms.entries())
+    if (!isOfDatabase(column, cursor.values[i], dialect)) malformed()
+}
+
+const isOfDatabase = (column: PlanColumn, value: unknown, dialect: Dialect | undefined): boolean => {
+  if (typeof value === 'number' && !Number.isFinite(value)) return dialect?.holdsNonFinite(value) ?? false
+  if (column.kind !== 'timestamp' || (typeof value !== 'string' && typeof value !== 'number')) return true
+  return dialect?.holdsTime(value) ?? false
+}

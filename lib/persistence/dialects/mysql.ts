@@ -1,0 +1,163 @@
+import type { FieldKind } from '../../resource/fields/field.js'
+import type { Dialect } from './dialect.js'
+import { isMariadbServer, mysqlCatalog } from './mysql/catalog.js'
+import { inexactColumns } from './mysql/inexact-columns.js'
+import { isMysqlTime } from './mysql/is-mysql-time.js'
+import { mysqlMigration } from './mysql/migration.js'
+import { mysqlTags } from './mysql/tags.js'
+import { isoMicros, rounded } from './values/bound-value.js'
+import { bufferOf } from './values/buffer-of.js'
+import { quoted } from './values/quoted.js'
+import { exactMicros } from './values/stored-time.js'
+
+const TYPES: Readonly<Record<Exclude<FieldKind, 'string' | 'enum'>, string>> = {
+  bytes: 'longblob',
+  bool: 'tinyint(1)',
+  int32: 'int',
+  uint32: 'int unsigned',
+  int64: 'bigint',
+  uint64: 'bigint unsigned',
+  float: 'float',
+  double: 'double',
+  timestamp: 'datetime(6)',
+  duration: 'bigint',
+  json: 'json',
+  tags: 'json',
+}
+
+const typeOf = (kind: FieldKind): string => (kind === 'string' || kind === 'enum' ? 'longtext' : TYPES[kind])
+
+/** What MySQL calls a datetime, of an ISO text in UTC. */
+const datetime = (iso: string): string => iso.slice(0, -1).replace('T', ' ')
+
+/** InnoDB rolls the whole transaction back on a deadlock, and on a lock timeout where it is configured to. */
+const ENDS_TRANSACTION = new Set<unknown>([1205, 1213])
+
+/** All in which MySQL 8 and MariaDB differ. Each ignores or refuses the other's collation. */
+interface Server {
+  readonly name: 'mysql' | 'mariadb'
+  readonly label: string
+  readonly collation: string
+  readonly otherCollation: string
+  /** MySQL has no CREATE INDEX IF NOT EXISTS. */
+  readonly indexIfMissing: boolean
+  /** MariaDB's JSON is text with a check. */
+  readonly jsonIsText: boolean
+}
+
+const dialect = ({
+  name,
+  label,
+  collation,
+  otherCollation,
+  indexIfMissing,
+  jsonIsText,
+}: Server): Dialect => ({
+  name,
+  label,
+  can: {
+    returning: false,
+    setWrites: false,
+    rowComparison: false,
+    partialIndexes: false,
+    limitedDelete: true,
+    indexIfMissing,
+    transactionalDdl: false,
+    failureBlocksTransaction: false,
+    fullText: false,
+    infinities: false,
+  },
+
+  quote: (text) => quoted(text, '`'),
+  literal: (text) => `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`,
+  concat: (parts) => `CONCAT(${parts.join(', ')})`,
+
+  /** A 64-bit integer is bound as text: as a number it would be compared as a double. */
+  placeholder: ({ kind }) => {
+    if (kind === 'int64' || kind === 'duration') return 'CAST(? AS SIGNED)'
+    return kind === 'uint64' ? 'CAST(? AS UNSIGNED)' : '?'
+  },
+  countPlaceholder: () => '?',
+  value: ({ kind }, value) => {
+    if (typeof value === 'number') return rounded(kind, value)
+    if (typeof value === 'boolean') return Number(value)
+    if (typeof value === 'bigint') return kind === 'timestamp' ? datetime(isoMicros(value)) : value.toString()
+    if (typeof value !== 'object') return value
+    return value instanceof Date ? `${datetime(value.toISOString())}000` : bufferOf(value)
+  },
+  maxValues: 65535,
+  largestUint64: 2n ** 64n - 1n,
+
+  columnType: (kind, length) => (length === undefined ? typeOf(kind) : `varchar(${length})`),
+  arrayType: undefined,
+  selected: (_kind, column) => column,
+  decoders: {
+    bool: (value) => Number(value) === 1,
+    bytes: (value) => new Uint8Array(value as Buffer),
+  },
+  inlineDecoders: { bool: (value) => `+${value} === 1`, double: (value) => `+${value}` },
+  exactTime: exactMicros,
+  holdsNonFinite: () => false,
+  holdsTime: (value) => typeof value === 'string' && isMysqlTime(value),
+
+  beginning: (column, length) => `LEFT(${column}, ${length})`,
+  orderNullable: (column, direction) =>
+    direction === 'asc' ? `${column} IS NULL, ${column}` : `${column} IS NULL DESC, ${column} DESC`,
+  /** The needle comes first here, and so does its parameter. */
+  contains: (text, needle) => {
+    const first = needle()
+    return `LOCATE(${first} COLLATE utf8mb4_bin, ${text()}) > 0`
+  },
+  tags: mysqlTags,
+  containsTerm: (text) => `LOCATE(LOWER(?), LOWER(${text})) > 0`,
+
+  begin: 'START TRANSACTION',
+  rowLock: ' FOR UPDATE',
+  endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
+  mayRollBack: () => false,
+
+  collation: `CHARACTER SET utf8mb4 COLLATE ${collation}`,
+  tableOptions: ' ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4',
+  /** One migration is for both servers: MariaDB reads the first comment, MySQL 8 the second. */
+  tableCollation: ' COLLATE /*M! utf8mb4_nopad_bin */ /*!80000 utf8mb4_0900_bin */',
+  namespace: {
+    kind: 'database',
+    find: 'SELECT 1 AS found FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?',
+  },
+  addMissingColumns: undefined,
+  inexactColumns,
+  catalog: mysqlCatalog({ jsonIsText, exactCollations: [collation, otherCollation] }),
+  identify: async (live) => ((await isMariadbServer(live)) ? mariadb : mysql),
+  migration: mysqlMigration,
+
+  stores: {
+    now: 'UTC_TIMESTAMP(6)',
+    later: 'DATE_ADD(UTC_TIMESTAMP(6), INTERVAL ? * 1000 MICROSECOND)',
+    bound: { text: '?', bytes: '?', integer: '?' },
+    bytesIn: (column) => column,
+    insertNew: (row) => `INSERT IGNORE ${row}`,
+    numbered: (text) => text,
+  },
+})
+
+const [MARIADB_COLLATION, MYSQL_COLLATION] = ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin']
+
+/** MySQL 8. */
+export const mysql = dialect({
+  name: 'mysql',
+  label: 'MySQL',
+  collation: MYSQL_COLLATION,
+  otherCollation: MARIADB_COLLATION,
+  indexIfMissing: false,
+  jsonIsText: false,
+})
+
+/** MariaDB, through the MySQL driver. */
+export const mariadb = dialect({
+  name: 'mariadb',
+  label: 'MariaDB',
+  collation: MARIADB_COLLATION,
+  otherCollation: MYSQL_COLLATION,
+  indexIfMissing: true,
+  jsonIsText: true,
+})

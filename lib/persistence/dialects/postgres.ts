@@ -1,0 +1,139 @@
+import type { FieldKind } from '../../resource/fields/field.js'
+import type { Dialect } from './dialect.js'
+import { postgresCatalog } from './postgres/catalog.js'
+import { inexactColumns } from './postgres/inexact-columns.js'
+import { postgresMigration } from './postgres/migration.js'
+import { isPostgresTime } from './postgres/is-postgres-time.js'
+import { isoMicros, rounded } from './values/bound-value.js'
+import { bufferOf } from './values/buffer-of.js'
+import { quoted } from './values/quoted.js'
+import { exactMicros } from './values/stored-time.js'
+
+const quote = (name: string): string => quoted(name, '"')
+
+const TYPES: Readonly<Record<Exclude<FieldKind, 'string' | 'enum'>, string>> = {
+  bytes: 'bytea',
+  bool: 'boolean',
+  int32: 'integer',
+  uint32: 'bigint',
+  int64: 'bigint',
+  uint64: 'numeric(20)',
+  float: 'real',
+  double: 'double precision',
+  timestamp: 'timestamptz',
+  duration: 'bigint',
+  json: 'jsonb',
+  tags: 'jsonb',
+}
+
+const typeOf = (kind: FieldKind): string => (kind === 'string' || kind === 'enum' ? 'text' : TYPES[kind])
+
+/** ORDER BY takes a name of the select list for that before it takes it for a column's, and no column is called this. */
+const HEX = '"(hex)"'
+
+/** A column of single precision was widened, which is exact. */
+const fromHex = (text: unknown): number => Buffer.from(text as string, 'hex').readDoubleBE()
+
+const byCodePoint = (text: string): string => `${text} COLLATE "C"`
+
+export const postgres: Dialect = {
+  name: 'postgres',
+  label: 'PostgreSQL',
+  can: {
+    returning: true,
+    setWrites: true,
+    rowComparison: true,
+    partialIndexes: true,
+    limitedDelete: false,
+    indexIfMissing: true,
+    transactionalDdl: true,
+    failureBlocksTransaction: true,
+    fullText: true,
+    infinities: false,
+  },
+
+  quote,
+  literal: (text) => `'${text.replaceAll("'", "''")}'`,
+  concat: (parts) => `(${parts.join(' || ')})`,
+
+  placeholder: (_column, index) => `$${index}`,
+  countPlaceholder: (index) => `$${index}`,
+  value: ({ kind }, value) => {
+    if (typeof value === 'number') {
+      const number = rounded(kind, value)
+      return Number.isFinite(number) ? number : String(number)
+    }
+    if (typeof value === 'bigint') return kind === 'timestamp' ? isoMicros(value) : value.toString()
+    if (typeof value !== 'object') return value
+    return value instanceof Date ? value.toISOString() : bufferOf(value)
+  },
+  /** node `pg` sends the count in 16 bits and wraps around silently. */
+  maxValues: 65535,
+  largestUint64: 2n ** 64n - 1n,
+
+  columnType: (kind, length) => (length === undefined ? typeOf(kind) : `varchar(${length})`),
+  arrayType: (kind) => `${typeOf(kind)}[]`,
+  /**
+   * Bytes and floating-point numbers are written as settings say (`bytea_output`, `extra_float_digits`), which behind a
+   * transaction pooler are those of whichever session comes; in hexadecimal they are always the same.
+   */
+  selected: (kind, column) => {
+    if (kind === 'bytes') return `encode(${column}, 'hex') AS ${HEX}`
+    return kind === 'float' || kind === 'double' ? `encode(float8send(${column}), 'hex') AS ${HEX}` : column
+  },
+  decoders: {
+    bool: (value) => value === 't',
+    bytes: (value) => new Uint8Array(Buffer.from(value as string, 'hex')),
+    float: fromHex,
+    double: fromHex,
+  },
+  inlineDecoders: { bool: (value) => `${value} === 't'` },
+  exactTime: exactMicros,
+  holdsNonFinite: () => true,
+  holdsTime: (value) => typeof value === 'string' && isPostgresTime(value),
+
+  beginning: (column, length, kind) =>
+    kind === 'bytes' ? `substring(${column} from 1 for ${length})` : `LEFT(${column}, ${length})`,
+  /** NULL last ascending and first descending is its own order. */
+  orderNullable: (column, direction) => (direction === 'asc' ? column : `${column} DESC`),
+  contains: (text, needle) => `strpos(${text()}, ${needle()}) > 0`,
+  tags: {
+    value: (column, key, write) => `(${column} ->> ${write(key)}::text)`,
+    has: (column, key, write, nullable) => {
+      const has = `jsonb_exists(${column}, ${write(key)})`
+      return nullable ? `COALESCE(${has}, FALSE)` : has
+    },
+    compared: byCodePoint,
+    searched: byCodePoint,
+  },
+  containsTerm: undefined,
+
+  begin: 'BEGIN',
+  rowLock: ' FOR UPDATE',
+  /** Rolling back to a savepoint tells, so only what ended the session counts. */
+  endsTransaction: ({ fatal }) => fatal === true,
+  mayRollBack: () => false,
+
+  collation: 'COLLATE "C"',
+  tableOptions: '',
+  tableCollation: '',
+  namespace: { kind: 'schema', find: 'SELECT 1 AS found FROM pg_namespace WHERE nspname = $1' },
+  addMissingColumns: undefined,
+  inexactColumns,
+  catalog: postgresCatalog,
+  identify: () => Promise.resolve(postgres),
+  migration: postgresMigration,
+
+  stores: {
+    now: 'clock_timestamp()',
+    later: `(clock_timestamp() + ?::double precision * interval '1 millisecond')`,
+    bound: { text: '?::text', bytes: '?::bytea', integer: '?::integer' },
+    bytesIn: (column) => `encode(${column}, 'hex')`,
+    insertNew: (row) => `INSERT ${row} ON CONFLICT DO NOTHING`,
+    /** A `?` of a quoted name is part of it. */
+    numbered: (text) => {
+      let n = 0
+      return text.replace(/"[^"]*"|\?/g, (found) => (found === '?' ? `$${++n}` : found))
+    },
+  },
+}

@@ -1,0 +1,24 @@
+import type { MigrationSql } from '../catalog/migration-sql.js'
+import { quoted } from '../values/quoted.js'
+
+const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
+
+export const postgresMigration: MigrationSql = {
+  /** A proto int32 ends where the column does. */
+  lintComments: ({ columns }) =>
+    columns.some(({ type }) => type === 'integer') ? '-- ashlar:allow prefer-bigint-over-int\n' : '',
+  /**
+   * `CREATE SCHEMA IF NOT EXISTS` would ask for the right to make one even where it is there. The way back leaves it: other
+   * tables may be in it.
+   */
+  createSchema: (schema) => {
+    const create = text(`CREATE SCHEMA ${quoted(schema, '"')}`)
+    const body = `BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ${text(schema)}) THEN
+    EXECUTE ${create};
+  END IF;
+END`
+    return [`DO LANGUAGE plpgsql ${body.includes('$$') ? text(body) : `$$\n${body}\n$$`}`]
+  },
+  notes: () => [],
+}

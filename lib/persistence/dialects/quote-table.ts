@@ -1,0 +1,6 @@
+import type { TableName } from './catalog/table-definition.js'
+import type { Dialect } from './dialect.js'
+
+/** `"schema"."table"`. */
+export const quoteTable = ({ schema, name }: TableName, dialect: Dialect): string =>
+  schema === undefined ? dialect.quote(name) : `${dialect.quote(schema)}.${dialect.quote(name)}`

@@ -1,0 +1,137 @@
+import type { FieldKind } from '../../resource/fields/field.js'
+import { columnText } from './column-text.js'
+import type { Dialect } from './dialect.js'
+import { inexactColumns } from './sqlite/inexact-columns.js'
+import { sqliteTags } from './sqlite/tags.js'
+import type { ColumnDefinition, Query, TableDefinition } from './catalog/table-definition.js'
+import { isoMillis, rounded } from './values/bound-value.js'
+import { bufferOf } from './values/buffer-of.js'
+import { quoted } from './values/quoted.js'
+
+/** Not in double quotes, in which a name that no column has is a text: https://www.sqlite.org/quirks.html#dblquote */
+const quote = (name: string): string => quoted(name, '`')
+
+const TYPES: Readonly<Record<FieldKind, string>> = {
+  string: 'TEXT',
+  enum: 'TEXT',
+  bytes: 'BLOB',
+  bool: 'INTEGER',
+  int32: 'INTEGER',
+  uint32: 'INTEGER',
+  int64: 'INTEGER',
+  uint64: 'INTEGER',
+  float: 'REAL',
+  double: 'REAL',
+  timestamp: 'TEXT',
+  duration: 'INTEGER',
+  json: 'TEXT',
+  tags: 'TEXT',
+}
+
+/** https://www.sqlite.org/lang_transaction.html: full, I/O error, out of memory, busy and interrupted. */
+const ENDS_TRANSACTION = /^SQLITE_(?:FULL|IOERR|NOMEM|BUSY|INTERRUPT)/
+
+const isWide = (kind: FieldKind): boolean => kind === 'int64' || kind === 'uint64' || kind === 'duration'
+
+export const sqlite: Dialect = {
+  name: 'sqlite',
+  label: 'SQLite',
+  can: {
+    returning: true,
+    setWrites: false,
+    rowComparison: true,
+    partialIndexes: true,
+    limitedDelete: false,
+    indexIfMissing: true,
+    transactionalDdl: true,
+    failureBlocksTransaction: false,
+    fullText: false,
+    infinities: true,
+  },
+
+  quote,
+  literal: (text) => `'${text.replaceAll("'", "''")}'`,
+  concat: (parts) => `(${parts.join(' || ')})`,
+
+  /**
+   * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text. NUMERIC keeps what INTEGER would
+   * clamp to 2^63-1.
+   */
+  placeholder: ({ kind }) => {
+    if (kind === 'int64' || kind === 'duration') return 'CAST(? AS INTEGER)'
+    return kind === 'uint64' ? 'CAST(? AS NUMERIC)' : '?'
+  },
+  countPlaceholder: () => '?',
+  value: ({ kind }, value) => {
+    if (typeof value === 'number') return rounded(kind, value)
+    if (typeof value === 'boolean') return Number(value)
+    if (typeof value === 'bigint') return kind === 'timestamp' ? isoMillis(value) : value.toString()
+    if (typeof value !== 'object') return value
+    return value instanceof Date ? value.toISOString() : bufferOf(value)
+  },
+  maxValues: 32766,
+  largestUint64: 2n ** 63n - 1n,
+
+  columnType: (kind) => TYPES[kind],
+  arrayType: undefined,
+  selected: (kind, column, alias) => (isWide(kind) ? `CAST(${column} AS TEXT) AS ${alias}` : column),
+  decoders: {
+    bool: (value) => Number(value) === 1,
+    bytes: (value) => new Uint8Array(value as Buffer),
+  },
+  inlineDecoders: { bool: (value) => `+${value} === 1`, double: (value) => `+${value}` },
+  /** It compares the texts. */
+  exactTime: (stored, value) => {
+    if (stored === null || stored === undefined) return value
+    return value instanceof Date && value.toJSON() === stored ? value : stored
+  },
+  holdsNonFinite: (value) => !Number.isNaN(value),
+  holdsTime: () => true,
+
+  /** Of no bytes at all, `substr` returns NULL. */
+  beginning: (column, length) => `COALESCE(substr(${column}, 1, ${length}), ${column})`,
+  orderNullable: (column, direction) =>
+    direction === 'asc' ? `${column} NULLS LAST` : `${column} DESC NULLS FIRST`,
+  contains: (text, needle) => `instr(${text()}, ${needle()}) > 0`,
+  tags: sqliteTags,
+  containsTerm: (text) => `instr(LOWER(${text}), LOWER(?)) > 0`,
+
+  /** The write lock is taken at once: taken later it can fail on a write of another process in between. */
+  begin: 'BEGIN IMMEDIATE',
+  rowLock: '',
+  endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
+  /** Where a trigger raises ROLLBACK or a constraint declares it, the error is that of any other constraint. */
+  mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
+
+  collation: 'COLLATE BINARY',
+  tableOptions: '',
+  tableCollation: '',
+  namespace: undefined,
+  addMissingColumns,
+  inexactColumns,
+  catalog: undefined,
+  identify: () => Promise.resolve(sqlite),
+  migration: undefined,
+
+  stores: {
+    now: `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
+    later: `CAST((julianday('now') - 2440587.5) * 86400000 + ? AS INTEGER)`,
+    bound: { text: '?', bytes: '?', integer: '?' },
+    bytesIn: (column) => column,
+    insertNew: (row) => `INSERT ${row} ON CONFLICT DO NOTHING`,
+    numbered: (text) => text,
+  },
+}
+
+async function addMissingColumns(query: Query, table: TableDefinition): Promise<void> {
+  const rows = await query('SELECT name FROM pragma_table_info(?)', [table.name])
+  const present = new Set(rows.map(([name]) => name))
+  for (const column of table.columns.filter(({ name }) => !present.has(name)))
+    await query(`ALTER TABLE ${quote(table.name)} ADD COLUMN ${columnText(filled(column), sqlite)}`, [])
+}
+
+/** A table with rows can only be given a NOT NULL column together with a value for them. */
+const filled = (column: ColumnDefinition): ColumnDefinition =>
+  column.nullable ? column : { ...column, fallback: column.fallback ?? zeroText(column.type) }
+
+const zeroText = (type: string): string => (type === 'TEXT' ? "''" : type === 'BLOB' ? "x''" : '0')

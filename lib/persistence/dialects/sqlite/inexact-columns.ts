@@ -1,0 +1,32 @@
+import type { InexactColumn, InexactColumns } from '../catalog/inexact-columns.js'
+import type { TableName } from '../catalog/table-definition.js'
+import { quoted } from '../values/quoted.js'
+
+/** SQLite tells of a type, which says whether `01` becomes 1, and of no collation: that is tried, without a row. */
+export const inexactColumns: InexactColumns = async (query, table, columns) => {
+  const rows = await query('SELECT name, type FROM pragma_table_info(?)', [table.name])
+  const types = new Map(rows.map(([name, type]) => [String(name).toLowerCase(), String(type)]))
+  const present = columns.filter((column) => types.has(column.toLowerCase()))
+  if (present.length === 0) return rows.length === 0 ? undefined : []
+  const [counts] = await query(trial(table, present), [])
+  return present.flatMap((column, i): InexactColumn[] => {
+    const type = types.get(column.toLowerCase()) ?? ''
+    if (!isText(type)) return [{ column, what: `type ${type}`, advice: 'use TEXT' }]
+    return Number(counts?.[i]) === 3
+      ? []
+      : [{ column, what: 'collation NOCASE or RTRIM', advice: 'use COLLATE BINARY' }]
+  })
+}
+
+/** The collation of the first part of a UNION says what is the same: https://www.sqlite.org/lang_select.html#collateseqcompound */
+const trial = ({ name }: TableName, columns: readonly string[]): string => {
+  const counts = columns.map(
+    (column, i) =>
+      `(SELECT count(*) FROM (SELECT ${quoted(column, '`')} FROM ${quoted(name, '`')} WHERE 0 UNION SELECT 'a' UNION SELECT 'A' UNION SELECT 'a ')) AS c${i}`,
+  )
+  return `SELECT ${counts.join(', ')}`
+}
+
+/** Text affinity, or none: https://www.sqlite.org/datatype3.html#determination_of_column_affinity */
+const isText = (type: string): boolean =>
+  !/INT/i.test(type) && (type === '' || /CHAR|CLOB|TEXT|BLOB/i.test(type))

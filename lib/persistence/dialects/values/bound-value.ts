@@ -1,0 +1,20 @@
+import type { PlanColumn } from '../../query/plan.js'
+
+/** What a driver is given. */
+export type BoundValue = string | number | bigint | boolean | Uint8Array
+
+/** A column of single precision would otherwise keep 64 bits on SQLite, and then not find what was stored. */
+export const rounded = (kind: PlanColumn['kind'], value: number): number =>
+  kind === 'float' ? Math.fround(value) : value
+
+/** `YYYY-MM-DDTHH:MM:SS.sssZ` of microseconds since the epoch, cut. */
+export const isoMillis = (micros: bigint): string => {
+  const ms = micros / 1000n - (micros % 1000n < 0n ? 1n : 0n)
+  return new Date(Number(ms)).toISOString()
+}
+
+/** `YYYY-MM-DDTHH:MM:SS.ffffffZ` of microseconds since the epoch. */
+export const isoMicros = (micros: bigint): string => {
+  const rest = ((micros % 1000n) + 1000n) % 1000n
+  return `${isoMillis(micros).slice(0, -1)}${String(rest).padStart(3, '0')}Z`
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import type { Field, FieldKind } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Dialect } from '../dialects/dialect.js'
+import type {
+  ColumnDefinition,
+  IndexDefinition,
+  TableDefinition,
+  TableName,
+} from '../dialects/catalog/table-definition.js'
+import { tableNameOf } from './table-name-of.js'
+
+/** Where an index has no condition: this column is `''` while a row lives and its key once it is deleted. */
+export const SOFT_DELETE_KEY = 'soft_delete_key'
+
+const ENUM_LENGTH = 255
+
+const isText = (kind: FieldKind): kind is 'string' | 'enum' => kind === 'string' || kind === 'enum'
+
+function typeOf({ kind, maxLength }: Field, dialect: Dialect): string {
+  const length = maxLength ?? (kind === 'enum' ? ENUM_LENGTH : undefined)
+  return dialect.columnType(kind, isText(kind) ? length : undefined)
+}
+
+/** The table of a resource in one dialect. */
+export function tableOf(
+  model: ResourceModel,
+  dialect: Dialect,
+  table: TableName = tableNameOf(model, dialect),
+): TableDefinition {
+  const hasDiscriminator =
+    !dialect.can.partialIndexes && model.deleteTime !== undefined && uniquesOf(model).length > 0
+  const columns: ColumnDefinition[] = model.fields.map((field) => ({
+    name: field.column,
+    type: typeOf(field, dialect),
+    isText: isText(field.kind),
+    nullable: field.nullable,
+    fallback: undefined,
+  }))
+  if (hasDiscriminator)
+    columns.push({
+      name: SOFT_DELETE_KEY,
+      type: `varchar(${model.key.maxLength ?? 255})`,
+      isText: true,
+      nullable: false,
+      fallback: `''`,
+    })
+  const scope = model.tenant === undefined ? [] : [model.tenant.column]
+  return {
+    ...table,
+    columns,
+    primaryKey: model.tenantInKey ? [...scope, model.key.column] : [model.key.column],
+    indexes: [
+      ...uniqueIndexes(model, dialect, scope, table.name),
+      ...lookupIndexes(model, scope, table.name),
+    ],
+  }
+}
+
+/** Groups that are unique among live rows; public ids aside, which are unique among all. */
+const uniquesOf = (model: ResourceModel): readonly (readonly Field[])[] =>
+  model.uniques.filter((fields) => fields.length > 0)
+
+function uniqueIndexes(
+  model: ResourceModel,
+  dialect: Dialect,
+  scope: readonly string[],
+  table: string,
+): IndexDefinition[] {
+  const { partialIndexes } = dialect.can
+  const live =
+    model.deleteTime === undefined ? undefined : `${dialect.quote(model.deleteTime.column)} IS NULL`
+  const declared = uniquesOf(model).map((fields) => {
+    const own = fields.map((field) => field.column).filter((column) => !scope.includes(column))
+    const columns = [...scope, ...own, ...(!partialIndexes && live !== undefined ? [SOFT_DELETE_KEY] : [])]
+    return {
+      name: indexName(table, [...scope, ...own], 'key'),
+      columns,
+      unique: true,
+      where: partialIndexes ? live : undefined,
+    }
+  })
+  const publicIds = model.credentials.map(({ publicId }) => ({
+    name: indexName(table, [publicId.column], 'key'),
+    columns: [publicId.column],
+    unique: true,
+    where: undefined,
+  }))
+  return [...declared, ...publicIds]
+}
+
+function lookupIndexes(model: ResourceModel, scope: readonly string[], table: string): IndexDefinition[] {
+  const lookups: string[][] = []
+  if (!model.tenantInKey && scope.length > 0) lookups.push([...scope, model.key.column])
+  for (const time of [model.createTime, model.updateTime])
+    if (time?.filterable) lookups.push([...scope, time.column, model.key.column])
+  for (const { hash } of model.secrets)
+    if (hash.maxLength !== undefined) lookups.push([...scope, hash.column])
+  if (model.expireTime !== undefined) lookups.push([model.expireTime.column])
+  for (const fields of model.indexes)
+    if (fields.length > 0)
+      lookups.push([
+        ...scope,
+        ...fields.map((field) => field.column).filter((column) => !scope.includes(column)),
+      ])
+  return lookups.map((columns) => ({
+    name: indexName(table, columns, 'idx'),
+    columns,
+    unique: false,
+    where: undefined,
+  }))
+}
+
+/** Bytes: PostgreSQL cuts a longer name. */
+const MAX_NAME = 63
+
+/** Readable while it fits, then cut and told apart by a digest. */
+function indexName(table: string, columns: readonly string[], suffix: string): string {
+  const name = [table, ...columns, suffix].join('_')
+  if (Buffer.byteLength(name) <= MAX_NAME) return name
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8)
+  const characters = [...name]
+  const room = MAX_NAME - digest.length - suffix.length - 2
+  while (Buffer.byteLength(characters.join('')) > room) characters.pop()
+  return `${characters.join('')}_${digest}_${suffix}`
+}
