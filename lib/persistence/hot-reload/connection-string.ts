@@ -1,11 +1,8 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { isAbsolute } from 'node:path'
 import { Unavailable } from '../../errors.js'
-
-const DRIVERS = ['postgres', 'mysql', 'sqlite'] as const
-
-export type DsnDriver = (typeof DRIVERS)[number]
+import { DSN_ENGINES, type DsnDriver, type DsnEngine } from '../engines/dsn/dsn-engines.js'
+import { decoded, urlOf } from '../engines/dsn/dsn-url.js'
 
 /** A file that holds a DSN, as `fsnotify://<driver>/<absolute path>` names it. */
 export interface DsnFile {
@@ -31,13 +28,6 @@ export interface DsnLogin {
 
 const FORM = `fsnotify://<driver>/<absolute path>, such as fsnotify://postgres/etc/secrets/dsn`
 const LONGEST = 64 * 1024
-const SCHEMES: Readonly<Record<string, DsnDriver>> = {
-  'postgres:': 'postgres',
-  'postgresql:': 'postgres',
-  'mysql:': 'mysql',
-  'mariadb:': 'mysql',
-}
-
 /**
  * The file that an `fsnotify://` DSN points at; undefined for any other text.
  * @throws TypeError saying what is wrong with it. A mistyped DSN may hold a password, so the text is not repeated.
@@ -47,11 +37,14 @@ export function parseHotDsn(dsn: string): DsnFile | undefined {
   const parts = /^fsnotify:\/\/([^/?#]*)([^?#]*)([?#].*)?$/is.exec(dsn.trim())
   if (parts === null) throw new TypeError(`DSN: write ${FORM}`)
   const [, driver = '', written = '', rest] = parts
-  if (!isDriver(driver))
-    throw new TypeError(`DSN: the driver${named(driver)} is not one of ${DRIVERS.join(', ')}: ${FORM}`)
+  const engine = DSN_ENGINES.find((one) => one.driver === driver)
+  if (engine === undefined)
+    throw new TypeError(
+      `DSN: the driver${named(driver)} is not one of ${DSN_ENGINES.map((one) => one.driver).join(', ')}: ${FORM}`,
+    )
   if (rest !== undefined)
     throw new TypeError('DSN: nothing follows the path: write ? and # in it as %3F and %23')
-  return { driver, path: filePath(written) }
+  return { driver: engine.driver, path: filePath(written) }
 }
 
 /**
@@ -122,6 +115,11 @@ async function startOf(file: FileHandle): Promise<Buffer> {
  * @throws TypeError that repeats nothing of it.
  */
 export function checkDsn(text: string, driver?: DsnDriver): Omit<ResolvedDsn, 'path'> {
+  const { engine, dsn } = checkedDsn(text, driver)
+  return { driver: engine.driver, dsn }
+}
+
+function checkedDsn(text: string, driver?: DsnDriver): { engine: DsnEngine; dsn: string } {
   const dsn = text.trim()
   if (dsn.length > LONGEST) throw new TypeError(`DSN: longer than ${LONGEST} characters`)
   // A control character is what is looked for.
@@ -129,14 +127,12 @@ export function checkDsn(text: string, driver?: DsnDriver): Omit<ResolvedDsn, 'p
   if (/^fsnotify:/i.test(dsn))
     throw new TypeError('DSN: the file holds the DSN itself, not another fsnotify: one')
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(dsn)?.[0].toLowerCase() ?? ''
-  const found = driver ?? SCHEMES[scheme] ?? (isSqlite(dsn, scheme) ? 'sqlite' : undefined)
-  if (found === undefined)
+  const engine = DSN_ENGINES.find((one) =>
+    driver === undefined ? one.begins.includes(scheme || dsn) : one.driver === driver,
+  )
+  if (engine === undefined)
     throw new TypeError(`DSN: begin it with postgres://, mysql:// or sqlite://, or write ${FORM}`)
-  if (found === 'sqlite') return { driver: found, dsn: sqliteDatabase(dsn, scheme) }
-  if (SCHEMES[scheme] !== found) throw new TypeError(`DSN: one for ${found} begins with ${found}://`)
-  if (found === 'mysql' && urlOf(dsn).hostname === '') throw new TypeError('DSN: it names no host')
-  secretsOf(urlOf(dsn))
-  return { driver: found, dsn }
+  return { engine, dsn: engine.checked(dsn, scheme) }
 }
 
 /** User, host and database of a DSN, for people to read: no password and no parameter is in it. */
@@ -144,11 +140,8 @@ export function redactDsn(dsn: string): string {
   try {
     const file = parseHotDsn(dsn)
     if (file !== undefined) return `fsnotify://${file.driver}${file.path}`
-    const checked = checkDsn(dsn)
-    if (checked.driver === 'sqlite') return `sqlite:${checked.dsn.replace(/\?.*/s, '')}`
-    const { protocol, username, host, pathname, searchParams } = urlOf(dsn)
-    const user = username === '' ? (searchParams.get('user') ?? '') : username
-    return `${protocol}//${user === '' ? '' : `${user}@`}${host}${pathname}`
+    const checked = checkedDsn(dsn)
+    return checked.engine.redacted(checked.dsn)
   } catch {
     return 'a DSN that cannot be read'
   }
@@ -180,8 +173,6 @@ export function withPassword(dsn: string, password: string): string {
   return url.href
 }
 
-const isDriver = (text: string): text is DsnDriver => (DRIVERS as readonly string[]).includes(text)
-
 /** What looks like a driver's name may be repeated; anything else may be the start of a password. */
 const named = (text: string): string => (/^[a-z][a-z0-9]{0,15}$/i.test(text) ? ` "${text}"` : '')
 
@@ -195,49 +186,10 @@ function filePath(written: string): string {
   return path
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    throw new TypeError('DSN: a % that begins no percent-encoding: write it as %25')
-  }
-}
-
-const isSqlite = (dsn: string, scheme: string): boolean =>
-  scheme === 'sqlite:' || scheme === 'file:' || dsn === ':memory:'
-
-function sqliteDatabase(dsn: string, scheme: string): string {
-  const path = scheme === '' ? dsn : decoded(dsn.slice(scheme.length).replace(/^\/\/(?=\/)/, ''))
-  if (path === ':memory:' || (isAbsolute(path) && !path.startsWith('//'))) return path
-  throw new TypeError(
-    'DSN: one for sqlite is :memory: or an absolute path, such as sqlite:///var/lib/app/data.sqlite',
-  )
-}
-
-/** `pg` takes a user without a host, as in `postgres://ada@/app?host=/run/postgresql`; Node's URL does not. */
-function urlOf(dsn: string): URL {
-  if (URL.canParse(dsn)) return new URL(dsn)
-  const withHost = dsn.replace('@/', '@localhost/')
-  if (/^postgres/i.test(dsn) && URL.canParse(withHost)) return new URL(withHost)
-  throw new TypeError(
-    'DSN: not a URL: percent-encode what is not a letter or a digit in its user and password',
-  )
-}
-
-function secretsOf(url: URL): readonly string[] {
-  const { password, username, searchParams } = url
-  decoded(username)
-  const queried = [...searchParams]
-    .filter(([name]) => /pass|secret|token/i.test(name))
-    .map(([, value]) => value)
-  return [password, decoded(password), ...queried, ...queried.map(encodeURIComponent)].filter(
-    (secret) => secret !== '',
-  )
-}
-
 function passwordsOf(dsn: string): ReadonlySet<string> {
   try {
-    return new Set(checkDsn(dsn).driver === 'sqlite' ? [] : secretsOf(urlOf(dsn)))
+    const checked = checkedDsn(dsn)
+    return new Set(checked.engine.secrets(checked.dsn))
   } catch {
     return new Set([dsn])
   }

@@ -1,8 +1,10 @@
+import type { DataSourceOptions } from 'typeorm'
 import { Unavailable } from '../../errors.js'
+import type { DsnDriver } from '../engines/dsn/dsn-engines.js'
 import { type DsnLogin, loginOf, withPassword } from './connection-string.js'
 import type { HotPool, HotPoolOptions } from './pool.js'
 
-/** Answers the password for a session that is about to be opened, such as a token that is valid for some minutes. */
+/** Returns the password for a session that is about to be opened, such as a token that is valid for some minutes. */
 export type PasswordCallback = (login: DsnLogin) => string | Promise<string>
 
 export interface HotDriverOptions extends Pick<
@@ -13,6 +15,16 @@ export interface HotDriverOptions extends Pick<
   readonly module: () => unknown
   /** The DSN to begin with. */
   readonly dsn: () => string
+}
+
+/** An engine whose sessions can move to another DSN. */
+export interface HotEngine {
+  readonly driver: DsnDriver
+  /** The package of the driver. */
+  readonly packageName: 'pg' | 'mysql2'
+  /** TypeORM's `type`, the default first. */
+  readonly types: readonly [DataSourceOptions['type'], ...DataSourceOptions['type'][]]
+  readonly open: (options: HotDriverOptions) => HotDriver
 }
 
 /** What stands for a driver in TypeORM's `driver` option. */
@@ -27,18 +39,18 @@ export const CONNECT_MS = 10_000
 
 /**
  * Puts the password of a callback into a DSN.
- * @throws Unavailable when the callback fails or answers no text. What its own error says may be secret, and is left out.
+ * @throws Unavailable when the callback fails or returns no text. What its own error says may be secret, and is left out.
  */
 export function askingFor(password: PasswordCallback | undefined): HotPoolOptions<unknown>['withPassword'] {
   return async (dsn) => {
     if (password === undefined) return dsn
-    let answer: unknown
+    let found: unknown
     try {
-      answer = await password(loginOf(dsn))
+      found = await password(loginOf(dsn))
     } catch (error) {
       throw new Unavailable(`the password callback failed${error instanceof Error ? ` (${error.name})` : ''}`)
     }
-    if (typeof answer === 'string' && answer !== '') return withPassword(dsn, answer)
+    if (typeof found === 'string' && found !== '') return withPassword(dsn, found)
     throw new Unavailable('the password callback answered no password: return a text that is not empty')
   }
 }

@@ -4,7 +4,7 @@ import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/Postgres
 import { checkDsn, type DsnFile, parseHotDsn, redactDsn, resolveDsn } from './connection-string.js'
 import { Unavailable } from '../../errors.js'
 import { executorOf } from '../engines/database-of.js'
-import { askingFor, type HotDriver, type PasswordCallback } from './driver.js'
+import { askingFor, type HotDriver, type HotEngine, type PasswordCallback } from './driver.js'
 import { hotMysql } from './mysql-driver.js'
 import { hotPostgres } from './postgres-driver.js'
 import { checkResources } from '../schema/resources-in.js'
@@ -59,6 +59,7 @@ export interface HotEvents {
 export class HotDataSource extends DataSource {
   readonly #settings: HotSettings
   readonly #file: DsnFile | undefined
+  readonly #engine: HotEngine
   readonly #driver: HotDriver
   readonly #listeners: { readonly [E in keyof HotEvents]: Set<(event: HotEvents[E]) => void> } = {
     reload: new Set(),
@@ -75,14 +76,14 @@ export class HotDataSource extends DataSource {
     refuseManaged(rest)
     const file = parseHotDsn(dsn)
     const driver = file?.driver ?? checkDsn(dsn).driver
-    if (driver === 'sqlite') {
+    const engine = ENGINES.find((one) => one.driver === driver)
+    if (engine === undefined)
       throw new TypeError(
-        'HotDataSource: SQLite has no sessions to move: give what resolveDsn() answers to SqliteDataSource',
+        'HotDataSource: SQLite has no sessions to move: give what resolveDsn() returns to SqliteDataSource',
       )
-    }
     const start = { module, dsn: '' }
     let self!: HotDataSource
-    const hot = (driver === 'postgres' ? hotPostgres : hotMysql)({
+    const hot = engine.open({
       module: () => start.module,
       dsn: () => start.dsn,
       withPassword: askingFor(password),
@@ -93,20 +94,20 @@ export class HotDataSource extends DataSource {
     })
     super({
       ...rest,
-      type: driver === 'postgres' ? 'postgres' : (type ?? 'mysql'),
+      type: engine.types.find((one) => one === type) ?? engine.types[0],
       driver: hot.module,
     } as DataSourceOptions)
     self = this
     this.#settings = options
     this.#file = file
+    this.#engine = engine
     this.#driver = hot
     this.#start = start
   }
 
   /** @throws Unavailable when the file of the DSN cannot be read; what the driver says when the database does not answer. */
   override async initialize(): Promise<this> {
-    const name = this.options.type === 'postgres' ? 'pg' : 'mysql2'
-    this.#start.module = unwrapped(this.#settings.module ?? (await load(name)))
+    this.#start.module = unwrapped(this.#settings.module ?? (await load(this.#engine.packageName)))
     this.#start.dsn = (await resolveDsn(this.#settings.dsn)).dsn
     await super.initialize()
     if (this.#file === undefined) return this
@@ -194,6 +195,8 @@ export class HotDataSource extends DataSource {
   }
 }
 
+const ENGINES: readonly HotEngine[] = [hotPostgres, hotMysql]
+
 const MESSAGES: Readonly<Record<keyof HotEvents, string>> = {
   reload: 'new connections use another DSN',
   rejected: 'the DSN in use stays',
@@ -214,7 +217,7 @@ function refuseManaged(options: object): void {
 const unwrapped = (module: unknown): unknown =>
   typeof module === 'object' && module !== null && 'default' in module ? module.default : module
 
-async function load(name: 'pg' | 'mysql2'): Promise<unknown> {
+async function load(name: HotEngine['packageName']): Promise<unknown> {
   try {
     return await import(name)
   } catch (cause) {

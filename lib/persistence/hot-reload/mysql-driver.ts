@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
-import { CONNECT_MS, type HotDriver, type HotDriverOptions, refuseOptions } from './driver.js'
+import { CONNECT_MS, type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } from './driver.js'
 import type { Handed } from './wait-queue.js'
+import { MYSQL_TYPES } from '../engines/dsn/dsn-engines.js'
 import { HotPool } from './pool.js'
 import type { Connection, Keeper } from './session.js'
 
@@ -41,8 +42,16 @@ const NOT_OURS = ['resetOnRelease']
  */
 const LOGIN_REFUSED = new Set<unknown>([1044, 1045, 1130, 1698, 1862, 3118, 4151])
 
+/** For MySQL and MariaDB. */
+export const hotMysql: HotEngine = {
+  driver: 'mysql',
+  packageName: 'mysql2',
+  types: MYSQL_TYPES,
+  open,
+}
+
 /** Stands for the `mysql2` module in TypeORM's `driver` option. */
-export function hotMysql(options: HotDriverOptions): HotDriver {
+function open(options: HotDriverOptions): HotDriver {
   let made: HotPool<Client> | undefined
   const mysql = () => options.module() as Module
 

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { CONNECT_MS, type HotDriver, type HotDriverOptions, refuseOptions } from './driver.js'
+import { CONNECT_MS, type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } from './driver.js'
 import { HotPool } from './pool.js'
 import type { Connection, Keeper } from './session.js'
 
@@ -35,8 +35,15 @@ const NOT_OURS = ['maxUses', 'allowExitOnIdle', 'onConnect', 'verify', 'Client']
 /** The password is wrong, the role may not log in, or may not use the database. */
 const LOGIN_REFUSED = new Set<unknown>(['28P01', '28000', '42501'])
 
+export const hotPostgres: HotEngine = {
+  driver: 'postgres',
+  packageName: 'pg',
+  types: ['postgres'],
+  open,
+}
+
 /** Stands for the `pg` module in TypeORM's `driver` option. */
-export function hotPostgres(options: HotDriverOptions): HotDriver {
+function open(options: HotDriverOptions): HotDriver {
   let made: HotPool<Client> | undefined
   const pg = () => options.module() as Module
 

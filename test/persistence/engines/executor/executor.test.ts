@@ -421,7 +421,7 @@ describe('executorOf', () => {
     if (serviceUrl('mysql') === undefined) this.skip()
     const { url, drop } = await testDatabase('mysql')
     const dataSource = await new DataSource({ type: 'mysql', url }).initialize()
-    expect(executorOf(dataSource).dialect).to.equal('mariadb')
+    expect(executorOf(dataSource).dialect.name).to.equal('mariadb')
     await dataSource.destroy()
     await drop()
   })

@@ -1,0 +1,61 @@
+import { isAbsolute } from 'node:path'
+import { decoded, secretsOf, urlOf } from './dsn-url.js'
+
+export type DsnDriver = 'postgres' | 'mysql' | 'sqlite'
+
+/** TypeORM's `type` for a DSN of `mysql`, the default first. */
+export const MYSQL_TYPES = ['mysql', 'mariadb'] as const
+
+/** How a DSN of one engine is read. */
+export interface DsnEngine {
+  readonly driver: DsnDriver
+  /** What a DSN of this engine begins with, in lower case, or is. */
+  readonly begins: readonly string[]
+  /**
+   * The DSN as the driver takes it.
+   * @throws TypeError that repeats nothing of it.
+   */
+  readonly checked: (dsn: string, scheme: string) => string
+  /** The checked DSN without passwords and parameters. */
+  readonly redacted: (dsn: string) => string
+  /** Every password in the checked DSN. */
+  readonly secrets: (dsn: string) => readonly string[]
+}
+
+/** An engine whose DSN is a URL. */
+const server = (driver: DsnDriver, begins: readonly string[], needsHost: boolean): DsnEngine => ({
+  driver,
+  begins,
+  checked: (dsn, scheme) => {
+    if (!begins.includes(scheme)) throw new TypeError(`DSN: one for ${driver} begins with ${driver}://`)
+    if (needsHost && urlOf(dsn).hostname === '') throw new TypeError('DSN: it names no host')
+    secretsOf(urlOf(dsn))
+    return dsn
+  },
+  redacted: (dsn) => {
+    const { protocol, username, host, pathname, searchParams } = urlOf(dsn)
+    const user = username === '' ? (searchParams.get('user') ?? '') : username
+    return `${protocol}//${user === '' ? '' : `${user}@`}${host}${pathname}`
+  },
+  secrets: (dsn) => secretsOf(urlOf(dsn)),
+})
+
+const sqlite: DsnEngine = {
+  driver: 'sqlite',
+  begins: ['sqlite:', 'file:', ':memory:'],
+  checked: (dsn, scheme) => {
+    const path = scheme === '' ? dsn : decoded(dsn.slice(scheme.length).replace(/^\/\/(?=\/)/, ''))
+    if (path === ':memory:' || (isAbsolute(path) && !path.startsWith('//'))) return path
+    throw new TypeError(
+      'DSN: one for sqlite is :memory: or an absolute path, such as sqlite:///var/lib/app/data.sqlite',
+    )
+  },
+  redacted: (dsn) => `sqlite:${dsn.replace(/\?.*/s, '')}`,
+  secrets: () => [],
+}
+
+export const DSN_ENGINES: readonly DsnEngine[] = [
+  server('postgres', ['postgres:', 'postgresql:'], false),
+  server('mysql', ['mysql:', 'mariadb:'], true),
+  sqlite,
+]

@@ -1,0 +1,30 @@
+/** A DSN as a URL. `pg` takes a user without a host, as in `postgres://ada@/app?host=/run/postgresql`; Node's URL does not. */
+export function urlOf(dsn: string): URL {
+  if (URL.canParse(dsn)) return new URL(dsn)
+  const withHost = dsn.replace('@/', '@localhost/')
+  if (/^postgres/i.test(dsn) && URL.canParse(withHost)) return new URL(withHost)
+  throw new TypeError(
+    'DSN: not a URL: percent-encode what is not a letter or a digit in its user and password',
+  )
+}
+
+/** @throws TypeError for a % that begins no percent-encoding. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new TypeError('DSN: a % that begins no percent-encoding: write it as %25')
+  }
+}
+
+/** Every password in a DSN, in each of its spellings. */
+export function secretsOf(url: URL): readonly string[] {
+  const { password, username, searchParams } = url
+  decoded(username)
+  const queried = [...searchParams]
+    .filter(([name]) => /pass|secret|token/i.test(name))
+    .map(([, value]) => value)
+  return [password, decoded(password), ...queried, ...queried.map(encodeURIComponent)].filter(
+    (secret) => secret !== '',
+  )
+}
