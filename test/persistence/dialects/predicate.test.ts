@@ -20,6 +20,7 @@ import {
 import { toPredicate } from '../../../lib/persistence/dialects/predicate.js'
 import { DATABASES } from '../query/databases.js'
 import { COLUMNS, everyValue } from '../query/specimen-rows.js'
+import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
 
 const of = (column: string, kind: PlanColumn['kind'], nullable = false): PlanColumn => ({
   column,

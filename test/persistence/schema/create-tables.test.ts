@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { Widget } from '../../../examples/widgets/widget.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
-import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
+import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
 import type { Statement } from '../../../lib/persistence/engines/executor/executor.js'
-import { createTable, tableOf } from '../../../lib/persistence/schema/table-definition.js'
+import { createTable } from '../../../lib/persistence/schema/create-table.js'
+import { tableOf } from '../../../lib/persistence/schema/table-of.js'
 import { Statements } from '../../../lib/persistence/sql/statements.js'
 import type { Field } from '../../../lib/resource/fields/field.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
@@ -11,6 +12,7 @@ import { collated } from '../../conformance/repository/open-subject.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { expectGolden } from '../../support/golden.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
+import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
 
 const DIALECTS: readonly DialectName[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
 const ENTITIES: readonly EntityClass<object>[] = [Specimen, Note, Widget]

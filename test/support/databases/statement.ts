@@ -1,4 +1,4 @@
-import type { Dialect } from '../../../lib/persistence/dialects/dialect.js'
+import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
 import type {
   Executor,
   Result,

@@ -23,7 +23,7 @@ export async function serveSpecimens(backend: Backend): Promise<ServedSpecimens>
   const { dataSource, database } = opened
   const secrets = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
   if (dataSource !== undefined && database !== undefined)
-    await createTables(dataSource, [Specimen], backend.name === 'mysql8' ? 'mariadb' : database.dialect)
+    await createTables(dataSource, [Specimen], backend.name === 'mysql8' ? 'mariadb' : database.dialect.name)
   const specimens =
     dataSource === undefined
       ? new MemoryRepository(Specimen, secrets)

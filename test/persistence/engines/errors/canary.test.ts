@@ -2,9 +2,10 @@ import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../../../lib/context.js'
 import { Aborted, AshlarError } from '../../../../lib/errors.js'
-import type { Dialect } from '../../../../lib/persistence/dialects/dialect.js'
+import type { DialectName } from '../../../../lib/persistence/dialects/dialect.js'
 import { executorOf } from '../../../../lib/persistence/engines/database-of.js'
-import { createTable, tableOf } from '../../../../lib/persistence/schema/table-definition.js'
+import { createTable } from '../../../../lib/persistence/schema/create-table.js'
+import { tableOf } from '../../../../lib/persistence/schema/table-of.js'
 import { resourceModel } from '../../../../lib/resource/resource-model.js'
 import { collated, repositoriesOn } from '../../../conformance/repository/open-subject.js'
 import { asTenant, inAcme, type Subject } from '../../../conformance/repository/subject.js'
@@ -19,6 +20,7 @@ import {
 import { rejection } from '../../../support/rejection.js'
 import { Note, Specimen } from '../../../support/entities/specimen.js'
 import { statement } from '../../../support/databases/statement.js'
+import { dialectOf } from '../../../../lib/persistence/dialects/dialect-of.js'
 
 type Specimens = Subject['specimens']
 type Failing = Readonly<Record<string, (specimens: Specimens) => Promise<unknown>>>
@@ -107,7 +109,7 @@ const SIGNAL = ['INSERT', 'UPDATE'].map(
 describeOn('what is said of a statement that fails', databases, (backend: Backend) => {
   let opened: OpenBackend
   let dataSource: DataSource
-  let dialect: Dialect
+  let dialect: DialectName
   let tracker: SecretTracker
   let specimens: Specimens
 

@@ -16,7 +16,7 @@ import {
   withRetries,
 } from '../../../../lib/persistence/engines/errors/constraint-error.js'
 import type { Database } from '../../../../lib/persistence/engines/executor/executor.js'
-import type { Dialect } from '../../../../lib/persistence/dialects/dialect.js'
+import type { DialectName } from '../../../../lib/persistence/dialects/dialect.js'
 import { databases, describeOn, type OpenBackend } from '../../../support/databases/backends.js'
 import { rejection } from '../../../support/rejection.js'
 import { run, statement } from '../../../support/databases/statement.js'
