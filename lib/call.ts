@@ -48,6 +48,11 @@ export class Metadata {
     return this
   }
 
+  /** Every name with its values. */
+  get all(): ReadonlyMap<string, readonly string[]> {
+    return this.#values
+  }
+
   /** Every name with each of its values. */
   *entries(): IterableIterator<[string, string]> {
     for (const [name, values] of this.#values) for (const value of values) yield [name, value]
@@ -56,17 +61,13 @@ export class Metadata {
 
 /** Whoever made a call: still there, or gone. A signal that says so is made only when somebody asks for it. */
 export class Caller {
+  /** What the caller was told, if anything: Cancelled unless the listener has ended the call itself. Set by `leave` alone. */
+  reason: AshlarError | undefined = undefined
   #controller: AbortController | undefined
-  #reason: AshlarError | undefined
   #onGone: (() => void) | undefined
 
   get isGone(): boolean {
-    return this.#reason !== undefined
-  }
-
-  /** What the caller was told, if anything: Cancelled unless the listener has ended the call itself. */
-  get reason(): AshlarError | undefined {
-    return this.#reason
+    return this.reason !== undefined
   }
 
   get signal(): AbortSignal {
@@ -79,8 +80,8 @@ export class Caller {
 
   /** Nothing that the call still says is heard. The first reason counts. */
   leave(reason: AshlarError = new Cancelled()): void {
-    if (this.#reason !== undefined) return
-    this.#reason = reason
+    if (this.reason !== undefined) return
+    this.reason = reason
     this.#controller?.abort()
     this.#onGone?.()
   }

@@ -80,6 +80,19 @@ const two = (n: number): string => TWO_DIGITS[n] ?? ''
 function instant(seconds: number): string {
   const days = Math.floor(seconds / 86_400)
   const second = seconds - days * 86_400
+  if (days !== latestDay) {
+    latestDate = dateOf(days)
+    latestDay = days
+  }
+  return `${latestDate}T${two(Math.floor(second / 3600))}:${two(Math.floor(second / 60) % 60)}:${two(second % 60)}`
+}
+
+/** The times of a page are mostly of one day. */
+let latestDay = Number.NaN
+let latestDate = ''
+
+/** `YYYY-MM-DD` of a day since 1970. */
+function dateOf(days: number): string {
   const era = Math.floor((days + 719_468) / 146_097)
   const dayOfEra = days + 719_468 - era * 146_097
   const leaps = Math.floor(dayOfEra / 1460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096)
@@ -89,8 +102,7 @@ function instant(seconds: number): string {
   const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1
   const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  const date = `${two(Math.floor(year / 100))}${two(year % 100)}-${two(month)}-${two(day)}`
-  return `${date}T${two(Math.floor(second / 3600))}:${two(Math.floor(second / 60) % 60)}:${two(second % 60)}`
+  return `${two(Math.floor(year / 100))}${two(year % 100)}-${two(month)}-${two(day)}`
 }
 
 /** Nothing, or 3, 6 or 9 decimals. */

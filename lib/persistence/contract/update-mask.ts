@@ -53,7 +53,9 @@ export function resolveMask(
     else fields.add(writableField(model, name, options))
   }
   // In column order, so that masks that differ only in order share one statement.
-  return { fields: model.entityFields.filter((field) => fields.has(field)), secrets: [...secrets] }
+  const ordered: Field[] = []
+  for (const field of model.entityFields) if (fields.has(field)) ordered.push(field)
+  return { fields: ordered, secrets: [...secrets] }
 }
 
 const full = new WeakMap<ResourceModel, readonly Field[]>()

@@ -279,7 +279,9 @@ export class RowStore<E extends object> {
   }
 
   #fieldsOf(patch: Readonly<Values>): Field[] {
-    return this.model.fields.filter((field) => Object.hasOwn(patch, field.property))
+    const fields: Field[] = []
+    for (const field of this.model.fields) if (Object.hasOwn(patch, field.property)) fields.push(field)
+    return fields
   }
 
   #count(params: unknown[], value: number): string {

@@ -5,7 +5,15 @@ import { kindOfMessageField } from '../fields/field-kind.js'
 import { fromMessageField, toMessageField } from './wire-values.js'
 
 type Values = Record<string, unknown>
-type Step = (from: Values, to: Values) => void
+
+/** What happens to one field in one direction. */
+interface Step {
+  readonly property: string
+  /** Undefined where the value stays as it is. */
+  readonly convert: ((value: unknown) => unknown) | undefined
+  /** What stands for an absent value; a function where each message has its own. */
+  readonly empty: unknown
+}
 
 const ZERO: Readonly<Record<FieldKind, () => unknown>> = {
   string: () => '',
@@ -64,11 +72,19 @@ export function conversionsOf(
   return {
     toMessage(entity) {
       const message: Values = { $typeName: desc.typeName }
-      for (const step of out) step(entity as Values, message)
+      for (const { property, convert, empty } of out) {
+        const value = (entity as Values)[property]
+        if (value === undefined || value === null || convert === WITHHELD)
+          message[property] = typeof empty === 'function' ? (empty as () => unknown)() : empty
+        else message[property] = convert === undefined ? value : convert(value)
+      }
       return message as unknown as Message
     },
     fromMessage(message, entity) {
-      for (const step of back) step(message as unknown as Values, entity as Values)
+      for (const { property, convert } of back) {
+        const value = (message as unknown as Values)[property]
+        if (value !== undefined) (entity as Values)[property] = convert === undefined ? value : convert(value)
+      }
     },
   }
 }
@@ -76,41 +92,36 @@ export function conversionsOf(
 const isInputOnly = (field: DescField): boolean =>
   getOption(field, field_behavior).includes(FieldBehavior.INPUT_ONLY)
 
-/** What a client sends and never gets back (AIP-203): answered as if it were not set. */
+/** The conversion of what a client sends and never gets back (AIP-203): it is not read at all. */
+const WITHHELD = (): undefined => undefined
+
+/** Returned as if it were not set. */
 function withheld(inMessage: DescField): Step {
-  const { localName } = inMessage
-  const empty =
-    inMessage.fieldKind === 'message' || inMessage.proto.proto3Optional ? undefined : emptyScalar(inMessage)
-  return (_, to) => void (to[localName] = empty)
-}
-
-function emptyScalar(field: DescField): unknown {
-  if (field.fieldKind === 'list') return []
-  if (field.fieldKind === 'map') return {}
-  const kind = kindOfMessageField(field)
-  return typeof kind === 'string' ? ZERO[kind]() : undefined
-}
-
-function outward(field: Field, inMessage: DescField): Step {
-  const convert = toMessageField(inMessage)
-  const { property } = field
-  const empty =
-    inMessage.fieldKind === 'message' || inMessage.proto.proto3Optional
-      ? () => undefined
-      : () => emptyOf(field, inMessage)
-  return (from, to) => {
-    const value = from[property]
-    to[property] = value === undefined || value === null ? empty() : convert(value)
+  const kind = kindOfMessageField(inMessage)
+  return {
+    property: inMessage.localName,
+    convert: WITHHELD,
+    empty: emptyOf(inMessage, typeof kind === 'string' ? ZERO[kind] : undefined),
   }
 }
 
-const emptyOf = (field: Field, inMessage: DescField): unknown =>
-  inMessage.fieldKind === 'list' ? [] : inMessage.fieldKind === 'map' ? {} : ZERO[field.kind]()
+const outward = (field: Field, inMessage: DescField): Step => ({
+  property: field.property,
+  convert: toMessageField(inMessage),
+  empty: emptyOf(inMessage, ZERO[field.kind]),
+})
 
-function inward(property: string, inMessage: DescField): Step {
-  const convert = fromMessageField(inMessage)
-  return (from, to) => {
-    const value = from[property]
-    if (value !== undefined) to[property] = convert(value)
-  }
+const inward = (property: string, inMessage: DescField): Step => ({
+  property,
+  convert: fromMessageField(inMessage),
+  empty: undefined,
+})
+
+/** What a message holds where nothing is set; a function for what must not be shared. */
+function emptyOf(inMessage: DescField, zero: (() => unknown) | undefined): unknown {
+  if (inMessage.fieldKind === 'message' || inMessage.proto.proto3Optional) return undefined
+  if (inMessage.fieldKind === 'list') return () => []
+  if (inMessage.fieldKind === 'map') return () => ({})
+  const value = zero?.()
+  return typeof value === 'object' ? zero : value
 }

@@ -60,8 +60,15 @@ const elementKind = (message: DescMessage | undefined): FieldKind =>
       ? 'duration'
       : 'json'
 
-/** Message field value → entity value. */
-export function fromMessageField(field: DescField): Convert {
+/** Message field value → entity value; undefined where it stays as it is. */
+export const fromMessageField = (field: DescField): Convert | undefined => orNothing(converterFrom(field))
+
+/** Entity value → message field value; undefined where it stays as it is. */
+export const toMessageField = (field: DescField): Convert | undefined => orNothing(converterTo(field))
+
+const orNothing = (convert: Convert): Convert | undefined => (convert === same ? undefined : convert)
+
+function converterFrom(field: DescField): Convert {
   const one = singularFrom(elementKind(field.message), field.message)
   if (field.fieldKind === 'list')
     return one === same ? (value) => [...(value as unknown[])] : (value) => (value as unknown[]).map(one)
@@ -69,8 +76,7 @@ export function fromMessageField(field: DescField): Convert {
   return one
 }
 
-/** Entity value → message field value. */
-export function toMessageField(field: DescField): Convert {
+function converterTo(field: DescField): Convert {
   const one = singularTo(elementKind(field.message), field.message)
   if (field.fieldKind === 'list') return one === same ? same : (value) => (value as unknown[]).map(one)
   if (field.fieldKind === 'map')
@@ -86,7 +92,7 @@ function plainOf(desc: DescMessage, message: Message): Record<string, unknown> {
   const plain: Record<string, unknown> = {}
   for (const field of desc.fields) {
     const value = (message as unknown as Record<string, unknown>)[field.localName]
-    if (value !== undefined) plain[field.localName] = fromMessageField(field)(value)
+    if (value !== undefined) plain[field.localName] = converterFrom(field)(value)
   }
   return plain
 }
@@ -95,7 +101,7 @@ function messageOf(desc: DescMessage, plain: object): Message {
   const init: Record<string, unknown> = {}
   for (const field of desc.fields) {
     const value = (plain as Record<string, unknown>)[field.localName]
-    if (value !== undefined && value !== null) init[field.localName] = toMessageField(field)(value)
+    if (value !== undefined && value !== null) init[field.localName] = converterTo(field)(value)
   }
   return create(desc, init)
 }
@@ -134,8 +140,8 @@ export const TAGS_JSON: JsonColumn = {
 
 /** The proto3 JSON of a repeated, map or embedded field, so that 64-bit integers, bytes and times survive the column. */
 export function jsonColumnOf(parent: DescMessage, field: DescField): JsonColumn {
-  const to = toMessageField(field)
-  const from = fromMessageField(field)
+  const to = converterTo(field)
+  const from = converterFrom(field)
   const { localName, jsonName } = field
   return {
     encode(value) {

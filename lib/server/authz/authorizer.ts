@@ -44,7 +44,7 @@ export class DevAuthorizer implements Authorizer {
       (grant) =>
         matches(grant.tenant, request.principal.tenant) &&
         grant.subjects.some((subject) => isSubject(subject, request.principal, groups)) &&
-        grant.verbs.some((verb) => matches(verb, request.verb)) &&
+        (grant.verbs.includes(request.verb) || grant.verbs.includes('*')) &&
         (matches(grant.resource, request.type) || grant.resource === request.resource),
     )
   }

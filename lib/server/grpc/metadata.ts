@@ -16,11 +16,11 @@ export const fromGrpc = (metadata: GrpcMetadata): Metadata => {
 /** Text that is not fit for a header is left out rather than failing the call that is on its way out. */
 export const toGrpc = (metadata: Metadata): GrpcMetadata => {
   const result = new GrpcMetadata()
-  if (metadata.isEmpty) return result
-  for (const [name, value] of metadata.entries()) {
-    if (name.endsWith('-bin')) result.add(name, Buffer.from(value, 'base64'))
-    else if (SENDABLE.test(value)) result.add(name, value)
-  }
+  for (const [name, values] of metadata.all)
+    for (const value of values) {
+      if (name.endsWith('-bin')) result.add(name, Buffer.from(value, 'base64'))
+      else if (SENDABLE.test(value)) result.add(name, value)
+    }
   return result
 }
 

@@ -46,7 +46,9 @@ export const keepRepeatedHeaders = (options: ServerOptions): void => {
 function separate(headers: IncomingHttpHeaders, rawHeaders: readonly string[]): void {
   for (const name of SINGLE_HEADERS) {
     if (headers[name] === undefined) continue
-    const values = rawHeaders.filter((_value, index) => index % 2 === 1 && rawHeaders[index - 1] === name)
+    const values: string[] = []
+    for (let at = rawHeaders.indexOf(name); at >= 0; at = rawHeaders.indexOf(name, at + 1))
+      if (at % 2 === 0) values.push(rawHeaders[at + 1] ?? '')
     if (values.length > 1) headers[name] = values as never
   }
 }

@@ -147,7 +147,8 @@ const allow = (
       new Question(principal, call.path, rule.verb ?? '', resource, template.type, call.time),
     )
     if (decision instanceof Promise) return call.time.stage(decision).then(mustBeTrue)
-    return mustBeTrue(decision)
+    if (decision !== true) throw new PermissionDenied()
+    return undefined
   }
   const { requests } = call
   if (requests === undefined || template.fields.length === 0) return check(call.request)
@@ -155,7 +156,7 @@ const allow = (
   return checkedFromFirst(requests, check).then((checked) => void (call.requests = checked))
 }
 
-const mustBeTrue = (allowed: boolean): undefined => {
+const mustBeTrue = (allowed: boolean): void => {
   if (allowed !== true) throw new PermissionDenied()
 }
 

@@ -33,8 +33,17 @@ export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => v
   }
 }
 
-const lineOf = (level: LogLevel, fields: object, message: string): string =>
-  JSON.stringify({ time: new Date().toISOString(), level, msg: message, ...fields }, plain) + '\n'
+const lineOf = (level: LogLevel, fields: object, message: string): string => {
+  const record = { time: new Date().toISOString(), level, msg: message, ...fields }
+  return `${JSON.stringify(record, isFlat(record) ? undefined : plain)}\n`
+}
+
+/** Whether JSON has every value as it is, as in the record of a call: nothing in it holds an error. */
+const isFlat = (record: object): boolean => {
+  for (const value of Object.values(record))
+    if (typeof value === 'object' || typeof value === 'bigint') return false
+  return true
+}
 
 /** Errors say what they are and where, never what a driver hung on them (statements, parameters, rows). */
 const plain = (_key: string, value: unknown): unknown => {

@@ -26,15 +26,15 @@ describe('Chain', () => {
     )
     // @ts-expect-error the tenant interceptor needs a request id and mapped errors
     expect(logged.add('tenantId', tenantId(false))).to.be.instanceOf(Chain)
-    const identity = requestId(() => 1, new Set()) as ReturnType<typeof requestId> | undefined
+    const outermost = requestId(() => 1, new Set())
+    const identity = outermost as typeof outermost | undefined
     const mapped = identified.add('errorMapper', errorMapper(logger)).add('tenantId', tenantId(false))
     // @ts-expect-error authentication stands inside of the rate limiter
     expect(mapped.add('authentication', authentication(authenticator, logger))).to.be.instanceOf(Chain)
     // @ts-expect-error the field mask interceptor reads the rule that authorization found
     expect(identified.add('fieldMask', fieldMask())).to.be.instanceOf(Chain)
-    const first = requestId(() => 1, new Set())
     // @ts-expect-error nothing stands outside of logging
-    expect(new Chain().add('requestId', first)).to.be.instanceOf(Chain)
+    expect(new Chain().add('requestId', outermost)).to.be.instanceOf(Chain)
     // @ts-expect-error the request id is read further inside, and is never left out
     expect(logged.add('requestId', identity)).to.be.instanceOf(Chain)
   })
