@@ -4,19 +4,78 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expectGolden } from './support/golden.js'
 import { compiled, root } from './support/root.js'
-import { surface } from './support/sources/surface.js'
+import { projectFiles } from './support/sources/source-files.js'
+import { type Exported, surface } from './support/sources/surface.js'
+
+const COMMAND_LINE = 'The command line'
+
+/** The headings of the specification, each with the entries that belong to it. */
+const HEADINGS: readonly (readonly [title: string, ...entries: readonly string[]])[] = [
+  ['Persistence', 'ashlar/decorators', 'ashlar/persistence', 'ashlar/migrations'],
+  ['Secrets', 'ashlar/secrets'],
+  ['Server', 'ashlar/server', 'ashlar/nest', 'ashlar/testing'],
+  [COMMAND_LINE],
+]
+/** Nothing here uses them, and the specification promises them. */
+const SPECIFIED = [
+  ...['AlgoSHA384', 'DefaultPrefix', 'DefaultSecretBits', 'filterPredicate', 'parseFilter', 'parseOrderBy'],
+  'verifiedPrincipal',
+]
+const MOST_ROOT_NAMES = 65
 
 describe('the public surface', () => {
   it('exports the names of the golden list, so that none comes or goes unnoticed', () => {
-    const lists = surface().entries.map((entry) =>
-      [
-        entry,
-        ...surface()
-          .exportsOf(entry)
-          .map(({ name, kind }) => `  ${kind === 'type' ? 'type ' : ''}${name}`),
-      ].join('\n'),
+    const lines = HEADINGS.flatMap(([title, ...entries], at) => [
+      `${at + 1}. ${title}`,
+      ...surface()
+        .sectionsOf('ashlar')
+        .filter(({ heading }) => heading === at + 1)
+        .flatMap(({ audience, exports }) => ['', `ashlar, for ${audience}`, ...linesOf(exports)]),
+      ...entries.flatMap((entry) => ['', entry, ...linesOf(surface().exportsOf(entry))]),
+      ...(title === COMMAND_LINE ? ['', ...commands().map((command) => `  ${command}`)] : []),
+      '',
+    ])
+    expectGolden('surface.txt', lines.join('\n'))
+  })
+
+  it('has a heading for every entry', () => {
+    const listed = HEADINGS.flatMap(([, ...entries]) => entries)
+    expect([...listed, 'ashlar'].sort()).to.deep.equal([...surface().entries].sort())
+  })
+
+  it('has few names at its root, each of them below a heading and in one more entry', () => {
+    const names = surface().exportsOf('ashlar')
+    const elsewhere = new Set(
+      surface()
+        .entries.filter((entry) => entry !== 'ashlar')
+        .flatMap((entry) => surface().exportsOf(entry))
+        .map(({ name }) => name),
     )
-    expectGolden('surface.txt', `${lists.join('\n\n')}\n`)
+    expect(names.map(({ name }) => name).filter((name) => !elsewhere.has(name))).to.deep.equal([])
+    const sections = surface().sectionsOf('ashlar')
+    expect(sections.filter(({ audience, heading }) => audience === '' || heading === 0)).to.deep.equal([])
+    expect(sections.flatMap(({ exports }) => exports)).to.have.length(names.length)
+    expect(names.length).to.be.at.most(MOST_ROOT_NAMES)
+  })
+
+  it('exports nothing for tests alone: a page, an example, a command or another file uses it', () => {
+    const texts = [
+      'README.md',
+      ...['docs', 'examples', 'cli', 'lib'].flatMap((folder) => projectFiles(folder)),
+    ]
+      .filter((path) => !/(\/index\.ts|\/gen\/.*)$/.test(path))
+      .map((path) => readFileSync(join(root, path), 'utf8'))
+    const isUsed = (name: string) =>
+      texts.some(
+        (text) =>
+          new RegExp(`\\b${name}\\b`).test(text) &&
+          !new RegExp(`export (abstract class|class|const|function|async function) ${name}\\b`).test(text),
+      )
+    const values = surface()
+      .entries.flatMap((entry) => surface().exportsOf(entry))
+      .filter(({ kind }) => kind === 'value')
+    const unused = [...new Set(values.map(({ name }) => name))].filter((name) => !isUsed(name))
+    expect(unused.sort()).to.deep.equal(SPECIFIED)
   })
 
   for (const entry of surface().entries)
@@ -42,6 +101,14 @@ describe('the public surface', () => {
     expect(shared).to.include.members(['ErrNotFound', 'Resource', 'ServerBuilder'])
   })
 })
+
+const linesOf = (names: readonly Exported[]): readonly string[] =>
+  names.map(({ name, kind }) => `  ${kind === 'type' ? 'type ' : ''}${name}`)
+
+const commands = (): readonly string[] =>
+  projectFiles('cli/commands')
+    .map((path) => path.replace('cli/commands/', '').replace(/\.ts$/, '').replaceAll('/', ' '))
+    .sort()
 
 function fileOf(entry: string): string {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DataSource } from 'typeorm'
 import {
-  DefaultGRPCAddr,
   devAuthorizer,
   devPrincipal,
   jsonLogger,
@@ -9,6 +8,7 @@ import {
   type Server,
   ServerBuilder,
 } from '../../lib/index.js'
+import { DefaultGRPCAddr } from '../../lib/server/index.js'
 import { widgetsDataSource } from './data-source.js'
 import { WidgetService } from './gen/widgets_pb.js'
 import { WidgetRepository } from './widget-repository.js'

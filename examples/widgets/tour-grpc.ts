@@ -1,6 +1,6 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt'
 import { type Client, ClientError, type CallOptions, Metadata, Status } from 'nice-grpc'
-import type { Definition } from '../../lib/index.js'
+import type { Definition } from '../../lib/server/index.js'
 import { type Widget, Widget_State, type WidgetService } from './gen/widgets_pb.js'
 import type { Screen } from './screen.js'
 

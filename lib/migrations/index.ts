@@ -1,6 +1,5 @@
 export { DeclarationError, MigrationError, type MigrationStop } from '../errors.js'
 export { createdTables } from './created-tables.js'
-export { dialectOf } from './engines.js'
 export { DIALECTS, type Dialect } from './files/dialect.js'
 export type { FileSource } from './files/migration-files.js'
 export type { Finding } from './lint/lint.js'
@@ -13,7 +12,6 @@ export { type MigrationFiles, searchMigrations } from './search-migrations.js'
 export type { Row } from './session/session.js'
 export {
   type LiveSchema,
-  pendingVersions,
   type SchemaCheckOptions,
   type SchemaComparison,
   schemaIsCurrent,

@@ -77,3 +77,21 @@ export type {
 export { type MemoryOperationOptions, MemoryOperationStore } from './operations/memory-operation-store.js'
 export { type SqlOperationOptions, SqlOperationStore } from './operations/sql-operation-store.js'
 export { niceGrpcMiddleware } from './grpc/nice-middleware.js'
+export { ANONYMOUS, type Principal, RequestContext, type SystemScope } from '../context.js'
+export {
+  Aborted,
+  AshlarError,
+  Cancelled,
+  type Code,
+  CODES,
+  DeadlineExceeded,
+  DeclarationError,
+  type ErrorDetail,
+  Internal,
+  InvalidArgument,
+  PermissionDenied,
+  ResourceExhausted,
+  Unauthenticated,
+  Unavailable,
+  Unimplemented,
+} from '../errors.js'

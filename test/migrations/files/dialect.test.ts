@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { DeclarationError, Unimplemented } from '../../../lib/errors.js'
-import { dialectOf, migrate, type MigrateOptions } from '../../../lib/migrations/index.js'
+import { dialectOf } from '../../../lib/migrations/engines.js'
+import { migrate, type MigrateOptions } from '../../../lib/migrations/index.js'
 import { redact } from '../../../lib/migrations/session/redact.js'
 
 const KNOWN = [

@@ -3,12 +3,27 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { root } from '../root.js'
 
+export interface Exported {
+  readonly name: string
+  readonly kind: 'value' | 'type'
+}
+
+export interface Section {
+  /** `applications` or `libraries`. */
+  readonly audience: string
+  /** The number of the specification's heading. */
+  readonly heading: number
+  readonly exports: readonly Exported[]
+}
+
 /** What a user can import: every entry of `exports`, read by the compiler. */
 export interface Surface {
   /** Import paths as users write them, such as `ashlar/persistence`. */
   readonly entries: readonly string[]
   /** Names an entry exports, in order; `kind` is how it can be used. */
-  exportsOf(entry: string): readonly { readonly name: string; readonly kind: 'value' | 'type' }[]
+  exportsOf(entry: string): readonly Exported[]
+  /** The names of an entry below its comments `// For …` and `// 1. …`, in the order of the comments. */
+  sectionsOf(entry: string): readonly Section[]
   /** Names of the members of an exported class's instances, of an interface or of an object type. */
   membersOf(entry: string, name: string): readonly string[]
   /** Names of the fields that are given to a logger, wherever the package logs. */
@@ -48,12 +63,23 @@ function readSurface(): Surface {
       )
       .map(({ name }) => name)
 
+  const exportsOf = (entry: string): readonly Exported[] =>
+    [...aliasesOf(entry)]
+      .map(([name, symbol]) => ({ name, kind: isValue(symbol) ? ('value' as const) : ('type' as const) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+
   return {
     entries: [...sources.keys()],
-    exportsOf: (entry) =>
-      [...aliasesOf(entry)]
-        .map(([name, symbol]) => ({ name, kind: isValue(symbol) ? ('value' as const) : ('type' as const) }))
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    exportsOf,
+    sectionsOf: (entry) => {
+      const path = sources.get(entry) ?? ''
+      const names = namesBySection(ts.sys.readFile(path) ?? '', path)
+      return names.map(({ audience, heading, names }) => ({
+        audience,
+        heading,
+        exports: exportsOf(entry).filter(({ name }) => names.has(name)),
+      }))
+    },
     membersOf: (entry, name) => {
       const alias = aliasesOf(entry).get(name)
       if (alias === undefined || (target(alias).flags & ts.SymbolFlags.Type) === 0) return []
@@ -100,4 +126,22 @@ function entrySources(): ReadonlyMap<string, string> {
     sources.set(`ashlar${path.slice(1)}`, join(root, source))
   }
   return sources
+}
+
+/** What the export statements below each pair of comments name. */
+function namesBySection(text: string, path: string) {
+  const sections: { readonly audience: string; readonly heading: number; readonly names: Set<string> }[] = []
+  let [audience, heading] = ['', 0]
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022)
+  for (const statement of file.statements) {
+    const above = text.slice(statement.getFullStart(), statement.getStart(file))
+    audience = [...above.matchAll(/^\/\/ For (\w+)/gm)].at(-1)?.[1] ?? audience
+    heading = Number([...above.matchAll(/^\/\/ (\d)\. /gm)].at(-1)?.[1] ?? heading)
+    if (!ts.isExportDeclaration(statement) || statement.exportClause === undefined) continue
+    if (!ts.isNamedExports(statement.exportClause)) continue
+    let section = sections.find((one) => one.audience === audience && one.heading === heading)
+    if (section === undefined) sections.push((section = { audience, heading, names: new Set() }))
+    for (const { name } of statement.exportClause.elements) section.names.add(name.text)
+  }
+  return sections
 }
