@@ -36,13 +36,13 @@ export type SecretLookups<E> = {
 
 /** `verify<Field>` and `remint<Field>` for every property typed `Credential`. */
 export type CredentialOps<E> = {
-  /** Searches all tenants. Unknown, malformed, wrong and expired tokens get the same answer. */
+  /** Searches all tenants. Unknown, malformed, wrong and expired tokens get the same result. */
   readonly [K in CredentialNames<E> as `verify${Capitalize<K>}`]: (
     token: string,
     options?: OperationOptions,
   ) => Promise<Verification<E>>
 } & {
-  /** Replaces the credential; answers the new token, this once. @throws ErrNotFound */
+  /** Replaces the credential; returns the new token, this once. @throws ErrNotFound */
   readonly [K in CredentialNames<E> as `remint${Capitalize<K>}`]: (
     key: string,
     options?: OperationOptions,

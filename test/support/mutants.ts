@@ -106,14 +106,14 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'writes keep the etag',
     file: 'persistence/contract/patch',
-    from: 'stamps[model.etag.property] = newEtag()',
+    from: 'values[model.etag.property] = newEtag()',
     to: 'void newEtag',
     tests: 'conformance/repository',
   },
   ...['deletionOf', 'restorationOf'].map((name) => ({
     name: `${name} keeps the etag`,
     file: 'persistence/contract/patch',
-    from: `export const ${name} = (model, sources) => model.deleteTime === undefined\n    ? {}\n    : { ...stampsOf(model, sources),`,
+    from: `export const ${name} = (model, sources) => model.deleteTime === undefined\n    ? {}\n    : { ...serverSetValues(model, sources),`,
     to: `export const ${name} = (model, sources) => model.deleteTime === undefined\n    ? {}\n    : {`,
     tests: 'conformance/repository',
   })),

@@ -2,9 +2,9 @@ import type { CredentialField, ResourceModel } from '../../resource/resource-mod
 import { ErrNoMinter } from '../../errors.js'
 import type { CredentialMinter, ParsedToken } from '../../secrets/credential-minter.js'
 import { nowOf, type Sources, type Values } from './new-entity.js'
-import type { SealingOptions } from './secret-fields.js'
+import type { SecretOptions } from './secret-fields.js'
 
-/** What `verify<Field>` answers. */
+/** What `verify<Field>` returns. */
 export type Verification<E> =
   { readonly ok: true; readonly record: E } | { readonly ok: false; readonly record: undefined }
 
@@ -18,14 +18,14 @@ const REFUSED = Object.freeze({ ok: false, record: undefined })
 
 /**
  * Checks a presented token: prefix, hash, and that its owner lives and has not expired. Whatever is wrong with it, the
- * answer is the same, and an unknown public id takes the work of a wrong secret.
+ * result is the same, and an unknown public id takes the work of a wrong secret.
  * @param find - the live row with this public id, over all tenants.
  */
 export async function checkCredential<E extends object>(
   model: ResourceModel<E>,
   credential: CredentialField,
   token: string,
-  options: Sources & SealingOptions,
+  options: Sources & SecretOptions,
   find: (publicId: string) => Promise<CredentialRow<E> | undefined>,
   signal?: AbortSignal,
 ): Promise<Verification<E>> {

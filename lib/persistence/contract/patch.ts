@@ -7,10 +7,10 @@ import { resolveMask } from './update-mask.js'
 import { nowOf, type Sources, type Values } from './new-entity.js'
 import type { BatchUpdateItem, UpdateOptions } from './repository.js'
 import type { Scope } from './scope.js'
-import { sealSecrets, type SealingOptions } from './secret-fields.js'
+import { protectSecrets, type SecretOptions } from './secret-fields.js'
 
 /**
- * What an update writes, by property: the masked fields, sealed secrets, and a new etag and update time.
+ * What an update writes, by property: the masked fields, protected secrets, and a new etag and update time.
  * @throws InvalidArgument for a mask or a value that cannot be.
  */
 export async function patchOf(
@@ -18,7 +18,7 @@ export async function patchOf(
   entity: object,
   mask: readonly string[] | undefined,
   options: UpdateOptions | undefined,
-  sources: Sources & SealingOptions,
+  sources: Sources & SecretOptions,
   scope: Scope,
 ): Promise<Values> {
   const from = entity as Readonly<Values>
@@ -30,8 +30,8 @@ export async function patchOf(
     patch[field.property] = value
   }
   if (secrets.length > 0)
-    Object.assign(patch, await sealSecrets(secrets, from, sources, scope.context.signal))
-  return Object.assign(patch, stampsOf(model, sources))
+    Object.assign(patch, await protectSecrets(secrets, from, sources, scope.context.signal))
+  return Object.assign(patch, serverSetValues(model, sources))
 }
 
 /**
@@ -41,7 +41,7 @@ export async function patchOf(
 export async function patchesOf<E extends object>(
   model: ResourceModel,
   items: readonly BatchUpdateItem<string, E>[],
-  sources: Sources & SealingOptions,
+  sources: Sources & SecretOptions,
   scope: Scope,
 ): Promise<Patched[]> {
   const patches: Patched[] = []
@@ -56,21 +56,21 @@ export async function patchesOf<E extends object>(
 }
 
 /** What every write changes beside what it is asked to. */
-export function stampsOf(model: ResourceModel, sources: Sources): Values {
-  const stamps: Values = {}
-  if (model.etag !== undefined) stamps[model.etag.property] = newEtag()
-  if (model.updateTime !== undefined) stamps[model.updateTime.property] = nowOf(sources)
-  return stamps
+export function serverSetValues(model: ResourceModel, sources: Sources): Values {
+  const values: Values = {}
+  if (model.etag !== undefined) values[model.etag.property] = newEtag()
+  if (model.updateTime !== undefined) values[model.updateTime.property] = nowOf(sources)
+  return values
 }
 
-/** What a soft delete changes: `delete_time` beside the stamps of every write. */
+/** What a soft delete changes: `delete_time` beside the server-set columns of every write. */
 export const deletionOf = (model: ResourceModel, sources: Sources): Values =>
   model.deleteTime === undefined
     ? {}
-    : { ...stampsOf(model, sources), [model.deleteTime.property]: nowOf(sources) }
+    : { ...serverSetValues(model, sources), [model.deleteTime.property]: nowOf(sources) }
 
 /** What an undelete changes. */
 export const restorationOf = (model: ResourceModel, sources: Sources): Values =>
   model.deleteTime === undefined
     ? {}
-    : { ...stampsOf(model, sources), [model.deleteTime.property]: undefined }
+    : { ...serverSetValues(model, sources), [model.deleteTime.property]: undefined }

@@ -5,10 +5,10 @@ const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const EARLIEST_MS = Date.UTC(1000, 0, 1)
 
 /**
- * The cutoff of a purge as columns can be compared with it: what is beyond every storable time is the last or first one.
+ * The threshold of a purge as columns can be compared with it: what is beyond every storable time is the last or first one.
  * @throws InvalidArgument for an invalid Date.
  */
-export function cutoff(before: Date): Date {
+export function purgeThreshold(before: Date): Date {
   const ms = before.getTime()
   if (Number.isNaN(ms)) throw new InvalidArgument('before', 'is no valid time')
   return new Date(Math.min(LATEST_MS, Math.max(EARLIEST_MS - 1, ms)))

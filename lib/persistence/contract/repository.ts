@@ -10,7 +10,7 @@ export interface ListOptions {
   readonly orderBy?: string
   /** 50 when not positive; more than 1000 is 1000. */
   readonly pageSize?: number
-  /** What the previous page answered; opaque. */
+  /** What the previous page returned; opaque. */
   readonly pageToken?: string
   /** Include soft-deleted entities (AIP-148). */
   readonly showDeleted?: boolean
@@ -96,7 +96,7 @@ export interface Repository<T extends object, K = string> {
   batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: OperationOptions): Promise<T[]>
   /** In one transaction; all or nothing. */
   batchDelete(keys: readonly K[], options?: OperationOptions): Promise<void>
-  /** Removes for good what expired at or before the instant; answers how many. */
+  /** Removes for good what expired at or before the instant; returns how many. */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
   /**
    * Runs `fn` in a transaction that every repository call of its context joins; nested ones are savepoints. What `fn`

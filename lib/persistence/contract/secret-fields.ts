@@ -5,7 +5,7 @@ import type { Encryptor } from '../../secrets/encryptor.js'
 import type { Values } from './new-entity.js'
 
 /** What turns secrets and credentials into what is stored of them. */
-export interface SealingOptions {
+export interface SecretOptions {
   /** Required by resources with a credential. */
   readonly minter?: CredentialMinter
   /** Required as soon as a secret is written. */
@@ -13,28 +13,28 @@ export interface SealingOptions {
 }
 
 /** Values of the columns behind secrets and credentials, and the tokens that are told once. */
-export interface Sealed {
+export interface ProtectedSecrets {
   readonly columns: Values
   readonly tokens: Values
 }
 
 /** @throws ErrNoMinter when the resource has a credential and there is no minter. */
-export function checkSealing(model: ResourceModel, options: SealingOptions): void {
+export function checkSecretOptions(model: ResourceModel, options: SecretOptions): void {
   if (model.credentials.length > 0 && options.minter === undefined) throw new ErrNoMinter()
 }
 
 /**
- * Seals what an entity is created with: a fresh token for every credential, whatever the caller sent for it.
+ * Protects the secrets that an entity is created with: a fresh token for every credential, whatever the caller sent for it.
  * @throws ErrNoEncryptor when a secret is given and there is no encryptor.
  */
-export async function sealNew(
+export async function protectNew(
   model: ResourceModel,
   input: Readonly<Values>,
-  options: SealingOptions,
+  options: SecretOptions,
   signal?: AbortSignal,
-): Promise<Sealed> {
+): Promise<ProtectedSecrets> {
   if (model.secrets.length === 0 && model.credentials.length === 0) return NOTHING
-  const columns: Values = await sealSecrets(
+  const columns: Values = await protectSecrets(
     model.secrets.filter(({ property }) => isGiven(input[property])),
     input,
     options,
@@ -49,14 +49,14 @@ export async function sealNew(
   return { columns, tokens }
 }
 
-const NOTHING: Sealed = Object.freeze({ columns: {}, tokens: {} })
+const NOTHING: ProtectedSecrets = Object.freeze({ columns: {}, tokens: {} })
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
 /** The columns of the secrets that an entity carries; `''` clears one. */
-export async function sealSecrets(
+export async function protectSecrets(
   secrets: readonly SecretField[],
   input: Readonly<Values>,
-  options: SealingOptions,
+  options: SecretOptions,
   signal?: AbortSignal,
 ): Promise<Values> {
   const columns: Values = {}
@@ -78,9 +78,9 @@ export async function sealSecrets(
 export async function mint(
   model: ResourceModel,
   property: string,
-  options: SealingOptions,
+  options: SecretOptions,
   signal?: AbortSignal,
-): Promise<Sealed> {
+): Promise<ProtectedSecrets> {
   const credential = model.credentials.find((candidate) => candidate.property === property)
   if (options.minter === undefined || credential === undefined) throw new ErrNoMinter()
   const { token, stored } = await options.minter.mint({ signal })
@@ -97,7 +97,7 @@ export async function mint(
 /** The plaintext behind a cipher column; undefined when no secret is set. */
 export async function reveal(
   cipher: unknown,
-  options: SealingOptions,
+  options: SecretOptions,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   if (typeof cipher !== 'string') return undefined

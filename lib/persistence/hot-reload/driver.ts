@@ -51,7 +51,7 @@ export function askingFor(password: PasswordCallback | undefined): HotPoolOption
       throw new Unavailable(`the password callback failed${error instanceof Error ? ` (${error.name})` : ''}`)
     }
     if (typeof found === 'string' && found !== '') return withPassword(dsn, found)
-    throw new Unavailable('the password callback answered no password: return a text that is not empty')
+    throw new Unavailable('the password callback returned no password: return a text that is not empty')
   }
 }
 

@@ -54,7 +54,7 @@ export interface HotEvents {
 
 /**
  * A TypeORM DataSource on PostgreSQL or MySQL that follows the file its DSN is in, without a restart and without a failed
- * call. A new DSN has to answer before it is used; what does not, or is no DSN, is rejected and the old one stays.
+ * call. A new DSN has to respond before it is used; what does not, or is no DSN, is rejected and the old one stays.
  */
 export class HotDataSource extends DataSource {
   readonly #settings: HotSettings

@@ -3,7 +3,7 @@ import { CONNECT_MS, type HotDriver, type HotDriverOptions, type HotEngine, refu
 import type { Handed } from './wait-queue.js'
 import { MYSQL_TYPES } from '../engines/dsn/dsn-engines.js'
 import { HotPool } from './pool.js'
-import type { Connection, Keeper } from './session.js'
+import type { Connection, ConnectionListener } from './session.js'
 
 /** What is used of `mysql2`. */
 interface Module {
@@ -63,9 +63,9 @@ function open(options: HotDriverOptions): HotDriver {
     let last: Client | undefined
     const hot = new HotPool<Client>(options.dsn(), {
       ...options,
-      connect: (dsn, keeper) => {
+      connect: (dsn, listener) => {
         const client = mysql().createConnection(configured(poolOptions, dsn))
-        return connected(client, keeper, () => (last = client))
+        return connected(client, listener, () => (last = client))
       },
       max,
       queueLimit: waitForConnections === false ? 0 : queueLimit || Number.POSITIVE_INFINITY,
@@ -108,19 +108,19 @@ const configured = (poolOptions: PoolOptions, dsn: string): object => ({
   uri: dsn.replace(/^mariadb:/i, 'mysql:'),
 })
 
-function connected(client: Client, keeper: Keeper, tell: () => void): Connection<Client> {
+function connected(client: Client, listener: ConnectionListener, tell: () => void): Connection<Client> {
   const { stream } = client
-  client.release = () => keeper.giveBack()
+  client.release = () => listener.giveBack()
   client.destroy = () => {
-    keeper.broken()
-    keeper.giveBack()
+    listener.broken()
+    listener.giveBack()
   }
-  client.on('error', (error: Error) => keeper.broken(error))
-  client.on('end', () => keeper.broken())
+  client.on('error', (error: Error) => listener.broken(error))
+  client.on('end', () => listener.broken())
   // Of the socket itself: TLS would come to stand before it.
   stream.once('close', () => {
-    keeper.broken()
-    keeper.closed()
+    listener.broken()
+    listener.closed()
   })
   const asked = (ask: (done: (error: Error | null) => void) => void) =>
     new Promise<void>((resolve, reject) => ask((error) => (error === null ? resolve() : reject(error))))

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../errors.js'
-import { type Connect, type Generation, Session } from './session.js'
-import { type Handed, WaitingLine } from './wait-queue.js'
+import { type Connect, type PoolEpoch, Session } from './session.js'
+import { type Handed, WaitQueue } from './wait-queue.js'
 
 export interface HotPoolOptions<C> {
   readonly connect: Connect<C>
@@ -36,16 +36,16 @@ const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 5000
 
 /**
- * A pool whose sessions can move to another DSN. It keeps the sessions and the line of those who wait itself: a driver's
- * pool that ends leaves its line standing, and counts nothing beside its own.
+ * A pool whose sessions can move to another DSN. It keeps the sessions and the queue of those who wait itself: a driver's
+ * pool that ends leaves its queue standing, and counts nothing beside its own.
  */
 export class HotPool<C> {
   readonly #sessions = new Set<Session<C>>()
   /** Of the DSN in use. While there are any, nobody waits. */
   #idle: Session<C>[] = []
-  readonly #line: WaitingLine<C>
+  readonly #queue: WaitQueue<C>
   readonly #watchers = new Set<() => void>()
-  #current: Generation
+  #current: PoolEpoch
   /** DSNs that wait for room to be tried. */
   #reserved = 0
   #hasWorked = false
@@ -60,7 +60,7 @@ export class HotPool<C> {
     private readonly options: HotPoolOptions<C>,
   ) {
     this.#current = { dsn, size: 0, opening: 0, state: 'used' }
-    this.#line = new WaitingLine(options)
+    this.#queue = new WaitQueue(options)
   }
 
   /** Sessions of every DSN that are not closed. */
@@ -73,7 +73,7 @@ export class HotPool<C> {
   }
 
   get waiting(): number {
-    return this.#line.length
+    return this.#queue.length
   }
 
   /** Why the server lets nobody in; undefined while it does. */
@@ -85,19 +85,19 @@ export class HotPool<C> {
     const session = this.#idle.pop()
     if (session !== undefined) return hand(session, done)
     if (this.#isEnding) return done(destroyed(), undefined)
-    if (this.#line.length >= this.options.queueLimit + this.#current.opening + this.#room) {
+    if (this.#queue.length >= this.options.queueLimit + this.#current.opening + this.#room) {
       return done(new Unavailable('every connection is in use, and as many callers wait as may'), undefined)
     }
-    this.#line.join(done, this.#refusal)
+    this.#queue.join(done, this.#refusal)
     this.#grow()
   }
 
   /**
-   * Moves to another DSN once it has answered. Whoever waits gets a session of it; the old sessions close as they come back.
-   * @throws what the new DSN answered, or the reason of the signal; everything is as before then.
+   * Moves to another DSN once it has responded. Whoever waits gets a session of it; the old sessions close as they come back.
+   * @throws what the new DSN responded, or the reason of the signal; everything is as before then.
    */
   async replace(dsn: string, signal: AbortSignal): Promise<void> {
-    const next: Generation = { dsn, size: 0, opening: 0, state: 'tried' }
+    const next: PoolEpoch = { dsn, size: 0, opening: 0, state: 'tried' }
     const session = await this.#beginAnother(next, signal)
     const abort = () => session.cut(signal.reason as Error)
     signal.addEventListener('abort', abort, { once: true })
@@ -127,7 +127,7 @@ export class HotPool<C> {
     this.#isEnding = true
     clearTimeout(this.#retry)
     clearTimeout(this.#sweep)
-    this.#line.refuseAll(destroyed())
+    this.#queue.refuseAll(destroyed())
     this.#idle = []
     for (const session of this.#sessions) {
       if (session.isOpening) session.cut(destroyed())
@@ -145,41 +145,41 @@ export class HotPool<C> {
 
   /** Opens what those who wait need; who gets which is not settled before they are open. */
   #grow(): void {
-    while (this.#line.length > this.#current.opening && this.#room > 0) void this.#open()
+    while (this.#queue.length > this.#current.opening && this.#room > 0) void this.#open()
   }
 
   async #open(): Promise<void> {
-    const generation = this.#current
-    const session = this.#begin(generation)
-    generation.opening++
+    const epoch = this.#current
+    const session = this.#begin(epoch)
+    epoch.opening++
     const error = await this.#logIn(session, false).then(
       () => undefined,
       (reason: Error) => reason,
     )
-    generation.opening--
-    if (generation === this.#current) {
+    epoch.opening--
+    if (epoch === this.#current) {
       if (error === undefined) return this.#letIn(session)
       if (this.#hasWorked && this.options.loginGraceMs > 0 && this.options.isLoginRefused(error)) {
         this.#waitForLogin(error)
-      } else this.#line.shift()?.(error, undefined)
+      } else this.#queue.shift()?.(error, undefined)
     } else session.close()
     this.#grow()
   }
 
-  #begin(generation: Generation): Session<C> {
-    const session = new Session<C>(generation, {
+  #begin(epoch: PoolEpoch): Session<C> {
+    const session = new Session<C>(epoch, {
       broke: (lost, error) => this.#broke(lost, error),
       closed: (gone) => this.#closed(gone),
       cameBack: (back) => this.#cameBack(back),
     })
-    generation.size++
+    epoch.size++
     this.#sessions.add(session)
     return session
   }
 
   async #logIn(session: Session<C>, asked: boolean): Promise<void> {
     const { connect, withPassword, connectMs } = this.options
-    await session.open(connect, () => withPassword(session.generation.dsn), connectMs, asked)
+    await session.open(connect, () => withPassword(session.epoch.dsn), connectMs, asked)
     if (!this.#isEnding) return
     session.close()
     throw destroyed()
@@ -192,13 +192,13 @@ export class HotPool<C> {
     this.#retryMs = FIRST_RETRY_MS
     clearTimeout(this.#retry)
     this.#retry = undefined
-    this.#line.forgive()
+    this.#queue.forgive()
     if (session.isOpen) this.#serve(session)
     this.#grow()
   }
 
   #serve(session: Session<C>): void {
-    const next = this.#line.shift()
+    const next = this.#queue.shift()
     if (next !== undefined) return hand(session, next)
     session.isUnused = false
     this.#idle.push(session)
@@ -211,7 +211,7 @@ export class HotPool<C> {
     if (!session.isOpen) return
     const { maxAgeMs } = this.options
     const isOld = maxAgeMs > 0 && performance.now() - session.openedAt > maxAgeMs
-    if (session.generation !== this.#current || this.#isEnding || isOld || this.#isInTheWay) session.close()
+    if (session.epoch !== this.#current || this.#isEnding || isOld || this.#isInTheWay) session.close()
     else this.#serve(session)
   }
 
@@ -223,10 +223,10 @@ export class HotPool<C> {
   }
 
   #closed(session: Session<C>): void {
-    const { generation } = session
+    const { epoch } = session
     this.#sessions.delete(session)
-    generation.size--
-    if (generation.size === 0 && generation.state === 'replaced') this.options.onDrained(generation.dsn)
+    epoch.size--
+    if (epoch.size === 0 && epoch.state === 'replaced') this.options.onDrained(epoch.dsn)
     this.#grow()
     for (const tell of this.#watchers) tell()
   }
@@ -234,7 +234,7 @@ export class HotPool<C> {
   /** The password may have been changed before the file was: a session that comes back, or a new DSN, will do as well. */
   #waitForLogin(refusal: Error): void {
     this.#refusal = refusal
-    this.#line.limit(refusal)
+    this.#queue.limit(refusal)
     this.options.onLoginRefused()
     if (this.#retry !== undefined) return
     this.#retry = setTimeout(() => this.#tryAgain(), this.#retryMs).unref()
@@ -265,7 +265,7 @@ export class HotPool<C> {
   }
 
   /** The first session of another DSN, beside those in use and within twice the pool. */
-  async #beginAnother(next: Generation, signal: AbortSignal): Promise<Session<C>> {
+  async #beginAnother(next: PoolEpoch, signal: AbortSignal): Promise<Session<C>> {
     this.#reserved++
     try {
       signal.throwIfAborted()

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { CONNECT_MS, type HotDriver, type HotDriverOptions, type HotEngine, refuseOptions } from './driver.js'
 import { HotPool } from './pool.js'
-import type { Connection, Keeper } from './session.js'
+import type { Connection, ConnectionListener } from './session.js'
 
 /** What is used of `pg`. */
 interface Module {
@@ -57,9 +57,9 @@ function open(options: HotDriverOptions): HotDriver {
       const { max, min, connectionTimeoutMillis, idleTimeoutMillis, maxLifetimeSeconds } = poolOptions
       made = this.#hot = new HotPool(options.dsn(), {
         ...options,
-        connect: (dsn, keeper) => {
+        connect: (dsn, listener) => {
           const client = new (pg().Client)({ ...poolOptions, connectionString: dsn })
-          return connected(client, keeper, () => this.emit('connect', client))
+          return connected(client, listener, () => this.emit('connect', client))
         },
         max: max || 10,
         queueLimit: Number.POSITIVE_INFINITY,
@@ -103,12 +103,12 @@ function open(options: HotDriverOptions): HotDriver {
   return { module, pool: () => made }
 }
 
-function connected(client: Client, keeper: Keeper, tell: () => void): Connection<Client> {
-  client.release = (isBroken) => keeper.giveBack(Boolean(isBroken))
-  client.on('error', (error: Error) => keeper.broken(error))
+function connected(client: Client, listener: ConnectionListener, tell: () => void): Connection<Client> {
+  client.release = (isBroken) => listener.giveBack(Boolean(isBroken))
+  client.on('error', (error: Error) => listener.broken(error))
   client.once('end', () => {
-    keeper.broken()
-    keeper.closed()
+    listener.broken()
+    listener.closed()
   })
   return {
     client,

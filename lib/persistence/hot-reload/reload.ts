@@ -8,7 +8,7 @@ export interface HotReloadOptions {
   readonly debounceMs: number
   /** How often it is read although nothing was heard of it. */
   readonly recheckMs: number
-  /** Moves to another DSN once it has answered. */
+  /** Moves to another DSN once it has responded. */
   readonly replace: (dsn: string, signal: AbortSignal) => Promise<void>
   readonly onReload: (change: Reload) => void
   readonly onRejected: (rejection: Rejection) => void

@@ -5,7 +5,7 @@ export interface Connection<C> {
   readonly client: C
   /** Settles once the server has let the user in, or not. */
   readonly opened: Promise<unknown>
-  /** Asks the server something, to see that it answers. */
+  /** Asks the server something, to see that it responds. */
   ask(): Promise<unknown>
   /** Says goodbye to the server and closes the socket. */
   close(): void
@@ -14,7 +14,7 @@ export interface Connection<C> {
 }
 
 /** What a driver tells of its connection. */
-export interface Keeper {
+export interface ConnectionListener {
   /** It is of no use any more; its socket may be open yet. */
   broken(error?: Error): void
   /** Its socket is closed. */
@@ -23,10 +23,10 @@ export interface Keeper {
   giveBack(isBroken?: boolean): void
 }
 
-export type Connect<C> = (dsn: string, keeper: Keeper) => Connection<C>
+export type Connect<C> = (dsn: string, listener: ConnectionListener) => Connection<C>
 
 /** Every session that one DSN opened. */
-export interface Generation {
+export interface PoolEpoch {
   readonly dsn: string
   /** Sessions whose socket is not closed, those that are being opened among them. */
   size: number
@@ -58,7 +58,7 @@ export class Session<C> {
   #goodbye: NodeJS.Timeout | undefined
 
   constructor(
-    readonly generation: Generation,
+    readonly epoch: PoolEpoch,
     private readonly listener: SessionListener<C>,
   ) {}
 
@@ -77,7 +77,7 @@ export class Session<C> {
   }
 
   /**
-   * Logs in within so many milliseconds, and sees that the server answers if it is `asked`.
+   * Logs in within so many milliseconds, and sees that the server responds if it is `asked`.
    * @throws what the server or the driver says, or the reason for which it was cut.
    */
   open(connect: Connect<C>, dsn: () => Promise<string>, ms: number, asked: boolean): Promise<void> {

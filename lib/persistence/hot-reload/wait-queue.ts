@@ -18,7 +18,7 @@ export interface WaitingOptions {
 }
 
 /** Those who wait for a session, first come first served. */
-export class WaitingLine<C> {
+export class WaitQueue<C> {
   readonly #waiters: Waiter<C>[] = []
 
   constructor(private readonly options: WaitingOptions) {}

@@ -9,13 +9,13 @@ import {
 } from '../../resource/resource-model.js'
 import { checkBatch, inKeyOrder } from '../contract/batch.js'
 import { checkCredential, type CredentialRow, type Verification } from '../contract/credential-check.js'
-import { cutoff } from '../contract/purge-threshold.js'
+import { purgeThreshold } from '../contract/purge-threshold.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { planList, tenantNode, type PagingOptions } from '../contract/list-plan.js'
 import { MemoryDatabase } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
-import { deletionOf, patchesOf, patchOf, restorationOf, stampsOf } from '../contract/patch.js'
+import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { canMatch, ambiguousKey, scopeOf, type Scope } from '../contract/scope.js'
 import { byCodePoint } from '../query/code-point-order.js'
 import { compareBy } from './compare-by.js'
@@ -34,9 +34,9 @@ import type {
   UpdateOptions,
   WriteOptions,
 } from '../contract/repository.js'
-import { checkSealing, mint, reveal, sealNew, type SealingOptions } from '../contract/secret-fields.js'
+import { checkSecretOptions, mint, reveal, protectNew, type SecretOptions } from '../contract/secret-fields.js'
 
-export interface MemoryOptions extends Sources, PagingOptions, SealingOptions {
+export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
   /** Shared by repositories that are written in one transaction; one of its own when left out. */
   readonly database?: MemoryDatabase
 }
@@ -54,7 +54,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
 
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
     this.model = resourceModel(entity)
-    checkSealing(this.model, options)
+    checkSecretOptions(this.model, options)
     this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
     this.#database = options.database ?? new MemoryDatabase()
@@ -90,11 +90,11 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return this.#mint(async (minted) => {
       const scope = scopeOf(this.model, options)
       const entity = newEntity(this.model, input, scope, this.#options)
-      const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
-      minted(sealed.columns)
-      const row = this.#table.rowOf(entity, sealed.columns)
+      const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
+      minted(secrets.columns)
+      const row = this.#table.rowOf(entity, secrets.columns)
       await this.#database.write(scope.context, (log) => this.#table.insert(row, log))
-      return Object.assign(this.#table.entityOf(row), sealed.tokens)
+      return Object.assign(this.#table.entityOf(row), secrets.tokens)
     })
   }
 
@@ -175,7 +175,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     const scope = scopeOf(this.model, options)
     const { expireTime, tenant } = this.model
     if (expireTime === undefined) return 0
-    const last = cutoff(before).getTime()
+    const last = purgeThreshold(before).getTime()
     return this.#database.write(scope.context, (log) => {
       const expired = this.#table.filter((row) => {
         const expiry = row[expireTime.property] as Date | undefined
@@ -239,7 +239,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
         scope.context.signal,
       )
       minted(columns)
-      const patch = { ...columns, ...stampsOf(this.model, this.#options) }
+      const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
       await this.#database.write(scope.context, (log) =>
         this.#table.replace(this.#liveRow(key, scope), patch, log),
       )

@@ -75,7 +75,7 @@ export class MemoryTable<E extends object> {
     log(() => this.#rows.delete(id))
   }
 
-  /** Answers the row with the patch (by property, entity values) applied. */
+  /** Returns the row with the patch (by property, entity values) applied. */
   replace(row: Values, patch: Readonly<Values>, log: Log): Values {
     const next = { ...row }
     for (const [property, value] of Object.entries(patch)) {

@@ -84,7 +84,7 @@ export class RowStore<E extends object> {
     if (fields.length === 0) return this.get(on, target, run)
     return this.#write(
       on,
-      this.statements.update(fields, this.#narrowing(target)),
+      this.statements.update(fields, this.#predicate(target)),
       fields,
       target,
       patch,
@@ -97,7 +97,7 @@ export class RowStore<E extends object> {
     const fields = this.#fieldsOf(patch)
     return this.#write(
       on,
-      this.statements.undelete(fields, this.#narrowing(target)),
+      this.statements.undelete(fields, this.#predicate(target)),
       fields,
       target,
       patch,
@@ -108,7 +108,7 @@ export class RowStore<E extends object> {
   /** Whether a live row was there. */
   async delete(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<boolean> {
     const fields = this.#fieldsOf(patch)
-    const statement = this.statements.delete(fields, this.#narrowing(target))
+    const statement = this.statements.delete(fields, this.#predicate(target))
     const { affected } = await on.run(
       statement,
       [...this.#bound(fields, patch), ...this.#identity(target)],
@@ -274,7 +274,7 @@ export class RowStore<E extends object> {
     return values
   }
 
-  #narrowing({ tenant, ifMatch }: Target) {
+  #predicate({ tenant, ifMatch }: Target) {
     return { tenant: tenant !== undefined, etag: ifMatch !== undefined }
   }
 

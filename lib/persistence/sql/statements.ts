@@ -11,8 +11,8 @@ import { SOFT_DELETE_KEY } from '../schema/table-of.js'
 
 const CACHED_SHAPES = 1000
 
-/** Whether an operation is held to one tenant, and to one etag. */
-export interface Narrowing {
+/** What the predicate of an operation asks for beside the key: one tenant, and one etag. */
+export interface RowPredicate {
   readonly tenant: boolean
   readonly etag?: boolean
 }
@@ -46,15 +46,15 @@ export class Statements {
   }
 
   /** Values: key, [tenant]. */
-  get(narrowing: Narrowing, showDeleted = false): Statement {
-    return this.#shape(`get ${narrowing.tenant} ${showDeleted}`, () => {
+  get(predicate: RowPredicate, showDeleted = false): Statement {
+    return this.#shape(`get ${predicate.tenant} ${showDeleted}`, () => {
       const text = new Text(this.dialect)
       const live = showDeleted ? '' : this.#live()
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, narrowing)}${live}`
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}`
     })
   }
 
-  /** Answers the tenants that have the key, deleted rows included, at most two. Values: key. */
+  /** Returns the tenants that have the key, deleted rows included, at most two. Values: key. */
   tenantsOf(): Statement {
     return this.#shape('tenantsOf', () => {
       const text = new Text(this.dialect)
@@ -73,35 +73,35 @@ export class Statements {
   }
 
   /** Values: one per field, key, [tenant], [etag]. Reaches live rows only. */
-  update(fields: readonly Field[], narrowing: Narrowing): Statement {
+  update(fields: readonly Field[], predicate: RowPredicate): Statement {
     const columns = fields.map((field) => field.column)
-    return this.#shape(`update ${narrowing.tenant} ${narrowing.etag} ${columns.join('\0')}`, () => {
+    return this.#shape(`update ${predicate.tenant} ${predicate.etag} ${columns.join('\0')}`, () => {
       const text = new Text(this.dialect)
       const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
-      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)}${this.#live()}${this.#returning}`
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
     })
   }
 
-  /** Values: the stamps, key, [tenant], [etag]. Reaches live rows only; without `delete_time` the row is gone. */
-  delete(stamps: readonly Field[], narrowing: Narrowing): Statement {
-    return this.#shape(`delete ${narrowing.tenant} ${narrowing.etag}`, () => {
+  /** Values: the server-set columns, key, [tenant], [etag]. Reaches live rows only; without `delete_time` the row is gone. */
+  delete(serverSet: readonly Field[], predicate: RowPredicate): Statement {
+    return this.#shape(`delete ${predicate.tenant} ${predicate.etag}`, () => {
       const text = new Text(this.dialect)
       if (this.model.deleteTime === undefined)
-        return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, narrowing)}`
-      const sets = stamps.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+        return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, predicate)}`
+      const sets = serverSet.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       if (this.#discriminated)
         sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ${this.#name(this.model.key)}`)
-      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)}${this.#live()}`
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}`
     })
   }
 
-  /** Values: the stamps, key, [tenant], [etag]. Reaches deleted rows only. */
-  undelete(stamps: readonly Field[], narrowing: Narrowing): Statement {
-    return this.#shape(`undelete ${narrowing.tenant} ${narrowing.etag}`, () => {
+  /** Values: the server-set columns, key, [tenant], [etag]. Reaches deleted rows only. */
+  undelete(serverSet: readonly Field[], predicate: RowPredicate): Statement {
+    return this.#shape(`undelete ${predicate.tenant} ${predicate.etag}`, () => {
       const text = new Text(this.dialect)
-      const sets = stamps.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      const sets = serverSet.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       if (this.#discriminated) sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ''`)
-      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, narrowing)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
     })
   }
 
@@ -114,7 +114,7 @@ export class Statements {
       const { key, tenant: tenantField } = this.model
       const { arrayType, rowLock } = this.dialect
       const text = new Text(this.dialect)
-      const narrowed = tenant
+      const condition = tenant
         ? `${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)} AND `
         : ''
       const among =
@@ -122,13 +122,13 @@ export class Statements {
           ? `= ANY(${text.count()}::${arrayType(key.kind)})`
           : `IN (${Array.from({ length: count }, () => text.bind(key)).join(', ')})`
       const order = lock ? ` ORDER BY ${this.#name(key)}${rowLock}` : ''
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${narrowed}${this.#name(key)} ${among}${this.#live()}${order}`
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${this.#live()}${order}`
     })
   }
 
   /**
    * Many rows with values of their own, in one statement (PostgreSQL). Values: [tenant], the keys in the order in which
-   * their rows are to be locked, then one array per field. Answers the position of each row's key, from 1, before its columns.
+   * their rows are to be locked, then one array per field. Returns the position of each row's key, from 1, before its columns.
    */
   batchUpdate(fields: readonly Field[], tenant: boolean): Statement {
     const columns = fields.map((field) => field.column)
@@ -141,13 +141,13 @@ export class Statements {
     })
   }
 
-  /** Many rows with the same stamps, in one statement (PostgreSQL). Values: [tenant], the keys in lock order, the stamps. */
-  batchDelete(stamps: readonly Field[], tenant: boolean): Statement {
+  /** Many rows with the same server-set columns, in one statement (PostgreSQL). Values: [tenant], the keys in lock order, the server-set columns. */
+  batchDelete(serverSet: readonly Field[], tenant: boolean): Statement {
     return this.#shape(`batchDelete ${tenant}`, () => {
       const locked = this.#locked(tenant, [])
       const where = `WHERE ${this.#sameRow(tenant)}`
       if (this.model.deleteTime === undefined) return `${locked}DELETE FROM ${this.#table} t USING l ${where}`
-      const sets = stamps.map((field, i) => `${this.#name(field)} = $${i + (tenant ? 3 : 2)}`)
+      const sets = serverSet.map((field, i) => `${this.#name(field)} = $${i + (tenant ? 3 : 2)}`)
       return `${locked}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ${where}`
     })
   }
@@ -175,12 +175,12 @@ export class Statements {
     return `t.${this.#name(this.model.key)} = l.key${owned}`
   }
 
-  /** The live rows with a value in one column, the first two by key. Values: value, [tenant]. Answers every stored field. */
+  /** The live rows with a value in one column, the first two by key. Values: value, [tenant]. Returns every stored field. */
   find(field: Field, tenant: boolean): Statement {
     return this.#shape(`find ${field.column} ${tenant}`, () => {
       const text = new Text(this.dialect)
-      const narrowed = `${this.#name(field)} = ${text.bind(field)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
-      return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${narrowed}${this.#live()} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
+      const condition = `${this.#name(field)} = ${text.bind(field)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
+      return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${condition}${this.#live()} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
     })
   }
 
@@ -201,10 +201,10 @@ export class Statements {
       )
         .map((field) => this.#name(field))
         .join(', ')
-      const narrowed = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
+      const condition = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
       if (this.dialect.can.limitedDelete)
-        return `DELETE FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}`
-      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${narrowed} LIMIT ${text.count()}${this.dialect.rowLock})`
+        return `DELETE FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}`
+      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}${this.dialect.rowLock})`
     })
   }
 
@@ -222,7 +222,7 @@ export class Statements {
     return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`
   }
 
-  #identity(text: Text, { tenant, etag }: Narrowing): string {
+  #identity(text: Text, { tenant, etag }: RowPredicate): string {
     const { key, tenant: tenantField, etag: etagField } = this.model
     const parts = [`${this.#name(key)} = ${text.bind(key)}`]
     if (tenant) parts.push(`${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)

@@ -19,13 +19,13 @@ const PLAIN_READ =
 const MARK = 'ashlar_operation'
 
 /** What all scopes of one transaction have in common. */
-interface Wire {
+interface ConnectionState {
   readonly lease: Lease
   /** Why the database ended the transaction before we did. */
   ended: unknown
 }
 
-interface Place {
+interface TransactionParents {
   /** The transaction of the context this one was started in, of whatever database. */
   readonly around: TransactionScope | undefined
   /** The scope of the same transaction that waits for this one. */
@@ -35,34 +35,34 @@ interface Place {
 }
 
 /**
- * A transaction, or a savepoint inside of one. Sends one statement at a time: what is called meanwhile waits in line,
+ * A transaction, or a savepoint inside of one. Sends one statement at a time: what is called meanwhile waits in a queue,
  * and so does everything while a nested scope is open. Owned by `transaction.ts`.
  */
 export class TransactionScope implements Executor {
   readonly dialect: Dialect
   readonly #depth: number
   #isOpen = true
-  #line: Promise<unknown> = Promise.resolve()
+  #queue: Promise<unknown> = Promise.resolve()
   /** PostgreSQL only: a savepoint is set, and nothing was written since. */
   #isMarked = false
   #isMarkFresh = false
 
   constructor(
     readonly database: Database,
-    private readonly wire: Wire,
-    private readonly place: Place,
+    private readonly connection: ConnectionState,
+    private readonly parents: TransactionParents,
   ) {
     this.dialect = database.dialect
-    this.#depth = place.parent === undefined ? 0 : place.parent.#depth + 1
+    this.#depth = parents.parent === undefined ? 0 : parents.parent.#depth + 1
   }
 
   /** @throws TypeError when the transaction has ended. @throws Aborted when the database ended it. */
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    return this.#inLine(async () => {
+    return this.#enqueue(async () => {
       if (options?.signal?.aborted === true) throw cancellation(options.signal)
       const send = () => this.#send(statement, values, options)
       return send().catch((error: unknown) => {
-        if (!this.#isMarking || !(error instanceof StaleStatement) || this.wire.ended !== undefined)
+        if (!this.#isMarking || !(error instanceof StaleStatement) || this.connection.ended !== undefined)
           throw error
         return send()
       })
@@ -72,13 +72,13 @@ export class TransactionScope implements Executor {
   async #send(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     if (this.#isMarking) await this.#mark()
     try {
-      const result = await this.wire.lease.run(statement, values, options)
+      const result = await this.connection.lease.run(statement, values, options)
       if (!PLAIN_READ.test(statement.text)) this.#isMarkFresh = false
       return result
     } catch (error) {
       if (this.#isMarking) await this.#rollBackTo(MARK, error)
       else if (endedTransaction(this.dialect, error) || (await this.#wasRolledBack(error)))
-        this.wire.ended = error
+        this.connection.ended = error
       throw error
     }
   }
@@ -86,7 +86,7 @@ export class TransactionScope implements Executor {
   /** A transaction can be begun where none is open, and nowhere else. */
   async #wasRolledBack(error: unknown): Promise<boolean> {
     if (!mayHaveRolledBack(this.dialect, error)) return false
-    const { lease } = this.wire
+    const { lease } = this.connection
     const isOpen = await lease.control('BEGIN').then(
       () => false,
       () => true,
@@ -96,7 +96,7 @@ export class TransactionScope implements Executor {
   }
 
   get #isMarking(): boolean {
-    return this.place.isForgiving && this.dialect.can.failureBlocksTransaction
+    return this.parents.isForgiving && this.dialect.can.failureBlocksTransaction
   }
 
   /** Runs `body` in a savepoint; everything else on this scope waits until it is through. */
@@ -105,15 +105,15 @@ export class TransactionScope implements Executor {
     isForgiving: boolean,
     body: (scope: TransactionScope) => Promise<T>,
   ): Promise<T> {
-    return this.#inLine(async () => {
-      const scope = new TransactionScope(this.database, this.wire, { around, parent: this, isForgiving })
+    return this.#enqueue(async () => {
+      const scope = new TransactionScope(this.database, this.connection, { around, parent: this, isForgiving })
       const name = `ashlar_${scope.#depth}`
-      await this.wire.lease.control(`SAVEPOINT ${name}`)
+      await this.connection.lease.control(`SAVEPOINT ${name}`)
       this.#isMarkFresh = false
       try {
         const result = await body(scope)
         await scope.end()
-        await this.wire.lease.control(`RELEASE SAVEPOINT ${name}`)
+        await this.connection.lease.control(`RELEASE SAVEPOINT ${name}`)
         return result
       } catch (error) {
         await scope.end().catch(() => {})
@@ -129,22 +129,22 @@ export class TransactionScope implements Executor {
    */
   async end(): Promise<void> {
     this.#isOpen = false
-    await this.#line
-    this.#checkWire()
+    await this.#queue
+    this.#checkConnection()
   }
 
   /** The scope of `database` that a call in this scope's context belongs to. */
   of(database: Database): TransactionScope | undefined {
-    return this.database === database ? this : this.place.around?.of(database)
+    return this.database === database ? this : this.parents.around?.of(database)
   }
 
-  async #inLine<T>(work: () => Promise<T>): Promise<T> {
+  async #enqueue<T>(work: () => Promise<T>): Promise<T> {
     this.#check()
-    const turn = this.#line.then(() => {
-      this.#checkWire()
+    const turn = this.#queue.then(() => {
+      this.#checkConnection()
       return work()
     })
-    this.#line = turn.catch(() => {})
+    this.#queue = turn.catch(() => {})
     return turn
   }
 
@@ -162,21 +162,21 @@ export class TransactionScope implements Executor {
     }
   }
 
-  /** Waiting in line for the parent from here would be waiting for oneself. */
+  /** Waiting in the queue of the parent from here would be waiting for itself. */
   isInside(other: TransactionScope): boolean {
-    const { around, parent } = this.place
+    const { around, parent } = this.parents
     if (parent === other) return this.#isOpen
     return parent?.isInside(other) === true || around?.isInside(other) === true
   }
 
-  #checkWire(): void {
-    if (this.wire.ended === undefined) return
-    throw new Aborted('the database ended the transaction: retry', this.wire.ended)
+  #checkConnection(): void {
+    if (this.connection.ended === undefined) return
+    throw new Aborted('the database ended the transaction: retry', this.connection.ended)
   }
 
   async #mark(): Promise<void> {
     if (this.#isMarkFresh) return
-    await this.wire.lease.control(
+    await this.connection.lease.control(
       this.#isMarked ? `RELEASE SAVEPOINT ${MARK}; SAVEPOINT ${MARK}` : `SAVEPOINT ${MARK}`,
     )
     this.#isMarked = true
@@ -185,12 +185,12 @@ export class TransactionScope implements Executor {
 
   /** The savepoint stays where it is, unless it is `done` with: left behind, they would pile up. */
   async #rollBackTo(name: string, error: unknown, done = false): Promise<void> {
-    if (this.wire.ended !== undefined) return
+    if (this.connection.ended !== undefined) return
     try {
-      await this.wire.lease.control(`ROLLBACK TO SAVEPOINT ${name}`)
-      if (done) await this.wire.lease.control(`RELEASE SAVEPOINT ${name}`)
+      await this.connection.lease.control(`ROLLBACK TO SAVEPOINT ${name}`)
+      if (done) await this.connection.lease.control(`RELEASE SAVEPOINT ${name}`)
     } catch {
-      this.wire.ended = error
+      this.connection.ended = error
     }
   }
 }

@@ -74,8 +74,8 @@ async function begin<T>(
   body: (scope: TransactionScope) => Promise<T>,
 ): Promise<T> {
   const lease = await database.lease(context.signal === undefined ? {} : { signal: context.signal })
-  const place = { around: surrounding(context), parent: undefined, isForgiving }
-  const scope = new TransactionScope(database, { lease, ended: undefined }, place)
+  const parents = { around: surrounding(context), parent: undefined, isForgiving }
+  const scope = new TransactionScope(database, { lease, ended: undefined }, parents)
   let isClean = false
   try {
     await lease.control(database.dialect.begin)

@@ -12,14 +12,14 @@ import { checkBatch, inKeyOrder, isUnconditional, type Patched } from '../contra
 import { updateInGroups } from './batch-update.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
 import { checkCredential, type Verification } from '../contract/credential-check.js'
-import { cutoff } from '../contract/purge-threshold.js'
+import { purgeThreshold } from '../contract/purge-threshold.js'
 import { DataSourceCheck } from './data-source-check.js'
 import { executorOf } from '../engines/database-of.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { planList, type PagingOptions } from '../contract/list-plan.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
-import { deletionOf, patchesOf, patchOf, restorationOf, stampsOf } from '../contract/patch.js'
+import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
 import { byCodePoint } from '../query/code-point-order.js'
 import { canMatch, ambiguousKey, byKey, isStorable, scopeOf, type Scope } from '../contract/scope.js'
@@ -36,11 +36,11 @@ import type {
 } from '../contract/repository.js'
 import { RowStore, type Target } from './row-store.js'
 import { runOptions } from './run-options.js'
-import { checkSealing, mint, reveal, sealNew, type SealingOptions } from '../contract/secret-fields.js'
+import { checkSecretOptions, mint, reveal, protectNew, type SecretOptions } from '../contract/secret-fields.js'
 import { toCaller } from './to-caller.js'
 import { atomically, current, transaction } from './transaction.js'
 
-export interface RepositoryOptions extends Sources, PagingOptions, SealingOptions {}
+export interface RepositoryOptions extends Sources, PagingOptions, SecretOptions {}
 
 /** Rows removed by one statement of a purge, so that none of them holds its locks for long. */
 const PURGE_CHUNK = 1000
@@ -60,7 +60,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
     this.model = resourceModel(entity)
-    checkSealing(this.model, options)
+    checkSecretOptions(this.model, options)
     this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
     this.#database = executorOf(dataSource)
@@ -93,10 +93,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#mint(options, (minted) =>
       this.#write(options, async (scope) => {
         const entity = newEntity(this.model, input, scope, this.#options)
-        const sealed = await sealNew(this.model, input as Values, this.#options, scope.context.signal)
-        minted(sealed.columns)
-        const values = { ...(entity as Values), ...sealed.columns }
-        return async (on, run) => Object.assign(await this.#rows.insert(on, values, run), sealed.tokens)
+        const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
+        minted(secrets.columns)
+        const values = { ...(entity as Values), ...secrets.columns }
+        return async (on, run) => Object.assign(await this.#rows.insert(on, values, run), secrets.tokens)
       }),
     )
   }
@@ -193,7 +193,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     for (let removed = 0; ;) {
       const chunk = await this.#write(
         options,
-        async (scope) => (on, run) => this.#rows.purge(on, cutoff(before), scope.tenant, PURGE_CHUNK, run),
+        async (scope) => (on, run) => this.#rows.purge(on, purgeThreshold(before), scope.tenant, PURGE_CHUNK, run),
       )
       removed += chunk
       if (chunk < PURGE_CHUNK) return removed
@@ -259,7 +259,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
         const { signal } = scope.context
         const { columns, tokens } = await mint(this.model, credential.property, this.#options, signal)
         minted(columns)
-        const patch = { ...columns, ...stampsOf(this.model, this.#options) }
+        const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
         return async (on, run) => {
           await this.#updateOne(on, key, patch, scope, run)
           return tokens[credential.property] as string
@@ -330,7 +330,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   /**
-   * Prepares once, then runs as often as a deadlock makes necessary. On dialects that do not answer the row they wrote,
+   * Prepares once, then runs as often as a deadlock makes necessary. On dialects that do not return the row they wrote,
    * writing and reading are one transaction.
    */
   async #write<T>(

@@ -100,7 +100,7 @@ for (const engine of ['postgres', 'mysql'] as const)
     for (const [what, answer] of answers)
       it(`fails the login when it answers ${what}`, async () => {
         const made = source((() => answer) as PasswordCallback)
-        await rejection(made.initialize(), Unavailable, /callback answered no password: return a text/)
+        await rejection(made.initialize(), Unavailable, /callback returned no password: return a text/)
       })
 
     it('is not waited for forever', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { Unavailable } from '../../../lib/errors.js'
 import { HotPool } from '../../../lib/persistence/hot-reload/pool.js'
-import type { Connection, Keeper } from '../../../lib/persistence/hot-reload/session.js'
+import type { Connection, ConnectionListener } from '../../../lib/persistence/hot-reload/session.js'
 import { drill } from '../../support/drill.js'
 import { rejection } from '../../support/rejection.js'
 
@@ -12,8 +12,8 @@ class FakeServer {
   readonly knocking: Client[] = []
   most = 0
 
-  readonly connect = (dsn: string, keeper: Keeper): Connection<Client> => {
-    const client = new Client(dsn, keeper, this)
+  readonly connect = (dsn: string, listener: ConnectionListener): Connection<Client> => {
+    const client = new Client(dsn, listener, this)
     this.sessions.add(client)
     this.knocking.push(client)
     this.most = Math.max(this.most, this.sessions.size)
@@ -42,7 +42,7 @@ class Client implements Connection<Client> {
 
   constructor(
     readonly dsn: string,
-    readonly keeper: Keeper,
+    readonly listener: ConnectionListener,
     private readonly server: FakeServer,
   ) {
     this.opened = new Promise((resolve, reject) => {
@@ -67,8 +67,8 @@ class Client implements Connection<Client> {
     const place = this.server.knocking.indexOf(this)
     if (place >= 0) this.server.knocking.splice(place, 1)
     this.decide(new Unavailable('hung up'))
-    this.keeper.broken(new Unavailable('hung up'))
-    this.keeper.closed()
+    this.listener.broken(new Unavailable('hung up'))
+    this.listener.closed()
   }
 }
 
@@ -157,7 +157,7 @@ describe('HotPool', () => {
                 })
               waiting.add(waits)
             } else if (what === 'give back' || what === 'give back broken') {
-              out.splice(n % (out.length || 1), 1)[0]?.keeper.giveBack(what === 'give back broken')
+              out.splice(n % (out.length || 1), 1)[0]?.listener.giveBack(what === 'give back broken')
             } else if (what === 'let in') server.letIn()
             else if (what === 'fail') server.refuse(new TypeError('failed'))
             else if (what === 'refuse') server.refuse(REFUSED)
@@ -182,7 +182,7 @@ describe('HotPool', () => {
             let isOver = false
             const ended = pool.end().then(() => (isOver = true))
             while (!isOver) {
-              for (const client of out.splice(0)) client.keeper.giveBack()
+              for (const client of out.splice(0)) client.listener.giveBack()
               await turn()
             }
             await Promise.all([ended, ...waiting, ...moves])
@@ -195,7 +195,7 @@ describe('HotPool', () => {
             let isOver = false
             void isServed.then(() => (isOver = true))
             while (!isOver || out.length > 0) {
-              for (const client of out.splice(0)) client.keeper.giveBack()
+              for (const client of out.splice(0)) client.listener.giveBack()
               await turn()
             }
           })()
@@ -207,7 +207,7 @@ describe('HotPool', () => {
           await letAllIn(server, check)
           const client = await check
           expect(client.dsn).to.equal(last)
-          client.keeper.giveBack()
+          client.listener.giveBack()
           await pool.end()
           await turn()
           expect([pool.size, server.sessions.size]).to.deep.equal([0, 0])
@@ -224,14 +224,14 @@ describe('HotPool', () => {
     const pool = poolOf(server, drained)
     const first = acquire(pool)
     await letAllIn(server, first)
-    ;(await first).keeper.giveBack()
+    ;(await first).listener.giveBack()
     expect(await acquire(pool)).to.equal(await first)
     const moved = pool.replace('b', new AbortController().signal)
     await letAllIn(server, moved)
     const second = await acquire(pool)
     expect(second.dsn).to.equal('b')
     expect(drained).to.deep.equal([])
-    ;(await first).keeper.giveBack()
+    ;(await first).listener.giveBack()
     await turn()
     await turn()
     expect(drained).to.deep.equal(['a'])
@@ -251,7 +251,7 @@ describe('HotPool', () => {
     const inVain = pool.replace('d', aborting.signal)
     aborting.abort(new RangeError('no more'))
     await rejection(inVain, RangeError, /no more/)
-    ;(await now[0]!).keeper.giveBack()
+    ;(await now[0]!).listener.giveBack()
     await letAllIn(server, third)
     expect((await acquire(pool)).dsn).to.equal('c')
     expect(server.most).to.equal(2 * MAX)
@@ -273,7 +273,7 @@ describe('HotPool', () => {
     await third
     expect(pool.refusal).to.equal(REFUSED)
     const served = acquire(pool)
-    ;(await second).keeper.giveBack()
+    ;(await second).listener.giveBack()
     expect(await served).to.equal(await second)
     const grown = acquire(pool)
     await letAllIn(server, grown)

@@ -60,36 +60,36 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
   const model = resourceModel(entity)
   const statements = new Statements(model, dialectOf(dialect))
   const { key, tenant, etag, deleteTime, expireTime, updateTime, credentials, secrets } = model
-  const isNarrowed = tenant !== undefined
-  const stamps = [etag, updateTime, deleteTime].filter((field): field is Field => field !== undefined)
-  const patched = [model.fields.find(({ writable }) => writable) ?? key, ...stamps]
-  const narrowing = { tenant: isNarrowed }
+  const hasTenant = tenant !== undefined
+  const serverSet = [etag, updateTime, deleteTime].filter((field): field is Field => field !== undefined)
+  const patched = [model.fields.find(({ writable }) => writable) ?? key, ...serverSet]
+  const predicate = { tenant: hasTenant }
   const isPostgres = dialect === 'postgres'
   return {
-    get: statements.get(narrowing),
-    'get, deleted or not': statements.get(narrowing, true),
-    ...(isNarrowed && { 'get, by the system': statements.get({ tenant: false }) }),
-    ...(isNarrowed && { tenantsOf: statements.tenantsOf() }),
+    get: statements.get(predicate),
+    'get, deleted or not': statements.get(predicate, true),
+    ...(hasTenant && { 'get, by the system': statements.get({ tenant: false }) }),
+    ...(hasTenant && { tenantsOf: statements.tenantsOf() }),
     insert: statements.insert(),
-    update: statements.update(patched, narrowing),
+    update: statements.update(patched, predicate),
     ...(etag !== undefined && {
-      'update, if it matches': statements.update(patched, { ...narrowing, etag: true }),
+      'update, if it matches': statements.update(patched, { ...predicate, etag: true }),
     }),
-    delete: statements.delete(stamps, narrowing),
+    delete: statements.delete(serverSet, predicate),
     ...(etag !== undefined && {
-      'delete, if it matches': statements.delete(stamps, { ...narrowing, etag: true }),
+      'delete, if it matches': statements.delete(serverSet, { ...predicate, etag: true }),
     }),
-    ...(deleteTime !== undefined && { undelete: statements.undelete(stamps, narrowing) }),
-    batchGet: statements.batchGet(2, isNarrowed),
-    ...(isPostgres && { batchUpdate: statements.batchUpdate(patched, isNarrowed) }),
-    ...(isPostgres && { batchDelete: statements.batchDelete(stamps, isNarrowed) }),
+    ...(deleteTime !== undefined && { undelete: statements.undelete(serverSet, predicate) }),
+    batchGet: statements.batchGet(2, hasTenant),
+    ...(isPostgres && { batchUpdate: statements.batchUpdate(patched, hasTenant) }),
+    ...(isPostgres && { batchDelete: statements.batchDelete(serverSet, hasTenant) }),
     ...Object.fromEntries(
       credentials.map(({ publicId }) => [`find by ${publicId.column}`, statements.find(publicId, false)]),
     ),
     ...Object.fromEntries(
-      secrets.map(({ hash }) => [`find by ${hash.column}`, statements.find(hash, isNarrowed)]),
+      secrets.map(({ hash }) => [`find by ${hash.column}`, statements.find(hash, hasTenant)]),
     ),
-    ...(expireTime !== undefined && { purge: statements.purge(isNarrowed) }),
+    ...(expireTime !== undefined && { purge: statements.purge(hasTenant) }),
     list: statements.list(statements.liveCondition(), ' LIMIT 51'),
   }
 }

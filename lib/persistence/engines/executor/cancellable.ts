@@ -12,7 +12,7 @@ export interface Cancelling {
 }
 
 /**
- * Waits for a statement, and has it cancelled when the signal aborts. One that is through nevertheless answers as usual.
+ * Waits for a statement, and has it cancelled when the signal aborts. One that is through nevertheless returns as usual.
  * @throws Cancelled, DeadlineExceeded
  */
 export async function cancellable<T>(
@@ -41,7 +41,7 @@ export async function cancellable<T>(
 }
 
 /**
- * Waits for transaction control, which is never cancelled: a connection that has not answered a while after the signal
+ * Waits for transaction control, which is never cancelled: a connection that has not responded a while after the signal
  * aborted is cut, or a network that swallows everything would keep it for as long as TCP tries.
  */
 export async function unlessSilent<T>(

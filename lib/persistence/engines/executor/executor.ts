@@ -9,7 +9,7 @@ export interface Statement {
 }
 
 /**
- * Values in the order of the select list. PostgreSQL answers everything as text; MySQL text, Buffers, and numbers for
+ * Values in the order of the select list. PostgreSQL returns everything as text; MySQL text, Buffers, and numbers for
  * integers up to 32 bits and floats; SQLite text, numbers and Buffers. NULL is null. On SQLite every selected column
  * needs a name of its own.
  */
@@ -17,7 +17,7 @@ export type Row = readonly unknown[]
 
 export interface Result {
   readonly rows: readonly Row[]
-  /** Rows a write found (also those whose values did not change), or rows answered by anything else. */
+  /** Rows a write found (also those whose values did not change), or rows returned by anything else. */
   readonly affected: number
 }
 
@@ -39,7 +39,7 @@ export interface Executor {
 
 /** One connection that nobody else uses until it is released. */
 export interface Lease extends Executor {
-  /** Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). A COMMIT that the server answers with ROLLBACK rejects. */
+  /** Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). A COMMIT to which the server responds with ROLLBACK rejects. */
   control(text: string): Promise<void>
   /** Hands the connection back; `broken` closes it instead, because nobody knows what state it is in. */
   release(options?: { readonly broken?: boolean }): void

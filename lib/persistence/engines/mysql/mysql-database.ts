@@ -35,7 +35,7 @@ interface Connection {
     charsetNumber: number
     jsonStrings?: boolean
   }
-  execute(query: object, done: (error: Error | null, answer: unknown) => void): void
+  execute(query: object, done: (error: Error | null, result: unknown) => void): void
   query(text: string, done: (error: Error | null) => void): void
   unprepare(query: object): void
   on(event: 'error', listener: () => void): void
@@ -51,7 +51,7 @@ interface MysqlDriver {
 
 /**
  * READ COMMITTED as on PostgreSQL: a row that is read after a write found nothing must be the row that the write saw, and
- * MySQL's own REPEATABLE READ answers an older one; it also locks gaps, so that plain inserts deadlock. The mode is
+ * MySQL's own REPEATABLE READ returns an older one; it also locks gaps, so that plain inserts deadlock. The mode is
  * strict, so that nothing is cut or rounded in silence, and leaves NO_BACKSLASH_ESCAPES out, on which escaping relies. Of
  * text, 1024 bytes would be sorted by: an order needs 512 characters, and the longest key that InnoDB has is 3072 bytes.
  */
@@ -148,8 +148,8 @@ class MysqlConnection implements Lease {
     const running = new Promise<Result>((resolve, reject) => {
       this.connection.execute(
         { ...TEXT, sql: statement.text, values: values.map(this.#bound) },
-        (error, answer) => {
-          if (error === null) resolve(toResult(answer))
+        (error, result) => {
+          if (error === null) resolve(toResult(result))
           else reject(error)
         },
       )
@@ -168,7 +168,7 @@ class MysqlConnection implements Lease {
 
   async control(text: string): Promise<void> {
     const running = query(this.connection, text)
-    // Not by `destroy()`, which says goodbye and lets the statement wait for the answer.
+    // Not by `destroy()`, which says goodbye and lets the statement wait for the response.
     const destroy = () => this.connection.stream.destroy()
     await unlessSilent(running, this.signal, destroy).catch((error: unknown) => {
       throw this.#failed(error)
@@ -225,9 +225,9 @@ const READ_ONLY = named(
 const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
   (await on.run(READ_ONLY, [], options)).rows.some(([, value]) => value !== 'OFF')
 
-function toResult(answer: unknown): Result {
-  if (Array.isArray(answer)) return { rows: answer as Row[], affected: answer.length }
-  return { rows: [], affected: (answer as { readonly affectedRows: number }).affectedRows }
+function toResult(result: unknown): Result {
+  if (Array.isArray(result)) return { rows: result as Row[], affected: result.length }
+  return { rows: [], affected: (result as { readonly affectedRows: number }).affectedRows }
 }
 
 function initialized<T>(value: T | undefined): T {

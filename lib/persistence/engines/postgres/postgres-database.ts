@@ -132,7 +132,7 @@ class PostgresConnection implements Lease {
     })
   }
 
-  /** A COMMIT after a failed statement is answered with ROLLBACK, and without an error. */
+  /** A COMMIT after a failed statement gets the response ROLLBACK, and without an error. */
   async control(text: string): Promise<void> {
     const running = this.client.query({ text })
     const answer = await unlessSilent(running, this.signal, () => this.#cut()).catch((error: unknown) => {

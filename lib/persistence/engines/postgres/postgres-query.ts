@@ -62,7 +62,7 @@ export class PostgresQuery {
       connection.bind({ statement: name, values: this.#values, valueMapper: toPostgres })
       connection.execute(EVERY_ROW)
     } catch (error) {
-      this.#failure = error // Values too large for one message; what was sent before them has to be answered.
+      this.#failure = error // Values too large for one message; what was sent before them has to get a response.
     }
     connection.sync()
     stream.uncork()

@@ -4,9 +4,9 @@ import type { SqliteValue } from './values.js'
 export interface SqliteOutcome {
   /** Arrays or objects, as asked for; none for a write without RETURNING. */
   readonly rows: readonly unknown[]
-  /** Rows changed, or answered where rows are answered. */
+  /** Rows changed, or returned where rows are returned. */
   readonly affected: number
-  /** `rowid` of the last INSERT; undefined where rows are answered. */
+  /** `rowid` of the last INSERT; undefined where rows are returned. */
   readonly lastId: number | undefined
 }
 

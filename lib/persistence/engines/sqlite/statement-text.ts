@@ -1,6 +1,6 @@
 /** What must be known of a statement before it is sent, because `sqlite3` does not tell and does not complain. */
 export interface SqliteText {
-  /** Answers rows, so that it must be read; otherwise it answers how many rows it changed. */
+  /** Returns rows, so that it must be read; otherwise it returns how many rows it changed. */
   readonly answersRows: boolean
   /** Values it takes; `sqlite3` binds NULL where one is missing. */
   readonly placeholders: number

@@ -26,7 +26,7 @@ export class SqliteTurns {
   ) {}
 
   /**
-   * Waits for a turn, and answers undefined when there is nothing to wait for.
+   * Waits for a turn, and returns undefined when there is nothing to wait for.
    * @throws Unavailable after waiting for the timeout. @throws Cancelled, DeadlineExceeded
    */
   enter(alone: boolean, signal?: AbortSignal): Promise<void> | undefined {
