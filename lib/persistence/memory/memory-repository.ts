@@ -34,7 +34,13 @@ import type {
   UpdateOptions,
   WriteOptions,
 } from '../contract/repository.js'
-import { checkSecretOptions, mint, reveal, protectNew, type SecretOptions } from '../contract/secret-fields.js'
+import {
+  checkSecretOptions,
+  mint,
+  reveal,
+  protectNew,
+  type SecretOptions,
+} from '../contract/secret-fields.js'
 
 export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
   /** Shared by repositories that are written in one transaction; one of its own when left out. */

@@ -106,7 +106,11 @@ export class TransactionScope implements Executor {
     body: (scope: TransactionScope) => Promise<T>,
   ): Promise<T> {
     return this.#enqueue(async () => {
-      const scope = new TransactionScope(this.database, this.connection, { around, parent: this, isForgiving })
+      const scope = new TransactionScope(this.database, this.connection, {
+        around,
+        parent: this,
+        isForgiving,
+      })
       const name = `ashlar_${scope.#depth}`
       await this.connection.lease.control(`SAVEPOINT ${name}`)
       this.#isMarkFresh = false

@@ -36,7 +36,13 @@ import type {
 } from '../contract/repository.js'
 import { RowStore, type Target } from './row-store.js'
 import { runOptions } from './run-options.js'
-import { checkSecretOptions, mint, reveal, protectNew, type SecretOptions } from '../contract/secret-fields.js'
+import {
+  checkSecretOptions,
+  mint,
+  reveal,
+  protectNew,
+  type SecretOptions,
+} from '../contract/secret-fields.js'
 import { toCaller } from './to-caller.js'
 import { atomically, current, transaction } from './transaction.js'
 
@@ -193,7 +199,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     for (let removed = 0; ;) {
       const chunk = await this.#write(
         options,
-        async (scope) => (on, run) => this.#rows.purge(on, purgeThreshold(before), scope.tenant, PURGE_CHUNK, run),
+        async (scope) => (on, run) =>
+          this.#rows.purge(on, purgeThreshold(before), scope.tenant, PURGE_CHUNK, run),
       )
       removed += chunk
       if (chunk < PURGE_CHUNK) return removed
