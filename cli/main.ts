@@ -5,7 +5,7 @@ import { Failure } from './errors/failure.js'
 import { foreignModuleLoaded } from './loading/foreign-module.js'
 import { loadOptions, type Program } from './loading/load-options.js'
 import { paintFor } from './output/paint.js'
-import { printable } from './output/printable.js'
+import { terminalLine } from './output/terminal-line.js'
 import { reasonOf } from './output/whole-file.js'
 
 /** Runs one command line. What goes wrong is one line on stderr and an exit status of `EXIT_CODES`. */
@@ -48,6 +48,6 @@ async function report(program: Program, error: unknown): Promise<number> {
 }
 
 function print(program: Program, message: string, exit: number): number {
-  process.stderr.write(`${paintFor(process.stderr).bad(`${program}:`)} ${printable(message, 1_000)}\n`)
+  process.stderr.write(`${paintFor(process.stderr).bad(`${program}:`)} ${terminalLine(message, 1_000)}\n`)
   return exit
 }

@@ -1,6 +1,6 @@
 import { Config, type Errors } from '@oclif/core'
 import { loadOptions, type Program } from '../loading/load-options.js'
-import { nearest } from './nearest.js'
+import { nearestNames } from '../../lib/text/nearest-names.js'
 
 /** What a person typed wrong, in one line: an unknown command or flag is answered with the nearest known one. */
 export async function usageMessage(program: Program, error: Errors.CLIError): Promise<string> {
@@ -56,6 +56,6 @@ interface UnknownFlags {
 }
 
 function meant(word: string, known: readonly string[]): string {
-  const near = nearest(word, known)
+  const [near] = nearestNames(word, known)
   return near === undefined ? '' : `, did you mean ${near}?`
 }

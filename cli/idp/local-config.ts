@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { Failure } from '../errors/failure.js'
-import { nearest } from '../help/nearest.js'
+import { nearestNames } from '../../lib/text/nearest-names.js'
 import { canonicalHost } from './routes/host.js'
 import { type Route, TILE_KEYS } from './routes/route.js'
 import { Section } from './section.js'
@@ -117,7 +117,7 @@ function routesOf(content: unknown, file: string, notes: string[]): readonly Rou
   const kind = Object.hasOwn(KINDS, kindName) ? KINDS[kindName] : undefined
   if (kind === undefined) {
     const known = Object.keys(KINDS)
-    const meant = nearest(kindName, known)
+    const [meant] = nearestNames(kindName, known)
     const advice = meant === undefined ? `use ${known.join(', ')}` : `did you mean ${meant}?`
     throw new Failure('input', `${document.where('kind')} "${kindName}" is not known: ${advice}`)
   }

@@ -1,5 +1,5 @@
 import { Failure } from '../errors/failure.js'
-import { nearest } from '../help/nearest.js'
+import { nearestNames } from '../../lib/text/nearest-names.js'
 
 /**
  * One mapping of a configuration file, read key by key. Keys nobody knows are ignored and noted with the nearest
@@ -22,7 +22,7 @@ export class Section {
     this.#fields = value as Readonly<Record<string, unknown>>
     this.#unknown = Object.keys(value).filter((key) => !known.includes(key))
     for (const key of this.#unknown) {
-      const meant = nearest(key, known)
+      const [meant] = nearestNames(key, known)
       const advice = meant === undefined ? `known here: ${known.join(', ')}` : `did you mean ${meant}?`
       at.notes.push(`${this.where(key)} is not a known key and is ignored, ${advice}`)
     }
@@ -45,7 +45,7 @@ export class Section {
   required(key: string): string {
     const text = this.text(key)
     if (text !== '') return text
-    const typo = nearest(key, this.#unknown)
+    const [typo] = nearestNames(key, this.#unknown)
     throw new Failure(
       'input',
       `${this.where(key)} is missing${typo === undefined ? '' : ` (there is "${typo}")`}: add it`,

@@ -1,5 +1,5 @@
 import type { Paint } from '../output/paint.js'
-import { printable } from '../output/printable.js'
+import { terminalLine } from '../output/terminal-line.js'
 import { GUESSABLE } from './clients.js'
 import type { SyncReport } from './sync.js'
 
@@ -16,7 +16,7 @@ export function syncLines(report: SyncReport, paint: Paint): readonly string[] {
         `  ${paint.warn('changed')}  ${id(client_id)} (${fields.map(id).join(', ')})`,
     ),
     ...removed.map((client) => `  ${paint.bad('gone')}     ${id(client)}`),
-    `${paint.bold(printable(report.out))} ${ENDINGS[state](report)}`,
+    `${paint.bold(terminalLine(report.out))} ${ENDINGS[state](report)}`,
   ]
 }
 
@@ -26,6 +26,6 @@ const ENDINGS: Readonly<Record<SyncReport['state'], (report: SyncReport) => stri
   differs: ({ clients }) => `differs: a sync would make it list ${count(clients)}`,
 }
 
-const id = (text: string): string => printable(text, 100)
+const id = (text: string): string => terminalLine(text, 100)
 
 const count = ({ length }: readonly unknown[]): string => (length === 1 ? '1 client' : `${length} clients`)

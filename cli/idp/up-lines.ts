@@ -1,5 +1,5 @@
 import type { Paint } from '../output/paint.js'
-import { printable } from '../output/printable.js'
+import { terminalLine } from '../output/terminal-line.js'
 import type { UpReport } from './up.js'
 
 /** The report as a person reads it. */
@@ -7,7 +7,7 @@ export function upLines(report: UpReport, paint: Paint): readonly string[] {
   const { state, url, upstream, daemon, previousUpstream = '' } = report
   return [
     `${paint.good(state)} ${paint.bold(url)} → ${upstream} ${paint.dim(`(${daemon})`)}`,
-    ...(state === 'moved' ? [`it led to ${printable(previousUpstream, 200)} before`] : []),
+    ...(state === 'moved' ? [`it led to ${terminalLine(previousUpstream, 200)} before`] : []),
     ...(state === 'renewed' ? ['it was registered already; its lease is renewed'] : []),
     `start your identity provider at ${upstream} if it is not running: this command does not`,
   ]

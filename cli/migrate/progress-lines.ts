@@ -1,6 +1,6 @@
 import type { Progress } from '../../lib/migrations/index.js'
 import type { Paint } from '../output/paint.js'
-import { printable } from '../output/printable.js'
+import { terminalLine } from '../output/terminal-line.js'
 
 const BETWEEN_REMINDERS_MS = 5_000
 
@@ -16,7 +16,7 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
         if (who === told && waitedMs - toldAt < BETWEEN_REMINDERS_MS) return []
         toldAt = waitedMs
         told = who
-        return [`${paint.warn('waiting')} for ${printable(holder)}, which is migrating this database`]
+        return [`${paint.warn('waiting')} for ${terminalLine(holder)}, which is migrating this database`]
       }
       case 'adopted':
         return [
@@ -32,7 +32,7 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
       case 'statement':
         return event.step === 'started' ? [paint.dim(`  ${event.number}/${event.of} ${event.summary}`)] : []
       case 'notice':
-        return [`  ${paint.warn(event.severity)}: ${printable(event.text)}`]
+        return [`  ${paint.warn(event.severity)}: ${terminalLine(event.text)}`]
       case 'done':
         return [paint.dim(`  done in ${event.ms} ms`)]
     }

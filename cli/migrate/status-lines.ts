@@ -1,6 +1,6 @@
 import type { VersionStatus } from '../../lib/migrations/index.js'
 import type { Paint } from '../output/paint.js'
-import { printable } from '../output/printable.js'
+import { terminalLine } from '../output/terminal-line.js'
 
 const DIED = 'its host died in the middle: run ashlar migrate up with the files that have it'
 
@@ -18,7 +18,7 @@ export function statusLines(versions: readonly VersionStatus[], paint: Paint): r
     }
     const since = appliedAt === undefined ? '' : paint.dim(` ${appliedAt.toISOString()}`)
     const reason = error ?? (state === 'dirty' ? DIED : '')
-    const why = reason === '' ? '' : ` ${printable(reason.replace(/^migrations: /, ''))}`
+    const why = reason === '' ? '' : ` ${terminalLine(reason.replace(/^migrations: /, ''))}`
     const adopted = isChecked ? '' : paint.dim(' (by another tool)')
     return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${why}`
   })

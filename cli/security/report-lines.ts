@@ -1,6 +1,6 @@
 import type { SecurityReport } from '../../lib/testing/index.js'
 import type { Paint } from '../output/paint.js'
-import { printable } from '../output/printable.js'
+import { terminalLine } from '../output/terminal-line.js'
 
 /** A report for people: findings by method, then what was left out, then the sum. */
 export function reportLines(
@@ -11,10 +11,10 @@ export function reportLines(
   return [
     ...findings.flatMap(({ check, method, transport, text }) => [
       `${paint.bad(check)} ${method === '' ? 'the service' : method}${transport === '' ? '' : ` (${transport})`}`,
-      `  ${printable(text, 1_000)}`,
+      `  ${terminalLine(text, 1_000)}`,
     ]),
     ...notChecked.map(
-      ({ method, reason }) => `${paint.warn('not checked')} ${method}: ${printable(reason, 1_000)}`,
+      ({ method, reason }) => `${paint.warn('not checked')} ${method}: ${terminalLine(reason, 1_000)}`,
     ),
     passed ? `${paint.good('passed')}: ${sum}` : `${paint.bad(`${findings.length} finding(s)`)}: ${sum}`,
   ]

@@ -2,7 +2,7 @@ import { Command } from '@oclif/core'
 import { EXIT_CODES, type Exit } from '../errors/exit-codes.js'
 import { Failure } from '../errors/failure.js'
 import { type Paint, paintFor } from '../output/paint.js'
-import { printable } from '../output/printable.js'
+import { terminalLine } from '../output/terminal-line.js'
 
 /**
  * What every command is: `run()` parses its flags, calls one function, prints with `say` and `note`, and returns what
@@ -21,7 +21,7 @@ export abstract class Verb extends Command {
   /** Prints on stderr what a person should know beside the result, with or without `--json`. */
   protected note(lines: readonly string[]): void {
     const { warn } = paintFor(process.stderr)
-    for (const line of lines) process.stderr.write(`${warn('note:')} ${printable(line)}\n`)
+    for (const line of lines) process.stderr.write(`${warn('note:')} ${terminalLine(line)}\n`)
   }
 
   protected endWith(exit: Exit): void {
@@ -36,7 +36,7 @@ export abstract class Verb extends Command {
   protected override catch(error: Error): Promise<never> {
     if (this.jsonEnabled()) {
       const exit = error instanceof Failure ? error.exit : 'oclif' in error ? 'input' : 'bug'
-      this.logJson({ error: { message: printable(error.message), exit: EXIT_CODES[exit] } })
+      this.logJson({ error: { message: terminalLine(error.message), exit: EXIT_CODES[exit] } })
     }
     return Promise.reject(error)
   }

@@ -16,7 +16,7 @@ import { addVary, type Answer, NOSNIFF, send } from './http/respond.js'
 import type { Match } from './routing/routes.js'
 import { framingOf, sendStream } from './streaming.js'
 import { type Content, toContent, toRequest } from './transcode.js'
-import { type IgnoredPath, sortMask } from './transcoding/update-mask.js'
+import { type IgnoredPath, sortMask } from './transcoding/update-mask-spelling.js'
 
 /** What every call of a gateway shares. */
 export interface CallSetup {

@@ -2,7 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
 import type { CorsOptions } from './http/cors.js'
 import type { ReadinessResult } from './http/probes.js'
-import type { UpdateMaskMode } from './transcoding/update-mask.js'
+import type { UpdateMaskMode } from './transcoding/update-mask-spelling.js'
 
 /** Where the gateway reports what nobody else would hear of. */
 export interface GatewayLogger {

@@ -1,10 +1,12 @@
-/** At most three of `names` that a misspelt `name` was probably meant to be, nearest first. */
+import { editDistance } from './edit-distance.js'
+
+/** At most three of `names` that a misspelt `name` was probably meant to be, nearest first. Case, `-` and `_` count for nothing. */
 export const nearestNames = (name: string, names: Iterable<string>): readonly string[] => {
-  const wanted = name.slice(0, MAX_COMPARED).toLowerCase()
+  const wanted = lettersOf(name)
   const tolerance = wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))
   const near: (readonly [candidate: string, distance: number])[] = []
   for (const candidate of names) {
-    const distance = editDistance(wanted, candidate.slice(0, MAX_COMPARED).toLowerCase())
+    const distance = editDistance(wanted, lettersOf(candidate))
     if (distance <= tolerance) near.push([candidate, distance])
   }
   near.sort(([a, distanceA], [b, distanceB]) => distanceA - distanceB || (a < b ? -1 : 1))
@@ -25,15 +27,4 @@ export const didYouMean = (name: string, names: Iterable<string>): string => {
 const MAX_COMPARED = 64
 const MAX_LISTED = 20
 
-const editDistance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
-}
+const lettersOf = (name: string): string => name.slice(0, MAX_COMPARED).toLowerCase().replaceAll(/[-_]/g, '')

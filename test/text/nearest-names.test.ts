@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { TILE_KEYS } from '../../cli/idp/routes/route.js'
 import { didYouMean, nearestNames } from '../../lib/text/nearest-names.js'
 
 const NAMES = ['display_name', 'size', 'state', 'create_time', 'update_time', 'etag']
@@ -10,7 +11,7 @@ describe('nearestNames', () => {
     ['sise', 'size'],
     ['stze', 'size', 'state'],
     ['STATE', 'state'],
-    ['created_time', 'create_time', 'update_time'],
+    ['created_time', 'create_time'],
     ['color'],
     ['__proto__'],
     ['x'.repeat(4000)],
@@ -18,6 +19,33 @@ describe('nearestNames', () => {
   for (const [name, ...nearest] of cases) {
     it(name.slice(0, 20), () => expect(nearestNames(name, NAMES)).to.deep.equal(nearest))
   }
+})
+
+/** What people type on a command line or in a file, and what they mean. */
+const TYPED: readonly (readonly [string, readonly string[], string | undefined])[] = [
+  ['display_name', TILE_KEYS, 'displayName'],
+  ['displayname', TILE_KEYS, 'displayName'],
+  ['DISPLAY-NAME', TILE_KEYS, 'displayName'],
+  ['iconUrl', TILE_KEYS, 'iconURL'],
+  ['launch_url', TILE_KEYS, 'launchURL'],
+  ['lanuchURL', TILE_KEYS, 'launchURL'],
+  ['descripton', TILE_KEYS, 'description'],
+  ['colour', TILE_KEYS, undefined],
+  ['', TILE_KEYS, undefined],
+  ['hots', ['host', 'path'], 'host'],
+  ['shel', ['Config', 'Service', 'Shell'], 'Shell'],
+  ['ab', ['ba'], 'ba'],
+  ['x', ['y'], 'y'],
+  ['x', [], undefined],
+  ['host', ['hose', 'host'], 'host'],
+  ['a'.repeat(100_000), ['a'.repeat(100_000)], 'a'.repeat(100_000)],
+]
+
+describe('the first of nearestNames', () => {
+  for (const [word, candidates, meant] of TYPED)
+    it(`takes "${word.slice(0, 20)}" for ${meant?.slice(0, 20) ?? 'nothing known'}`, () => {
+      expect(nearestNames(word, candidates)[0]).to.equal(meant)
+    })
 })
 
 describe('didYouMean', () => {

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { Failure } from '../../errors/failure.js'
-import { printable } from '../../output/printable.js'
+import { terminalLine } from '../../output/terminal-line.js'
 import { type DaemonAddress, showAddress } from './daemon-address.js'
 
 /** An answer of the daemon, read to its end. */
@@ -36,12 +36,13 @@ export async function callDaemon(
       throw new Failure('daemon', `${daemon} may not be called: check who owns the socket`)
     if (code.startsWith('HPE_') || code === 'ECONNRESET' || code === 'EPIPE')
       throw new Failure('daemon', `${daemon} does not speak HTTP (${code}): ${advice}`, { cause: error })
-    throw new Failure('daemon', `${daemon} cannot be called: ${printable(message)}`, { cause: error })
+    throw new Failure('daemon', `${daemon} cannot be called: ${terminalLine(message)}`, { cause: error })
   }
 }
 
 /** What a call that was refused says: the daemon's own words, made fit for a terminal. */
-export const refusal = ({ status, body }: DaemonAnswer): string => printable(body, 200) || `status ${status}`
+export const refusal = ({ status, body }: DaemonAnswer): string =>
+  terminalLine(body, 200) || `status ${status}`
 
 function exchange(
   address: DaemonAddress,

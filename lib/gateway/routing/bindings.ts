@@ -7,7 +7,7 @@ import { parsePathTemplate, type PathTemplate, type Variable } from './path-temp
 import type { Bound } from '../transcoding/query-binding.js'
 import { type ReadMask, readMaskOf } from '../transcoding/read-mask.js'
 import { RouteTable } from './routes.js'
-import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask.js'
+import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask-spelling.js'
 
 /** One HTTP spelling of a method: everything that is known before a request comes. */
 export interface Binding {

@@ -20,7 +20,7 @@ export function findField(desc: DescMessage, path: string): FieldPath | undefine
   const parents: (DescField & { readonly message: DescMessage })[] = []
   let inside = desc
   for (const [index, name] of names.entries()) {
-    const field = fieldNamed(inside, name)
+    const field = fieldByEitherName(inside, name)
     if (field === undefined) return undefined
     if (index === names.length - 1) return { name: spell([...parents, field]), parents, field }
     if (field.fieldKind !== 'message' || hasSpecialJson(field.message)) return undefined
@@ -35,7 +35,7 @@ export const holderOf = ({ parents }: FieldPath, root: Message): Message =>
   parents.reduce(ensureMessage, root)
 
 /** A field by its proto or its JSON name. */
-export const fieldNamed = (desc: DescMessage, name: string): DescField | undefined =>
+export const fieldByEitherName = (desc: DescMessage, name: string): DescField | undefined =>
   desc.fields.find((field) => field.name === name) ?? desc.fields.find((field) => field.jsonName === name)
 
 const spell = (fields: readonly DescField[]): string => fields.map(({ name }) => name).join('.')

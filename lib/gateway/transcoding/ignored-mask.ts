@@ -1,4 +1,4 @@
-import type { IgnoredPath } from './update-mask.js'
+import type { IgnoredPath } from './update-mask-spelling.js'
 
 /** Bytes of the header, at most. */
 const MAX_BYTES = 512

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
 import type { FieldMask } from '@bufbuild/protobuf/wkt'
-import { fieldNamed } from './field-path.js'
+import { fieldByEitherName } from './field-path.js'
 import { getField } from '../json/local-field.js'
 
 /** What a request's `read_mask` speaks of (AIP-157): the response, or each of its items. */
@@ -45,7 +45,8 @@ function pathsOf(field: DescField): ReadMask['paths'] | undefined {
 /** The one repeated message beside a page token at most: what a list answers. */
 function itemsOf(output: DescMessage): DescField | undefined {
   const lists = output.fields.filter((field) => field.fieldKind === 'list' && field.listKind === 'message')
-  const isList = lists.length === output.fields.length || fieldNamed(output, 'next_page_token') !== undefined
+  const isList =
+    lists.length === output.fields.length || fieldByEitherName(output, 'next_page_token') !== undefined
   return lists.length === 1 && isList ? lists[0] : undefined
 }
 
@@ -66,7 +67,8 @@ function add(path: string, root: Growing, message: DescMessage): void {
     const dot: number = inside === 'keys' ? -1 : rest.indexOf('.')
     const name: string = dot < 0 ? rest : rest.slice(0, dot)
     rest = dot < 0 ? '' : rest.slice(dot + 1)
-    const field: DescField | undefined = typeof inside === 'object' ? fieldNamed(inside, name) : undefined
+    const field: DescField | undefined =
+      typeof inside === 'object' ? fieldByEitherName(inside, name) : undefined
     const key = field?.jsonName ?? name
     const known = tree.get(key)
     if (known === undefined && tree.has(key)) return

@@ -3,7 +3,7 @@ import type { DescMethod } from '@bufbuild/protobuf'
 import type { UpdateWidgetRequest } from '../../../examples/widgets/gen/widgets_pb.js'
 import type { UpdateSpecimenRequest } from '../../support/gen/specimens_pb.js'
 import { json, type Running, startGateway } from '../start-gateway.js'
-import type { UpdateMaskMode } from '../../../lib/gateway/transcoding/update-mask.js'
+import type { UpdateMaskMode } from '../../../lib/gateway/transcoding/update-mask-spelling.js'
 
 interface Outcome {
   readonly status: number

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { printable } from '../../../cli/output/printable.js'
+import { terminalLine } from '../../../cli/output/terminal-line.js'
 
 const CASES: readonly (readonly [string, string, string])[] = [
   ['plain words', 'an app', 'an app'],
@@ -11,13 +11,13 @@ const CASES: readonly (readonly [string, string, string])[] = [
   ['other scripts', 'Über 語', 'Über 語'],
 ]
 
-describe('printable', () => {
+describe('terminalLine', () => {
   for (const [name, text, line] of CASES)
     it(`prints ${name} on one harmless line`, () => {
-      expect(printable(text)).to.equal(line)
+      expect(terminalLine(text)).to.equal(line)
     })
 
   it('cuts what is longer than a line may be', () => {
-    expect(printable('x'.repeat(1_000), 10)).to.equal(`${'x'.repeat(9)}…`)
+    expect(terminalLine('x'.repeat(1_000), 10)).to.equal(`${'x'.repeat(9)}…`)
   })
 })

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
-import { fieldNamed } from './field-path.js'
+import { fieldByEitherName } from './field-path.js'
 import { hasSpecialJson } from '../json/any.js'
 import type { Local } from '../json/local-field.js'
 import { printable } from '../../text/printable.js'
@@ -88,7 +88,7 @@ function protoPathOf(resource: DescMessage, path: string): string | undefined {
       inside = undefined
       continue
     }
-    const field: DescField | undefined = fieldNamed(inside, step)
+    const field: DescField | undefined = fieldByEitherName(inside, step)
     if (field === undefined) return undefined
     names.push(field.name)
     inside = field.fieldKind === 'map' ? 'keys' : field.fieldKind === 'message' ? field.message : undefined

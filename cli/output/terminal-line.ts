@@ -1,5 +1,5 @@
 /** `text` on one line of at most `longest` characters, without anything a terminal would obey: it may come from a stranger. */
-export function printable(text: string, longest = 500): string {
+export function terminalLine(text: string, longest = 500): string {
   const line = text
     .replaceAll(/\s+/gu, ' ')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')
