@@ -11,6 +11,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/errors.ts', own: [] },
   { from: 'lib/bounded-cache.ts', own: [] },
   { from: 'lib/context.ts', own: ['lib/errors.ts'] },
+  { from: 'lib/etag.ts', own: ['lib/errors.ts', 'lib/call.ts'] },
   { from: 'lib/call.ts', own: ['lib/errors.ts', 'lib/context.ts', 'lib/gen'] },
   { from: 'lib/error-details.ts', own: ['lib/errors.ts', 'lib/gen'] },
   { from: 'lib/gen', own: ['lib/gen'] },
@@ -32,7 +33,14 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   {
     from: 'lib/gateway',
     own: [
-      ...['lib/gateway', 'lib/errors.ts', 'lib/context.ts', 'lib/call.ts', 'lib/error-details.ts'],
+      ...[
+        'lib/gateway',
+        'lib/errors.ts',
+        'lib/context.ts',
+        'lib/call.ts',
+        'lib/etag.ts',
+        'lib/error-details.ts',
+      ],
       ...['lib/faults', 'lib/text', 'lib/resource', 'lib/gen'],
     ],
   },
@@ -43,7 +51,14 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   {
     from: 'lib/server',
     own: [
-      ...['lib/server', 'lib/errors.ts', 'lib/context.ts', 'lib/call.ts', 'lib/error-details.ts'],
+      ...[
+        'lib/server',
+        'lib/errors.ts',
+        'lib/context.ts',
+        'lib/call.ts',
+        'lib/etag.ts',
+        'lib/error-details.ts',
+      ],
       ...['lib/faults', 'lib/text', 'lib/gateway', 'lib/resource', 'lib/gen'],
       ...[
         'lib/persistence/contract/repository.ts',
@@ -83,7 +98,7 @@ const OWNERS: Readonly<
   '@bufbuild/protobuf': {
     in: [
       ...['lib/resource', 'lib/gateway', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
-      ...['lib/call.ts', 'lib/error-details.ts'],
+      ...['lib/call.ts', 'lib/etag.ts', 'lib/error-details.ts'],
     ],
     types: ['decorators', 'lib/nest'],
   },

@@ -7,7 +7,7 @@ import type { Caller, Incoming, RestOfRequest } from '../call.js'
 import type { Binding } from './routing/bindings.js'
 import { Body, checkLength, hasBody } from './http/body.js'
 import { awaitsContinue, sendContinue } from './http/continue.js'
-import { checkIfNoneMatch, etagHeader, isKnown as isKnownTag } from './http/conditional.js'
+import { checkIfNoneMatch, etagHeader, matchesWeakly } from '../etag.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { HttpError } from './http/http-error.js'
 import { ignoredMaskHeader } from './transcoding/ignored-mask.js'
@@ -145,7 +145,7 @@ function answerOf(
   ifNoneMatch: string | undefined,
 ): Answer {
   const tagged = etag === undefined ? {} : { etag }
-  if (isKnownTag(ifNoneMatch, etag)) return { status: 304, headers: tagged, body: undefined }
+  if (matchesWeakly(ifNoneMatch, etag)) return { status: 304, headers: tagged, body: undefined }
   return {
     status: 200,
     headers: { 'content-type': contentType, ...NOSNIFF, ...tagged },

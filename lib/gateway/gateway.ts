@@ -10,7 +10,7 @@ import { errorAnswer } from './http/error-body.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { runHandler } from './routing/handlers.js'
 import { HttpError } from './http/http-error.js'
-import { requestIdOf } from './http/request-id.js'
+import { requestIdFrom } from '../text/request-id.js'
 import { forwardedNames } from './http/metadata.js'
 import { GatewayMux } from './routing/mux.js'
 import { normalPath } from './routing/normal-path.js'
@@ -115,7 +115,7 @@ export class Gateway {
   /** Logs what is wrong with us; what is wrong with a request is the caller's to read, and one who left reads nothing. */
   #report(request: IncomingMessage, response: ServerResponse, caller: Caller, thrown: unknown): void {
     if (!response.headersSent && !response.hasHeader('x-request-id'))
-      response.setHeader('x-request-id', requestIdOf(request))
+      response.setHeader('x-request-id', requestIdFrom(request.headers['x-request-id']))
     if (thrown instanceof AshlarError || caller.isGone) return
     const fields = { requestId: response.getHeader('x-request-id'), error: errorForLog(thrown) }
     this.#options.logger?.error(fields, 'the gateway failed on a request')

@@ -21,8 +21,8 @@ export {
   type GatewayConfig,
   NoTimeout,
   type ResilienceConfig,
-  verifiedPrincipal,
 } from './config/config.js'
+export { verifiedPrincipal } from './config/verified-principal.js'
 export { type Definition, definitionOf } from './grpc/definition.js'
 export {
   type Implementation,

@@ -18,8 +18,25 @@ import type { UserInterceptor } from './chain/user-interceptor.js'
 
 type Registration = (server: Server) => void
 
+/** The method that sets a field: of the field's name, or in the singular where it takes the parts of one item. */
+type MethodOf<Field> = Field extends 'httpHandlers'
+  ? 'httpHandler'
+  : Field extends 'readinessChecks'
+    ? 'readinessCheck'
+    : Field
+
+/** What the method takes: the field, or the items of a list. */
+type Setter<Field extends keyof Config> = Field extends 'httpHandlers' | 'readinessChecks'
+  ? (...parts: never[]) => unknown
+  : NonNullable<Config[Field]> extends readonly (infer Item)[]
+    ? (...items: Item[]) => unknown
+    : (value: NonNullable<Config[Field]>) => unknown
+
+/** A field of `Config` without a method does not compile. */
+type Setters = { readonly [Field in keyof Config as MethodOf<Field>]-?: Setter<Field> }
+
 /** Builds a {@link Server}: from a `Config`, from one call per field of it, or from both. */
-export class ServerBuilder {
+export class ServerBuilder implements Setters {
   #config: Config
   readonly #registrations: Registration[] = []
 

@@ -11,7 +11,7 @@ import {
 } from '../../errors.js'
 import { expectContinue } from './continue.js'
 import { errorBody } from './error-body.js'
-import { requestIdOf } from './request-id.js'
+import { requestIdFrom } from '../../text/request-id.js'
 import { NOSNIFF } from './respond.js'
 
 export interface HttpServerOptions {
@@ -91,7 +91,7 @@ function answer(
 ): void {
   const body = errorBody(error)
   const own = {
-    'x-request-id': requestIdOf(request),
+    'x-request-id': requestIdFrom(request.headers['x-request-id']),
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   }

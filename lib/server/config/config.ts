@@ -1,22 +1,21 @@
 import type { Authenticator } from '../authn/authenticator.js'
 import { devPrincipal } from '../authn/dev-principal.js'
-import { type Authorizer, devAuthorizer } from '../authz/authorizer.js'
+import type { Authorizer } from '../authz/authorizer.js'
+import { CONFIG_FIELDS, resolved } from './fields.js'
+import { verifiedPrincipal } from './verified-principal.js'
 import { unknownNames } from './config-names.js'
-import { ANONYMOUS } from '../../context.js'
 import { DeclarationError } from '../../errors.js'
 import type { GatewayOptions } from '../../gateway/gateway.js'
 import type { CircuitBreaker } from '../interceptors/circuit-breaker.js'
 import type { HTTPHandler } from './http-handler.js'
 import type { PrincipalFunc } from '../interceptors/authorization.js'
 import type { Identity } from '../interceptors/rate-limit.js'
-import { type LimitsConfig, limitProblems, type ResolvedLimits, resolveLimits } from './limits.js'
-import { jsonLogger, type Logger } from '../observability/logger.js'
+import { type LimitsConfig, limitProblems, type ResolvedLimits } from './limits.js'
+import type { Logger } from '../observability/logger.js'
 import type { RateLimiter } from '../rate-limit/rate-limiter.js'
 import type { ReadinessCheck } from '../lifecycle/readiness.js'
 import type { Rule } from '../authz/rules.js'
 import type { DeduplicationStore } from '../deduplication/deduplication-store.js'
-import { MemoryDeduplicationStore } from '../deduplication/memory-deduplication-store.js'
-import { MemoryOperationStore } from '../operations/memory-operation-store.js'
 import type { OperationStore } from '../operations/operation-store.js'
 import { type TlsConfig, tlsProblems } from './tls.js'
 import type { UserInterceptor } from '../chain/user-interceptor.js'
@@ -26,8 +25,6 @@ export const DefaultGRPCAddr = ':9090'
 
 /** As a timeout: none. */
 export const NoTimeout = Number.POSITIVE_INFINITY
-
-const DEFAULT_REQUEST_TIMEOUT_MS = 30_000
 
 /** A platform kills what takes longer to end than it allows for, an hour at the very most. */
 const LONGEST_DELAY_MS = 3_600_000
@@ -135,49 +132,14 @@ export interface ResolvedResilience {
 export const resolveConfig = (config: Config): ResolvedConfig => {
   const problems = [...unknownNames(config), ...problemsOf(config)]
   if (problems.length > 0) throw new DeclarationError('server configuration', problems)
-  const { authenticator, resilience = {} } = config
-  return {
-    grpcAddr: config.grpcAddr ?? '',
-    httpAddr: config.httpAddr ?? '',
-    rules: config.rules ?? [],
-    authorizer: config.authorizer ?? devAuthorizer(),
-    principalFunc: config.principalFunc ?? verifiedPrincipal,
-    authenticator,
-    interceptors: config.interceptors ?? [],
-    httpHandlers: config.httpHandlers ?? [],
-    deduplicationStore: config.deduplicationStore ?? new MemoryDeduplicationStore(),
-    lroStore: config.lroStore ?? new MemoryOperationStore(),
-    logger: config.logger ?? jsonLogger(),
-    readinessChecks: config.readinessChecks ?? [],
-    resilience: {
-      requestTimeoutMs: orDefault(resilience.requestTimeoutMs),
-      perMethodTimeoutMs: new Map(
-        Object.entries(resilience.perMethodTimeoutMs ?? {}).map(([method, ms]) => [method, orDefault(ms)]),
-      ),
-      rateLimiter: resilience.rateLimiter,
-      circuitBreaker: resilience.circuitBreaker,
-    },
-    gateway: config.gateway ?? {},
-    tls: config.tls,
-    httpTls: config.httpTls === 'none' ? undefined : (config.httpTls ?? config.tls),
-    limits: resolveLimits(config.limits ?? {}),
-    shutdownDelayMs: config.shutdownDelayMs ?? 0,
-    reflection: config.reflection ?? false,
-    allowDevelopment: config.allowDevelopment ?? false,
-  }
+  return resolved(CONFIG_FIELDS, config)
 }
-
-/** The verified-principal reader: whoever the authenticator verified, else nobody. */
-export const verifiedPrincipal: PrincipalFunc = ({ verified }) => verified ?? ANONYMOUS
 
 /** By what callers can be known. */
 export const identityOf = ({ principalFunc, authenticator }: ResolvedConfig): Identity => {
   if (principalFunc === verifiedPrincipal) return authenticator === undefined ? 'nothing' : 'bearer'
   return principalFunc === devPrincipal && authenticator === undefined ? 'headers' : 'function'
 }
-
-const orDefault = (ms: number | undefined): number =>
-  ms === undefined || ms === 0 ? DEFAULT_REQUEST_TIMEOUT_MS : ms
 
 const problemsOf = ({
   grpcAddr = '',

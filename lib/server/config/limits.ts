@@ -28,7 +28,8 @@ export interface LimitsConfig {
 
 export type ResolvedLimits = Required<LimitsConfig>
 
-const DEFAULTS: ResolvedLimits = {
+/** Every field of `LimitsConfig`, once. */
+export const LIMIT_DEFAULTS: ResolvedLimits = {
   maxMessageBytes: 4 * 1024 * 1024,
   maxConcurrentStreams: 1_000,
   grpcKeepaliveMs: 60_000,
@@ -48,13 +49,13 @@ const LARGEST_BOUND = 2 ** 31 - 1
 
 export const resolveLimits = (limits: LimitsConfig): ResolvedLimits => {
   const given = Object.entries(limits).filter(([, value]) => value !== undefined)
-  return { ...DEFAULTS, ...Object.fromEntries(given) }
+  return { ...LIMIT_DEFAULTS, ...Object.fromEntries(given) }
 }
 
 /** What is wrong with them, each said in words. */
 export const limitProblems = (limits: LimitsConfig): string[] =>
   Object.entries(limits).flatMap(([name, value]: [string, number | undefined]) => {
-    if (!(name in DEFAULTS)) return [misspelt(name, '`limits`', Object.keys(DEFAULTS))]
+    if (!(name in LIMIT_DEFAULTS)) return [misspelt(name, '`limits`', Object.keys(LIMIT_DEFAULTS))]
     if (value === undefined || (value === Number.POSITIVE_INFINITY && !BOUNDED.includes(name as never)))
       return []
     if (Number.isInteger(value) && value > 0 && value <= LARGEST_BOUND) return []

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { Metadata as GrpcMetadata, Server, type ServerOptions } from '@grpc/grpc-js'
 import { timeoutMs } from '../../gateway/http/grpc-timeout.js'
-import { acceptableRequestId } from '../../text/request-id.js'
+import { requestIdFrom } from '../../text/request-id.js'
 import { Arrival } from './arrival.js'
 import { statusOf } from './unary.js'
 
@@ -84,14 +83,13 @@ const backstopOf = (ms: number): string | undefined => {
 
 const refuse = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, error: unknown): void => {
   const { code, details } = statusOf(error, new GrpcMetadata())
-  const given = headers['x-request-id']
   stream.respond(
     {
       ':status': 200,
       'content-type': 'application/grpc+proto',
       'grpc-status': code,
       'grpc-message': encodeURI(details),
-      'x-request-id': acceptableRequestId(typeof given === 'string' ? given : undefined) ?? randomUUID(),
+      'x-request-id': requestIdFrom(headers['x-request-id']),
     },
     { endStream: true },
   )

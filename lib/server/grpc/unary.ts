@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { create, type DescMethod, fromBinary, type Message } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata, ServerInterceptingCall, status } from '@grpc/grpc-js'
 import { AshlarError, CODES, Internal, InvalidArgument, Unimplemented } from '../../errors.js'
@@ -7,7 +6,7 @@ import type { Dispatcher } from '../../call.js'
 import { type Arrival, cutRequest } from './arrival.js'
 import { GrpcIncoming } from './incoming.js'
 import { fromGrpc, toGrpc } from './metadata.js'
-import { acceptableRequestId } from '../../text/request-id.js'
+import { requestIdFrom } from '../../text/request-id.js'
 
 export type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 export type Listener = Parameters<NextCall['start']>[0]
@@ -128,7 +127,7 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
     this.#ended = true
     const [given] = this.#metadata?.get('x-request-id') ?? []
     const headers = new GrpcMetadata()
-    headers.set('x-request-id', acceptableRequestId(given?.toString()) ?? randomUUID())
+    headers.set('x-request-id', requestIdFrom(given?.toString()))
     this.#call.sendMetadata(headers)
     this.#call.sendStatus(statusOf(error, new GrpcMetadata()))
   }

@@ -3,7 +3,7 @@ import { Unavailable } from '../../errors.js'
 import { errorAnswer } from '../../gateway/http/error-body.js'
 import type { Gateway } from '../../gateway/gateway.js'
 import { send } from '../../gateway/http/respond.js'
-import { identified } from './request-id.js'
+import { identified } from './identified.js'
 import type { Listener } from '../lifecycle/shutdown.js'
 
 /** The gateway as a listener: of `node:http`, or of Express, Fastify or Nest, which it hands on to what it has no route for. */

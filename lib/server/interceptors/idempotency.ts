@@ -42,7 +42,7 @@ export const idempotency = (
   return (next, { method }) => {
     if (method.isStreaming) return next
     return (call) => {
-      const requestId = requestIdOf(call)
+      const requestId = retryIdOf(call)
       return requestId === undefined ? next(call) : once(requestId, call, next)
     }
   }
@@ -129,7 +129,7 @@ const assertSame = (known: string, fingerprint: string): void => {
 }
 
 /** Undefined when the call is not to be deduplicated: it reads, streams, validates only, or nobody makes it. */
-const requestIdOf = (call: Call & Needs): string | undefined => {
+const retryIdOf = (call: Call & Needs): string | undefined => {
   const { method, request, rule, validateOnly, principal, metadata } = call
   if (request === undefined || validateOnly || READING.has(rule.verb)) return undefined
   const header = metadata.get('idempotency-key') ?? ''

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { acceptableRequestId } from '../../text/request-id.js'
+import { requestIdFrom } from '../../text/request-id.js'
 import { Deadline } from '../chain/deadline.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
@@ -32,7 +31,7 @@ export const requestId =
     }
     return (call) => {
       const { caller, deadline = Number.POSITIVE_INFINITY } = call.incoming
-      const requestId = acceptableRequestId(call.metadata.get('x-request-id')) ?? randomUUID()
+      const requestId = requestIdFrom(call.metadata.get('x-request-id'))
       call.headers.set('x-request-id', requestId)
       const at = isStreaming ? deadline : Math.min(deadline, Date.now() + timeoutMs)
       const time = new Deadline(

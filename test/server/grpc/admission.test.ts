@@ -1,6 +1,7 @@
 import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { NoTimeout, verifiedPrincipal } from '../../../lib/server/config/config.js'
+import { NoTimeout } from '../../../lib/server/config/config.js'
+import { verifiedPrincipal } from '../../../lib/server/config/verified-principal.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
 import type { ServerCall } from '../../../lib/call.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'

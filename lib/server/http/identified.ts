@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
-import { acceptableRequestId } from '../../text/request-id.js'
+import { requestIdFrom } from '../../text/request-id.js'
 
 /**
  * The listener, with a request id on every answer: of probes and of mounted handlers, which find it in the header of their
@@ -9,8 +8,7 @@ import { acceptableRequestId } from '../../text/request-id.js'
 export const identified =
   (listener: RequestListener): RequestListener =>
   (request, response) => {
-    const given = response.getHeader('x-request-id') ?? request.headers['x-request-id']
-    const id = acceptableRequestId(typeof given === 'string' ? given : undefined) ?? randomUUID()
+    const id = requestIdFrom(response.getHeader('x-request-id') ?? request.headers['x-request-id'])
     request.headers['x-request-id'] = id
     if (!response.headersSent) response.setHeader('x-request-id', id)
     listener(request, response)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { etagHeader, isKnown } from '../../../lib/gateway/http/conditional.js'
-import { json, type Running, startGateway } from '../start-gateway.js'
+import { etagHeader, matchesWeakly } from '../lib/etag.js'
+import { json, type Running, startGateway } from './gateway/start-gateway.js'
 
 describe('etagHeader', () => {
   for (const [etag, header, rule] of [
@@ -20,7 +20,7 @@ describe('etagHeader', () => {
     })
 })
 
-describe('isKnown', () => {
+describe('matchesWeakly', () => {
   for (const [given, etag, isSame, rule] of [
     ['"a"', '"a"', true, 'RFC 9110 13.1.2'],
     ['"b"', '"a"', false, 'RFC 9110 13.1.2'],
@@ -37,7 +37,7 @@ describe('isKnown', () => {
     [undefined, '"a"', false, 'not asked'],
   ] as const)
     it(`${JSON.stringify(given)} ${isSame ? 'knows' : 'does not know'} ${etag ?? 'nothing'} (${rule})`, () => {
-      expect(isKnown(given, etag)).to.equal(isSame)
+      expect(matchesWeakly(given, etag)).to.equal(isSame)
     })
 })
 

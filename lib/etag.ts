@@ -1,0 +1,79 @@
+import type { IfMatch } from './call.js'
+import { InvalidArgument } from './errors.js'
+
+/** Entity tags (RFC 9110): the one place that reads, writes and compares them. */
+
+const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
+const QUOTED = /^(?:W\/)?"[\x21\x23-\x7e]*"$/
+const OPAQUE = /^[\x21\x23-\x7e]+$/
+
+/** Entity tags of one condition. */
+const MAX_ETAGS = 100
+
+/** What no entity has: the etag of a condition that names nothing. */
+export const NO_ETAG = ''
+
+/**
+ * Reads an `If-Match` value (RFC 9110 sections 5.6.1 and 13.1.1): quoted etags and `*`. Empty elements of the list are skipped,
+ * and so are weak etags, which never match strongly: what is left of them, or of an empty value, matches nothing. A bare word,
+ * as gRPC clients and resources carry it, is an etag too.
+ * @param field - what an error names.
+ * @throws InvalidArgument when the value is none of these.
+ */
+export const parseIfMatch = (value: string, field: string): IfMatch => {
+  const text = value.trim()
+  if (text === '*') return { any: true, etags: [] }
+  if (!/[",\s]/.test(text) && text !== '') return { any: false, etags: [text] }
+  const etags = new Set<string>()
+  let count = 0
+  for (let at = 0; at < text.length; at = ELEMENT.lastIndex) {
+    ELEMENT.lastIndex = at
+    const [element, weak, opaque] = ELEMENT.exec(text) ?? []
+    if (element === undefined) throw new InvalidArgument(field, 'is not a list of quoted etags')
+    if (opaque === undefined) continue
+    count++
+    if (weak === undefined) etags.add(opaque)
+  }
+  if (count > MAX_ETAGS) throw new InvalidArgument(field, `has ${count} etags: name at most ${MAX_ETAGS}`)
+  return { any: false, etags: [...etags] }
+}
+
+/** The etag that a resource inside of a request carries, as a repository takes it; undefined when any will do. */
+export const etagOfResource = (value: string, field: string): string | undefined => {
+  if (value === '') return undefined
+  const { any, etags } = parseIfMatch(value, field)
+  const [etag = NO_ETAG, another] = etags
+  if (another !== undefined) throw new InvalidArgument(field, 'names several etags: a resource has one')
+  return any ? undefined : etag
+}
+
+/** Whether two conditions ask for the same. */
+export const sameIfMatch = (a: IfMatch, b: IfMatch): boolean =>
+  a.any === b.any && a.etags.length === b.etags.length && a.etags.every((etag) => b.etags.includes(etag))
+
+/** One element of the list, empty or not, with the comma behind it. */
+const ELEMENT = /[\t ]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[\t ]*)?(?:,|$)/y
+
+/** An etag as the header wants it (RFC 9110 section 8.8.3); undefined for one that cannot be said there. */
+export function etagHeader(etag: string | undefined): string | undefined {
+  if (etag === undefined) return undefined
+  if (QUOTED.test(etag)) return etag
+  return OPAQUE.test(etag) ? `"${etag}"` : undefined
+}
+
+/** @throws InvalidArgument for an If-None-Match of more etags than anybody keeps. */
+export function checkIfNoneMatch(ifNoneMatch: string | undefined): void {
+  const count = ifNoneMatch?.match(TAG)?.length ?? 0
+  if (count > MAX_ETAGS)
+    throw new InvalidArgument('', `If-None-Match has ${count} etags: name at most ${MAX_ETAGS}`)
+}
+
+/** Whether an If-None-Match names the etag, by weak comparison (RFC 9110 section 13.1.2). */
+export function matchesWeakly(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
+  if (ifNoneMatch === undefined || etag === undefined) return false
+  if (ifNoneMatch.trim() === '*') return true
+  const tags = ifNoneMatch.match(TAG) ?? []
+  return tags.some((tag) => opaque(tag) === opaque(etag)) || `"${ifNoneMatch.trim()}"` === opaque(etag)
+}
+
+const opaque = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag)

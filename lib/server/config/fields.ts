@@ -1,0 +1,93 @@
+import { devAuthorizer } from '../authz/authorizer.js'
+import { MemoryDeduplicationStore } from '../deduplication/memory-deduplication-store.js'
+import { jsonLogger } from '../observability/logger.js'
+import { MemoryOperationStore } from '../operations/memory-operation-store.js'
+import type { Config, ResilienceConfig, ResolvedConfig, ResolvedResilience } from './config.js'
+import { resolveLimits } from './limits.js'
+import { verifiedPrincipal } from './verified-principal.js'
+
+/** One field of a configuration. */
+interface ConfigField<Given, Resolved> {
+  /** The default, as the table in docs/server.md has it. */
+  readonly documented: string
+  /** What the server works with: the field, or its default. */
+  readonly resolve: (given: Given) => Resolved
+}
+
+type Fields<Given, Resolved extends Record<keyof Given, unknown>> = {
+  readonly [F in keyof Required<Given>]: ConfigField<Given, Resolved[F]>
+}
+
+const DEFAULT_REQUEST_TIMEOUT_MS = 30_000
+
+const orDefault = (ms: number | undefined): number =>
+  ms === undefined || ms === 0 ? DEFAULT_REQUEST_TIMEOUT_MS : ms
+
+/** Every field of `ResilienceConfig`, once. */
+export const RESILIENCE_FIELDS: Fields<ResilienceConfig, ResolvedResilience> = {
+  requestTimeoutMs: {
+    documented: DEFAULT_REQUEST_TIMEOUT_MS.toLocaleString('en'),
+    resolve: ({ requestTimeoutMs }) => orDefault(requestTimeoutMs),
+  },
+  perMethodTimeoutMs: {
+    documented: 'none',
+    resolve: ({ perMethodTimeoutMs = {} }) =>
+      new Map(Object.entries(perMethodTimeoutMs).map(([method, ms]) => [method, orDefault(ms)])),
+  },
+  rateLimiter: { documented: 'none', resolve: ({ rateLimiter }) => rateLimiter },
+  circuitBreaker: { documented: 'none', resolve: ({ circuitBreaker }) => circuitBreaker },
+}
+
+/** Every field of `Config`, once: names, defaults and what the documentation says of them come from here. */
+export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
+  grpcAddr: { documented: 'required', resolve: ({ grpcAddr = '' }) => grpcAddr },
+  httpAddr: { documented: 'no gateway', resolve: ({ httpAddr = '' }) => httpAddr },
+  rules: { documented: 'none', resolve: ({ rules = [] }) => rules },
+  authorizer: {
+    documented: 'denies everything',
+    resolve: ({ authorizer = devAuthorizer() }) => authorizer,
+  },
+  principalFunc: {
+    documented: 'the verified principal, else nobody',
+    resolve: ({ principalFunc = verifiedPrincipal }) => principalFunc,
+  },
+  authenticator: { documented: 'none', resolve: ({ authenticator }) => authenticator },
+  interceptors: { documented: 'none', resolve: ({ interceptors = [] }) => interceptors },
+  httpHandlers: { documented: 'none', resolve: ({ httpHandlers = [] }) => httpHandlers },
+  deduplicationStore: {
+    documented: 'in memory, 10 minutes',
+    resolve: ({ deduplicationStore = new MemoryDeduplicationStore() }) => deduplicationStore,
+  },
+  lroStore: {
+    documented: 'in memory, 1 hour',
+    resolve: ({ lroStore = new MemoryOperationStore() }) => lroStore,
+  },
+  logger: { documented: 'JSON lines on stderr', resolve: ({ logger = jsonLogger() }) => logger },
+  readinessChecks: {
+    documented: 'none, always ready',
+    resolve: ({ readinessChecks = [] }) => readinessChecks,
+  },
+  resilience: {
+    documented: '',
+    resolve: ({ resilience = {} }) => resolved(RESILIENCE_FIELDS, resilience),
+  },
+  gateway: { documented: 'see [Gateway](gateway.md)', resolve: ({ gateway = {} }) => gateway },
+  tls: { documented: 'none, in the clear', resolve: ({ tls }) => tls },
+  httpTls: {
+    documented: 'that of `tls`',
+    resolve: ({ tls, httpTls = tls }) => (httpTls === 'none' ? undefined : httpTls),
+  },
+  limits: { documented: 'see [below](#limits)', resolve: ({ limits = {} }) => resolveLimits(limits) },
+  shutdownDelayMs: { documented: '0', resolve: ({ shutdownDelayMs = 0 }) => shutdownDelayMs },
+  reflection: { documented: 'false', resolve: ({ reflection = false }) => reflection },
+  allowDevelopment: { documented: 'false', resolve: ({ allowDevelopment = false }) => allowDevelopment },
+}
+
+/** Every field, given or by default. */
+export const resolved = <Given, Resolved extends Record<keyof Given, unknown>>(
+  fields: Fields<Given, Resolved>,
+  given: Given,
+): Resolved =>
+  Object.fromEntries(
+    Object.entries<ConfigField<Given, unknown>>(fields).map(([name, { resolve }]) => [name, resolve(given)]),
+  ) as Resolved

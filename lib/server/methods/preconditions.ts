@@ -1,0 +1,53 @@
+import type { RequestContext } from '../../context.js'
+import { ErrPreconditionFailed } from '../../errors.js'
+import { NO_ETAG } from '../../etag.js'
+import type { Repository, WriteOptions } from '../../persistence/contract/repository.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { IfMatch } from '../../call.js'
+
+/** Preconditions, as repositories take them. */
+interface Conditions {
+  readonly ifMatch: IfMatch | undefined
+  readonly context: RequestContext
+}
+
+/** The precondition as a repository takes it: one etag, the current one where several were named. */
+export const conditional = async (
+  repository: Repository<object>,
+  key: string,
+  { ifMatch, context }: Conditions,
+): Promise<WriteOptions> => {
+  if (ifMatch === undefined || ifMatch.any) return { context }
+  const [etag = NO_ETAG, another] = ifMatch.etags
+  if (another === undefined) return { context, ifMatch: etag }
+  const current = etagOf(repository.model, await repository.get(key, { context }))
+  // The write compares it again, in its own statement.
+  return { context, ifMatch: ifMatch.etags.find((one) => one === current) ?? NO_ETAG }
+}
+
+/** Each precondition in its turn, for an entity that cannot be read beforehand, until one holds. */
+export const firstThatHolds = async <R>(
+  { ifMatch, context }: Conditions,
+  attempt: (options: WriteOptions) => Promise<R>,
+): Promise<R> => {
+  if (ifMatch === undefined || ifMatch.any) return attempt({ context })
+  const [first = NO_ETAG, ...others] = ifMatch.etags
+  let outcome = attempt({ context, ifMatch: first })
+  for (const etag of others)
+    outcome = outcome.catch((error: unknown) => {
+      if (error instanceof ErrPreconditionFailed) return attempt({ context, ifMatch: etag })
+      throw error
+    })
+  return outcome
+}
+
+/** @throws {@link ErrPreconditionFailed} when the entity that was read is not what the condition asks for. */
+export const checkEtag = (model: ResourceModel, entity: object, ifMatch: IfMatch | undefined): void => {
+  if (ifMatch === undefined || ifMatch.any) return
+  const current = etagOf(model, entity)
+  if (typeof current !== 'string' || current === NO_ETAG || !ifMatch.etags.includes(current))
+    throw ErrPreconditionFailed.etag()
+}
+
+const etagOf = ({ etag }: ResourceModel, entity: object): unknown =>
+  etag === undefined ? undefined : (entity as Readonly<Record<string, unknown>>)[etag.property]
