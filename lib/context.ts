@@ -70,15 +70,36 @@ interface ContextFields {
   readonly signal: AbortSignal | undefined
   /** Milliseconds since the epoch; undefined when nothing bounds the call. */
   readonly deadline: number | undefined
-  /** The transaction the call is inside of, owned by `persistence/transaction.ts`. */
-  readonly transaction: unknown
+  /** The transaction that the call is inside of. */
+  readonly transaction: CallTransaction | undefined
 }
+
+/** What a context knows about the transaction of its call. The rest belongs to the database. */
+export interface CallTransaction {
+  readonly around: CallTransaction | undefined
+  /** Committed or rolled back. */
+  readonly isOver: boolean
+  afterCommit(fn: () => unknown): void
+}
+
+/** Something that went wrong where nobody waits for the outcome. */
+export interface CallFailure {
+  readonly requestId: string
+  readonly message: string
+  readonly error: unknown
+}
+
+export type FailureReport = (failure: CallFailure) => void
 
 /** As they are given: a signal may be a function, so that one nobody asks for is never made. */
 type GivenFields = Omit<ContextFields, 'signal'> & {
   readonly signal: AbortSignal | (() => AbortSignal) | undefined
   /** Where uses of the system's rights are reported; default: what `RequestContext.onSystem` was told. */
   readonly onSystem: SystemReport | undefined
+  /** Where failures are reported that nobody waits for; default: a line on stderr. */
+  readonly onFailure: FailureReport | undefined
+  /** The same for all contexts of a call. */
+  readonly call: object | undefined
 }
 
 /** A resource that was reached past its tenants, by `asSystem`. */
@@ -110,9 +131,11 @@ export class RequestContext implements ContextFields {
   readonly principal: Principal
   readonly system: SystemScope | undefined
   readonly deadline: number | undefined
-  readonly transaction: unknown
+  readonly transaction: CallTransaction | undefined
   readonly #signal: GivenFields['signal']
   readonly #onSystem: GivenFields['onSystem']
+  readonly #onFailure: GivenFields['onFailure']
+  readonly #call: object
 
   constructor(fields: Partial<GivenFields> = {}) {
     this.requestId = fields.requestId ?? ''
@@ -120,6 +143,8 @@ export class RequestContext implements ContextFields {
     this.system = fields.system === undefined ? undefined : ownScope(fields.system)
     this.#signal = fields.signal
     this.#onSystem = fields.onSystem
+    this.#onFailure = fields.onFailure
+    this.#call = fields.call ?? this
     this.deadline = fields.deadline
     this.transaction = fields.transaction
     // Whoever holds the context of a call must not make another call of it.
@@ -136,7 +161,48 @@ export class RequestContext implements ContextFields {
   }
 
   with(fields: Partial<GivenFields>): RequestContext {
-    return new RequestContext({ ...this, signal: this.#signal, onSystem: this.#onSystem, ...fields })
+    return new RequestContext({
+      ...this,
+      signal: this.#signal,
+      onSystem: this.#onSystem,
+      onFailure: this.#onFailure,
+      call: this.#call,
+      ...fields,
+    })
+  }
+
+  /** Whether both were derived from the context of one call. */
+  isOfSameCallAs(other: RequestContext): boolean {
+    return this.#call === other.#call
+  }
+
+  /**
+   * Runs `fn` after the outermost transaction of this context has committed; at once where there is none. It is forgotten when
+   * the transaction, or the savepoint around this line, is rolled back or tried again, and when nobody knows whether the commit
+   * took place. What `fn` throws is logged: the changes are saved already.
+   */
+  get afterCommit(): (fn: () => unknown) => void {
+    return (fn) => {
+      let open = this.transaction
+      while (open?.isOver === true && open.around !== undefined) open = open.around
+      if (open === undefined) void this.runLogged(fn)
+      else open.afterCommit(fn)
+    }
+  }
+
+  /** Runs `fn` in this context, and logs what it throws. */
+  async runLogged(fn: () => unknown): Promise<void> {
+    try {
+      await this.run(fn)
+    } catch (error) {
+      this.reportFailure('a function failed that was to run after a commit', error)
+    }
+  }
+
+  /** Reports what went wrong where nobody waits for the outcome. */
+  reportFailure(message: string, error: unknown): void {
+    const { requestId } = this
+    ;(this.#onFailure ?? failureToStderr)({ requestId, message, error })
   }
 
   /** Reports that the system reaches a resource: once for each use of `asSystem` and each resource. Repositories call it. */
@@ -169,6 +235,11 @@ export class RequestContext implements ContextFields {
   /** The context of the running call; an anonymous one outside of any. */
   static current(): RequestContext {
     return storage.getStore() ?? outside
+  }
+
+  /** Runs `fn` outside of every transaction of the running call, with the rest of its context. */
+  static detached<T>(fn: () => T): T {
+    return RequestContext.current().with({ transaction: undefined }).run(fn)
   }
 
   /** Runs `fn` as `principal`, keeping the rest of the current context. */
@@ -230,6 +301,18 @@ function ownScope(scope: SystemScope): SystemScope {
 /** A line as the server's default logger writes it. */
 function toStderr(use: SystemUse): void {
   const record = { time: new Date().toISOString(), level: 'info', msg: SYSTEM_USE, ...use }
+  process.stderr.write(`${JSON.stringify(record)}\n`)
+}
+
+function failureToStderr({ requestId, message, error }: CallFailure): void {
+  const { name, message: text } = error instanceof Error ? error : new Error(String(error))
+  const record = {
+    time: new Date().toISOString(),
+    level: 'error',
+    msg: message,
+    requestId,
+    err: { name, message: text },
+  }
   process.stderr.write(`${JSON.stringify(record)}\n`)
 }
 

@@ -19,7 +19,8 @@ export const repository = repositoryOf(Hook)
 `
 
 const UPDATES = `
-import { BatchUpdateItemOf, repositoryOf } from 'ashlar'
+import { repositoryOf } from 'ashlar'
+import type { BatchUpdateItemOf } from 'ashlar/persistence'
 
 class Hook {
   id!: string
@@ -45,6 +46,33 @@ hooks.batchUpdate([
 ])
 hooks.batchUpdate(names.map((key) => ({ key, entity: { url: key }, fieldMask: ['url'] })))
 `
+
+/** Each operation is a method that a subclass can override, with `super` inside. */
+const OVERRIDES = ['repositoryOf', 'memoryRepositoryOf'].map(
+  (base) => `
+import { ${base} } from 'ashlar'
+import type { OperationOptions, UpdateOptions, WriteOptions } from 'ashlar/persistence'
+
+class Hook {
+  id!: string
+  url!: string
+}
+export class Hooks extends ${base}(Hook) {
+  override async get(key: string, options?: OperationOptions): Promise<Hook> {
+    return super.get(key, options)
+  }
+  override async create(hook: Partial<Hook>, options?: OperationOptions): Promise<Hook> {
+    return super.create({ ...hook, url: hook.url ?? '' }, options)
+  }
+  override async update(key: string, hook: Partial<Hook>, mask?: readonly string[], options?: UpdateOptions): Promise<Hook> {
+    return super.update(key, hook as Hook, mask as [], options)
+  }
+  override async delete(key: string, options?: WriteOptions): Promise<void> {
+    await super.delete(key, options)
+  }
+}
+`,
+)
 
 /** None of these compiles: each would set to zero what it does not name, or names nothing there is. */
 const MISTAKES = [
@@ -91,6 +119,13 @@ describe('declarations of a package that uses this one', () => {
     writeFileSync(join(folder, 'updates.ts'), `${UPDATES}${mistakes.join('\n')}\n`)
     expect(problemsOf('updates.ts')).to.deep.equal([])
   })
+
+  for (const [index, source] of OVERRIDES.entries())
+    it(`let operations be overridden as methods (${index + 1} of ${OVERRIDES.length})`, function () {
+      this.timeout(60_000)
+      writeFileSync(join(folder, 'overrides.ts'), source)
+      expect(problemsOf('overrides.ts')).to.deep.equal([])
+    })
 
   function problemsOf(file: string): string[] {
     const program = ts.createProgram([join(folder, file)], {

@@ -35,8 +35,8 @@ export {
   repositoryOf,
   type SecretLookups,
   type BatchUpdateItemOf,
-  type TypedBatchUpdate,
-  type TypedUpdate,
+  type TypedMemoryRepository,
+  type TypedTypeormRepository,
 } from './repository-of.js'
 export { type SchemaComparison, schemaComparison } from './schema/schema-comparison.js'
 export { type SearchTable, type SearchTables, searchTables } from './schema/search-tables.js'

@@ -72,23 +72,6 @@ type Breaks<Before extends string, C extends string, Tail extends string> =
             : true
           : false
 
-/** An update is of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
-export interface TypedUpdate<E> {
-  (key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
-  (
-    key: string,
-    patch: Partial<E>,
-    fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
-    options?: WriteOptions,
-  ): Promise<E>
-  (
-    key: string,
-    patch: Partial<E>,
-    fieldMask: readonly string[],
-    options: UpdateOptions & { readonly touchOnly: true },
-  ): Promise<E>
-}
-
 /** One entity of a batch update, held to the same: a whole entity, or part of one with a mask. */
 export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' | 'ifMatch'> &
   (
@@ -101,44 +84,83 @@ export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' |
     | { readonly entity: Partial<E>; readonly fieldMask: readonly string[]; readonly touchOnly: true }
   )
 
-/** In the order of the items, in one transaction; all or nothing. */
-export type TypedBatchUpdate<E> = (
-  items: readonly BatchUpdateItemOf<E>[],
-  options?: OperationOptions,
-) => Promise<E[]>
+/** A repository whose writes are held to the types of its entity. They are methods, so that a subclass can override them. */
+export interface TypedTypeormRepository<E extends object> extends TypeormRepository<E> {
+  /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
+  update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
+  update(
+    key: string,
+    patch: Partial<E>,
+    fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
+    options?: WriteOptions,
+  ): Promise<E>
+  update(
+    key: string,
+    patch: Partial<E>,
+    fieldMask: readonly string[],
+    options: UpdateOptions & { readonly touchOnly: true },
+  ): Promise<E>
+  /** In the order of the items, in one transaction; all or nothing. */
+  batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: OperationOptions): Promise<E[]>
+}
 
-type Typed<R, E> = Omit<R, 'update' | 'batchUpdate'> & {
-  readonly update: TypedUpdate<E>
-  readonly batchUpdate: TypedBatchUpdate<E>
-} & SecretLookups<E> &
-  CredentialOps<E>
+/** The same in memory. */
+export interface TypedMemoryRepository<E extends object> extends MemoryRepository<E> {
+  /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
+  update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
+  update(
+    key: string,
+    patch: Partial<E>,
+    fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
+    options?: WriteOptions,
+  ): Promise<E>
+  update(
+    key: string,
+    patch: Partial<E>,
+    fieldMask: readonly string[],
+    options: UpdateOptions & { readonly touchOnly: true },
+  ): Promise<E>
+  /** In the order of the items, in one transaction; all or nothing. */
+  batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: OperationOptions): Promise<E[]>
+}
 
 /**
  * A base class for the repository of one entity: `class WidgetRepository extends repositoryOf(Widget) {}`. Beside the
  * operations of every repository it has those of the entity's secrets and credentials.
+ *
+ * Every operation can be overridden. A call inside of a transaction joins it, in an override too:
+ * @example
+ * class Tasks extends repositoryOf(Task) {
+ *   override async create(task: Partial<Task>, options?: OperationOptions): Promise<Task> {
+ *     return super.create({ ...task, title: task.title?.trim() }, options)
+ *   }
+ * }
  */
 export function repositoryOf<E extends object>(
   entity: EntityClass<E>,
-): new (dataSource: DataSource, options?: RepositoryOptions) => Typed<TypeormRepository<E>, E> {
+): new (
+  dataSource: DataSource,
+  options?: RepositoryOptions,
+) => TypedTypeormRepository<E> & SecretLookups<E> & CredentialOps<E> {
   class EntityRepository extends TypeormRepository<E> {
     constructor(dataSource: DataSource, options?: RepositoryOptions) {
       super(dataSource, entity, options)
     }
   }
-  addSecretOperations(EntityRepository.prototype, entity)
+  addSecretOperations(EntityRepository.prototype as never, entity)
   return EntityRepository as never
 }
 
 /** The same in memory. */
 export function memoryRepositoryOf<E extends object>(
   entity: EntityClass<E>,
-): new (options?: MemoryOptions) => Typed<MemoryRepository<E>, E> {
+): new (options?: MemoryOptions) => TypedMemoryRepository<E> & SecretLookups<E> & CredentialOps<E> {
   class EntityRepository extends MemoryRepository<E> {
     constructor(options?: MemoryOptions) {
       super(entity, options)
     }
   }
-  addSecretOperations(EntityRepository.prototype, entity)
+  addSecretOperations(EntityRepository.prototype as never, entity)
   return EntityRepository as never
 }
 

@@ -16,7 +16,7 @@ import { tracing } from './interceptors/tracing.js'
 import { timeout } from './interceptors/timeout.js'
 import { userInterceptors } from './interceptors/user-interceptors.js'
 import { validateOnly } from './interceptors/validate-only.js'
-import { systemReport } from './observability/system-report.js'
+import { contextReports } from './observability/context-reports.js'
 import type { ChainParts } from './chain-parts.js'
 
 /**
@@ -35,7 +35,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
     .add('authentication', parts.authenticator && authentication(parts.authenticator, logger))
     .add(
       'authorization',
-      authorization(parts.rules, parts.principalFunc, parts.authorizer, systemReport(logger)),
+      authorization(parts.rules, parts.principalFunc, parts.authorizer, contextReports(logger)),
     )
     .add('fieldMask', fieldMask())
     .add('etag', etag())

@@ -11,7 +11,7 @@ import { healthRules, healthService, HealthState } from './lifecycle/health.js'
 import { type CheckResult, writesCheck } from './lifecycle/readiness.js'
 import type { Reference } from './methods/references.js'
 import type { ServiceParts } from './methods/registry.js'
-import { systemReport } from './observability/system-report.js'
+import { contextReports } from './observability/context-reports.js'
 import { OperationRunner } from './operations/operation-runner.js'
 import { reflectionRules, reflectionService, reflectionServices } from './reflection/reflection-service.js'
 import { type GatewayRegistration, Registrations } from './registrations.js'
@@ -86,7 +86,7 @@ export class Server {
    */
   async serve(signal: AbortSignal): Promise<void> {
     // What runs in this process outside of a call, such as a job, is logged by the server, too.
-    const endReports = RequestContext.onSystem(systemReport(this.#config.logger))
+    const endReports = RequestContext.onSystem(contextReports(this.#config.logger).onSystem)
     try {
       const plan = await planOf({
         config: this.#config,

@@ -125,3 +125,6 @@ export interface TransactionOptions extends OperationOptions {
 
 /** The most entities one batch or page holds. */
 export const MAX_BATCH = 1000
+
+/** Marks a class whose operations take the context of a call from their options and ask for no current one. */
+export const TAKES_CONTEXT: unique symbol = Symbol('takes the context from its options')

@@ -1,19 +1,22 @@
 import { RequestContext } from '../../context.js'
+import { joined, OpenTransaction, runAfterCommit, surrounding } from '../contract/open-transaction.js'
 
 /** Undone in reverse order when the transaction fails. */
 type Undo = () => void
 
-class MemoryTransaction {
-  ended = false
+class MemoryTransaction extends OpenTransaction {
   /** Settles when the nested transaction that is open has ended. */
-  child: Promise<void> | undefined
+  nested: Promise<void> | undefined
 
   constructor(
-    readonly database: MemoryDatabase,
-    readonly parent: MemoryTransaction | undefined = undefined,
+    database: MemoryDatabase,
+    around: OpenTransaction | undefined,
+    outer: MemoryTransaction | undefined,
     /** Shared by a transaction and all that is nested in it. */
-    readonly undo: Undo[] = parent?.undo ?? [],
-  ) {}
+    readonly undo: Undo[] = outer?.undo ?? [],
+  ) {
+    super(database, around, outer)
+  }
 
   rollbackTo(mark: number): void {
     for (const undo of this.undo.splice(mark).reverse()) undo()
@@ -21,14 +24,11 @@ class MemoryTransaction {
 
   /** Lets a nested transaction end first: what it takes back must not be somebody else's. */
   async turn(): Promise<void> {
-    for (
-      let at: unknown = RequestContext.current().transaction;
-      at instanceof MemoryTransaction;
-      at = at.parent
-    )
-      if (at.parent === this)
-        throw new TypeError('a nested transaction is open: use the context it was given')
-    while (this.child !== undefined) await this.child
+    while (this.nested !== undefined) await this.nested
+  }
+
+  end(): Promise<void> {
+    return this.settle()
   }
 }
 
@@ -40,39 +40,64 @@ export class MemoryDatabase {
   #turn: Promise<void> = Promise.resolve()
   #busy = 0
 
-  /** Runs synchronous `work` all or nothing, in the transaction of the context or in its turn. */
-  async write<T>(context: RequestContext, work: (log: (undo: Undo) => void) => T): Promise<T> {
-    const running = this.#transactionOf(context)
-    if (running !== undefined) {
-      await running.turn()
-      return apply(running, work)
-    }
-    if (this.#busy > 0)
-      return this.#exclusive(() => Promise.resolve(apply(new MemoryTransaction(this), work)))
-    return apply(new MemoryTransaction(this), work)
+  /** Runs an operation in the transaction that its call joins, which waits for it to settle; or outside of any. */
+  perform<T>(
+    given: RequestContext | undefined,
+    name: string,
+    work: (write: MemoryWrite) => Promise<T>,
+  ): Promise<T> {
+    const running = this.#joined(given)
+    if (running === undefined) return work((change) => this.#write(change))
+    return running.perform(name, () =>
+      work(async (change) => {
+        await running.turn()
+        return apply(running, change)
+      }),
+    )
   }
 
-  /** Runs `fn` in a transaction, or in a savepoint of the one the context is in. */
-  async transaction<T>(context: RequestContext, fn: (context: RequestContext) => Promise<T>): Promise<T> {
-    const running = this.#transactionOf(context)
-    if (running === undefined) return this.#exclusive(() => run(new MemoryTransaction(this), context, fn))
+  /** Runs `fn` in a transaction, or in a savepoint of the one that the call joins. */
+  async transaction<T>(
+    given: RequestContext | undefined,
+    fn: (context: RequestContext) => Promise<T>,
+  ): Promise<T> {
+    const context = given ?? RequestContext.current()
+    const around = surrounding(given)
+    const running = this.#joined(given)
+    if (running !== undefined)
+      return running.perform('a transaction', () => this.#nested(running, around, context, fn))
+    const { result, afterCommit } = await this.#exclusive(() =>
+      run(new MemoryTransaction(this, around, undefined), context, fn),
+    )
+    await runAfterCommit(afterCommit, context)
+    return result
+  }
+
+  async #nested<T>(
+    running: MemoryTransaction,
+    around: OpenTransaction | undefined,
+    context: RequestContext,
+    fn: (context: RequestContext) => Promise<T>,
+  ): Promise<T> {
     await running.turn()
     let ended: () => void = () => {}
-    running.child = new Promise((resolve) => (ended = resolve))
+    running.nested = new Promise((resolve) => (ended = resolve))
     try {
-      return await run(new MemoryTransaction(this, running), context, fn)
+      return (await run(new MemoryTransaction(this, around, running), context, fn)).result
     } finally {
-      running.child = undefined
+      running.nested = undefined
       ended()
     }
   }
 
-  #transactionOf(context: RequestContext): MemoryTransaction | undefined {
-    const { transaction } = context
-    if (!(transaction instanceof MemoryTransaction) || transaction.database !== this) return undefined
-    if (transaction.ended)
-      throw new TypeError('the transaction of this call has ended: await everything inside of it')
-    return transaction
+  async #write<T>(change: Change<T>): Promise<T> {
+    const alone = () => apply(new MemoryTransaction(this, undefined, undefined), change)
+    return this.#busy > 0 ? this.#exclusive(() => Promise.resolve(alone())) : alone()
+  }
+
+  #joined(given: RequestContext | undefined): MemoryTransaction | undefined {
+    const transaction = joined(this, given)
+    return transaction instanceof MemoryTransaction ? transaction : undefined
   }
 
   /** First come, first served. */
@@ -91,27 +116,35 @@ export class MemoryDatabase {
   }
 }
 
+/** Changes rows, and says how each change is undone. It is synchronous, so that nobody sees half of it. */
+type Change<T> = (log: (undo: Undo) => void) => T
+
+/** Runs a change all or nothing, in the transaction of the operation or in its turn. */
+export type MemoryWrite = <T>(change: Change<T>) => Promise<T>
+
 async function run<T>(
   transaction: MemoryTransaction,
   context: RequestContext,
   fn: (context: RequestContext) => Promise<T>,
-): Promise<T> {
+): Promise<{ readonly result: T; readonly afterCommit: readonly (() => unknown)[] }> {
   const mark = transaction.undo.length
   const inside = context.with({ transaction })
   try {
-    return await inside.run(() => fn(inside))
+    const result = await inside.run(() => fn(inside))
+    await transaction.end()
+    return { result, afterCommit: transaction.over('kept') }
   } catch (error) {
+    await transaction.end().catch(() => {})
+    transaction.over('rolled back')
     transaction.rollbackTo(mark)
     throw error
-  } finally {
-    transaction.ended = true
   }
 }
 
-function apply<T>(transaction: MemoryTransaction, work: (log: (undo: Undo) => void) => T): T {
+function apply<T>(transaction: MemoryTransaction, change: Change<T>): T {
   const mark = transaction.undo.length
   try {
-    return work((undo) => transaction.undo.push(undo))
+    return change((undo) => transaction.undo.push(undo))
   } catch (error) {
     transaction.rollbackTo(mark)
     throw error

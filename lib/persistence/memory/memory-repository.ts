@@ -12,7 +12,7 @@ import { checkCredential, type CredentialRow, type Verification } from '../contr
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { planList, tenantNode, type PagingOptions } from '../contract/list-plan.js'
-import { MemoryDatabase } from './memory-database.js'
+import { MemoryDatabase, type MemoryWrite } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
@@ -23,6 +23,7 @@ import { checkCursor } from '../dialects/check-cursor.js'
 import { toTest } from './evaluate.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { and, isNull } from '../query/plan.js'
+import { TAKES_CONTEXT } from '../contract/repository.js'
 import type {
   BatchUpdateItem,
   ListOptions,
@@ -52,6 +53,10 @@ export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
  * everything but search, which it ignores.
  */
 export class MemoryRepository<E extends object> implements Repository<E> {
+  static {
+    Object.defineProperty(this.prototype, TAKES_CONTEXT, { value: true })
+  }
+
   readonly model: ResourceModel<E>
   readonly isForDevelopment: boolean
   readonly #options: MemoryOptions
@@ -93,55 +98,59 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   create(input: Partial<E>, options?: OperationOptions): Promise<E> {
-    return this.#mint(async (minted) => {
+    return this.#mint('create', options, async (write, minted) => {
       const scope = scopeOf(this.model, options)
       const entity = newEntity(this.model, input, scope, this.#options)
       const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
       minted(secrets.columns)
       const row = this.#table.rowOf(entity, secrets.columns)
-      await this.#database.write(scope.context, (log) => this.#table.insert(row, log))
+      await write((log) => this.#table.insert(row, log))
       return Object.assign(this.#table.entityOf(row), secrets.tokens)
     })
   }
 
-  async update(
+  update(
     key: string,
     entity: Partial<E>,
     fieldMask?: readonly string[],
     options?: UpdateOptions,
   ): Promise<E> {
-    const scope = scopeOf(this.model, options)
-    const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
-    return this.#database.write(scope.context, (log) => {
-      const row = this.#matching(this.#liveRow(key, scope), options?.ifMatch)
-      return this.#table.entityOf(this.#table.replace(row, patch, log))
+    return this.#perform('update', options, async (write) => {
+      const scope = scopeOf(this.model, options)
+      const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
+      return write((log) => {
+        const row = this.#matching(this.#liveRow(key, scope), options?.ifMatch)
+        return this.#table.entityOf(this.#table.replace(row, patch, log))
+      })
     })
   }
 
-  async delete(key: string, options?: WriteOptions): Promise<void> {
-    const scope = scopeOf(this.model, options)
-    await this.#database.write(scope.context, (log) =>
-      this.#remove(this.#matching(this.#liveRow(key, scope), options?.ifMatch), log),
-    )
+  delete(key: string, options?: WriteOptions): Promise<void> {
+    return this.#perform('delete', options, async (write) => {
+      const scope = scopeOf(this.model, options)
+      await write((log) => this.#remove(this.#matching(this.#liveRow(key, scope), options?.ifMatch), log))
+    })
   }
 
-  async undelete(key: string, options?: WriteOptions): Promise<E> {
-    const scope = scopeOf(this.model, options)
-    const { deleteTime } = this.model
-    if (deleteTime === undefined) throw new ErrNotFound()
-    return this.#database.write(scope.context, (log) => {
-      const row = this.#only(
-        this.#table
-          .find(key, scope.tenant)
-          .filter((candidate) => candidate[deleteTime.property] !== undefined),
-      )
-      return this.#table.entityOf(
-        this.#table.replace(
-          this.#matching(row, options?.ifMatch),
-          restorationOf(this.model, this.#options),
-          log,
-        ),
-      )
+  undelete(key: string, options?: WriteOptions): Promise<E> {
+    return this.#perform('undelete', options, async (write) => {
+      const scope = scopeOf(this.model, options)
+      const { deleteTime } = this.model
+      if (deleteTime === undefined) throw new ErrNotFound()
+      return write((log) => {
+        const row = this.#only(
+          this.#table
+            .find(key, scope.tenant)
+            .filter((candidate) => candidate[deleteTime.property] !== undefined),
+        )
+        return this.#table.entityOf(
+          this.#table.replace(
+            this.#matching(row, options?.ifMatch),
+            restorationOf(this.model, this.#options),
+            log,
+          ),
+        )
+      })
     })
   }
 
@@ -151,55 +160,62 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return keys.map((key) => this.#table.entityOf(this.#liveRow(key, scope)))
   }
 
-  async batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
-    checkBatch(
-      items.map(({ key }) => key),
-      'requests',
-      { unique: true },
-    )
-    const scope = scopeOf(this.model, options)
-    const patches = await patchesOf(this.model, items, this.#options, scope)
-    return this.#database.write(scope.context, (log) => {
-      const updated: E[] = []
-      for (const { key, index, patch, ifMatch } of inKeyOrder(patches)) {
-        const row = this.#matching(this.#liveRow(key, scope), ifMatch)
-        updated[index] = this.#table.entityOf(this.#table.replace(row, patch, log))
-      }
-      return updated
-    })
-  }
-
-  async batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
-    checkBatch(keys, 'ids', { unique: true })
-    const scope = scopeOf(this.model, options)
-    await this.#database.write(scope.context, (log) => {
-      for (const key of keys) this.#remove(this.#liveRow(key, scope), log)
-    })
-  }
-
-  async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
-    const scope = scopeOf(this.model, options)
-    const { expireTime, tenant } = this.model
-    if (expireTime === undefined) return 0
-    const last = purgeThreshold(before).getTime()
-    return this.#database.write(scope.context, (log) => {
-      const expired = this.#table.filter((row) => {
-        const expiry = row[expireTime.property] as Date | undefined
-        const mine =
-          tenant === undefined || scope.tenant === undefined || row[tenant.property] === scope.tenant
-        return mine && expiry !== undefined && expiry.getTime() <= last
+  batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
+    return this.#perform('batchUpdate', options, async (write) => {
+      checkBatch(
+        items.map(({ key }) => key),
+        'requests',
+        { unique: true },
+      )
+      const scope = scopeOf(this.model, options)
+      const patches = await patchesOf(this.model, items, this.#options, scope)
+      return write((log) => {
+        const updated: E[] = []
+        for (const { key, index, patch, ifMatch } of inKeyOrder(patches)) {
+          const row = this.#matching(this.#liveRow(key, scope), ifMatch)
+          updated[index] = this.#table.entityOf(this.#table.replace(row, patch, log))
+        }
+        return updated
       })
-      for (const row of expired) this.#table.remove(row, log)
-      return expired.length
+    })
+  }
+
+  batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
+    return this.#perform('batchDelete', options, async (write) => {
+      checkBatch(keys, 'ids', { unique: true })
+      const scope = scopeOf(this.model, options)
+      await write((log) => {
+        for (const key of keys) this.#remove(this.#liveRow(key, scope), log)
+      })
+    })
+  }
+
+  purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
+    return this.#perform('purgeExpired', options, async (write) => {
+      const scope = scopeOf(this.model, options)
+      const { expireTime, tenant } = this.model
+      if (expireTime === undefined) return 0
+      const last = purgeThreshold(before).getTime()
+      return write((log) => {
+        const expired = this.#table.filter((row) => {
+          const expiry = row[expireTime.property] as Date | undefined
+          const mine =
+            tenant === undefined || scope.tenant === undefined || row[tenant.property] === scope.tenant
+          return mine && expiry !== undefined && expiry.getTime() <= last
+        })
+        for (const row of expired) this.#table.remove(row, log)
+        return expired.length
+      })
     })
   }
 
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
-    return this.#database.transaction(scopeOf(this.model, options).context, fn)
+    scopeOf(this.model, options)
+    return this.#database.transaction(options?.context, fn)
   }
 
-  /** @internal What `lookupBy<Field>Hash` calls. */
-  async lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
+  /** What `lookupBy<Field>Hash` calls. */
+  protected async lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
     const scope = scopeOf(this.model, options)
     const found = this.#table.filter(
       (row) =>
@@ -213,8 +229,8 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return this.#table.entityOf(first)
   }
 
-  /** @internal What `reveal<Field>` calls. */
-  async reveal(
+  /** What `reveal<Field>` calls. */
+  protected async reveal(
     { cipher }: SecretField,
     key: string,
     options?: OperationOptions,
@@ -223,8 +239,12 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return reveal(this.#liveRow(key, scope)[cipher.property], this.#options, scope.context.signal)
   }
 
-  /** @internal What `verify<Field>` calls. */
-  verify(credential: CredentialField, token: string, options?: OperationOptions): Promise<Verification<E>> {
+  /** What `verify<Field>` calls. */
+  protected verify(
+    credential: CredentialField,
+    token: string,
+    options?: OperationOptions,
+  ): Promise<Verification<E>> {
     const find = (publicId: string): Promise<CredentialRow<E> | undefined> => {
       const [row] = this.#table.filter(
         (candidate) => candidate[credential.publicId.property] === publicId && this.#table.isLive(candidate),
@@ -234,9 +254,9 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return checkCredential(this.model, credential, token, this.#options, find, options?.context?.signal)
   }
 
-  /** @internal What `remint<Field>` calls. */
-  remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
-    return this.#mint(async (minted) => {
+  /** What `remint<Field>` calls. */
+  protected remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
+    return this.#mint('remint', options, async (write, minted) => {
       const scope = scopeOf(this.model, options)
       const { columns, tokens } = await mint(
         this.model,
@@ -246,17 +266,33 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       )
       minted(columns)
       const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
-      await this.#database.write(scope.context, (log) =>
-        this.#table.replace(this.#liveRow(key, scope), patch, log),
-      )
+      await write((log) => this.#table.replace(this.#liveRow(key, scope), patch, log))
       return tokens[credential.property] as string
     })
   }
 
-  #mint<T>(attempt: (minted: (columns: Values) => void) => Promise<T>): Promise<T> {
-    return withFreshMint(this.model, attempt, ({ property }, publicId) =>
-      Promise.resolve(this.#table.filter((row) => row[property] === publicId).length > 0),
+  #mint<T>(
+    name: string,
+    options: OperationOptions | undefined,
+    attempt: (write: MemoryWrite, minted: (columns: Values) => void) => Promise<T>,
+  ): Promise<T> {
+    return this.#perform(name, options, (write) =>
+      withFreshMint(
+        this.model,
+        (minted) => attempt(write, minted),
+        ({ property }, publicId) =>
+          Promise.resolve(this.#table.filter((row) => row[property] === publicId).length > 0),
+      ),
     )
+  }
+
+  /** In the transaction that the call joins, which does not end before it. */
+  async #perform<T>(
+    name: string,
+    options: OperationOptions | undefined,
+    work: (write: MemoryWrite) => Promise<T>,
+  ): Promise<T> {
+    return this.#database.perform(options?.context, `${this.model.entity.name}.${name}`, work)
   }
 
   #remove(row: Values, log: (undo: () => void) => void): void {

@@ -1,6 +1,6 @@
-import { RequestContext } from '../../context.js'
 import { Aborted } from '../../errors.js'
 import type { Dialect } from '../dialects/dialect.js'
+import { ENDED, OpenTransaction } from '../contract/open-transaction.js'
 import type {
   Database,
   Executor,
@@ -27,7 +27,7 @@ interface ConnectionState {
 
 interface TransactionParents {
   /** The transaction of the context this one was started in, of whatever database. */
-  readonly around: TransactionScope | undefined
+  readonly around: OpenTransaction | undefined
   /** The scope of the same transaction that waits for this one. */
   readonly parent: TransactionScope | undefined
   /** A failed statement leaves the scope usable, on PostgreSQL too. */
@@ -38,21 +38,21 @@ interface TransactionParents {
  * A transaction, or a savepoint inside of one. Sends one statement at a time: what is called meanwhile waits in a queue,
  * and so does everything while a nested scope is open. Owned by `transaction.ts`.
  */
-export class TransactionScope implements Executor {
+export class TransactionScope extends OpenTransaction implements Executor {
   readonly dialect: Dialect
   readonly #depth: number
-  #isOpen = true
   #queue: Promise<unknown> = Promise.resolve()
   /** PostgreSQL only: a savepoint is set, and nothing was written since. */
   #isMarked = false
   #isMarkFresh = false
 
   constructor(
-    readonly database: Database,
+    private readonly pool: Database,
     private readonly connection: ConnectionState,
     private readonly parents: TransactionParents,
   ) {
-    this.dialect = database.dialect
+    super(pool, parents.around, parents.parent)
+    this.dialect = pool.dialect
     this.#depth = parents.parent === undefined ? 0 : parents.parent.#depth + 1
   }
 
@@ -101,16 +101,12 @@ export class TransactionScope implements Executor {
 
   /** Runs `body` in a savepoint; everything else on this scope waits until it is through. */
   nest<T>(
-    around: TransactionScope | undefined,
+    around: OpenTransaction | undefined,
     isForgiving: boolean,
     body: (scope: TransactionScope) => Promise<T>,
   ): Promise<T> {
     return this.#enqueue(async () => {
-      const scope = new TransactionScope(this.database, this.connection, {
-        around,
-        parent: this,
-        isForgiving,
-      })
+      const scope = new TransactionScope(this.pool, this.connection, { around, parent: this, isForgiving })
       const name = `ashlar_${scope.#depth}`
       await this.connection.lease.control(`SAVEPOINT ${name}`)
       this.#isMarkFresh = false
@@ -118,9 +114,11 @@ export class TransactionScope implements Executor {
         const result = await body(scope)
         await scope.end()
         await this.connection.lease.control(`RELEASE SAVEPOINT ${name}`)
+        scope.over('kept')
         return result
       } catch (error) {
         await scope.end().catch(() => {})
+        scope.over('rolled back')
         await this.#rollBackTo(name, error, true)
         throw error
       }
@@ -129,48 +127,25 @@ export class TransactionScope implements Executor {
 
   /**
    * Refuses what is called from now on, and resolves when what was called before is through.
-   * @throws Aborted when the database ended the transaction meanwhile.
+   * @throws TypeError when calls were not awaited. @throws Aborted when the database ended the transaction meanwhile.
    */
   async end(): Promise<void> {
-    this.#isOpen = false
-    await this.#queue
+    try {
+      await this.settle()
+    } finally {
+      await this.#queue
+    }
     this.#checkConnection()
   }
 
-  /** The scope of `database` that a call in this scope's context belongs to. */
-  of(database: Database): TransactionScope | undefined {
-    return this.database === database ? this : this.parents.around?.of(database)
-  }
-
   async #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    this.#check()
+    if (this.isOver) throw new TypeError(ENDED)
     const turn = this.#queue.then(() => {
       this.#checkConnection()
       return work()
     })
     this.#queue = turn.catch(() => {})
     return turn
-  }
-
-  #check(): void {
-    if (!this.#isOpen) {
-      throw new TypeError(
-        'the transaction has ended: await everything inside of it before its function returns',
-      )
-    }
-    const { transaction } = RequestContext.current()
-    if (transaction instanceof TransactionScope && transaction.isInside(this)) {
-      throw new TypeError(
-        'a nested transaction is open: use the context it was given, not the one outside of it',
-      )
-    }
-  }
-
-  /** Waiting in the queue of the parent from here would be waiting for itself. */
-  isInside(other: TransactionScope): boolean {
-    const { around, parent } = this.parents
-    if (parent === other) return this.#isOpen
-    return parent?.isInside(other) === true || around?.isInside(other) === true
   }
 
   #checkConnection(): void {

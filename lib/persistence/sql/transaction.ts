@@ -7,6 +7,7 @@ import type { Database, Executor } from '../engines/executor/executor.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { TAKES_NO_WRITES } from '../engines/errors/read-only-error.js'
 import type { TransactionOptions } from '../contract/repository.js'
+import { joined, type OpenTransaction, runAfterCommit, surrounding } from '../contract/open-transaction.js'
 import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, whose statements are no repository's. */
@@ -15,45 +16,66 @@ export type { Database, Statement } from '../engines/executor/executor.js'
 export { named } from '../engines/executor/named-statement.js'
 
 /**
- * Runs `fn` in a transaction, which every repository of this database joins through the current context (or the one
- * handed to `fn`). Inside of another transaction of the same database it is a savepoint, and such ones run one after
+ * Runs `fn` in a transaction, which every repository call on this database joins that is made inside of it, whatever context
+ * the call is given. Inside of another transaction of the same database it is a savepoint, and such ones run one after
  * another. An operation that failed inside, with a conflict say, leaves the transaction usable.
+ * @throws TypeError when `fn` returns before calls that it made have settled; they are rolled back.
  * @throws Aborted after a deadlock or a serialization failure, when the retries ran out.
  */
 export async function transaction<T>(
   on: DataSource | Database,
   fn: (context: RequestContext) => Promise<T>,
-  { retries = 0, context = RequestContext.current() }: TransactionOptions = {},
+  { retries = 0, context: given }: TransactionOptions = {},
 ): Promise<T> {
   const database = 'lease' in on ? on : executorOf(on)
+  const context = given ?? RequestContext.current()
   const body = (scope: TransactionScope) => {
     const inside = context.with({ transaction: scope })
     return inside.run(() => fn(inside))
   }
-  const parent = scopeOf(database, context)
-  if (parent !== undefined) return parent.nest(surrounding(context), true, body)
-  return withRetries(() => begin(database, context, true, body), { retries, signal: context.signal })
+  const outer = scopeOf(database, given)
+  const around = surrounding(given)
+  if (outer !== undefined) return outer.perform('a transaction', () => outer.nest(around, true, body))
+  const { result, afterCommit } = await withRetries(() => begin(database, context, around, true, body), {
+    retries,
+    signal: context.signal,
+  })
+  await runAfterCommit(afterCommit, context)
+  return result
 }
 
-/** Where a statement of this call goes: the transaction of its context when that is of this database, else the pool. */
-export function current(database: Database, context: RequestContext = RequestContext.current()): Executor {
-  return scopeOf(database, context) ?? database
+/** The transaction that a call joins, or the pool. */
+export type Joined = Database | TransactionScope
+
+/** Where a statement of this call goes: the transaction that the call joins when there is one, else the pool. */
+export function current(database: Database, given?: RequestContext): Joined {
+  return scopeOf(database, given) ?? database
+}
+
+/** Runs an operation on the transaction that its call joins, which waits for it to settle, or on the pool. */
+export function inTransactionOf<T>(
+  database: Database,
+  given: RequestContext | undefined,
+  name: string,
+  work: (on: Joined) => Promise<T>,
+): Promise<T> {
+  const scope = scopeOf(database, given)
+  return scope === undefined ? work(database) : scope.perform(name, () => work(scope))
 }
 
 /**
- * Runs several statements as one: in a transaction, or in a savepoint of the context's. Retried after a deadlock or a
- * serialization failure, unless the surrounding transaction has to do that. The first failure fails all; nothing is sent
- * to this database but through the executor handed to `fn`.
+ * Runs several statements as one: in a transaction, or in a savepoint of `on`. Retried after a deadlock or a serialization
+ * failure, unless the surrounding transaction has to do that. The first failure fails all; nothing is sent to this database
+ * but through the executor handed to `fn`.
  */
 export async function atomically<T>(
-  database: Database,
+  on: Joined,
   context: RequestContext,
   fn: (executor: Executor) => Promise<T>,
 ): Promise<T> {
-  const parent = scopeOf(database, context)
-  if (parent !== undefined) return withFreshStatements(() => parent.nest(surrounding(context), false, fn))
-  const attempt = () => withFreshStatements(() => begin(database, context, false, fn))
-  return withRetries(attempt, { signal: context.signal })
+  if (on instanceof TransactionScope) return withFreshStatements(() => on.nest(on, false, fn))
+  const attempt = () => withFreshStatements(() => begin(on, context, undefined, false, fn))
+  return (await withRetries(attempt, { signal: context.signal })).result
 }
 
 /** Each time fewer statements are held to be prepared, so that this comes to an end. */
@@ -67,14 +89,20 @@ async function withFreshStatements<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
+interface Committed<T> {
+  readonly result: T
+  readonly afterCommit: readonly (() => unknown)[]
+}
+
 async function begin<T>(
   database: Database,
   context: RequestContext,
+  around: OpenTransaction | undefined,
   isForgiving: boolean,
   body: (scope: TransactionScope) => Promise<T>,
-): Promise<T> {
+): Promise<Committed<T>> {
   const lease = await database.lease(context.signal === undefined ? {} : { signal: context.signal })
-  const parents = { around: surrounding(context), parent: undefined, isForgiving }
+  const parents = { around, parent: undefined, isForgiving }
   const scope = new TransactionScope(database, { lease, ended: undefined }, parents)
   let isClean = false
   try {
@@ -84,9 +112,10 @@ async function begin<T>(
       await scope.end()
       await commit(() => lease.control('COMMIT'))
       isClean = true
-      return result
+      return { result, afterCommit: scope.over('kept') }
     } catch (error) {
       await scope.end().catch(() => {})
+      scope.over('rolled back')
       isClean = await lease.control('ROLLBACK').then(
         () => true,
         () => false,
@@ -111,8 +140,7 @@ async function commit(send: () => Promise<void>): Promise<void> {
   }
 }
 
-const surrounding = ({ transaction: around }: RequestContext): TransactionScope | undefined =>
-  around instanceof TransactionScope ? around : undefined
-
-const scopeOf = (database: Database, context: RequestContext): TransactionScope | undefined =>
-  surrounding(context)?.of(database)
+const scopeOf = (database: Database, given: RequestContext | undefined): TransactionScope | undefined => {
+  const transaction = joined(database, given)
+  return transaction instanceof TransactionScope ? transaction : undefined
+}

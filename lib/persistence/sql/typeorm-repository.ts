@@ -10,7 +10,6 @@ import {
 } from '../../resource/resource-model.js'
 import { checkBatch, inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
 import { updateInGroups } from './batch-update.js'
-import { withRetries } from '../engines/errors/constraint-error.js'
 import { checkCredential, type Verification } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import { DataSourceCheck } from './data-source-check.js'
@@ -23,6 +22,7 @@ import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '
 import { explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
 import { byCodePoint } from '../query/code-point-order.js'
 import { canMatch, ambiguousKey, byKey, isStorable, scopeOf, type Scope } from '../contract/scope.js'
+import { TAKES_CONTEXT } from '../contract/repository.js'
 import type {
   BatchUpdateItem,
   ListOptions,
@@ -34,6 +34,7 @@ import type {
   UpdateOptions,
   WriteOptions,
 } from '../contract/repository.js'
+import { Operations } from './operations.js'
 import { RowStore, type Target } from './row-store.js'
 import { runOptions } from './run-options.js'
 import {
@@ -43,8 +44,7 @@ import {
   protectNew,
   type SecretOptions,
 } from '../contract/secret-fields.js'
-import { toCaller } from './to-caller.js'
-import { atomically, current, transaction } from './transaction.js'
+import { current, transaction } from './transaction.js'
 
 export interface RepositoryOptions extends Sources, PagingOptions, SecretOptions {}
 
@@ -56,6 +56,10 @@ const PURGE_CHUNK = 1000
  * metadata; every statement is the repository's own.
  */
 export class TypeormRepository<E extends object> implements Repository<E> {
+  static {
+    Object.defineProperty(this.prototype, TAKES_CONTEXT, { value: true })
+  }
+
   readonly model: ResourceModel<E>
   readonly isForDevelopment: boolean
   readonly table: DataSourceCheck['table']
@@ -63,6 +67,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   readonly #database: Database
   readonly #rows: RowStore<E>
   readonly #check: DataSourceCheck
+  readonly #operations: Operations
 
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
     this.model = resourceModel(entity)
@@ -73,19 +78,25 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.#check = new DataSourceCheck(this.#database, this.model)
     this.table = this.#check.table
     this.#rows = new RowStore(this.model, this.#database.dialect, this.table)
+    this.#operations = new Operations(
+      this.#database,
+      this.model,
+      this.#check,
+      this.#rows.statements.canReturn,
+    )
   }
 
   readonly startUpCheck = () => this.#check.findings()
 
   get(key: string, options?: OperationOptions): Promise<E> {
-    return this.#read(options, async (on, scope, run) => {
+    return this.#operations.read('get', options, async (on, scope, run) => {
       const target = await this.#target(on, key, scope, run)
       return (await this.#rows.get(on, target, run)) ?? notFound()
     })
   }
 
   list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
-    return this.#read(options, (on, scope, run) =>
+    return this.#operations.read('list', options, (on, scope, run) =>
       this.#rows.list(
         on,
         planList(this.model, list, scope, this.#options, options?.under),
@@ -97,7 +108,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   create(input: Partial<E>, options?: OperationOptions): Promise<E> {
     return this.#mint(options, (minted) =>
-      this.#write(options, async (scope) => {
+      this.#operations.write('create', options, async (scope) => {
         const entity = newEntity(this.model, input, scope, this.#options)
         const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
         minted(secrets.columns)
@@ -113,14 +124,14 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     fieldMask?: readonly string[],
     options?: UpdateOptions,
   ): Promise<E> {
-    return this.#write(options, async (scope) => {
+    return this.#operations.write('update', options, async (scope) => {
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
       return (on, run) => this.#updateOne(on, key, patch, scope, run, options?.ifMatch)
     })
   }
 
   delete(key: string, options?: WriteOptions): Promise<void> {
-    return this.#write(options, async (scope) => {
+    return this.#operations.write('delete', options, async (scope) => {
       const patch = deletionOf(this.model, this.#options)
       return async (on, run) => {
         const target = await this.#target(on, key, scope, run, options?.ifMatch)
@@ -132,7 +143,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   undelete(key: string, options?: WriteOptions): Promise<E> {
-    return this.#write(options, async (scope) => {
+    return this.#operations.write('undelete', options, async (scope) => {
       if (this.model.deleteTime === undefined) return notFound()
       const patch = restorationOf(this.model, this.#options)
       return async (on, run) => {
@@ -147,7 +158,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   async batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
-    return this.#read(options, async (on, scope, run) => {
+    return this.#operations.read('batchGet', options, async (on, scope, run) => {
       if (!keys.every(isStorable)) return notFound()
       const found = byKey(this.model, await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run))
       return keys.map((key) => (found.get(key) ?? notFound()) as E)
@@ -160,7 +171,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       'requests',
       { unique: true },
     )
-    return this.#write(
+    return this.#operations.write(
+      'batchUpdate',
       options,
       async (scope) => {
         const patches = await patchesOf(this.model, items, this.#options, scope)
@@ -172,7 +184,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   async batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
     checkBatch(keys, 'ids', { unique: true })
-    return this.#write(
+    return this.#operations.write(
+      'batchDelete',
       options,
       async (scope) => {
         const patch = deletionOf(this.model, this.#options)
@@ -197,7 +210,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     scopeOf(this.model, options)
     if (this.model.expireTime === undefined) return 0
     for (let removed = 0; ;) {
-      const chunk = await this.#write(
+      const chunk = await this.#operations.write(
+        'purgeExpired',
         options,
         async (scope) => (on, run) =>
           this.#rows.purge(on, purgeThreshold(before), scope.tenant, PURGE_CHUNK, run),
@@ -208,31 +222,31 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
-    const { context } = scopeOf(this.model, options)
-    return transaction(this.#database, fn, { context, retries: options?.retries ?? 0 })
+    scopeOf(this.model, options)
+    return transaction(this.#database, fn, options)
   }
 
   checkWrites(): Promise<void> {
     return this.#database.checkWrites()
   }
 
-  /** @internal What `lookupBy<Field>Hash` calls. */
-  lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
-    return this.#read(options, async (on, scope, run) => {
+  /** What `lookupBy<Field>Hash` calls. */
+  protected lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
+    return this.#operations.read('lookup', options, async (on, scope, run) => {
       if (!isStorable(value)) return notFound()
       const [first] = await this.#rows.find(on, hash, value, scope.tenant, run)
       return first?.entity ?? notFound()
     })
   }
 
-  /** @internal What `reveal<Field>` calls. */
-  async reveal(
+  /** What `reveal<Field>` calls. */
+  protected async reveal(
     { cipher }: SecretField,
     key: string,
     options?: OperationOptions,
   ): Promise<string | undefined> {
     const scope = scopeOf(this.model, options)
-    const [row] = await this.#read(options, async (on, _, run) => {
+    const [row] = await this.#operations.read('reveal', options, async (on, _, run) => {
       const { tenant } = await this.#target(on, key, scope, run)
       return this.#rows.find(on, this.model.key, key, tenant, run)
     })
@@ -240,29 +254,25 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return reveal(row.columns[cipher.property], this.#options, scope.context.signal)
   }
 
-  /** @internal What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
-  async verify(
+  /** What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
+  protected async verify(
     credential: CredentialField,
     token: string,
     options?: OperationOptions,
   ): Promise<Verification<E>> {
     const context = options?.context ?? RequestContext.current()
     const run = runOptions({ context })
-    const on = current(this.#database, context)
-    const find = async (publicId: string) =>
-      (await this.#rows.find(on, credential.publicId, publicId, undefined, run))[0]
-    try {
-      if (this.#check.isPending) await this.#check.run(on, run)
-      return await checkCredential(this.model, credential, token, this.#options, find, context.signal)
-    } catch (error) {
-      throw toCaller(error)
-    }
+    return this.#operations.perform('verify', options, run, async (on) => {
+      const find = async (publicId: string) =>
+        (await this.#rows.find(on, credential.publicId, publicId, undefined, run))[0]
+      return checkCredential(this.model, credential, token, this.#options, find, context.signal)
+    })
   }
 
-  /** @internal What `remint<Field>` calls. */
-  remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
+  /** What `remint<Field>` calls. */
+  protected remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
     return this.#mint(options, (minted) =>
-      this.#write(options, async (scope) => {
+      this.#operations.write('remint', options, async (scope) => {
         const { signal } = scope.context
         const { columns, tokens } = await mint(this.model, credential.property, this.#options, signal)
         minted(columns)
@@ -279,9 +289,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     options: OperationOptions | undefined,
     attempt: (minted: (columns: Values) => void) => Promise<T>,
   ) {
-    const context = options?.context ?? RequestContext.current()
     return withFreshMint(this.model, attempt, async ({ column }, publicId) => {
-      const on = current(this.#database, context)
+      const on = current(this.#database, options?.context)
       return (await on.run(this.#rows.statements.has(column), [publicId])).rows.length > 0
     })
   }
@@ -319,44 +328,5 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const [tenant, other] = await this.#rows.tenantsOf(on, key, run)
     if (other !== undefined) throw ambiguousKey(this.model)
     return { key, tenant: tenant ?? '', ifMatch }
-  }
-
-  async #read<T>(
-    options: OperationOptions | undefined,
-    work: (on: Executor, scope: Scope, run: RunOptions) => Promise<T>,
-  ): Promise<T> {
-    const scope = scopeOf(this.model, options)
-    const run = runOptions(scope)
-    try {
-      const on = current(this.#database, scope.context)
-      if (this.#check.isPending) await this.#check.run(on, run)
-      return await work(on, scope, run)
-    } catch (error) {
-      throw toCaller(error)
-    }
-  }
-
-  /**
-   * Prepares once, then runs as often as a deadlock makes necessary. On dialects that do not return the row they wrote,
-   * writing and reading are one transaction.
-   */
-  async #write<T>(
-    options: OperationOptions | undefined,
-    prepare: (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
-    isAtomic = !this.#rows.statements.canReturn,
-  ): Promise<T> {
-    const scope = scopeOf(this.model, options)
-    const run = runOptions(scope)
-    try {
-      const on = current(this.#database, scope.context)
-      if (this.#check.isPending) await this.#check.run(on, run)
-      const work = await prepare(scope)
-      if (isAtomic) return await atomically(this.#database, scope.context, (inside) => work(inside, run))
-      // In a transaction a deadlock is the transaction's to retry.
-      if (on !== this.#database) return await work(on, run)
-      return await withRetries(() => work(on, run), run)
-    } catch (error) {
-      throw toCaller(error)
-    }
   }
 }

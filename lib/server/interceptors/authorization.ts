@@ -1,11 +1,6 @@
 import type { Message } from '@bufbuild/protobuf'
-import {
-  ANONYMOUS,
-  frozenPrincipal,
-  type Principal,
-  RequestContext,
-  type SystemReport,
-} from '../../context.js'
+import type { ContextReports } from '../observability/context-reports.js'
+import { ANONYMOUS, frozenPrincipal, type Principal, RequestContext } from '../../context.js'
 import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import type { Metadata, RestOfRequest } from '../../call.js'
@@ -49,7 +44,7 @@ export const authorization =
     rules: RuleSet,
     principalFunc: PrincipalFunc,
     authorizer: Authorizer,
-    onSystem: SystemReport,
+    reports: ContextReports,
   ): Interceptor<Authorized, Needs> =>
   (next) =>
   (call) => {
@@ -61,7 +56,7 @@ export const authorization =
       // A stage that was left behind goes no further when it settles late.
       if (time.ended !== undefined) throw time.ended
       const signal = () => time.signal
-      const context = new RequestContext({ requestId, principal, signal, deadline: time.at, onSystem })
+      const context = new RequestContext({ requestId, principal, signal, deadline: time.at, ...reports })
       return next(Object.assign(call, { principal, rule, context }))
     }
     const decide = (principal: Principal): Answer => {

@@ -5,6 +5,7 @@ import { isMarkedSecret, type Redaction } from '../../resource/redaction.js'
 import { type AnyFunction, type Handler, userHandler } from '../chain/handler.js'
 import { methodOf } from '../chain/method.js'
 import type { Registered } from '../chain/registered.js'
+import { withContextInOverrides } from './overrides.js'
 import { repositoryHandler } from './repository-handler.js'
 import { standardMethod } from './standard-method.js'
 
@@ -100,7 +101,7 @@ export class Registry implements Redaction {
       return undefined
     }
     const standard = standardMethod(desc, message)
-    if (!('differs' in standard)) return repositoryHandler(desc, standard, repository)
+    if (!('differs' in standard)) return repositoryHandler(desc, standard, withContextInOverrides(repository))
     this.#problems.push(`${name} needs an implementation, ${desc.localName}(), because ${standard.differs}`)
     return undefined
   }

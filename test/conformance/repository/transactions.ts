@@ -1,4 +1,6 @@
+import { EventEmitter } from 'node:events'
 import { expect } from 'chai'
+import { type CallFailure, RequestContext } from '../../../lib/context.js'
 import { ErrConflict } from '../../../lib/errors.js'
 import { draft, type Holder, inAcme, rejection } from './subject.js'
 
@@ -129,5 +131,203 @@ export const transactions = (holder: Holder): void => {
         await rejection(later(), TypeError, 'ended')
         expect(await ids()).to.deep.equal(['a'])
       }))
+
+    describe('is joined by a call inside of it', () => {
+      const stays = async (work: (context: RequestContext) => Promise<unknown>) => {
+        const { specimens } = holder.subject
+        const failing = specimens.transaction(async (context) => {
+          await work(context)
+          throw new Stop()
+        })
+        await rejection(failing, Stop)
+        return ids()
+      }
+
+      it('that is given the context from before', () =>
+        inAcme(async () => {
+          const context = RequestContext.current()
+          expect(
+            await stays(() => holder.subject.specimens.create(draft({ id: 'a' }), { context })),
+          ).to.deep.equal([])
+        }))
+
+      it('that runs as the system, or as another principal of the call', () =>
+        inAcme(async () => {
+          const left = await stays(async () => {
+            await RequestContext.asSystem({ tenant: 'acme', reason: 'a test' }, () => make('a'))
+            await RequestContext.as({ subject: 'bob', tenant: 'acme' }, () => make('b'))
+          })
+          expect(left).to.deep.equal([])
+        }))
+
+      it('in a timer, an emitter, and a generator that is made and read inside', () =>
+        inAcme(async () => {
+          const left = await stays(async () => {
+            await new Promise((resolve, reject) => setTimeout(() => make('a').then(resolve, reject), 1))
+            const emitter = new EventEmitter()
+            let heard: Promise<unknown> = Promise.resolve()
+            emitter.on('made', () => (heard = make('b')))
+            emitter.emit('made')
+            await heard
+            const each = async function* () {
+              yield await make('c')
+              yield await make('d')
+            }
+            for await (const specimen of each()) expect(specimen.id).to.be.a('string')
+          })
+          expect(left).to.deep.equal([])
+        }))
+
+      it('unless it is detached', () =>
+        inAcme(async () => {
+          let beside: Promise<unknown> = Promise.resolve()
+          const left = await stays(async () => {
+            await make('a')
+            // On SQLite and in memory it waits for the transaction to end.
+            beside = RequestContext.detached(() => make('b'))
+          })
+          expect(left).to.not.include('a')
+          await beside
+          expect(await ids()).to.deep.equal(['b'])
+        }))
+
+      it('but not with the context of another call', () =>
+        inAcme(async () => {
+          const { principal } = RequestContext.current()
+          const context = new RequestContext({ principal })
+          await holder.subject.specimens.transaction(async () => {
+            await rejection(
+              holder.subject.specimens.create(draft({ id: 'a' }), { context }),
+              TypeError,
+              'of another call',
+            )
+            await make('b')
+          })
+          expect(await ids()).to.deep.equal(['b'])
+        }))
+    })
+
+    describe('whose function returns before its calls are through', () => {
+      it('rolls back and names them', () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const loose: Promise<unknown>[] = []
+          const failing = specimens.transaction(async () => {
+            await make('a')
+            loose.push(make('b'), specimens.update('a', { title: 'changed' }, ['title']))
+          })
+          const { message } = await rejection(failing, TypeError, 'did not await')
+          expect(message).to.include('Specimen.create, Specimen.update')
+          await Promise.allSettled(loose)
+          expect(await ids()).to.deep.equal([])
+        }))
+
+      it('names a transaction inside', () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const failing = specimens.transaction(() => {
+            void specimens.transaction(() => make('a'))
+            return Promise.resolve()
+          })
+          await rejection(failing, TypeError, 'did not await a transaction')
+          expect(await ids()).to.deep.equal([])
+        }))
+
+      it('rejects what comes later, and logs it', () =>
+        inAcme(async () => {
+          const failures: CallFailure[] = []
+          const context = RequestContext.current().with({ onFailure: (failure) => failures.push(failure) })
+          let later: Promise<unknown> = Promise.resolve()
+          let go: () => void = () => {}
+          await holder.subject.specimens.transaction(
+            async () => {
+              await make('a')
+              later = new Promise<void>((resolve) => (go = resolve)).then(() => make('b'))
+            },
+            { context },
+          )
+          go()
+          await rejection(later, TypeError, 'has ended')
+          expect(failures.map(({ message }) => message)).to.deep.equal([
+            'a call came after its transaction had ended',
+          ])
+          expect(await ids()).to.deep.equal(['a'])
+        }))
+    })
+
+    describe('afterCommit', () => {
+      it('runs when the outermost transaction has committed, outside of it', () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const seen: unknown[] = []
+          const note = (word: string) => async () => {
+            seen.push([word, RequestContext.current().transaction, (await specimens.list()).items.length])
+          }
+          await specimens.transaction(async ({ afterCommit }) => {
+            await make('a')
+            afterCommit(note('outer'))
+            await specimens.transaction(async (inner) => {
+              await make('b')
+              inner.afterCommit(note('inner'))
+            })
+            RequestContext.current().afterCommit(note('current'))
+            expect(seen).to.deep.equal([])
+          })
+          expect(seen).to.deep.equal([
+            ['outer', undefined, 2],
+            ['inner', undefined, 2],
+            ['current', undefined, 2],
+          ])
+        }))
+
+      it('runs at once where there is no transaction', () =>
+        inAcme(async () => {
+          const seen: string[] = []
+          RequestContext.current().afterCommit(() => seen.push('ran'))
+          expect(seen).to.deep.equal(['ran'])
+        }))
+
+      it('is forgotten when its transaction or its savepoint is rolled back', () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const seen: string[] = []
+          const failing = specimens.transaction(async ({ afterCommit }) => {
+            afterCommit(() => seen.push('rolled back'))
+            throw new Stop()
+          })
+          await rejection(failing, Stop)
+          await specimens.transaction(async ({ afterCommit }) => {
+            const nested = specimens.transaction(async (inner) => {
+              inner.afterCommit(() => seen.push('savepoint'))
+              throw new Stop()
+            })
+            await rejection(nested, Stop)
+            afterCommit(() => seen.push('kept'))
+          })
+          expect(seen).to.deep.equal(['kept'])
+        }))
+
+      it('fails without failing the transaction, and is logged', () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const failures: CallFailure[] = []
+          const context = RequestContext.current().with({ onFailure: (failure) => failures.push(failure) })
+          const seen: string[] = []
+          const answer = await specimens.transaction(
+            async ({ afterCommit }) => {
+              afterCommit(() => {
+                throw new Stop('thrown')
+              })
+              afterCommit(() => Promise.reject(new Stop('rejected')))
+              afterCommit(() => seen.push('third'))
+              return (await make('a')).id
+            },
+            { context },
+          )
+          expect(answer).to.equal('a')
+          expect(seen).to.deep.equal(['third'])
+          expect(failures.map(({ error }) => (error as Error).message)).to.deep.equal(['thrown', 'rejected'])
+        }))
+    })
   })
 }

@@ -77,7 +77,7 @@ describeOn(
         const error: unknown = await transaction(
           database,
           async (inside) => {
-            await run(inside.transaction as Executor, 'SELECT 1', [], { signal: inside.signal! })
+            await run(inside.transaction as unknown as Executor, 'SELECT 1', [], { signal: inside.signal! })
             network.isSilent = true
           },
           { context },

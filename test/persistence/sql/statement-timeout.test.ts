@@ -32,7 +32,7 @@ describeOn(
               ? 'SET LOCAL statement_timeout = 200'
               : 'SET SESSION max_statement_time = 0.2'
           const waiting = transaction(database, async (inside) => {
-            await run(inside.transaction as Executor, limit)
+            await run(inside.transaction as unknown as Executor, limit)
             await specimens.update('a', { title: 'C' }, ['title'])
           })
           await rejection(waiting, DeadlineExceeded)

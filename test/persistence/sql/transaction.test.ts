@@ -37,7 +37,7 @@ describeOn('transaction', databases, ({ name, open }) => {
       `CREATE TABLE chip (id int PRIMARY KEY, stone int, FOREIGN KEY (stone) REFERENCES stone (id)${deferred})${engine}`,
     )
   }
-  const insert = (id: number, stoneName = `stone ${id}`, context?: RequestContext): Promise<Result> =>
+  const insert = async (id: number, stoneName = `stone ${id}`, context?: RequestContext): Promise<Result> =>
     run(current(database, context), 'INSERT INTO stone (id, name) VALUES (?, ?)', [id, stoneName])
   const twoRows = () => run(database, "INSERT INTO stone VALUES (1, 'one'), (2, 'two')")
   const ids = () => column(database, 'SELECT id FROM stone ORDER BY id')
@@ -95,7 +95,9 @@ describeOn('transaction', databases, ({ name, open }) => {
 
   it('is nothing outside of one', () => {
     expect(current(database)).to.equal(database)
-    expect(current(database, new RequestContext({ transaction: 'of somebody else' }))).to.equal(database)
+    expect(current(database, new RequestContext({ transaction: 'of somebody else' as never }))).to.equal(
+      database,
+    )
   })
 
   it('sends one statement at a time, in the order in which they were called', async () => {
@@ -133,7 +135,9 @@ describeOn('transaction', databases, ({ name, open }) => {
       'the transaction has ended',
     )
     await rejection(
-      atomically(database, late!, (on) => run(on, 'SELECT 1 AS one')),
+      Promise.resolve().then(() =>
+        atomically(current(database, late), late!, (on) => run(on, 'SELECT 1 AS one')),
+      ),
       TypeError,
       'has ended',
     )
@@ -152,7 +156,7 @@ describeOn('transaction', databases, ({ name, open }) => {
       Cancelled,
     )
     await rejection(
-      atomically(database, context, (on) => run(on, 'SELECT 1 AS one')),
+      atomically(current(database, context), context, (on) => run(on, 'SELECT 1 AS one')),
       Cancelled,
     )
   })
@@ -259,21 +263,18 @@ describeOn('transaction', databases, ({ name, open }) => {
       expect(await ids()).to.deep.equal(['10', '11', '20', '40'])
     })
 
-    it('refuses a call with the context of the outer one, which would wait for itself', async () => {
+    it('is joined by calls that are given the context of the outer one', async () => {
       await transaction(database, async (outer) => {
         await insert(1)
-        await transaction(database, async () => {
-          await rejection(insert(2, 'b', outer), TypeError, 'a nested transaction is open')
-          await rejection(
-            transaction(database, () => insert(2), { context: outer }),
-            TypeError,
-            'is open',
-          )
-          await insert(3)
+        const nested = transaction(database, async () => {
+          await insert(2, 'b', outer)
+          await transaction(database, () => insert(3), { context: outer })
+          throw new Stop()
         })
+        await rejection(nested, Stop)
         await insert(4, 'd', outer)
       })
-      expect(await ids()).to.deep.equal(['1', '3', '4'])
+      expect(await ids()).to.deep.equal(['1', '4'])
     })
 
     it('refuses a call in its own context when it has ended', async () => {
@@ -332,20 +333,22 @@ describeOn('transaction', databases, ({ name, open }) => {
       expect([await ids(), await idsThere()]).to.deep.equal([[], ['1', '2']])
     })
 
-    it('refuses the outer context through the one of the other database too', async () => {
-      await transaction(database, async (outer) => {
-        await transaction(other.database!, () =>
-          transaction(database, async () => {
-            await rejection(insert(4, 'd', outer), TypeError, 'a nested transaction is open')
-          }),
-        )
+    it('is joined through the one of the other database, whatever context is given', async () => {
+      const failing = transaction(database, async (outer) => {
+        await transaction(other.database!, async () => {
+          await insert(4, 'd', outer)
+          await insert(5)
+        })
+        throw new Stop()
       })
+      await rejection(failing, Stop)
+      expect(await ids()).to.deep.equal([])
     })
   })
 
   describe('atomically', () => {
     const both = (first: number, second: number) => (context: RequestContext) =>
-      atomically(database, context, async (on) => {
+      atomically(current(database, context), context, async (on) => {
         await run(on, 'INSERT INTO stone (id, name) VALUES (?, ?)', [first, `stone ${first}`])
         await run(on, 'INSERT INTO stone (id, name) VALUES (?, ?)', [second, `stone ${second}`])
         return first + second
@@ -385,7 +388,7 @@ describeOn('transaction', databases, ({ name, open }) => {
       let attempts = 0
       const deadlock = Object.assign(new Error('deadlock'), { code: '40P01' })
       const flaky = (succeedsAt: number) =>
-        atomically(database, new RequestContext(), async (on) => {
+        atomically(current(database, new RequestContext()), new RequestContext(), async (on) => {
           await run(on, 'INSERT INTO stone (id) VALUES (1)')
           if (++attempts < succeedsAt) throw deadlock
         })
@@ -411,7 +414,9 @@ describeOn('transaction', databases, ({ name, open }) => {
         transaction(database, async (context) => {
           await insert(1)
           await transaction(database, () => insert(2)).catch(() => {})
-          await atomically(database, context, (on) => run(on, 'INSERT INTO stone (id) VALUES (3)'))
+          await atomically(current(database, context), context, (on) =>
+            run(on, 'INSERT INTO stone (id) VALUES (3)'),
+          )
           await insert(4)
         }),
       async (outcome) => {
@@ -636,10 +641,14 @@ describeOn('transaction', databases, ({ name, open }) => {
   if (name === 'postgres') {
     it('fails as a whole when a batch goes on after a failed statement', async () => {
       await twoRows()
-      const failing = atomically(database, new RequestContext(), async (on) => {
-        await run(on, 'INSERT INTO stone (id) VALUES (3)')
-        await rejection(run(on, 'INSERT INTO stone (id) VALUES (1)'), Error)
-      })
+      const failing = atomically(
+        current(database, new RequestContext()),
+        new RequestContext(),
+        async (on) => {
+          await run(on, 'INSERT INTO stone (id) VALUES (3)')
+          await rejection(run(on, 'INSERT INTO stone (id) VALUES (1)'), Error)
+        },
+      )
       await rejection(failing, Aborted, 'all of it was rolled back')
       expect(await ids()).to.deep.equal(['1', '2'])
     })

@@ -100,7 +100,7 @@ describe('a rule with a template', () => {
       new RuleSet([rule]),
       () => principal,
       devAuthorizer([grant]),
-      () => {},
+      { onSystem: () => {}, onFailure: () => {} },
     )
     const seen: string[] = []
     const read = async (texts: readonly string[]) => {

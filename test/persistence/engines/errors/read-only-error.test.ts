@@ -96,7 +96,7 @@ describeOn(
       await run(database, readOnly)
       const before = await session()
       const seen = await transaction(database, async (context) => {
-        const on = context.transaction as Executor
+        const on = context.transaction as unknown as Executor
         await rejection(insert(on), Unavailable, 'takes no writes')
         return column(on, PID[backend.name]!)
       })
@@ -207,7 +207,7 @@ if (drilling)
         it('keeps nothing of a transaction that it refuses to commit, and says so', async () => {
           const database = executorOf(dataSource)
           const writing = transaction(database, async (context) => {
-            await run(context.transaction as Executor, 'INSERT INTO stone VALUES (99)')
+            await run(context.transaction as unknown as Executor, 'INSERT INTO stone VALUES (99)')
             await turn('on')
           })
           await rejection(writing, Unavailable, 'takes no writes')

@@ -1,0 +1,140 @@
+import { type CallTransaction, RequestContext } from '../../context.js'
+
+/**
+ * What the transactions of every database have in common. The context of a call holds the innermost one; the others follow
+ * by `around`.
+ */
+export abstract class OpenTransaction implements CallTransaction {
+  #state: 'open' | 'ending' | 'over' = 'open'
+  readonly #calls = new Map<Promise<unknown>, string>()
+  #allSettled: () => void = () => {}
+  readonly #afterCommit: (() => unknown)[] = []
+
+  /**
+   * @param database - whose transaction it is, compared by identity.
+   * @param around - the transaction of the context that this one was started in, of whatever database.
+   * @param outer - the transaction of the same database that this one is a savepoint of.
+   */
+  constructor(
+    readonly database: object,
+    readonly around: OpenTransaction | undefined,
+    private readonly outer: OpenTransaction | undefined,
+  ) {}
+
+  /** False as soon as its function has returned. */
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** Its function has returned, and calls that it did not await still run. */
+  get isEnding(): boolean {
+    return this.#state === 'ending'
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'over'
+  }
+
+  /** The innermost transaction of `database` in this chain that fulfils the condition. */
+  find(database: object, condition: (transaction: OpenTransaction) => boolean): OpenTransaction | undefined {
+    if (this.database === database && condition(this)) return this
+    return this.around?.find(database, condition)
+  }
+
+  /** Runs a call that has to settle before the transaction ends; `name` says which one was not awaited. */
+  async perform<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const call = work()
+    this.#calls.set(call, name)
+    try {
+      return await call
+    } finally {
+      this.#calls.delete(call)
+      if (this.#calls.size === 0) this.#allSettled()
+    }
+  }
+
+  afterCommit(fn: () => unknown): void {
+    if (this.isOver) throw new TypeError(ENDED)
+    this.#afterCommit.push(fn)
+  }
+
+  /**
+   * Refuses new calls, and resolves when those that run have settled.
+   * @throws TypeError that names the calls which the function did not await.
+   */
+  protected async settle(): Promise<void> {
+    this.#state = 'ending'
+    const names = [...this.#calls.values()]
+    for (const call of this.#calls.keys()) call.catch(() => {})
+    if (names.length > 0) await new Promise<void>((resolve) => (this.#allSettled = resolve))
+    if (names.length > 0)
+      throw new TypeError(
+        `the function of the transaction did not await ${names.join(', ')}: everything is rolled back, await it inside`,
+      )
+  }
+
+  /** It was committed, or released into the one around it, or rolled back. Returns what is to be run now. */
+  over(outcome: 'kept' | 'rolled back'): readonly (() => unknown)[] {
+    this.#state = 'over'
+    const fns = this.#afterCommit.splice(0)
+    if (outcome === 'rolled back') return []
+    if (this.outer === undefined) return fns
+    this.outer.#afterCommit.push(...fns)
+    return []
+  }
+}
+
+/** What a late call is told. */
+export const ENDED = 'the transaction has ended: await everything inside of it before its function returns'
+
+/**
+ * The transaction of `database` that a call joins: the innermost open one around the running code, else the one of the context
+ * that the call was given, else none.
+ * @param given - the context that the call was given explicitly.
+ * @throws TypeError when the transaction has ended, or is one of another call.
+ */
+export function joined(database: object, given: RequestContext | undefined): OpenTransaction | undefined {
+  const ambient = RequestContext.current()
+  const around = chainOf(ambient)
+  const isGiven = given !== undefined && given !== ambient
+  const own = isGiven ? chainOf(given)?.find(database, any) : undefined
+  if (own?.isOpen === false) throw late(given as RequestContext)
+  const latest = around?.find(database, any)
+  if (latest?.isEnding === true) throw late(ambient)
+  const open = latest?.isOpen === true ? latest : around?.find(database, isOpen)
+  if (open !== undefined && isGiven && !given.isOfSameCallAs(ambient)) throw new TypeError(OTHER_CALL)
+  if (open !== undefined) return open
+  if (own !== undefined) return own
+  if (latest !== undefined) throw late(ambient)
+  return undefined
+}
+
+/** The chain that a transaction begins in when it is started with the context `given`. */
+export const surrounding = (given: RequestContext | undefined): OpenTransaction | undefined =>
+  chainOf(RequestContext.current()) ?? (given && chainOf(given))
+
+const OTHER_CALL =
+  'a transaction of the running call is open on this database, and the context is of another call: leave the context out, derive it with RequestContext.as() or asSystem(), or leave the transaction with RequestContext.detached()'
+
+const any = () => true
+const isOpen = (transaction: OpenTransaction) => transaction.isOpen
+
+const chainOf = ({ transaction }: RequestContext): OpenTransaction | undefined =>
+  transaction instanceof OpenTransaction ? transaction : undefined
+
+/** Nobody may be left to hear the rejection. */
+const late = (context: RequestContext): TypeError => {
+  const error = new TypeError(ENDED)
+  context.reportFailure('a call came after its transaction had ended', error)
+  return error
+}
+
+/** Runs what was to be run after a commit, one after another. What fails is logged: the changes are saved already. */
+export async function runAfterCommit(
+  fns: readonly (() => unknown)[],
+  context: RequestContext,
+): Promise<void> {
+  if (fns.length === 0) return
+  const outside = context.with({ transaction: undefined })
+  for (const fn of fns) await outside.runLogged(fn)
+}

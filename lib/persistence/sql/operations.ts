@@ -1,0 +1,73 @@
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { OperationOptions } from '../contract/repository.js'
+import { type Scope, scopeOf } from '../contract/scope.js'
+import { withRetries } from '../engines/errors/constraint-error.js'
+import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import type { DataSourceCheck } from './data-source-check.js'
+import { runOptions } from './run-options.js'
+import { toCaller } from './to-caller.js'
+import { atomically, inTransactionOf, type Joined } from './transaction.js'
+
+/** How the operations of one repository run: for whom, in which transaction, how often, and with which errors. */
+export class Operations {
+  /** @param canReturn - whether a write returns the row that it wrote. */
+  constructor(
+    private readonly database: Database,
+    private readonly model: ResourceModel,
+    private readonly check: DataSourceCheck,
+    private readonly canReturn: boolean,
+  ) {}
+
+  async read<T>(
+    name: string,
+    options: OperationOptions | undefined,
+    work: (on: Executor, scope: Scope, run: RunOptions) => Promise<T>,
+  ): Promise<T> {
+    const scope = scopeOf(this.model, options)
+    const run = runOptions(scope)
+    return this.perform(name, options, run, (on) => work(on, scope, run))
+  }
+
+  /**
+   * Prepares once, then runs as often as a deadlock makes necessary. On dialects that do not return the row they wrote,
+   * writing and reading are one transaction.
+   */
+  async write<T>(
+    name: string,
+    options: OperationOptions | undefined,
+    prepare: (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
+    isAtomic = !this.canReturn,
+  ): Promise<T> {
+    const scope = scopeOf(this.model, options)
+    const run = runOptions(scope)
+    return this.perform(name, options, run, async (on) => {
+      const work = await prepare(scope)
+      if (isAtomic) return atomically(on, scope.context, (inside) => work(inside, run))
+      // In a transaction a deadlock is the transaction's to retry.
+      if (on !== this.database) return work(on, run)
+      return withRetries(() => work(on, run), run)
+    })
+  }
+
+  /** On the transaction that the call joins, which does not end before it; or on the pool. */
+  async perform<T>(
+    name: string,
+    options: OperationOptions | undefined,
+    run: RunOptions,
+    work: (on: Joined) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await inTransactionOf(
+        this.database,
+        options?.context,
+        `${this.model.entity.name}.${name}`,
+        async (on) => {
+          if (this.check.isPending) await this.check.run(on, run)
+          return work(on)
+        },
+      )
+    } catch (error) {
+      throw toCaller(error)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { RequestContext } from '../../context.js'
+import {
+  type OperationOptions,
+  type Repository,
+  TAKES_CONTEXT,
+} from '../../persistence/contract/repository.js'
+
+/** The operations that standard methods call, and where each of them takes its options. */
+const OPTIONS_AT = {
+  get: 1,
+  list: 1,
+  create: 1,
+  update: 3,
+  delete: 1,
+  undelete: 1,
+  batchGet: 1,
+  batchUpdate: 1,
+  batchDelete: 1,
+} as const
+
+type Operation = keyof typeof OPTIONS_AT
+type AnyOperation = (...operands: unknown[]) => unknown
+
+/**
+ * The repository as standard methods call it. Operations that the application overrides find the context of the call with
+ * `RequestContext.current()`; the others are called as they are, because entering a context makes every promise of a Node 20
+ * process slower.
+ */
+export function withContextInOverrides(repository: Repository<object>): Repository<object> {
+  const overridden = (Object.keys(OPTIONS_AT) as Operation[]).filter((name) => isOverridden(repository, name))
+  if (overridden.length === 0) return repository
+  const entered = new Map<PropertyKey, AnyOperation>(
+    overridden.map((name) => [name, inContext(repository, name, OPTIONS_AT[name])]),
+  )
+  return new Proxy(repository, {
+    get: (target, name) => {
+      const operation = entered.get(name)
+      if (operation !== undefined) return operation
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+}
+
+const inContext =
+  (repository: Repository<object>, name: Operation, optionsAt: number): AnyOperation =>
+  (...operands) => {
+    const context = (operands[optionsAt] as OperationOptions | undefined)?.context ?? RequestContext.current()
+    return context.run(() => (repository[name] as AnyOperation).apply(repository, operands))
+  }
+
+/** Whether the operation is found before the class of ours that carries it. */
+function isOverridden(repository: object, name: Operation): boolean {
+  for (let owner: object | null = repository; owner !== null; owner = Object.getPrototypeOf(owner) as object)
+    if (Object.hasOwn(owner, name)) return !Object.hasOwn(owner, TAKES_CONTEXT)
+  return true
+}

@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import type { DataSource } from 'typeorm'
+import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
+import { Widget } from '../../../examples/widgets/widget.js'
+import { RequestContext } from '../../../lib/context.js'
+import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import type { OperationOptions, Repository } from '../../../lib/persistence/contract/repository.js'
+import { withContextInOverrides } from '../../../lib/server/methods/overrides.js'
+import { backends, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { ForeignClient } from '../../support/grpc/clients.js'
+import { ALICE, type RunningServer, startServer } from '../../support/servers/server.js'
+
+type Base = new (...options: never[]) => Repository<Widget>
+
+/** Makes two widgets of one, and none when the second one cannot be made. */
+const inPairs = (base: Base) =>
+  class extends (base as new (...options: unknown[]) => Repository<Widget>) {
+    override create(widget: Partial<Widget>, options?: OperationOptions): Promise<Widget> {
+      return this.transaction(async ({ principal }) => {
+        expect(principal).to.equal(RequestContext.current().principal)
+        // The context of the call, from outside of the transaction: the obvious thing to hand on.
+        const first = await super.create({ ...widget, displayName: `${widget.displayName} 1` }, options)
+        await super.create({ ...widget, id: 'second', displayName: `${widget.displayName} 2` }, options)
+        return first
+      })
+    }
+  }
+
+const withoutMysql8 = backends.filter(({ name }) => name !== 'mysql8')
+
+describeOn('an operation that the application overrides', withoutMysql8, (backend) => {
+  let opened: OpenBackend
+  let running: RunningServer
+  let client: ForeignClient
+
+  before(async () => {
+    opened = await backend.open([Widget])
+    if (opened.dataSource !== undefined)
+      await createTables(opened.dataSource, [Widget], opened.database!.dialect.name)
+    const repository =
+      opened.dataSource === undefined
+        ? new (inPairs(memoryRepositoryOf(Widget) as never))()
+        : new (
+            inPairs(repositoryOf(Widget) as never) as unknown as new (on: DataSource) => Repository<Widget>
+          )(opened.dataSource)
+    running = await startServer((builder) =>
+      builder.register(WidgetService, repository, { retireWidget: () => ({}) }),
+    )
+    client = new ForeignClient(WidgetService, running.grpc)
+  })
+  after(async () => {
+    client?.close()
+    await running?.stop()
+    await opened?.close()
+  })
+
+  it('runs in the context of its call, and its transaction takes everything back', async () => {
+    const create = (id: string) =>
+      client.unary('CreateWidget', { widget: { display_name: 'Anvil' }, widget_id: id }, ALICE)
+    const names = async () => {
+      const { answer } = await client.unary('ListWidgets', { order_by: 'display_name' }, ALICE)
+      return (answer?.['widgets'] as { display_name: string }[]).map(({ display_name }) => display_name)
+    }
+    expect((await create('')).details).to.equal('OK')
+    expect(await names()).to.deep.equal(['Anvil 1', 'Anvil 2'])
+    expect((await create('')).code).to.equal(6)
+    expect(await names()).to.deep.equal(['Anvil 1', 'Anvil 2'])
+  })
+})
+
+describe('a repository without overrides', () => {
+  it('is called as it is, which enters no context', () => {
+    const plain = new (memoryRepositoryOf(Widget))()
+    expect(withContextInOverrides(plain)).to.equal(plain)
+  })
+})
