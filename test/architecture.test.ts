@@ -46,7 +46,12 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   },
   {
     from: 'lib/migrations',
-    own: ['lib/migrations', 'lib/errors.ts', 'lib/persistence/engines/postgres/cancel-request.ts'],
+    own: [
+      'lib/migrations',
+      'lib/text',
+      'lib/errors.ts',
+      'lib/persistence/engines/postgres/cancel-request.ts',
+    ],
   },
   {
     from: 'lib/server',

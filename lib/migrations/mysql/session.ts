@@ -4,7 +4,7 @@ import type { Connection } from 'mysql2/promise'
 import { MigrationError } from '../../errors.js'
 import type { Engine } from '../session/engine.js'
 import type { ResolvedOptions } from '../session/options.js'
-import { redact } from '../session/redact.js'
+import { hidePasswords } from '../../text/hide-passwords.js'
 import { SessionError, sessionError } from '../session/session-error.js'
 import { stoppable } from '../session/stoppable.js'
 import { connected, connectionFailed, type Row, type Session } from '../session/session.js'
@@ -150,7 +150,7 @@ class MysqlSession implements Session {
       this.options.report({
         kind: 'notice',
         severity: String(level).toUpperCase(),
-        text: redact(String(message), this.options.url),
+        text: hidePasswords(String(message), this.options.url),
       })
   }
 

@@ -7,7 +7,7 @@ import { MigrationError } from '../../errors.js'
 import { type CancelTarget, requestCancel } from '../../persistence/engines/postgres/cancel-request.js'
 import type { Engine } from '../session/engine.js'
 import type { ResolvedOptions } from '../session/options.js'
-import { redact } from '../session/redact.js'
+import { hidePasswords } from '../../text/hide-passwords.js'
 import { sessionError } from '../session/session-error.js'
 import { stoppable } from '../session/stoppable.js'
 import { connected, connectionFailed, type Row, type Session } from '../session/session.js'
@@ -59,7 +59,7 @@ class PostgresSession implements Session {
     this.engine = options.engine
     this.schema = options.schema
     client.on('notice', ({ severity = 'NOTICE', message = '' }) =>
-      options.report({ kind: 'notice', severity, text: redact(message, options.url) }),
+      options.report({ kind: 'notice', severity, text: hidePasswords(message, options.url) }),
     )
     this.prefix = `${quoted(options.schema)}.`
   }

@@ -1,5 +1,5 @@
 import type { DriverError, EngineFailures, SessionFailure } from './engine-failures.js'
-import { redact } from './redact.js'
+import { hidePasswords } from '../../text/hide-passwords.js'
 
 /**
  * What the server returned instead of a result, or that the connection is gone: without the connection string's password and
@@ -22,7 +22,7 @@ export function sessionError(error: unknown, failures: EngineFailures, url: stri
   const number = typeof errno === 'number' && errno > 0 ? String(errno) : typeof code === 'string' ? code : ''
   const text = message.replace(/^(Duplicate entry) '.*' (for key)/s, '$1 $2')
   return new SessionError(
-    redact(text === '' ? number : text, url),
+    hidePasswords(text === '' ? number : text, url),
     number,
     failures.failureOf(error as DriverError, number),
   )

@@ -147,11 +147,6 @@ export function redactDsn(dsn: string): string {
   }
 }
 
-/** `text` with every password of the DSN in it replaced by three asterisks. */
-export function hidePasswords(text: string, dsn: string): string {
-  return [...passwordsOf(dsn)].reduce((left, secret) => left.replaceAll(secret, '***'), text)
-}
-
 /** Who logs in where with a DSN of `postgres` or `mysql`. */
 export function loginOf(dsn: string): DsnLogin {
   const { username, hostname, port, pathname, searchParams } = urlOf(dsn)
@@ -184,13 +179,4 @@ function filePath(written: string): string {
   if (/(?:^|\/)\.\.?(?:\/|$)/.test(path)) throw new TypeError('DSN: write the path without . and .. in it')
   if (path.includes('\0')) throw new TypeError('DSN: the path has a NUL in it')
   return path
-}
-
-function passwordsOf(dsn: string): ReadonlySet<string> {
-  try {
-    const checked = checkedDsn(dsn)
-    return new Set(checked.engine.secrets(checked.dsn))
-  } catch {
-    return new Set([dsn])
-  }
 }

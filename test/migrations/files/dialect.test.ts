@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { DeclarationError, Unimplemented } from '../../../lib/errors.js'
 import { dialectOf } from '../../../lib/migrations/engines.js'
 import { migrate, type MigrateOptions } from '../../../lib/migrations/index.js'
-import { redact } from '../../../lib/migrations/session/redact.js'
 
 const KNOWN = [
   ['postgres://h/d', 'postgres'],
@@ -64,21 +63,5 @@ describe('migrate', () => {
         .to.throw(DeclarationError)
         .with.property('message')
         .that.matches(text)
-    })
-})
-
-const SECRETS: readonly (readonly [url: string, text: string, redacted: string])[] = [
-  ['postgres://u:hunter22@h/d', 'for hunter22', 'for ***'],
-  ['postgres://u:hunt%40er@h/d', 'for hunt@er and hunt%40er', 'for *** and ***'],
-  ['postgres://h/d?user=u&password=hunter22', 'for hunter22', 'for ***'],
-  ['postgres://u@h/d', 'cannot reach mysql://root:x@other/d', 'cannot reach mysql://root:***@other/d'],
-  ['postgres://u:a@h/d', 'a table at postgres://u:a@h/d', 'a table at postgres://u:***@h/d'],
-  ['postgres://u:pa@ss:word@h/d', 'no pa@ss:word here', 'no *** here'],
-]
-
-describe('redact', () => {
-  for (const [url, text, redacted] of SECRETS)
-    it(`${text} → ${redacted}`, () => {
-      expect(redact(text, url)).to.equal(redacted)
     })
 })

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { Unavailable } from '../../../lib/errors.js'
 import {
   checkDsn,
-  hidePasswords,
   parseHotDsn,
   redactDsn,
   resolveDsn,
@@ -147,17 +146,6 @@ describe('withPassword', () => {
     it(`puts another one into ${dsn}`, () => {
       expect(withPassword(dsn, 'n%@/:')).to.equal(written)
     })
-})
-
-describe('hidePasswords', () => {
-  it('blanks out a password as written, as decoded, and one among the parameters', () => {
-    const dsn = 'postgres://ada:p%40ss@db/app?password=s%2Fx'
-    expect(hidePasswords('p@ss p%40ss s/x s%2Fx ada', dsn)).to.equal('*** *** *** *** ada')
-  })
-
-  it('blanks out the whole text of a DSN that cannot be read', () => {
-    expect(hidePasswords('no: ada:hunter2@tcp(db)/app', 'ada:hunter2@tcp(db)/app')).to.equal('no: ***')
-  })
 })
 
 describe('resolveDsn', () => {

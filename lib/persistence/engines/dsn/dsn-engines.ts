@@ -18,8 +18,6 @@ export interface DsnEngine {
   readonly checked: (dsn: string, scheme: string) => string
   /** The checked DSN without passwords and parameters. */
   readonly redacted: (dsn: string) => string
-  /** Every password in the checked DSN. */
-  readonly secrets: (dsn: string) => readonly string[]
 }
 
 /** An engine whose DSN is a URL. */
@@ -37,7 +35,6 @@ const server = (driver: DsnDriver, begins: readonly string[], needsHost: boolean
     const user = username === '' ? (searchParams.get('user') ?? '') : username
     return `${protocol}//${user === '' ? '' : `${user}@`}${host}${pathname}`
   },
-  secrets: (dsn) => secretsOf(urlOf(dsn)),
 })
 
 const sqlite: DsnEngine = {
@@ -51,7 +48,6 @@ const sqlite: DsnEngine = {
     )
   },
   redacted: (dsn) => `sqlite:${dsn.replace(/\?.*/s, '')}`,
-  secrets: () => [],
 }
 
 export const DSN_ENGINES: readonly DsnEngine[] = [

@@ -1,0 +1,34 @@
+/**
+ * `text` with every password of the connection string `url` replaced by three asterisks, and without the password of any other
+ * connection string in it. A `url` that is no URL is hidden as a whole. Never throws.
+ */
+export function hidePasswords(text: string, url: string): string {
+  const longestFirst = [...passwordsOf(url)].sort((a, b) => b.length - a.length)
+  const hidden = longestFirst.reduce((left, secret) => left.replaceAll(secret, '***'), text)
+  return hidden.replaceAll(/([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s/]*@/gi, '$1:***@')
+}
+
+/** Shorter ones would hide half of every text. The pattern of a connection string still finds them there. */
+const SHORTEST_PASSWORD = 3
+
+function passwordsOf(url: string): ReadonlySet<string> {
+  const isUrl = /^\s*[a-z][a-z0-9+.-]*:/i.test(url) && !/^\s*[^:/?#]+:[^/?#]*@/.test(url)
+  if (!isUrl) return new Set(url.length < SHORTEST_PASSWORD ? [] : [url])
+  const userInfo = /^[^:/?#]+:\/\/([^/?#]*)@/.exec(url)?.[1] ?? ''
+  const written = userInfo.includes(':') ? userInfo.slice(userInfo.indexOf(':') + 1) : ''
+  const inQuery = [...url.matchAll(/[?&][^=&#]*(?:pass|secret|token)[^=&#]*=([^&#]*)/gi)]
+  const found = [written, ...inQuery.map(([, value = '']) => value)].flatMap((secret) => [
+    secret,
+    decoded(secret),
+    encodeURIComponent(decoded(secret)),
+  ])
+  return new Set(found.filter((secret) => secret.length >= SHORTEST_PASSWORD))
+}
+
+function decoded(secret: string): string {
+  try {
+    return decodeURIComponent(secret)
+  } catch {
+    return secret
+  }
+}
