@@ -2,6 +2,7 @@ import { DeclarationError } from '../errors.js'
 import { DevAuthorizer } from './authz/authorizer.js'
 import { devPrincipal } from './authn/dev-principal.js'
 import type { ResolvedConfig } from './config/config.js'
+import { isDevelopment } from './config/development.js'
 import type { Registry } from './methods/registry.js'
 
 /**
@@ -13,7 +14,7 @@ export const developmentGuard = (
   registry: Registry,
   environment: string | undefined,
 ): void => {
-  if (config.allowDevelopment || environment === 'development' || environment === 'test') return
+  if (config.allowDevelopment || isDevelopment(environment)) return
   const { authorizer } = config
   const problems = [
     ...(config.principalFunc === devPrincipal

@@ -87,7 +87,7 @@ export interface Config {
   readonly limits?: LimitsConfig
   /** How long the server goes on answering, in milliseconds, when `serve` is told to end and health says NOT_SERVING: time for load balancers to notice. The 5 seconds of the shutdown begin behind it. Default: 0. */
   readonly shutdownDelayMs?: number
-  /** Tells any client what is served (gRPC reflection v1 and v1alpha), which is public. Default: false. */
+  /** Tells any client what is served (gRPC reflection v1 and v1alpha), which is public. Default: true where NODE_ENV is `development` or `test`. */
   readonly reflection?: boolean
   /** Lets `serve` accept what is meant for development although NODE_ENV is neither `development` nor `test`. Default: false. */
   readonly allowDevelopment?: boolean

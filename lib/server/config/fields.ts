@@ -1,3 +1,4 @@
+import { isDevelopment } from './development.js'
 import { devAuthorizer } from '../authz/authorizer.js'
 import { MemoryDeduplicationStore } from '../deduplication/memory-deduplication-store.js'
 import { jsonLogger } from '../observability/logger.js'
@@ -79,7 +80,10 @@ export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
   },
   limits: { documented: 'see [below](#limits)', resolve: ({ limits = {} }) => resolveLimits(limits) },
   shutdownDelayMs: { documented: '0', resolve: ({ shutdownDelayMs = 0 }) => shutdownDelayMs },
-  reflection: { documented: 'false', resolve: ({ reflection = false }) => reflection },
+  reflection: {
+    documented: 'true where NODE_ENV is `development` or `test`',
+    resolve: ({ reflection = isDevelopment() }) => reflection,
+  },
   allowDevelopment: { documented: 'false', resolve: ({ allowDevelopment = false }) => allowDevelopment },
 }
 

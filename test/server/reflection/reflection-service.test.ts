@@ -298,15 +298,29 @@ describe('reflection', () => {
       })
     })
 
-  it('is not there unless it is asked for', async () => {
-    const plain = await startServer(register as never)
-    for (const service of reflectionServices) {
-      const client = new ForeignClient(service, plain.grpc)
-      expect((await client.stream('ServerReflectionInfo', [{ list_services: '' }])).code).to.equal(12)
-      client.close()
-    }
-    await plain.stop()
-  })
+  for (const [environment, config, code] of [
+    ['production', { allowDevelopment: true }, 12],
+    [undefined, { allowDevelopment: true }, 12],
+    ['development', {}, 0],
+    ['test', {}, 0],
+    ['development', { reflection: false }, 12],
+    ['production', { allowDevelopment: true, reflection: true }, 0],
+  ] as const)
+    it(`${code === 0 ? 'is' : 'is not'} there where NODE_ENV is ${environment}, with ${JSON.stringify(config)}`, async () => {
+      const before = process.env['NODE_ENV']
+      setEnvironment(environment)
+      try {
+        const plain = await startServer(register as never, config)
+        for (const service of reflectionServices) {
+          const client = new ForeignClient(service, plain.grpc)
+          expect((await client.stream('ServerReflectionInfo', [{ list_services: '' }])).code).to.equal(code)
+          client.close()
+        }
+        await plain.stop()
+      } finally {
+        setEnvironment(before)
+      }
+    })
 
   it('of one’s own is refused in production, where nobody set reflection', async () => {
     const environment = process.env['NODE_ENV']
@@ -324,8 +338,12 @@ describe('reflection', () => {
       )
       expect(await started.catch((error: Error) => error.message)).to.match(/tells everybody what is served/)
     } finally {
-      if (environment === undefined) delete process.env['NODE_ENV']
-      else process.env['NODE_ENV'] = environment
+      setEnvironment(environment)
     }
   })
 })
+
+const setEnvironment = (environment: string | undefined): void => {
+  if (environment === undefined) delete process.env['NODE_ENV']
+  else process.env['NODE_ENV'] = environment
+}
