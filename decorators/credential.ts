@@ -17,6 +17,25 @@ export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as con
 /**
  * A verify-only token, such as an API key: minted at create, answered once, then only its salted hash is kept.
  * The property has to be typed `Credential`.
+ * @example
+ * ```ts
+ * import { Credential, CredentialMinter, Resource, repositoryOf, TenantScoped } from 'ashlar'
+ * import { type DataSource, Entity, PrimaryColumn } from 'typeorm'
+ *
+ * @Resource()
+ * @Entity('robots')
+ * @TenantScoped()
+ * class Robot {
+ *   @PrimaryColumn() id!: string
+ *   @Credential() apiKey!: Credential
+ * }
+ *
+ * async function robotOf(dataSource: DataSource, token: string): Promise<string | undefined> {
+ *   const robots = new (repositoryOf(Robot))(dataSource, { minter: new CredentialMinter({ prefix: 'acme' }) })
+ *   const { ok, record } = await robots.verifyApiKey(token)
+ *   return ok ? record.id : undefined
+ * }
+ * ```
  */
 export const Credential = (): PropertyDecorator =>
   onProperty('Credential', (prototype, name) => {

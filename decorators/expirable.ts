@@ -10,7 +10,23 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3,
 
 const LONGEST_MS = 365_000 * 86_400_000
 
-/** Gives the entity an `expire_time`; `purgeExpired` removes for good what is past it. */
+/**
+ * Gives the entity an `expire_time`; `purgeExpired` removes for good what is past it.
+ * @example
+ * ```ts
+ * import { Expirable, Resource, TenantScoped } from 'ashlar'
+ * import { Entity, PrimaryColumn } from 'typeorm'
+ *
+ * @Resource()
+ * @Entity('invitations')
+ * @TenantScoped()
+ * @Expirable({ ttl: '30d' })
+ * class Invitation {
+ *   @PrimaryColumn() id!: string
+ *   expireTime?: Date
+ * }
+ * ```
+ */
 export function Expirable(options: ExpirableOptions = {}): ClassDecorator {
   const ttlMs = options.ttl === undefined ? undefined : toMilliseconds(options.ttl)
   return onClass('Expirable', (entity) => {

@@ -21,6 +21,20 @@ export interface ResourceOptions {
 /**
  * Makes a TypeORM entity a resource: adds the columns that the decorators below it ask for and names every column that has
  * no name of its own in snake_case. Write it topmost.
+ * @example
+ * ```ts
+ * import { Resource, TenantScoped } from 'ashlar'
+ * import { Column, Entity, PrimaryColumn } from 'typeorm'
+ *
+ * @Resource()
+ * @Entity('crates')
+ * @TenantScoped()
+ * class Crate {
+ *   @PrimaryColumn() id!: string
+ *   @Column() label!: string
+ *   accountId!: string
+ * }
+ * ```
  */
 export function Resource(options: ResourceOptions = {}): ClassDecorator {
   wordStandardProperties()

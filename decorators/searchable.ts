@@ -17,7 +17,23 @@ export interface SearchableOptions {
   readonly textConfig?: string
 }
 
-/** Lets `q` of a list find the entity: by a property it marks, or, on the class, by expressions and with a strategy. */
+/**
+ * Lets `q` of a list find the entity: by a property it marks, or, on the class, by expressions and with a strategy.
+ * @example
+ * ```ts
+ * import { Resource, Searchable } from 'ashlar'
+ * import { Column, Entity, PrimaryColumn } from 'typeorm'
+ *
+ * @Resource({ shared: true })
+ * @Entity('articles')
+ * @Searchable({ strategy: 'INDEXED', textConfig: 'english' })
+ * class Article {
+ *   @PrimaryColumn() id!: string
+ *   @Searchable() @Column() title!: string
+ *   @Searchable() @Column('text') body!: string
+ * }
+ * ```
+ */
 export function Searchable(options: SearchableOptions = {}): ClassDecorator & PropertyDecorator {
   return (target: object, property?: string | symbol) => {
     refuseStandard('@Searchable()', property)

@@ -14,6 +14,19 @@ export type IsSecret<T> = 0 extends 1 & T ? false : typeof kind extends keyof T 
 /**
  * A retrievable secret: only `<field>_hash` (deterministic, indexed) and `<field>_cipher` are stored, and nothing read
  * back carries the plaintext. The property has to be typed `Secret`.
+ * @example
+ * ```ts
+ * import { Resource, Secret, TenantScoped } from 'ashlar'
+ * import { Entity, PrimaryColumn } from 'typeorm'
+ *
+ * @Resource()
+ * @Entity('webhooks')
+ * @TenantScoped()
+ * class Webhook {
+ *   @PrimaryColumn() id!: string
+ *   @Secret() signingKey!: Secret
+ * }
+ * ```
  */
 export const Secret = (): PropertyDecorator =>
   onProperty('Secret', (prototype, name) => {

@@ -125,6 +125,14 @@ const reported = new WeakMap<SystemScope, Set<string>>()
 /**
  * What a call knows about itself. The chain hands it on explicitly; user code finds it with `RequestContext.current()`.
  * One used AsyncLocalStorage slows every promise of a Node 20 process, so nothing enters it that does not need to.
+ * @example
+ * ```ts
+ * import { RequestContext } from 'ashlar'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export const nightly = (widgets: WidgetRepository) =>
+ *   RequestContext.as({ tenant: 'acme', subject: 'nightly' }, () => widgets.list({ filter: 'size = 0' }))
+ * ```
  */
 export class RequestContext implements ContextFields {
   readonly requestId: string

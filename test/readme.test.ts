@@ -2,8 +2,9 @@ import { expect } from 'chai'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
-import { type Block, blocksOf, pages, textOf } from './support/sources/documents.js'
+import { type Block, blocksOf, examplesOf, pages, textOf } from './support/sources/documents.js'
 import { root } from './support/root.js'
+import { projectFiles } from './support/sources/source-files.js'
 
 describe('README.md and docs', () => {
   const blocks = pages().flatMap(blocksOf)
@@ -57,6 +58,22 @@ describe('README.md and docs', () => {
   })
 })
 
+describe('the examples of doc comments', () => {
+  const examples = ['lib', 'decorators'].flatMap((folder) => projectFiles(folder)).flatMap(examplesOf)
+
+  it('compile', function () {
+    this.timeout(120_000)
+    expect(examples.length).to.be.at.least(20)
+    expect(problemsOf(examples)).to.deep.equal([])
+  })
+
+  it('are found, and one that does not compile is told', () => {
+    const block = examples.find(({ text }) => text.includes('memoryRepositoryOf'))!
+    const broken = { ...block, text: block.text.replace('(Widget)', '(Wodget)') }
+    expect(problemsOf([broken])).to.have.length(1)
+  })
+})
+
 /** A command may be followed by its arguments. */
 function isCommand(words: readonly string[]): boolean {
   return words.some((_, count) => {
@@ -83,7 +100,7 @@ function linkHolds(page: string, path: string, heading: string | undefined): boo
 }
 
 /**
- * What the compiler says against the blocks. They are read as files of examples/widgets, so that they find its generated
+ * What the compiler says against the blocks: those of a page, and all examples, are a program. They are read as files of examples/widgets, so that they find its generated
  * code; one whose first line is `// name.ts` stands in for that file and can be imported by the page's other blocks.
  */
 function problemsOf(blocks: readonly Block[]): readonly string[] {
@@ -93,12 +110,17 @@ function problemsOf(blocks: readonly Block[]): readonly string[] {
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
   const problems: string[] = []
   const parsed = new Map<string, ts.SourceFile | undefined>()
-  for (const page of new Set(blocks.map((block) => block.page))) {
+  const programOf = ({ page }: Block) => (page.endsWith('.ts') ? 'examples' : page)
+  for (const name of new Set(blocks.map(programOf))) {
     const virtual = new Map(
       blocks
-        .filter((block) => block.page === page)
+        .filter((block) => programOf(block) === name)
         .map((block) => [
-          join(root, 'examples/widgets', block.file ?? `block-at-line-${block.line}.ts`),
+          join(
+            root,
+            'examples/widgets',
+            block.file ?? `${block.page.replaceAll(/\W/g, '-')}-${block.line}.ts`,
+          ),
           block,
         ]),
     )
@@ -121,7 +143,7 @@ function problemsOf(blocks: readonly Block[]): readonly string[] {
       for (const { messageText, start } of ts.getPreEmitDiagnostics(program, program.getSourceFile(path))) {
         const line =
           block.line + 1 + (start === undefined ? 0 : block.text.slice(0, start).split('\n').length - 1)
-        problems.push(`${page}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
+        problems.push(`${block.page}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
       }
   }
   return problems

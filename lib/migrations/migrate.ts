@@ -25,7 +25,16 @@ export interface Migrator {
   lint(): Promise<readonly Finding[]>
 }
 
-/** @throws {DeclarationError} with every option that cannot be used; or a database that runs no versioned SQL. */
+/**
+ * @throws {DeclarationError} with every option that cannot be used; or a database that runs no versioned SQL.
+ * @example
+ * ```ts
+ * import { migrate } from 'ashlar/migrations'
+ *
+ * const { applied } = await migrate({ url: 'postgres://localhost/shop', files: 'migrations', module: 'shop' }).up()
+ * console.log(applied)
+ * ```
+ */
 export function migrate(options: MigrateOptions): Migrator {
   const resolved = resolveOptions(options)
   return {

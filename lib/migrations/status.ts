@@ -75,6 +75,14 @@ export interface SchemaCheckOptions extends Omit<MigrateOptions, 'url'> {
 /**
  * A readiness check for a server: it fails while the schema is older than the files and says which version is missing. Once
  * the schema was current it stays satisfied, without a connection: only an explicit rollback makes a schema older.
+ * @example
+ * ```ts
+ * import { ServerBuilder } from 'ashlar'
+ * import { schemaIsCurrent } from 'ashlar/migrations'
+ *
+ * const check = schemaIsCurrent({ url: 'postgres://localhost/shop', files: 'migrations', module: 'shop' })
+ * const builder = new ServerBuilder({ readinessChecks: [{ name: 'schema', check }] })
+ * ```
  */
 export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void> {
   const { url } = options

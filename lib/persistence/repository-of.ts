@@ -128,13 +128,23 @@ export interface TypedMemoryRepository<E extends object> extends MemoryRepositor
  * A base class for the repository of one entity: `class WidgetRepository extends repositoryOf(Widget) {}`. Beside the
  * operations of every repository it has those of the entity's secrets and credentials.
  *
- * Every operation can be overridden. A call inside of a transaction joins it, in an override too:
+ * Every operation can be overridden. A call inside of a transaction joins it, in an override too.
  * @example
- * class Tasks extends repositoryOf(Task) {
- *   override async create(task: Partial<Task>, options?: OperationOptions): Promise<Task> {
- *     return super.create({ ...task, title: task.title?.trim() }, options)
+ * ```ts
+ * import { repositoryOf } from 'ashlar'
+ * import type { WriteOptions } from 'ashlar/persistence'
+ * import { Widget } from './widget.js'
+ *
+ * class WidgetRepository extends repositoryOf(Widget) {
+ *   override async create(widget: Partial<Widget>, options?: WriteOptions): Promise<Widget> {
+ *     return super.create({ ...widget, displayName: widget.displayName?.trim() ?? '' }, options)
+ *   }
+ *
+ *   heavierThan(size: number) {
+ *     return this.list({ filter: `size > ${Math.trunc(size)}`, orderBy: 'size desc' })
  *   }
  * }
+ * ```
  */
 export function repositoryOf<E extends object>(
   entity: EntityClass<E>,
@@ -151,7 +161,16 @@ export function repositoryOf<E extends object>(
   return EntityRepository as never
 }
 
-/** The same in memory. */
+/**
+ * The same in memory.
+ * @example
+ * ```ts
+ * import { memoryRepositoryOf } from 'ashlar'
+ * import { Widget } from './widget.js'
+ *
+ * const widgets = new (memoryRepositoryOf(Widget))()
+ * ```
+ */
 export function memoryRepositoryOf<E extends object>(
   entity: EntityClass<E>,
 ): new (options?: MemoryOptions) => TypedMemoryRepository<E> & SecretLookups<E> & CredentialOps<E> {

@@ -36,6 +36,14 @@ export interface SqliteOptions
  * themselves. TypeORM's own drivers share one connection among everybody: what others wrote meanwhile, and were told was
  * written, goes when a transaction rolls back (two `dataSource.transaction()` at once on its `better-sqlite3` show it).
  * Foreign keys are enforced, and a file is in WAL mode.
+ * @example
+ * ```ts
+ * import { createTables, SqliteDataSource } from 'ashlar'
+ * import { Widget } from './widget.js'
+ *
+ * const dataSource = await new SqliteDataSource({ database: ':memory:', entities: [Widget] }).initialize()
+ * await createTables(dataSource, [Widget], 'sqlite')
+ * ```
  */
 export class SqliteDataSource extends DataSource {
   constructor(options: SqliteOptions) {

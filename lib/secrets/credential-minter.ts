@@ -61,6 +61,15 @@ export interface CredentialOptions {
 /**
  * Mints and verifies tokens `<prefix>_<public id>_<secret>` of which only a salted hash is kept. Usable with no arguments.
  * @throws RangeError for a prefix, spec or number of bits that cannot work.
+ * @example
+ * ```ts
+ * import { CredentialMinter } from 'ashlar'
+ *
+ * const minter = new CredentialMinter({ prefix: 'acme' })
+ * const { token, stored } = await minter.mint()
+ * const { publicId, secret } = minter.parse(token)
+ * console.log(publicId === stored.publicId, await minter.verify(secret, stored))
+ * ```
  */
 export class CredentialMinter {
   readonly prefix: string

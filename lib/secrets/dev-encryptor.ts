@@ -13,6 +13,13 @@ const KEY_BYTES = 32
  * is not allowed development parts refuses it.
  * @param key - exactly 32 bytes; a string counts in UTF-8 bytes.
  * @throws RangeError at once for any other length: a key is neither cut nor filled up.
+ * @example
+ * ```ts
+ * import { newDev } from 'ashlar'
+ *
+ * const encryptor = newDev('exactly 32 bytes of development!')
+ * console.log(await encryptor.decrypt(await encryptor.encrypt('hunter2')))
+ * ```
  */
 export function newDev(key: Uint8Array | string): DevEncryptor {
   const bytes = Buffer.from(key)

@@ -24,6 +24,15 @@ export interface VaultTransit extends Required<Encryptor> {
  * @param token - with a policy that allows encrypt, decrypt and rewrap on the key.
  * @param keyName - an existing transit key.
  * @throws DeclarationError at once, with everything that is wrong with the arguments.
+ * @example
+ * ```ts
+ * import { newVaultTransit } from 'ashlar'
+ *
+ * const { TRANSIT_TOKEN = '', INDEX_KEY = '' } = process.env
+ * const encryptor = newVaultTransit('https://vault.example.com', TRANSIT_TOKEN, 'webhook-secrets', {
+ *   indexKey: Buffer.from(INDEX_KEY, 'hex'),
+ * })
+ * ```
  */
 export function newVaultTransit(
   addr: string,

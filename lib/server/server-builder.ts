@@ -35,7 +35,25 @@ type Setter<Field extends keyof Config> = Field extends 'httpHandlers' | 'readin
 /** A field of `Config` without a method does not compile. */
 type Setters = { readonly [Field in keyof Config as MethodOf<Field>]-?: Setter<Field> }
 
-/** Builds a {@link Server}: from a `Config`, from one call per field of it, or from both. */
+/**
+ * Builds a {@link Server}: from a `Config`, from one call per field of it, or from both.
+ * @example
+ * ```ts
+ * import { oidc, ServerBuilder } from 'ashlar'
+ * import { WidgetService } from './gen/widgets_pb.js'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export const serve = (widgets: WidgetRepository, signal: AbortSignal) =>
+ *   new ServerBuilder({ grpcAddr: ':9090', httpAddr: ':8080' })
+ *     .authenticator(oidc({ issuer: 'https://login.example.com', audience: 'widgets' }))
+ *     .authorizer({ authorize: ({ principal }) => principal.groups.includes('staff') })
+ *     .register(WidgetService, widgets, {
+ *       retireWidget: async ({ id }) => widgets.model.toMessage(await widgets.retire(id)),
+ *     })
+ *     .build()
+ *     .serve(signal)
+ * ```
+ */
 export class ServerBuilder implements Setters {
   #config: Config
   readonly #registrations: Registration[] = []

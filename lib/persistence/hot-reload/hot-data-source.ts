@@ -55,6 +55,14 @@ export interface HotEvents {
 /**
  * A TypeORM DataSource on PostgreSQL or MySQL that follows the file its DSN is in, without a restart and without a failed
  * call. A new DSN has to respond before it is used; what does not, or is no DSN, is rejected and the old one stays.
+ * @example
+ * ```ts
+ * import { HotDataSource } from 'ashlar'
+ * import { Widget } from './widget.js'
+ *
+ * const dataSource = new HotDataSource({ dsn: 'fsnotify://postgres/etc/secrets/dsn', entities: [Widget] })
+ * await dataSource.initialize()
+ * ```
  */
 export class HotDataSource extends DataSource {
   readonly #settings: HotSettings

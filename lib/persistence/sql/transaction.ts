@@ -21,6 +21,19 @@ export { named } from '../engines/executor/named-statement.js'
  * another. An operation that failed inside, with a conflict say, leaves the transaction usable.
  * @throws TypeError when `fn` returns before calls that it made have settled; they are rolled back.
  * @throws Aborted after a deadlock or a serialization failure, when the retries ran out.
+ * @example
+ * ```ts
+ * import { transaction } from 'ashlar'
+ * import type { DataSource } from 'typeorm'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export const swap = (dataSource: DataSource, widgets: WidgetRepository, a: string, b: string) =>
+ *   transaction(dataSource, async () => {
+ *     const [one, other] = [await widgets.get(a), await widgets.get(b)]
+ *     await widgets.update(a, { size: other.size }, ['size'], { ifMatch: one.etag })
+ *     await widgets.update(b, { size: one.size }, ['size'], { ifMatch: other.etag })
+ *   })
+ * ```
  */
 export async function transaction<T>(
   on: DataSource | Database,

@@ -16,6 +16,21 @@ export interface ApiKeyOptions<R> {
 /**
  * An authenticator for API keys, which are credential fields of a resource.
  * @throws Unauthenticated for a key that is unknown, wrong, expired, or of a deleted record: which one is not said.
+ * @example
+ * ```ts
+ * import { apiKey } from 'ashlar'
+ * import type { ApiKeyVerification } from 'ashlar/server'
+ *
+ * interface Robots {
+ *   verifyApiKey(token: string): Promise<ApiKeyVerification<{ id: string; accountId: string }>>
+ * }
+ *
+ * export const robotKeys = (robots: Robots) =>
+ *   apiKey({
+ *     verify: (token) => robots.verifyApiKey(token),
+ *     principal: ({ id, accountId }) => ({ subject: `robot:${id}`, tenant: accountId }),
+ *   })
+ * ```
  */
 export const apiKey = <R>({ verify, principal }: ApiKeyOptions<R>): Authenticator => ({
   async authenticate(token, credentials) {

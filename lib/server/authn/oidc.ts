@@ -47,6 +47,16 @@ export interface OidcOptions {
  * An authenticator for JSON Web Tokens of an OpenID provider (RFC 7519, RFC 8725): issuer, audience and expiry are required,
  * with 30 seconds of leeway; keys are cached and follow the provider's rotation.
  * @throws TypeError when the options leave a hole.
+ * @example
+ * ```ts
+ * import { oidc } from 'ashlar'
+ *
+ * const authenticator = oidc({
+ *   issuer: 'https://login.example.com',
+ *   audience: 'widgets',
+ *   claims: { tenant: 'org_id' },
+ * })
+ * ```
  */
 export const oidc = (options: OidcOptions): Authenticator => {
   const { issuer, audience, types = ACCESS_TOKENS, claims = {}, now = () => new Date() } = options

@@ -50,6 +50,18 @@ export class DevAuthorizer implements Authorizer {
   }
 }
 
+/**
+ * An authorizer of grants, for development and tests: it denies what no grant allows.
+ * @example
+ * ```ts
+ * import { devAuthorizer } from 'ashlar'
+ *
+ * const authorizer = devAuthorizer([
+ *   { tenant: '*', subjects: ['group:staff'], verbs: ['*'], resource: 'widget' },
+ *   { tenant: 'acme', subjects: ['auditor'], verbs: ['get', 'list'], resource: '*' },
+ * ])
+ * ```
+ */
 export const devAuthorizer = (grants: readonly Grant[] = []): DevAuthorizer => new DevAuthorizer(grants)
 
 const GROUP = 'group:'

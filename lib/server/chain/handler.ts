@@ -63,13 +63,42 @@ export type AnyFunction = (request: never, call: ServerCall) => unknown
 const marked = new WeakSet<object>()
 const comparing = new WeakSet<object>()
 
-/** Marks a function as one that reads `call.validateOnly` and then writes nothing, so that it runs for such calls too. */
+/**
+ * Marks a function as one that reads `call.validateOnly` and then writes nothing, so that it runs for such calls too.
+ * @example
+ * ```ts
+ * import { InvalidArgument, type ServerCall, supportsValidateOnly } from 'ashlar'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export const resize = (widgets: WidgetRepository) =>
+ *   supportsValidateOnly(async ({ id, size }: { id: string; size: number }, call: ServerCall) => {
+ *     if (size <= 0) throw new InvalidArgument('size', 'has to be positive')
+ *     if (call.validateOnly) return widgets.model.toMessage({ ...(await widgets.get(id)), size })
+ *     return widgets.model.toMessage(await widgets.update(id, { size }, ['size']))
+ *   })
+ * ```
+ */
 export const supportsValidateOnly = <F extends object>(handler: F): F => {
   marked.add(handler)
   return handler
 }
 
-/** Marks a function as one that reads `call.ifMatch` and does nothing when it does not hold, so that it runs for such calls too. */
+/**
+ * Marks a function as one that reads `call.ifMatch` and does nothing when it does not hold, so that it runs for such calls too.
+ * @example
+ * ```ts
+ * import { type ServerCall, supportsIfMatch } from 'ashlar'
+ * import { ErrPreconditionFailed } from 'ashlar/persistence'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export const retire = (widgets: WidgetRepository) =>
+ *   supportsIfMatch(async ({ id }: { id: string }, { ifMatch }: ServerCall) => {
+ *     const { etag } = await widgets.get(id)
+ *     if (ifMatch !== undefined && !ifMatch.any && !ifMatch.etags.includes(etag)) throw ErrPreconditionFailed.etag()
+ *     return widgets.model.toMessage(await widgets.retire(id))
+ *   })
+ * ```
+ */
 export const supportsIfMatch = <F extends object>(handler: F): F => {
   comparing.add(handler)
   return handler

@@ -23,7 +23,18 @@ export type Definition<S extends DescService> = {
   >
 }
 
-/** The nice-grpc definition of a generated service: `createClient(definitionOf(WidgetService), channel)`. */
+/**
+ * The nice-grpc definition of a generated service: `createClient(definitionOf(WidgetService), channel)`.
+ * @example
+ * ```ts
+ * import { definitionOf } from 'ashlar'
+ * import { createChannel, createClient } from 'nice-grpc'
+ * import { WidgetService } from './gen/widgets_pb.js'
+ *
+ * const widgets = createClient(definitionOf(WidgetService), createChannel('localhost:9090'))
+ * const { displayName } = await widgets.getWidget({ id: 'anvil' })
+ * ```
+ */
 export const definitionOf = <S extends DescService>(service: S): Definition<S> =>
   Object.fromEntries(
     service.methods.map((method) => [method.localName, methodDefinition(method)]),

@@ -41,6 +41,21 @@ export interface TestServer extends TestCaller {
  * @param source - a configured builder, which stays as it is and whose authorizer decides; or a function that registers
  * services, and then everybody who says a name may do everything.
  * @param config - what shall be otherwise.
+ * @example
+ * ```ts
+ * import { testServer } from 'ashlar/testing'
+ * import { WidgetService } from './gen/widgets_pb.js'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export async function createsWidgets(widgets: WidgetRepository): Promise<void> {
+ *   await using server = await testServer((builder) =>
+ *     builder.register(WidgetService, widgets, { retireWidget: () => ({}) }),
+ *   )
+ *   const ada = server.as({ tenant: 'acme', subject: 'ada' })
+ *   const { id } = await ada.client(WidgetService).createWidget({ widget: { displayName: 'Anvil' } })
+ *   console.log((await ada.fetch(`/v1/widgets/${id}`)).status)
+ * }
+ * ```
  */
 export async function testServer(
   source: ServerBuilder | ((builder: ServerBuilder) => unknown),

@@ -46,6 +46,16 @@ export interface SecurityOptions {
  * process, by both listeners. A builder gets two tenants with somebody in each who may do everything, and keeps its authorizer
  * for everybody else; a server is checked as it was built. The check writes and deletes: give it a database of its own.
  * @returns a report with every finding; `passed` when there is none.
+ * @example
+ * ```ts
+ * import type { ServerBuilder } from 'ashlar'
+ * import { securityCheck } from 'ashlar/testing'
+ *
+ * export async function isSafe(builder: ServerBuilder): Promise<void> {
+ *   const { passed, findings } = await securityCheck(builder)
+ *   if (!passed) throw new TypeError(findings.map(({ method, text }) => `${method}: ${text}`).join('\n'))
+ * }
+ * ```
  */
 export async function securityCheck(
   source: ServerBuilder | Server,

@@ -20,10 +20,21 @@ export const pages = (): readonly string[] => [
 
 export const textOf = (page: string): string => readFileSync(join(root, page), 'utf8')
 
-export function blocksOf(page: string): readonly Block[] {
+export const blocksOf = (page: string): readonly Block[] => blocksIn(page, textOf(page))
+
+/** The blocks below each `@example` of a source file's doc comments. */
+export const examplesOf = (path: string): readonly Block[] =>
+  blocksIn(
+    path,
+    textOf(path)
+      .replaceAll(/^(?! *\* ?).*$/gm, '')
+      .replaceAll(/^ *\* ?/gm, ''),
+  ).filter(({ language }) => language === 'ts')
+
+function blocksIn(page: string, text: string): readonly Block[] {
   const blocks: Block[] = []
   let open: { line: number; language: string; lines: string[] } | undefined
-  for (const [index, line] of textOf(page).split('\n').entries()) {
+  for (const [index, line] of text.split('\n').entries()) {
     const fence = /^\s*```(\w*)/.exec(line)
     if (fence === null) open?.lines.push(line)
     else if (open === undefined) open = { line: index + 1, language: fence[1] ?? '', lines: [] }
