@@ -132,11 +132,11 @@ export interface TypedMemoryRepository<E extends object> extends MemoryRepositor
  * @example
  * ```ts
  * import { repositoryOf } from 'ashlar'
- * import type { WriteOptions } from 'ashlar/persistence'
+ * import type { OperationOptions } from 'ashlar/persistence'
  * import { Widget } from './widget.js'
  *
  * class WidgetRepository extends repositoryOf(Widget) {
- *   override async create(widget: Partial<Widget>, options?: WriteOptions): Promise<Widget> {
+ *   override async create(widget: Partial<Widget>, options?: OperationOptions): Promise<Widget> {
  *     return super.create({ ...widget, displayName: widget.displayName?.trim() ?? '' }, options)
  *   }
  *
