@@ -19,7 +19,6 @@ const HEADINGS: readonly (readonly [title: string, ...entries: readonly string[]
 /** Nothing here uses them, and the specification promises them. */
 const SPECIFIED = [
   ...['AlgoSHA384', 'DefaultPrefix', 'DefaultSecretBits', 'filterPredicate', 'parseFilter', 'parseOrderBy'],
-  'verifiedPrincipal',
 ]
 const MOST_ROOT_NAMES = 65
 
