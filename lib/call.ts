@@ -150,12 +150,12 @@ export interface RunningOperation {
   progress(metadata: Message): Promise<void>
 }
 
-/** Does the work; what it answers is the operation's response, nothing is `google.protobuf.Empty`. */
+/** Does the work; what it returns is the operation's response, nothing is `google.protobuf.Empty`. */
 export type OperationWork = (operation: RunningOperation) => Promise<Message | void>
 
 /** Starts long-running operations (AIP-151) on behalf of a call. */
 export interface CallOperations {
-  /** Starts the work, which goes on when the call has ended, and answers the pending operation at once. */
+  /** Starts the work, which goes on when the call has ended, and returns the pending operation at once. */
   start(options: { readonly metadata?: Message }, work: OperationWork): Promise<Operation>
 }
 
@@ -176,7 +176,7 @@ export interface ServerCall {
   readonly deadline: number | undefined
   readonly peer: string
   readonly ifMatch: IfMatch | undefined
-  /** Nothing may be written: answer what would have been answered (AIP-163). */
+  /** Nothing may be written: return what would have been returned (AIP-163). */
   readonly validateOnly: boolean
   /** Mask paths that must write nothing. */
   readonly ignoredMask: readonly string[]

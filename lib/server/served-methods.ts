@@ -15,7 +15,7 @@ export interface ServedMethod {
   readonly resource: DescMessage | undefined
   /** The repository of the service, where it keeps that resource. */
   readonly repository: Repository<object> | undefined
-  /** What standard method it is by name and shape, whoever answers it; undefined for any other. */
+  /** What standard method it is by name and shape, whoever implements it; undefined for any other. */
   readonly standard: StandardMethod | undefined
   /** Why it is no standard method. */
   readonly differs: string
@@ -63,11 +63,11 @@ const resourcesOf = (
   repository: Repository<object> | undefined,
 ): readonly DescMessage[] => {
   const kept = repository?.model.message
-  const answered = service.methods.flatMap(({ output }) => [
+  const returned = service.methods.flatMap(({ output }) => [
     output,
     ...output.fields.flatMap((field) => (field.fieldKind === 'list' && field.message ? [field.message] : [])),
   ])
-  const standard = answered.filter((message) =>
+  const standard = returned.filter((message) =>
     fieldNamed(message, 'id') !== undefined || fieldNamed(message, 'name') !== undefined
       ? service.methods.some((method) => !('differs' in standardMethod(method, message)))
       : false,

@@ -64,7 +64,7 @@ export class Server {
     if (config.reflection) this.#addReflection()
   }
 
-  /** Adds a service with its rules: answered from a repository, by an implementation, or by both (the implementation first). */
+  /** Adds a service with its rules: implemented by a repository, by functions of yours, or by both (your functions first). */
   register<S extends DescService>(service: S, implementation: Implementation<S>): this
   register<S extends DescService, E extends object>(
     service: S,
@@ -128,7 +128,7 @@ export class Server {
 
   /**
    * The gateway for an HTTP server of your own, with or without an `httpAddr`: for `createServer`, or `app.use` of Express
-   * and Nest, where it hands on what it has no route for. It answers 503 until `serve` has checked everything, and again
+   * and Nest, where it hands on what it has no route for. It responds 503 until `serve` has checked everything, and again
    * from the moment its signal aborts; who listens closes the connections.
    */
   httpListener(): HttpListener {
@@ -158,7 +158,7 @@ export class Server {
     return this.#registrations.rules.all()
   }
 
-  /** Every service that is registered, with what answers it. */
+  /** Every service that is registered, with what implements it. */
   services(): ReadonlyMap<DescService, ServiceParts> {
     return this.#registrations.registry.parts()
   }
@@ -182,7 +182,7 @@ export class Server {
     this.#registrations.references.record(...references)
   }
 
-  /** A resource type that a service of this process answers in batches. */
+  /** A resource type that a service of this process returns in batches. */
   recordBatchTarget(type: string): void {
     this.#registrations.references.recordBatchTarget(type)
   }

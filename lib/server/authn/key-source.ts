@@ -22,7 +22,7 @@ export const keysOfIssuer =
     return keySet(jwksUri, algorithms, fetchIt, signal)
   }
 
-/** An issuer that answers no usable key is out of order: its answer must not replace keys that work. */
+/** An issuer that returns no usable key is out of order: its response must not replace keys that work. */
 const keySet = async (
   url: string,
   algorithms: readonly string[],
@@ -32,7 +32,7 @@ const keySet = async (
   const set = await json(url, fetchIt, signal)
   const { keys } = set
   if (!Array.isArray(keys) || !keys.some((key) => isUsableKey(key, algorithms)))
-    throw new TypeError(`${url} answered no key that can verify a token`)
+    throw new TypeError(`${url} returned no key that can verify a token`)
   return set as unknown as JSONWebKeySet
 }
 
@@ -50,7 +50,7 @@ const json = async (
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> => {
   const response = await fetchIt(url, { signal, redirect: 'error', headers: { accept: 'application/json' } })
-  if (response.status !== 200) throw new TypeError(`${url} answered ${response.status}`)
+  if (response.status !== 200) throw new TypeError(`${url} returned ${response.status}`)
   const text = await limited(response, url)
   return JSON.parse(text) as Record<string, unknown>
 }
@@ -60,7 +60,7 @@ const limited = async ({ body }: Response, url: string): Promise<string> => {
   let size = 0
   for await (const chunk of body ?? []) {
     size += (chunk as Uint8Array).byteLength
-    if (size > MAX_BYTES) throw new TypeError(`${url} answered more than ${MAX_BYTES} bytes`)
+    if (size > MAX_BYTES) throw new TypeError(`${url} returned more than ${MAX_BYTES} bytes`)
     chunks.push(chunk as Uint8Array)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -12,7 +12,7 @@ import type { ServerCall } from '../../call.js'
 import type { Call } from './call.js'
 import type { Answer, Next } from './interceptor.js'
 
-/** What finally answers a method, seen from the chain. */
+/** What implements a method, seen from the chain. */
 export interface Handler {
   /** Takes care of `validate_only` itself; any other handler is not run for such a call. */
   readonly supportsValidateOnly: boolean
@@ -126,7 +126,7 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
 const asMessage = (value: unknown, { output, parent, name }: DescMethod): Message => {
   const message = messageOf(value, output)
   if (message !== undefined) return message
-  throw new TypeError(`${parent.typeName}.${name} answered no ${output.typeName}`)
+  throw new TypeError(`${parent.typeName}.${name} returned no ${output.typeName}`)
 }
 
 /** The value, or a message made of a plain object; undefined for what can be neither. */

@@ -8,7 +8,7 @@ import {
 import { boolReader, type Reader, stringReader } from './field-readers.js'
 import { nestedValidateOnly } from './nested-validate-only.js'
 
-/** One rpc with what the stages must know about its messages, worked out once. A reader is undefined when the field is. */
+/** One rpc with what interceptors must know about its messages, worked out once. A reader is undefined when the field is. */
 export interface Method {
   readonly desc: DescMethod
   /** gRPC full method name, `/package.Service/Method`. */

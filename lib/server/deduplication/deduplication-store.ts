@@ -17,7 +17,7 @@ export interface StoredReply {
   readonly message: Uint8Array
   readonly headers: readonly (readonly [string, string])[]
   readonly trailers: readonly (readonly [string, string])[]
-  /** Set where the call was answered and the answer is not kept; then all else is empty. */
+  /** Set where the call has run and its reply is not kept; then all else is empty. */
   readonly omitted?: Omission
 }
 
@@ -53,14 +53,14 @@ export interface Claim {
   release(): Promise<void>
 }
 
-/** What became of a key: ours now, in the hands of another call, or answered. */
+/** What became of a key: ours now, in the hands of another call, or with a reply. */
 export type ClaimOutcome =
   | { readonly state: 'claimed'; readonly claim: Claim }
   | { readonly state: 'running'; readonly fingerprint: string }
   | { readonly state: 'answered'; readonly fingerprint: string; readonly reply: StoredReply }
 
 /**
- * Remembers what calls with a request id were answered. A claim whose holder died lapses with its lease. No connection and no
+ * Remembers the replies of calls with a request id. A claim whose holder died lapses with its lease. No connection and no
  * transaction is held between two calls of these methods.
  */
 export interface DeduplicationStore {

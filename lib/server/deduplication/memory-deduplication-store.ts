@@ -13,11 +13,11 @@ import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js
 export interface MemoryDeduplicationOptions {
   /** How long an answer is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
-  /** The most keys that are remembered of one tenant; beyond it its oldest answers go. Default 100,000. */
+  /** The most keys that are remembered of one tenant; beyond it its oldest replies go. Default 100,000. */
   readonly maxEntries?: number
-  /** Bytes of all keys and answers, with 1 KiB for each on top. Default 64 MiB. */
+  /** Bytes of all keys and replies, with 1 KiB for each on top. Default 64 MiB. */
   readonly maxBytes?: number
-  /** The same of one tenant; beyond it its oldest answers go. Default a quarter of `maxBytes`. */
+  /** The same of one tenant; beyond it its oldest replies go. Default a quarter of `maxBytes`. */
   readonly maxTenantBytes?: number
   /** Default: the system's clock. */
   readonly now?: () => Date
@@ -32,8 +32,8 @@ const TEN_MINUTES_MS = 10 * 60_000
 const DEFAULT_BYTES = 64 * 1024 * 1024
 
 /**
- * Keeps answers in this process: the default. A duplicate that reaches another process runs again. Each tenant has a share of
- * the memory, and makes room out of its own answers.
+ * Keeps replies in this process: the default. A duplicate that reaches another process runs again. Each tenant has a share of
+ * the memory, and makes room out of its own replies.
  */
 export class MemoryDeduplicationStore implements DeduplicationStore {
   readonly #ttlMs: number

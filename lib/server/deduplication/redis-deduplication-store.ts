@@ -23,7 +23,7 @@ export interface RedisDeduplicationOptions {
 const TEN_MINUTES_MS = 10 * 60_000
 
 /**
- * Keeps answers in Redis, for all processes on one server. The answer is kept after the effect, not with it: a process that dies
+ * Keeps replies in Redis, for all processes on one server. The reply is kept after the effect, not with it: a process that dies
  * in between leaves an effect whose duplicate runs again. Where that matters, use `SqlDeduplicationStore`.
  */
 export class RedisDeduplicationStore implements DeduplicationStore {

@@ -33,9 +33,9 @@ export interface Keeping {
 
 /**
  * Runs the call and keeps its answer. A caller whose time is up is told so at once, but the key is held until the handler has
- * settled: what it did is then known, and kept for the retry. Once the handler has answered, the key is never freed because the
+ * settled: what it did is then known, and kept for the retry. Once the handler has returned, the key is never freed because the
  * store failed: the effect must not happen twice.
- * @param settle - hears what there is to replay, undefined for nothing, before anybody is answered.
+ * @param settle - hears what there is to replay, undefined for nothing, before anybody gets a reply.
  */
 export const runClaimed = (
   { store, redaction, logger, unrecorded }: Keeping,

@@ -27,7 +27,7 @@ const TEN_MINUTES_MS = 10 * 60_000
 const SWEEP_EVERY_MS = 60_000
 
 /**
- * Keeps answers in the table `idempotency_keys` of the baseline migration, for all processes on one database. Handlers run in a
+ * Keeps replies in the table `idempotency_keys` of the baseline migration, for all processes on one database. Handlers run in a
  * transaction that repositories of the same DataSource join, so that what they write and the answer become durable together:
  * a process that dies in between has done nothing, and its key is free when the lease has lapsed.
  */
@@ -63,7 +63,7 @@ export class SqlDeduplicationStore implements DeduplicationStore {
       if (row !== undefined && !isTrue(row[4])) return outcomeOf(row)
       const token = randomUUID()
       const lease = [fingerprint, leaseMs, leaseMs + this.#ttlMs]
-      // What another caller was faster to take is read again: it may be answered already.
+      // What another caller was faster to take is read again: its reply may be there already.
       const { affected } =
         row === undefined
           ? await this.#database.run(insert, [...place, token, ...lease])

@@ -73,7 +73,7 @@ export class GrpcListener {
     for (const method of service.methods) {
       definition[method.localName] = bytesDefinition(method)
       implementation[method.localName] =
-        method.methodKind === 'unary' ? answeredBefore : streamHandler(method, dispatcher)
+        method.methodKind === 'unary' ? respondedBefore : streamHandler(method, dispatcher)
     }
     this.#server.add(definition, implementation as never)
   }
@@ -97,7 +97,7 @@ const bytesDefinition = (method: DescMethod) => ({
 
 const same = (bytes: Uint8Array): Uint8Array => bytes
 
-/** Unary calls are answered by the interceptor and never come this far. */
-const answeredBefore = (): never => {
+/** `UnaryCall` responds to unary calls, which never come this far. */
+const respondedBefore = (): never => {
   throw new TypeError('a unary call passed its interceptor')
 }

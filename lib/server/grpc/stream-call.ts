@@ -40,7 +40,7 @@ export class StreamCall extends ServerInterceptingCall implements Listener, Stre
   #metadata = new Metadata()
   #received = 0
   #hasEnded = false
-  #isAnswered = false
+  #hasResponded = false
 
   /** @param isSingle - one request, which is complete before anything is called. */
   constructor(
@@ -86,12 +86,12 @@ export class StreamCall extends ServerInterceptingCall implements Listener, Stre
   }
 
   onCancel(): void {
-    if (!this.#isAnswered) this.arrival.leave()
+    if (!this.#hasResponded) this.arrival.leave()
     this.#listener?.onCancel()
   }
 
   override sendStatus(status: Parameters<NextCall['sendStatus']>[0]): void {
-    this.#isAnswered = true
+    this.#hasResponded = true
     super.sendStatus(status)
   }
 

@@ -13,7 +13,7 @@ type Bytes = Uint8Array
 /** What nice-grpc calls for a streaming method: bytes in, bytes out, the dispatcher between them. */
 export const streamHandler = (method: DescMethod, dispatcher: Dispatcher) => {
   const answer = (requests: AsyncIterable<Bytes> | Bytes, context: CallContext) =>
-    answered(method, dispatcher, Symbol.asyncIterator in requests ? requests : only(requests), context)
+    respond(method, dispatcher, Symbol.asyncIterator in requests ? requests : only(requests), context)
   return method.methodKind === 'client_streaming'
     ? async (requests: AsyncIterable<Bytes>, context: CallContext) => {
         let last: Bytes | undefined
@@ -23,7 +23,7 @@ export const streamHandler = (method: DescMethod, dispatcher: Dispatcher) => {
     : answer
 }
 
-async function* answered(
+async function* respond(
   method: DescMethod,
   dispatcher: Dispatcher,
   requests: AsyncIterable<Bytes>,

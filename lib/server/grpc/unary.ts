@@ -28,7 +28,7 @@ export const decode = (method: DescMethod, bytes: Uint8Array) => {
 }
 
 /**
- * A unary call, answered straight from grpc-js's own event callbacks, before a server framework builds its streams, iterators
+ * A unary call that responds straight from grpc-js's own event callbacks, before a server framework builds its streams, iterators
  * and contexts for it.
  */
 export class UnaryCall extends ServerInterceptingCall implements Listener {
@@ -67,14 +67,14 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
     if (this.#arrival.isReset) return
     if (this.#arrival.isCut) return this.#refuse(cutRequest())
     if (this.#request === undefined) return this.#refuse(unfit('no request message', this.#method))
-    this.#answer(this.#request)
+    this.#respond(this.#request)
   }
 
   onCancel(): void {
     if (!this.#ended) this.#arrival.leave()
   }
 
-  #answer(bytes: Uint8Array): void {
+  #respond(bytes: Uint8Array): void {
     const metadata = fromGrpc(this.#metadata ?? new GrpcMetadata())
     const incoming = new GrpcIncoming(this.#method, metadata, this.#arrival, this.#call.getPeer())
     const fail = (error: unknown): void => this.#fail(incoming, error)

@@ -15,17 +15,17 @@ export type HttpListener = (
 
 /** A gateway inside of somebody else's HTTP server: closed until `serve` has checked everything, and again when it ends. */
 export class MountedGateway implements Listener {
-  readonly #answering = new Set<ServerResponse>()
+  readonly #responding = new Set<ServerResponse>()
   #gateway: Gateway | undefined
   #drained: (() => void) | undefined
 
   readonly listener: HttpListener = (request, response, next) => {
     const gateway = this.#gateway
     if (gateway === undefined) return identified(refuse)(request, response)
-    this.#answering.add(response)
+    this.#responding.add(response)
     const done = () => {
-      this.#answering.delete(response)
-      if (this.#answering.size === 0) this.#drained?.()
+      this.#responding.delete(response)
+      if (this.#responding.size === 0) this.#drained?.()
     }
     response.once('close', done)
     const handOn = (error?: unknown) => {
@@ -43,11 +43,11 @@ export class MountedGateway implements Listener {
 
   async drain(): Promise<void> {
     this.#gateway = undefined
-    if (this.#answering.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve))
+    if (this.#responding.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve))
   }
 
   close(): void {
-    for (const response of this.#answering) response.destroy()
+    for (const response of this.#responding) response.destroy()
   }
 }
 

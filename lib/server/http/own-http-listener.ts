@@ -10,10 +10,10 @@ const IDLE_MS = 100
 /** The HTTP listener in front of the gateway. */
 export class OwnHttpListener {
   readonly #server: HttpServer
-  readonly #answering = new Set<ServerResponse>()
+  readonly #responding = new Set<ServerResponse>()
   readonly #sockets = new Set<Socket>()
   #isRetired = false
-  #onAnswered: (() => void) | undefined
+  #onResponded: (() => void) | undefined
   /** Rejects when the listener breaks after it was bound. */
   readonly broken: Promise<never>
 
@@ -46,15 +46,15 @@ export class OwnHttpListener {
     return `${host === '' ? '0.0.0.0' : host}:${bound.port}`
   }
 
-  /** Goes on answering, and makes each answer the last one of its connection, which would go on asking and be cut. */
+  /** Goes on responding, and makes each response the last one of its connection, which would go on asking and be cut. */
   retire(): void {
     this.#isRetired = true
-    for (const response of this.#answering) sayLast(response)
+    for (const response of this.#responding) sayLast(response)
   }
 
   /**
-   * Stops accepting and resolves when the last request is answered. Connections without a request stay as long as others are
-   * answered, so that they are told with the answer to their next one, and are cut then.
+   * Stops accepting and resolves when the last response is sent. Connections without a request stay as long as others
+   * have one, so that they are told with the response to their next one, and are cut then.
    */
   async drain(): Promise<void> {
     if (!this.#server.listening) return
@@ -63,7 +63,7 @@ export class OwnHttpListener {
     // The one of node:http cuts connections that wait for their next request.
     NetServer.prototype.close.call(this.#server)
     await Promise.race([closed, pause(IDLE_MS, undefined, { ref: false })])
-    while (this.#answering.size > 0) await new Promise<void>((resolve) => (this.#onAnswered = resolve))
+    while (this.#responding.size > 0) await new Promise<void>((resolve) => (this.#onResponded = resolve))
     for (const socket of this.#sockets) socket.destroy()
     await closed
   }
@@ -77,10 +77,10 @@ export class OwnHttpListener {
 
   #keep(response: ServerResponse): void {
     if (this.#isRetired) sayLast(response)
-    this.#answering.add(response)
+    this.#responding.add(response)
     response.once('close', () => {
-      this.#answering.delete(response)
-      this.#onAnswered?.()
+      this.#responding.delete(response)
+      this.#onResponded?.()
     })
   }
 }

@@ -29,7 +29,7 @@ type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | u
 
 /**
  * Runs a call with a request id (AIP-155) once, however often it comes: later ones wait for the first, without holding a
- * connection, and are answered what it was answered. Errors are not kept. Only one call per key and process asks the store.
+ * connection, and get its reply. Errors are not kept. Only one call per key and process asks the store.
  */
 export const idempotency = (
   store: DeduplicationStore,

@@ -15,7 +15,7 @@ export interface Listener {
 }
 
 /**
- * Drains all listeners at the same time. Calls that go on are answered Unavailable shortly before 5 seconds have passed, and what
+ * Drains all listeners at the same time. Calls that go on get Unavailable shortly before 5 seconds have passed, and what
  * is left then is closed.
  */
 export const shutdown = async (

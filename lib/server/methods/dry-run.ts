@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../context.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 
-/** Runs `work` in a transaction that is always rolled back, and answers what it would have answered. */
-export const rehearse = async <R>(
+/** Runs `work` in a transaction that is always rolled back, and returns what it would have returned. */
+export const dryRun = async <R>(
   repository: Repository<object>,
   context: RequestContext,
   work: (context: RequestContext) => Promise<R>,

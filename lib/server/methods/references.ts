@@ -40,7 +40,7 @@ export class References {
     )
     return [
       ...dangling.map(
-        ({ field, target }) => `${field} refers to ${target}, which no registered service answers in batches`,
+        ({ field, target }) => `${field} refers to ${target}, which no registered service returns in batches`,
       ),
       ...unreachable.map(
         ([type, address]) =>

@@ -9,13 +9,13 @@ import { withContextInOverrides } from './overrides.js'
 import { repositoryHandler } from './repository-handler.js'
 import { standardMethod } from './standard-method.js'
 
-/** What answers the methods of a service. */
+/** What implements the methods of a service. */
 export interface ServiceParts {
   readonly repository?: Repository<object> | undefined
   readonly implementation?: object | undefined
 }
 
-/** Every service that is served, and what answers each of its methods. */
+/** Every service that is served, and what implements each of its methods. */
 export class Registry implements Redaction {
   readonly #services = new Map<string, DescService>()
   readonly #parts = new Map<DescService, ServiceParts>()

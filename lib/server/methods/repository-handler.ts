@@ -11,16 +11,16 @@ import { stringReader } from '../chain/field-readers.js'
 import { maskReader, methodOf, valueOf } from '../chain/method.js'
 import { checkScope, type ScopeField, under } from './path-scope.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { rehearse } from './dry-run.js'
+import { dryRun } from './dry-run.js'
 import { keyIn, keyOf, listOptions, putKey, putScope, resourceIn, maskToWrite } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 
-/** What an answer depends on beside the request. */
+/** What a response depends on beside the request. */
 type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'>
 type Answer = (request: Message, facts: Facts) => Promise<Message>
 type AnyRepository = Repository<object>
 
-/** Answers a standard method from a repository. Nothing here asks for the current context: it is handed on. */
+/** Implements a standard method with a repository. Nothing here asks for the current context: it is handed on. */
 export const repositoryHandler = (
   desc: DescMethod,
   method: StandardMethod,
@@ -35,7 +35,7 @@ export const repositoryHandler = (
       const request = call.request as Message
       if (!call.validateOnly) return answer(request, call)
       const { ifMatch, ignoredMask } = call
-      return rehearse(repository, call.context, async (context) =>
+      return dryRun(repository, call.context, async (context) =>
         concealed(repository.model, await answer(request, { context, ifMatch, ignoredMask })),
       )
     },

@@ -3,7 +3,7 @@ import { boolReader, stringReader } from '../chain/field-readers.js'
 import { fieldNamed } from '../chain/method.js'
 import { type ScopeField, scopeFields } from './path-scope.js'
 
-/** A method a repository can answer by itself, with the fields it is answered from and those that hold it to a parent. */
+/** A method that a repository implements by itself, with the fields it reads and those that hold it to a parent. */
 export type StandardMethod = StandardShape & { readonly scope: readonly ScopeField[] }
 
 type StandardShape =
@@ -23,8 +23,8 @@ type StandardShape =
 /** Optional fields of a list request: wired only when the request declares them. */
 export type ListFields = Readonly<Partial<Record<'filter' | 'order_by' | 'show_deleted' | 'q', DescField>>>
 
-/** Why a method is none: fit to be shown to whoever wrote the .proto. */
-export interface NearMiss {
+/** Why a method is no standard method: fit to be shown to whoever wrote the .proto. */
+export interface Mismatch {
   readonly differs: string
 }
 
@@ -42,9 +42,9 @@ const PREFIXES = [
 
 /**
  * Recognises the standard methods (AIP-131 to 135, 164, 231, 234, 235) by the prefix of their name *and* the shape of their
- * messages. Whatever a repository would have to ignore makes a method a near miss.
+ * messages. Whatever a repository would have to ignore makes it a mismatch.
  */
-export const standardMethod = (method: DescMethod, resource: DescMessage): StandardMethod | NearMiss => {
+export const standardMethod = (method: DescMethod, resource: DescMessage): StandardMethod | Mismatch => {
   const prefix = PREFIXES.find(([text]) => method.name.startsWith(text))
   if (prefix === undefined) return { differs: 'its name is that of no standard method' }
   if (method.methodKind !== 'unary') return { differs: 'it streams' }
@@ -65,7 +65,7 @@ export const standardMethod = (method: DescMethod, resource: DescMessage): Stand
     )
     return { ...shape, scope }
   } catch (error) {
-    if (error instanceof Mismatch) return { differs: error.message }
+    if (error instanceof ShapeMismatch) return { differs: error.message }
     throw error
   }
 }
@@ -90,7 +90,8 @@ const batchByKeys =
     const keys = ['ids', 'names']
       .map((name) => stringField(input, name, 'list'))
       .find((field) => field !== undefined)
-    if (keys === undefined) throw new Mismatch(`${input.name} has neither "repeated string ids" nor "names"`)
+    if (keys === undefined)
+      throw new ShapeMismatch(`${input.name} has neither "repeated string ids" nor "names"`)
     nothingBut(input, [keys.name, ...extras, ...scope])
     if (kind === 'batchGet') return { kind, keys, items: itemsField(output, resource) }
     expectOutput(output, EMPTY)
@@ -108,10 +109,10 @@ const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
     const optional = ['filter', 'order_by', 'show_deleted', 'q'] as const
     nothingBut(input, ['page_size', 'page_token', ...optional, 'read_mask', ...scope])
     if (fieldNamed(input, 'page_size') === undefined || stringField(input, 'page_token') === undefined) {
-      throw new Mismatch(`${input.name} lacks page_size or page_token`)
+      throw new ShapeMismatch(`${input.name} lacks page_size or page_token`)
     }
     if (stringField(output, 'next_page_token') === undefined)
-      throw new Mismatch(`${output.name} lacks next_page_token`)
+      throw new ShapeMismatch(`${output.name} lacks next_page_token`)
     const has = Object.fromEntries(optional.map((name) => [name, fieldNamed(input, name)]))
     return { kind: 'list', items: itemsField(output, resource, ['next_page_token']), has }
   },
@@ -132,7 +133,7 @@ const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
   batchUpdate: ({ input, output }, resource, scope) => {
     const requests = fieldNamed(input, 'requests')
     if (requests?.fieldKind !== 'list' || requests.listKind !== 'message') {
-      throw new Mismatch(`${input.name} has no repeated "requests"`)
+      throw new ShapeMismatch(`${input.name} has no repeated "requests"`)
     }
     nothingBut(input, ['requests', ...WRITE_EXTRAS, ...scope])
     const field = updateResource(requests.message, resource)
@@ -140,7 +141,7 @@ const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
   },
 }
 
-class Mismatch extends TypeError {}
+class ShapeMismatch extends TypeError {}
 
 const EMPTY = 'google.protobuf.Empty'
 
@@ -149,7 +150,7 @@ const updateResource = (input: DescMessage, resource: DescMessage): DescField =>
   const mask = fieldNamed(input, 'update_mask')
   const isMask = mask?.fieldKind === 'message' && mask.message.typeName === 'google.protobuf.FieldMask'
   if (!isMask && stringField(input, 'update_mask', 'list') === undefined) {
-    throw new Mismatch(`${input.name} has no update_mask (a FieldMask or repeated string)`)
+    throw new ShapeMismatch(`${input.name} has no update_mask (a FieldMask or repeated string)`)
   }
   nothingBut(input, [field.name, 'update_mask', ...WRITE_EXTRAS])
   return field
@@ -158,7 +159,7 @@ const updateResource = (input: DescMessage, resource: DescMessage): DescField =>
 /** `string id`, else `string name` (AIP-122). */
 const keyField = (input: DescMessage): DescField => {
   const key = stringField(input, 'id') ?? stringField(input, 'name')
-  if (key === undefined) throw new Mismatch(`${input.name} has neither "string id" nor "string name"`)
+  if (key === undefined) throw new ShapeMismatch(`${input.name} has neither "string id" nor "string name"`)
   return key
 }
 
@@ -179,7 +180,7 @@ const resourceField = (input: DescMessage, resource: DescMessage): DescField => 
   )
   const [field] = fields
   if (field === undefined || fields.length > 1)
-    throw new Mismatch(`${input.name} must hold one ${resource.name}`)
+    throw new ShapeMismatch(`${input.name} must hold one ${resource.name}`)
   return field
 }
 
@@ -194,22 +195,24 @@ const itemsField = (
       field.listKind === 'message' &&
       field.message.typeName === resource.typeName,
   )
-  if (items === undefined) throw new Mismatch(`${output.name} has no repeated ${resource.name}`)
+  if (items === undefined) throw new ShapeMismatch(`${output.name} has no repeated ${resource.name}`)
   nothingBut(output, [items.name, ...extras])
   return items
 }
 
 const expectOutput = (output: DescMessage, typeName: string): void => {
-  if (output.typeName !== typeName) throw new Mismatch(`it answers ${output.typeName} and not ${typeName}`)
+  if (output.typeName !== typeName)
+    throw new ShapeMismatch(`it returns ${output.typeName} and not ${typeName}`)
 }
 
 const nothingBut = (message: DescMessage, known: readonly string[]): void => {
   const stray = message.fields.filter((field) => !known.includes(field.name)).map((field) => field.name)
-  if (stray.length > 0) throw new Mismatch(`a repository would ignore ${stray.join(', ')} of ${message.name}`)
+  if (stray.length > 0)
+    throw new ShapeMismatch(`a repository would ignore ${stray.join(', ')} of ${message.name}`)
   for (const { name } of message.fields) {
     const [type, reader] = TYPED_EXTRAS[name] ?? []
     if (reader !== undefined && known.includes(name) && reader(message, name) === undefined)
-      throw new Mismatch(`${name} of ${message.name} is no ${type}`)
+      throw new ShapeMismatch(`${name} of ${message.name} is no ${type}`)
   }
 }
 

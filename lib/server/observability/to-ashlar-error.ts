@@ -4,8 +4,8 @@ import { constraintError, readOnlyError } from '../../persistence/engines/errors
 import { errorForLog, withoutValues } from '../../faults/driver-fault.js'
 import { isInstance, propertyOf } from '../../faults/readable.js'
 
-/** What is known about the time of the work that failed. */
-export interface Fate {
+/** How the time of the work that failed has ended, if it has. */
+export interface CallOutcome {
   readonly expired: boolean
   readonly cancelled: boolean
   /** What its caller was told, where the work was ended from outside. */
@@ -16,13 +16,13 @@ export interface Fate {
  * Any thrown value as an error made for callers. What is not known becomes Internal with the value as its cause, less the
  * statements and rows that a database driver hung on it.
  */
-export const toAshlarError = (error: unknown, fate: Fate): AshlarError => {
+export const toAshlarError = (error: unknown, outcome: CallOutcome): AshlarError => {
   if (isInstance(error, AshlarError)) return error
   if (isInstance(error, ServerError)) return fromNiceGrpc(error)
   if (isAbort(error)) {
-    if (fate.expired) return new DeadlineExceeded(undefined, error)
-    if (fate.cancelled) return new Cancelled(error)
-    if (fate.ended !== undefined) return fate.ended
+    if (outcome.expired) return new DeadlineExceeded(undefined, error)
+    if (outcome.cancelled) return new Cancelled(error)
+    if (outcome.ended !== undefined) return outcome.ended
   }
   return constraintError(error) ?? readOnlyError(error) ?? new Internal(withoutValues(error))
 }

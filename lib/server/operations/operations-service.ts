@@ -100,7 +100,7 @@ const toToken = (name: string): string => Buffer.from(name).toString('base64url'
 const fromToken = (token: string): string => {
   const name = Buffer.from(token, 'base64url').toString()
   if (token !== '' && (!/^operations\/[^\0]*$/.test(name) || toToken(name) !== token)) {
-    throw new InvalidArgument('page_token', 'is not one that a list answered')
+    throw new InvalidArgument('page_token', 'is not one that a list returned')
   }
   return name
 }

@@ -194,5 +194,5 @@ const recordOf = (tenant: string, row: readonly unknown[]): OperationRecord => {
 const unpacked = (type: unknown, value: unknown): Packed | undefined =>
   type === null ? undefined : { type: type as string, value: bytesOf(value) }
 
-/** PostgreSQL answers `t`, the others 1. */
+/** PostgreSQL returns `t`, the others 1. */
 const isTrue = (value: unknown): boolean => value === 't' || value === true || Number(value) === 1

@@ -447,7 +447,7 @@ describe('oidc', () => {
         fields: {
           issuer,
           failures: 7,
-          err: { name: 'TypeError', message: `${issuer}/.well-known/openid-configuration answered 503` },
+          err: { name: 'TypeError', message: `${issuer}/.well-known/openid-configuration returned 503` },
         },
         message: 'the keys of the issuer could not be fetched: no token can be verified',
       })

@@ -76,13 +76,13 @@ describe('standardMethod', () => {
       'a delete that answers the resource',
       'DeleteWidget',
       (proto) => void (proto.method('DeleteWidget').outputType = '.widgets.v1.Widget'),
-      'it answers widgets.v1.Widget and not google.protobuf.Empty',
+      'it returns widgets.v1.Widget and not google.protobuf.Empty',
     ],
     [
       'a get that answers nothing',
       'GetWidget',
       (proto) => void (proto.method('GetWidget').outputType = '.google.protobuf.Empty'),
-      'it answers google.protobuf.Empty and not widgets.v1.Widget',
+      'it returns google.protobuf.Empty and not widgets.v1.Widget',
     ],
     [
       'no page token',
