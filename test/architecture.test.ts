@@ -273,7 +273,26 @@ describe('the architecture', () => {
     expect(strange).to.deep.equal([])
   })
 
-  it('decides by the database engine in fewer and fewer places outside of the executors', () => {
+  for (const text of [
+    "if (dialect.name === 'postgres') send()",
+    "if ('mysql' != options.type) send()",
+    "switch (name) { case 'sqlite': send() }",
+    'const isMysql = true',
+    'let begin: Record<DialectName, string>',
+    'type Begin = { readonly [name in DialectName]: string }',
+    'send(BEGIN[database.dialect.name])',
+    "const BEGIN = { postgres: 'BEGIN', sqlite: 'BEGIN IMMEDIATE' }",
+    "if (['mysql', 'mariadb'].includes(name)) send()",
+  ])
+    it(`finds a decision by the engine in ${text}`, () => {
+      expect(engineBranches('x.ts', text)).to.not.deep.equal([])
+    })
+
+  it('finds none in a capability', () => {
+    expect(engineBranches('x.ts', 'if (dialect.can.returning) send(dialect.begin)')).to.deep.equal([])
+  })
+
+  it('decides by the database engine in its dialect and its executor only', () => {
     const branches = handWritten
       .filter(({ path }) => /^lib\/(persistence|server)\//.test(path) && !/\/(dialects|engines)\//.test(path))
       .flatMap(({ path, text }) => engineBranches(path, text).map((line) => `${path}:${line}`))

@@ -1,4 +1,4 @@
-import { parseFilter } from '../../lib/persistence/dialects/columns.js'
+import { parseFilter } from '../../lib/persistence/dialects/parse-filter.js'
 import type { Columns } from '../../lib/resource/fields/field.js'
 import type { Side } from '../subject.js'
 

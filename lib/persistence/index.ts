@@ -15,7 +15,7 @@ export { MemoryDatabase } from './memory/memory-database.js'
 export { type MemoryOptions, MemoryRepository } from './memory/memory-repository.js'
 export type { CatalogRow, LiveSchema } from './dialects/catalog/live-table.js'
 export { columnsOf, jsonColumnsOf } from './query/columns-of.js'
-export { filterPredicate, parseFilter, parseOrderBy, type Where } from './dialects/columns.js'
+export { filterPredicate, parseFilter, parseOrderBy, type Where } from './dialects/parse-filter.js'
 export type { Direction, OrderTerm } from './query/order-by.js'
 export type {
   BatchUpdateItem,

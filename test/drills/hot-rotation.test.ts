@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { executorOf } from '../../lib/persistence/engines/database-of.js'
+import { executorOf } from '../../lib/persistence/engines/executor-of.js'
 import type { Database, Statement } from '../../lib/persistence/engines/executor/executor.js'
 import { HotDataSource, type HotEvents } from '../../lib/persistence/hot-reload/hot-data-source.js'
 import { drill } from '../support/drill.js'

@@ -19,7 +19,7 @@ export interface ProtectedSecrets {
 }
 
 /** @throws ErrNoMinter when the resource has a credential and there is no minter. */
-export function checkSecretOptions(model: ResourceModel, options: SecretOptions): void {
+export function checkMinter(model: ResourceModel, options: SecretOptions): void {
   if (model.credentials.length > 0 && options.minter === undefined) throw new ErrNoMinter()
 }
 

@@ -3,7 +3,7 @@ import type { MysqlDataSourceOptions } from 'typeorm/driver/mysql/MysqlDataSourc
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js'
 import { checkDsn, type DsnFile, parseHotDsn, redactDsn, resolveDsn } from './connection-string.js'
 import { Unavailable } from '../../errors.js'
-import { executorOf } from '../engines/database-of.js'
+import { executorOf } from '../engines/executor-of.js'
 import { askingFor, type HotDriver, type HotEngine, type PasswordCallback } from './driver.js'
 import { hotMysql } from './mysql-driver.js'
 import { hotPostgres } from './postgres-driver.js'

@@ -35,13 +35,7 @@ import type {
   UpdateOptions,
   WriteOptions,
 } from '../contract/repository.js'
-import {
-  checkSecretOptions,
-  mint,
-  reveal,
-  protectNew,
-  type SecretOptions,
-} from '../contract/secret-fields.js'
+import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 
 export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
   /** Shared by repositories that are written in one transaction; one of its own when left out. */
@@ -65,7 +59,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
 
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
     this.model = resourceModel(entity)
-    checkSecretOptions(this.model, options)
+    checkMinter(this.model, options)
     this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
     this.#database = options.database ?? new MemoryDatabase()

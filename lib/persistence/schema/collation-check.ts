@@ -3,7 +3,7 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
-import { named } from '../engines/executor/named-statement.js'
+import { named } from '../engines/executor/named.js'
 
 /**
  * Makes sure, once, that the database compares the columns that tell rows apart exactly: where it takes `ACME` for `acme`, or

@@ -2,7 +2,7 @@ import type { SearchModel } from '../../resource/search/search-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import { postgres } from '../dialects/postgres.js'
 import { quoteTable } from '../dialects/quote-table.js'
-import { SEARCH_VECTOR, vectorOf } from '../dialects/search-sql.js'
+import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { tableText } from './table-name-of.js'
 import { type LiveSchema, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
 

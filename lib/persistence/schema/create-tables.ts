@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm'
 import { resourceModel, type EntityClass } from '../../resource/resource-model.js'
 import type { Dialect, DialectName } from '../dialects/dialect.js'
-import { dialectOf } from '../dialects/dialect-of.js'
+import { dialectNamed } from '../dialects/dialect-named.js'
 import { createTable } from './create-table.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 import { tableOf } from './table-of.js'
@@ -19,7 +19,7 @@ export async function createTables(
   entities: readonly EntityClass<object>[],
   name: DialectName,
 ): Promise<void> {
-  const dialect = dialectOf(name)
+  const dialect = dialectNamed(name)
   const query = async (text: string, values: readonly unknown[]) => {
     const rows: unknown = await dataSource.query(text, [...values])
     return Array.isArray(rows) ? rows.map((row: object) => Object.values(row) as unknown[]) : []

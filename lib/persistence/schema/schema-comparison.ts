@@ -1,7 +1,7 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { LiveSchema } from '../dialects/catalog/live-table.js'
-import { dialectOf } from '../dialects/dialect-of.js'
-import { SEARCH_VECTOR } from '../dialects/search-sql.js'
+import { dialectNamed } from '../dialects/dialect-named.js'
+import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { type ComparedDialect, compareTable } from './compare-table.js'
 import { compareVector } from './compare-vector.js'
 import { resourcesIn } from './resources-in.js'
@@ -24,7 +24,7 @@ export function schemaComparison(
   const { models, naming, schema } = resourcesIn(entities)
   return async (live) => {
     const differences: string[] = []
-    const dialect = await dialectOf(live.dialect).identify(live)
+    const dialect = await dialectNamed(live.dialect).identify(live)
     const { catalog, namespace } = dialect
     if (catalog === undefined) throw new TypeError(`${dialect.label} has no schema to compare`)
     if (namespace?.kind === 'schema' && schema !== undefined && schema !== live.schema)

@@ -1,5 +1,5 @@
 import { postgres } from '../dialects/postgres.js'
-import { vectorOf } from '../dialects/search-sql.js'
+import { vectorOf } from '../dialects/search-predicate.js'
 import { resourcesIn } from './resources-in.js'
 import { tableNameOf } from './table-name-of.js'
 

@@ -1,7 +1,7 @@
 import { DeclarationError } from '../../errors.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { forMigrated, MIGRATED } from '../dialects/dialect-of.js'
+import { forMigrated, MIGRATED_DIALECTS } from '../dialects/migrated-dialects.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { createNewTable } from './create-table.js'
 import { resourcesIn } from './resources-in.js'
@@ -35,7 +35,7 @@ export interface TableMigration {
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
   const { models, naming } = resourcesIn(exports)
-  const { postgres, mysql } = MIGRATED
+  const { postgres, mysql } = MIGRATED_DIALECTS
   const tables = models.map((model) => ({
     model,
     table: tableNameOf(model, postgres, naming),

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import { Unavailable } from '../../errors.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
-import { executorOf } from '../engines/database-of.js'
+import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor } from '../engines/executor/executor.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { TAKES_NO_WRITES } from '../engines/errors/read-only-error.js'
@@ -11,9 +11,9 @@ import { joined, type OpenTransaction, runAfterCommit, surrounding } from '../co
 import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, whose statements are no repository's. */
-export { executorOf } from '../engines/database-of.js'
+export { executorOf } from '../engines/executor-of.js'
 export type { Database, Statement } from '../engines/executor/executor.js'
-export { named } from '../engines/executor/named-statement.js'
+export { named } from '../engines/executor/named.js'
 
 /**
  * Runs `fn` in a transaction, which every repository call on this database joins that is made inside of it, whatever context

@@ -13,7 +13,7 @@ import { updateInGroups } from './batch-update.js'
 import { checkCredential, type Verification } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import { DataSourceCheck } from './data-source-check.js'
-import { executorOf } from '../engines/database-of.js'
+import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { planList, type PagingOptions } from '../contract/list-plan.js'
@@ -37,13 +37,7 @@ import type {
 import { Operations } from './operations.js'
 import { RowStore, type Target } from './row-store.js'
 import { runOptions } from './run-options.js'
-import {
-  checkSecretOptions,
-  mint,
-  reveal,
-  protectNew,
-  type SecretOptions,
-} from '../contract/secret-fields.js'
+import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
 
 export interface RepositoryOptions extends Sources, PagingOptions, SecretOptions {}
@@ -71,7 +65,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
     this.model = resourceModel(entity)
-    checkSecretOptions(this.model, options)
+    checkMinter(this.model, options)
     this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
     this.#database = executorOf(dataSource)

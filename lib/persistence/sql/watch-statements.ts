@@ -1,6 +1,6 @@
 import type { DataSource, Logger } from 'typeorm'
 import type { Database, Lease } from '../engines/executor/executor.js'
-import { executorOf } from '../engines/database-of.js'
+import { executorOf } from '../engines/executor-of.js'
 
 /** A statement as it was handed to the driver, transaction control included. */
 export interface SentStatement {

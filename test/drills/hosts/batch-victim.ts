@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm'
-import { executorOf } from '../../../lib/persistence/engines/database-of.js'
+import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import { repositoriesOn } from '../../conformance/repository/open-subject.js'
 import { inAcme, subjectEntities } from '../../conformance/repository/subject.js'
 import { onStatement } from '../../support/databases/on-statement.js'

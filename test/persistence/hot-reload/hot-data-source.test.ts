@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { Unavailable } from '../../../lib/errors.js'
-import { executorOf } from '../../../lib/persistence/engines/database-of.js'
+import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import type { Lease, Statement } from '../../../lib/persistence/engines/executor/executor.js'
 import {
   HotDataSource,

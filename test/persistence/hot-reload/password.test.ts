@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { inspect } from 'node:util'
 import { Unavailable } from '../../../lib/errors.js'
-import { executorOf } from '../../../lib/persistence/engines/database-of.js'
+import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import { HotDataSource, type HotOptions } from '../../../lib/persistence/hot-reload/hot-data-source.js'
 import type { PasswordCallback } from '../../../lib/persistence/hot-reload/driver.js'
 import { rejection } from '../../support/rejection.js'

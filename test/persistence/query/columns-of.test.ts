@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { filterPredicate, parseFilter } from '../../../lib/persistence/dialects/columns.js'
+import { filterPredicate, parseFilter } from '../../../lib/persistence/dialects/parse-filter.js'
 import { columnsOf, jsonColumnsOf } from '../../../lib/persistence/query/columns-of.js'
 import { InvalidArgument } from '../../../lib/errors.js'
 import { Specimen } from '../../support/entities/specimen.js'

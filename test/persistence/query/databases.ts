@@ -2,7 +2,7 @@ import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import sqlite3 from 'sqlite3'
 import type { Dialect, DialectName } from '../../../lib/persistence/dialects/dialect.js'
-import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
+import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 import type { PlanValue } from '../../../lib/persistence/query/plan.js'
 import { serviceUrl } from '../../support/running/services.js'
 import { COLUMNS, FIELDS, type FieldName, type Row } from './specimen-rows.js'
@@ -68,7 +68,7 @@ const typeOf = (name: FieldName, dialect: DialectName): string => {
 
 async function open(name: DialectName, opening: Promise<Connection>): Promise<SpecimenDatabase> {
   const connection = await opening
-  const dialect = dialectOf(name)
+  const dialect = dialectNamed(name)
   const { quote } = dialect
   const declared = FIELDS.map((name) => {
     const { column, nullable } = COLUMNS[name]

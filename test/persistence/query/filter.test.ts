@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
 import type { Column, Columns } from '../../../lib/resource/fields/field.js'
-import { parseFilter } from '../../../lib/persistence/dialects/columns.js'
+import { parseFilter } from '../../../lib/persistence/dialects/parse-filter.js'
 import { parseFilterPlan } from '../../../lib/persistence/query/filter.js'
 import type { PlanValue } from '../../../lib/persistence/query/plan.js'
 

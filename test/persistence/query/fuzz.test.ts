@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { InvalidArgument } from '../../../lib/errors.js'
 import { parseFilterPlan } from '../../../lib/persistence/query/filter.js'
 import { parseOrderTerms } from '../../../lib/persistence/query/order-by.js'
-import { toOrderBy } from '../../../lib/persistence/dialects/order-sql.js'
+import { toOrderBy } from '../../../lib/persistence/dialects/to-order-by.js'
 import type { FilterNode, PlanColumn, PlanValue } from '../../../lib/persistence/query/plan.js'
-import { toPredicate } from '../../../lib/persistence/dialects/predicate.js'
+import { toPredicate } from '../../../lib/persistence/dialects/to-predicate.js'
 import { drill } from '../../support/drill.js'
 import { filters } from './specimen-filters.js'
 import { COLUMNS, FIELDS } from './specimen-rows.js'
-import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
+import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 
 const DIALECTS = ['postgres', 'mysql', 'mariadb', 'sqlite'] as const
 
@@ -163,9 +163,9 @@ describe('fuzzed text', () => {
         const twin = revalued(plan)
         for (const dialect of DIALECTS) {
           const [params, others]: [unknown[], unknown[]] = [[], []]
-          const sql = toPredicate(plan, dialectOf(dialect), params)
+          const sql = toPredicate(plan, dialectNamed(dialect), params)
           expect(sql, text)
-            .to.equal(toPredicate(twin, dialectOf(dialect), others))
+            .to.equal(toPredicate(twin, dialectNamed(dialect), others))
             .and.not.contain('canary')
           const placeholders = sql.replace(/"[^"]*"|`[^`]*`|'[^']*'/g, '').match(/\?|\$\d+/g) ?? []
           expect(placeholders, sql).to.have.lengthOf(params.length)
@@ -205,7 +205,7 @@ describe('fuzzed text', () => {
         try {
           const terms = parseOrderTerms(text, COLUMNS)
           const known = FIELDS.map((name) => `"${COLUMNS[name].column}"`)
-          for (const part of toOrderBy(terms, dialectOf('postgres')).split(', ').filter(Boolean)) {
+          for (const part of toOrderBy(terms, dialectNamed('postgres')).split(', ').filter(Boolean)) {
             expect(known).to.include(part.replace(/( DESC)?( NULLS (LAST|FIRST))?$/, ''))
           }
         } catch (error) {

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
 import type { Column, Columns } from '../../../lib/resource/fields/field.js'
 import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
-import { parseOrderBy } from '../../../lib/persistence/dialects/columns.js'
+import { parseOrderBy } from '../../../lib/persistence/dialects/parse-filter.js'
 import { parseOrderTerms } from '../../../lib/persistence/query/order-by.js'
-import { toOrderBy } from '../../../lib/persistence/dialects/order-sql.js'
-import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
+import { toOrderBy } from '../../../lib/persistence/dialects/to-order-by.js'
+import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 
 const of = (column: string, kind: Column['kind'], nullable = false): Column => ({ column, kind, nullable })
 const columns: Columns = {
@@ -84,7 +84,7 @@ describe('toOrderBy', () => {
   for (const [dialect, text] of Object.entries(texts)) {
     it(`says where NULL goes where ${dialect} would put it elsewhere`, () => {
       const terms = parseOrderTerms('size desc, note, loose desc', columns)
-      expect(toOrderBy(terms, dialectOf(dialect as DialectName))).to.equal(text)
+      expect(toOrderBy(terms, dialectNamed(dialect as DialectName))).to.equal(text)
     })
   }
 })

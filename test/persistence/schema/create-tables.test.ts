@@ -12,7 +12,7 @@ import { collated } from '../../conformance/repository/open-subject.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { expectGolden } from '../../support/golden.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
-import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
+import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 
 const DIALECTS: readonly DialectName[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
 const ENTITIES: readonly EntityClass<object>[] = [Specimen, Note, Widget]
@@ -22,7 +22,7 @@ describe('createTable', () => {
     for (const dialect of DIALECTS)
       it(`declares ${entity.name} for ${dialect}`, () => {
         const model = resourceModel(entity)
-        const texts = createTable(tableOf(model, dialectOf(dialect)), dialectOf(dialect))
+        const texts = createTable(tableOf(model, dialectNamed(dialect)), dialectNamed(dialect))
         expectGolden(`sql/create-${model.table}.${dialect}.sql`, texts.map((text) => `${text};\n`).join(''))
       })
 })
@@ -58,7 +58,7 @@ describeOn('the tables of resources', databases, (backend) => {
 /** One of each shape. */
 function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record<string, Statement> {
   const model = resourceModel(entity)
-  const statements = new Statements(model, dialectOf(dialect))
+  const statements = new Statements(model, dialectNamed(dialect))
   const { key, tenant, etag, deleteTime, expireTime, updateTime, credentials, secrets } = model
   const hasTenant = tenant !== undefined
   const serverSet = [etag, updateTime, deleteTime].filter((field): field is Field => field !== undefined)

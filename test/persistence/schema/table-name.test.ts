@@ -20,7 +20,7 @@ import {
 } from '../../support/databases/backends.js'
 import { testDatabase } from '../../support/databases/test-database.js'
 import { EVERYWHERE, IGNORED, ON_POSTGRES, type Thing, thingOf } from './table-cases.js'
-import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
+import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 
 const isMysql = ({ name }: Backend) => name === 'mariadb' || name === 'mysql8'
 
@@ -57,8 +57,8 @@ describeOn('a table', databases, (backend) => {
       const { namingStrategy, ...named } = naming ?? {}
       const uninitialized = { options: named, ...(namingStrategy && { namingStrategy }) }
       const model = resourceModel(entity)
-      expect(tableNameOf(model, dialectOf(dialect), uninitialized)).to.deep.equal(
-        tableNameOf(model, dialectOf(dialect), dataSource),
+      expect(tableNameOf(model, dialectNamed(dialect), uninitialized)).to.deep.equal(
+        tableNameOf(model, dialectNamed(dialect), dataSource),
       )
       const theirs = dataSource.getRepository(entity)
       await inAcme(() => agree(things, theirs))
@@ -68,7 +68,7 @@ describeOn('a table', databases, (backend) => {
     const { dataSource, things } = await opened(thingOf(options), naming)
     await inAcme(() => things.create({ id: 'a', title: 'ours', size: 1 }))
     return dataSource.query<unknown>(
-      `SELECT title FROM ${quoteTable({ schema: 'my.schema', name: 'things' }, dialectOf(dialect))}`,
+      `SELECT title FROM ${quoteTable({ schema: 'my.schema', name: 'things' }, dialectNamed(dialect))}`,
     )
   }
 
@@ -235,7 +235,7 @@ describe('a table of an entity that extends another', () => {
 
   it('is its own', () => {
     const names = [Parent, Child].map(
-      (entity) => tableNameOf(resourceModel(entity), dialectOf('postgres')).name,
+      (entity) => tableNameOf(resourceModel(entity), dialectNamed('postgres')).name,
     )
     expect(names).to.deep.equal(['parents', 'children'])
   })
@@ -251,11 +251,10 @@ describe('raw SQL of a search', () => {
 
   it('names the row of no table, whatever the DataSource calls it', () => {
     const model = resourceModel(Leaking)
-    expect(tableNameOf(model, dialectOf('postgres')).name).to.equal('things')
-    expect(() => tableNameOf(model, dialectOf('postgres'), { options: { entityPrefix: 'app_' } })).to.throw(
-      DeclarationError,
-      /names app_things itself, which stands for every column of the row/,
-    )
+    expect(tableNameOf(model, dialectNamed('postgres')).name).to.equal('things')
+    expect(() =>
+      tableNameOf(model, dialectNamed('postgres'), { options: { entityPrefix: 'app_' } }),
+    ).to.throw(DeclarationError, /names app_things itself, which stands for every column of the row/)
   })
 })
 

@@ -1,6 +1,6 @@
 import { DeadlineExceeded } from '../../../lib/errors.js'
 import type { Executor } from '../../../lib/persistence/engines/executor/executor.js'
-import { executorOf } from '../../../lib/persistence/engines/database-of.js'
+import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import { transaction } from '../../../lib/persistence/sql/transaction.js'
 import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
 import { draft, inAcme } from '../../conformance/repository/subject.js'

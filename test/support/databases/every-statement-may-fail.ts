@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
-import { executorOf } from '../../../lib/persistence/engines/database-of.js'
+import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import type { Database, Lease } from '../../../lib/persistence/engines/executor/executor.js'
 
 /** What a lost connection or a full disk looks like to a repository: no constraint, nothing to retry. */

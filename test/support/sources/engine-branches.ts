@@ -34,14 +34,17 @@ function decides(node: ts.Node): boolean {
   if (ts.isCaseClause(node)) return isEngineName(node.expression)
   if (ts.isIdentifier(node)) return /^(is|not|on)(Mysql|Mariadb|MariaDb|Postgres|Sqlite)/.test(node.text)
   if (ts.isTypeReferenceNode(node))
-    return node.typeName.getText() === 'Record' && node.typeArguments?.[0]?.getText() === 'Dialect'
-  if (ts.isMappedTypeNode(node)) return node.typeParameter.constraint?.getText() === 'Dialect'
+    return node.typeName.getText() === 'Record' && isEngineType(node.typeArguments?.[0])
+  if (ts.isMappedTypeNode(node)) return isEngineType(node.typeParameter.constraint)
   if (ts.isElementAccessExpression(node))
     return /(^|\.)(dialect|engine)(\.name)?$/.test(node.argumentExpression.getText())
   if (ts.isObjectLiteralExpression(node)) return node.properties.filter(isEngineKey).length > 1
   if (ts.isArrayLiteralExpression(node)) return node.elements.filter(isEngineName).length > 1
   return false
 }
+
+const isEngineType = (node: ts.TypeNode | undefined): boolean =>
+  /^Dialect(Name)?$/.test(node?.getText() ?? '')
 
 const EQUALITY: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.EqualsEqualsEqualsToken,

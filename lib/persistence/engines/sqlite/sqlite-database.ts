@@ -1,6 +1,6 @@
 import { withoutValues } from '../../../faults/driver-fault.js'
 import type { Database, Executor, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
-import { named } from '../executor/named-statement.js'
+import { named } from '../executor/named.js'
 import { sqlite } from '../../dialects/sqlite.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import type { DataSource } from 'typeorm'

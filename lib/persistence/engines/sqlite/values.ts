@@ -1,6 +1,6 @@
 import { sqlite } from '../../dialects/sqlite.js'
 import { bufferOf } from '../../dialects/values/buffer-of.js'
-import { checkValues } from '../executor/statement-values.js'
+import { checkValues } from '../executor/check-values.js'
 
 export type SqliteValue = null | number | string | Buffer
 

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../../../lib/context.js'
 import { Aborted, AshlarError } from '../../../../lib/errors.js'
 import type { DialectName } from '../../../../lib/persistence/dialects/dialect.js'
-import { executorOf } from '../../../../lib/persistence/engines/database-of.js'
+import { executorOf } from '../../../../lib/persistence/engines/executor-of.js'
 import { createTable } from '../../../../lib/persistence/schema/create-table.js'
 import { tableOf } from '../../../../lib/persistence/schema/table-of.js'
 import { resourceModel } from '../../../../lib/resource/resource-model.js'
@@ -20,7 +20,7 @@ import {
 import { rejection } from '../../../support/rejection.js'
 import { Note, Specimen } from '../../../support/entities/specimen.js'
 import { statement } from '../../../support/databases/statement.js'
-import { dialectOf } from '../../../../lib/persistence/dialects/dialect-of.js'
+import { dialectNamed } from '../../../../lib/persistence/dialects/dialect-named.js'
 
 type Specimens = Subject['specimens']
 type Failing = Readonly<Record<string, (specimens: Specimens) => Promise<unknown>>>
@@ -132,8 +132,8 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
     const on = collated(dataSource, backend)
     const mark = dialect === 'mysql' || dialect === 'mariadb' ? '`' : '"'
     const [create = '', ...indexes] = createTable(
-      tableOf(resourceModel(Specimen), dialectOf(dialect)),
-      dialectOf(dialect),
+      tableOf(resourceModel(Specimen), dialectNamed(dialect)),
+      dialectNamed(dialect),
     )
     await on.query('CREATE TABLE shelves (id integer PRIMARY KEY)')
     await on.query(

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { Aborted, Cancelled, DeadlineExceeded, Unavailable } from '../../../../lib/errors.js'
-import { executorOf } from '../../../../lib/persistence/engines/database-of.js'
+import { executorOf } from '../../../../lib/persistence/engines/executor-of.js'
 import type { Database, Lease } from '../../../../lib/persistence/engines/executor/executor.js'
 import type { DialectName } from '../../../../lib/persistence/dialects/dialect.js'
 import { databases, describeOn, type OpenBackend } from '../../../support/databases/backends.js'

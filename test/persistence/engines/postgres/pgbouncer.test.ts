@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { Unavailable } from '../../../../lib/errors.js'
-import { executorOf } from '../../../../lib/persistence/engines/database-of.js'
+import { executorOf } from '../../../../lib/persistence/engines/executor-of.js'
 import { type OpenSubject, openSubject } from '../../../conformance/repository/open-subject.js'
 import { draft, inAcme } from '../../../conformance/repository/subject.js'
 import { describeOn, pooled } from '../../../support/databases/backends.js'

@@ -1,10 +1,10 @@
 import type { Column, Columns } from '../../resource/fields/field.js'
 import type { DialectName } from './dialect.js'
-import { dialectOf } from './dialect-of.js'
+import { dialectNamed } from './dialect-named.js'
 import { parseFilterPlan } from '../query/filter.js'
 import { type Direction, parseOrderTerms } from '../query/order-by.js'
 import type { FilterNode } from '../query/plan.js'
-import { toPredicate } from './predicate.js'
+import { toPredicate } from './to-predicate.js'
 
 /** A WHERE clause without its keyword, `''` when it asks nothing, and the values of its placeholders in order. */
 export interface Where {
@@ -50,7 +50,7 @@ export const filterPredicate = (
 
 const whereOf = (plan: FilterNode | undefined, dialect: DialectName): Where => {
   const params: unknown[] = []
-  return { where: plan === undefined ? '' : toPredicate(plan, dialectOf(dialect), params), params }
+  return { where: plan === undefined ? '' : toPredicate(plan, dialectNamed(dialect), params), params }
 }
 
 const tagColumns = (jsonColumns: Columns): Record<string, Column> =>

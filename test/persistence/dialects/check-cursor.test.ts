@@ -3,7 +3,7 @@ import { InvalidArgument } from '../../../lib/errors.js'
 import type { DialectName } from '../../../lib/persistence/dialects/dialect.js'
 import { checkCursor } from '../../../lib/persistence/dialects/check-cursor.js'
 import type { PlanColumn } from '../../../lib/persistence/query/plan.js'
-import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
+import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 
 const of = (kind: PlanColumn['kind']): PlanColumn => ({ column: 'c', kind, nullable: true })
 const DIALECTS = [undefined, 'postgres', 'mysql', 'mariadb', 'sqlite'] as const
@@ -15,7 +15,7 @@ const fit = (kind: PlanColumn['kind'], value: never): string =>
       checkCursor(
         { kind: 'keyset', values: [value] },
         [{ column: of(kind), direction: 'asc' }],
-        dialect && dialectOf(dialect),
+        dialect && dialectNamed(dialect),
       )
       return true
     } catch (error) {

@@ -17,10 +17,10 @@ import {
   not,
   or,
 } from '../../../lib/persistence/query/plan.js'
-import { toPredicate } from '../../../lib/persistence/dialects/predicate.js'
+import { toPredicate } from '../../../lib/persistence/dialects/to-predicate.js'
 import { DATABASES } from '../query/databases.js'
 import { COLUMNS, everyValue } from '../query/specimen-rows.js'
-import { dialectOf } from '../../../lib/persistence/dialects/dialect-of.js'
+import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 
 const of = (column: string, kind: PlanColumn['kind'], nullable = false): PlanColumn => ({
   column,
@@ -136,7 +136,7 @@ describe('toPredicate', () => {
     for (const dialect of ['postgres', 'mariadb', 'mysql', 'sqlite'] as const) {
       it(`writes ${name} for ${dialect}`, () => {
         const bound: unknown[] = []
-        expect(toPredicate(node, dialectOf(dialect), bound)).to.equal(
+        expect(toPredicate(node, dialectNamed(dialect), bound)).to.equal(
           texts[dialect === 'mysql' ? 'mariadb' : dialect],
         )
         if (params.length > 0) expect(bound).to.deep.equal(params)
@@ -146,7 +146,7 @@ describe('toPredicate', () => {
 
   it('goes on counting where the statement is', () => {
     const params: unknown[] = ['tenant']
-    expect(toPredicate(and(equals(a, 1), equals(a, 2)), dialectOf('postgres'), params)).to.equal(
+    expect(toPredicate(and(equals(a, 1), equals(a, 2)), dialectNamed('postgres'), params)).to.equal(
       '"a" = $2 AND "a" = $3',
     )
     expect(params).to.deep.equal(['tenant', 1, 2])
@@ -194,7 +194,7 @@ describe('toPredicate', () => {
       for (const [dialect, form] of Object.entries(expected)) {
         it(`${kind} for ${dialect}`, () => {
           const params: unknown[] = []
-          toPredicate(equals(of('x', kind), value), dialectOf(dialect as DialectName), params)
+          toPredicate(equals(of('x', kind), value), dialectNamed(dialect as DialectName), params)
           expect(params).to.deep.equal([form])
         })
       }

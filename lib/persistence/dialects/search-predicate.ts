@@ -1,7 +1,7 @@
 import { Unimplemented } from '../../errors.js'
 import type { SearchModel, SearchPart } from '../../resource/search/search-model.js'
 import type { Dialect } from './dialect.js'
-import { celToSql, joined } from './cel-sql.js'
+import { celToSql, joined } from './cel-to-sql.js'
 import { postgres } from './postgres.js'
 
 /** The stored vector of an INDEXED resource. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
 import type { Columns } from '../../../lib/resource/fields/field.js'
-import { filterPredicate, parseFilter, parseOrderBy } from '../../../lib/persistence/dialects/columns.js'
+import { filterPredicate, parseFilter, parseOrderBy } from '../../../lib/persistence/dialects/parse-filter.js'
 
 const columns: Columns = { size: { column: 'c_size', kind: 'int32', nullable: false }, note: 'c_note' }
 
