@@ -1,4 +1,5 @@
 import { type CallTransaction, RequestContext } from '../../context.js'
+import type { TransactionOptions } from './repository.js'
 
 /**
  * What the transactions of every database have in common. The context of a call holds the innermost one; the others follow
@@ -14,11 +15,13 @@ export abstract class OpenTransaction implements CallTransaction {
    * @param database - whose transaction it is, compared by identity.
    * @param around - the transaction of the context that this one was started in, of whatever database.
    * @param outer - the transaction of the same database that this one is a savepoint of.
+   * @param isReadOnly - whether writes are refused.
    */
   constructor(
     readonly database: object,
     readonly around: OpenTransaction | undefined,
     private readonly outer: OpenTransaction | undefined,
+    readonly isReadOnly: boolean,
   ) {}
 
   /** False as soon as its function has returned. */
@@ -51,6 +54,11 @@ export abstract class OpenTransaction implements CallTransaction {
       this.#calls.delete(call)
       if (this.#calls.size === 0) this.#allSettled()
     }
+  }
+
+  /** @throws TypeError inside of a transaction that only reads. */
+  refuseReadOnly(name: string): void {
+    if (this.isReadOnly) throw new TypeError(`${name} inside of a transaction with readOnly: true`)
   }
 
   afterCommit(fn: () => unknown): void {
@@ -107,6 +115,14 @@ export function joined(database: object, given: RequestContext | undefined): Ope
   if (own !== undefined) return own
   if (latest !== undefined) throw late(ambient)
   return undefined
+}
+
+/** @throws TypeError for settings of a savepoint, which has those of its transaction. */
+export function refuseNested({ isolation, readOnly }: TransactionOptions): void {
+  if (isolation === undefined && readOnly === undefined) return
+  throw new TypeError(
+    'isolation and readOnly are settings of the outermost transaction, and this one is nested: set them there',
+  )
 }
 
 /** The chain that a transaction begins in when it is started with the context `given`. */

@@ -118,7 +118,14 @@ export interface StartUpFindings {
   readonly warnings: readonly string[]
 }
 
+/** What a transaction sees of others (SQL:1992). SQLite and memory run every transaction as `serializable`. */
+export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
+
 export interface TransactionOptions extends OperationOptions {
+  /** The database's default when left out. Only the outermost transaction takes one. */
+  readonly isolation?: Isolation
+  /** Refuses writes of repositories inside. Only the outermost transaction takes it. */
+  readonly readOnly?: boolean
   /** How often `fn` is run again after a deadlock or a serialization failure; 0 when left out. */
   readonly retries?: number
 }

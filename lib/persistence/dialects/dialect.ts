@@ -1,4 +1,5 @@
 import type { FieldKind } from '../../resource/fields/field.js'
+import type { Isolation } from '../contract/repository.js'
 import type { Direction } from '../query/order-by.js'
 import type { PlanColumn, PlanValue } from '../query/plan.js'
 import type { Catalog, LiveSchema, Namespace } from './catalog/live-table.js'
@@ -43,6 +44,12 @@ export interface DriverCodes {
   readonly code?: unknown
   readonly errno?: unknown
   readonly fatal?: unknown
+}
+
+/** How a transaction begins. */
+export interface BeginOptions {
+  readonly isolation?: Isolation
+  readonly readOnly?: boolean
 }
 
 /**
@@ -103,7 +110,8 @@ export interface Dialect {
   /** Whether a text contains a search term, case not counting; undefined with full-text search. */
   readonly containsTerm: ((text: string) => string) | undefined
 
-  readonly begin: string
+  /** Begins a transaction, a statement each. */
+  readonly begin: (options: BeginOptions) => readonly string[]
   /** Locks the rows of a SELECT; empty where there is one writer anyway. */
   readonly rowLock: string
   /** Whether the engine may have ended the transaction by itself because of this error. */

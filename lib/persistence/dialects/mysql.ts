@@ -111,7 +111,10 @@ const dialect = ({
   tags: mysqlTags,
   containsTerm: (text) => `LOCATE(LOWER(?), LOWER(${text})) > 0`,
 
-  begin: 'START TRANSACTION',
+  begin: ({ isolation, readOnly }) => [
+    ...(isolation === undefined ? [] : [`SET TRANSACTION ISOLATION LEVEL ${isolation.toUpperCase()}`]),
+    readOnly === true ? 'START TRANSACTION READ ONLY' : 'START TRANSACTION',
+  ],
   rowLock: ' FOR UPDATE',
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,

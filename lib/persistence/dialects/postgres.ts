@@ -108,7 +108,11 @@ export const postgres: Dialect = {
   },
   containsTerm: undefined,
 
-  begin: 'BEGIN',
+  begin: ({ isolation, readOnly }) => [
+    ['BEGIN', isolation && `ISOLATION LEVEL ${isolation.toUpperCase()}`, readOnly === true && 'READ ONLY']
+      .filter(Boolean)
+      .join(' '),
+  ],
   rowLock: ' FOR UPDATE',
   /** Rolling back to a savepoint tells, so only what ended the session counts. */
   endsTransaction: ({ fatal }) => fatal === true,

@@ -97,7 +97,8 @@ export const sqlite: Dialect = {
   containsTerm: (text) => `instr(LOWER(${text}), LOWER(?)) > 0`,
 
   /** The write lock is taken at once: taken later it can fail on a write of another process in between. */
-  begin: 'BEGIN IMMEDIATE',
+  // The write lock is taken at once: taken later it can fail on a write of another process in between.
+  begin: ({ readOnly }) => [readOnly === true ? 'BEGIN' : 'BEGIN IMMEDIATE'],
   rowLock: '',
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** Where a trigger raises ROLLBACK or a constraint declares it, the error is that of any other constraint. */

@@ -1,5 +1,12 @@
 import { RequestContext } from '../../context.js'
-import { joined, OpenTransaction, runAfterCommit, surrounding } from '../contract/open-transaction.js'
+import {
+  joined,
+  OpenTransaction,
+  refuseNested,
+  runAfterCommit,
+  surrounding,
+} from '../contract/open-transaction.js'
+import type { TransactionOptions } from '../contract/repository.js'
 
 /** Undone in reverse order when the transaction fails. */
 type Undo = () => void
@@ -13,9 +20,10 @@ class MemoryTransaction extends OpenTransaction {
     around: OpenTransaction | undefined,
     outer: MemoryTransaction | undefined,
     /** Shared by a transaction and all that is nested in it. */
+    isReadOnly = outer?.isReadOnly ?? false,
     readonly undo: Undo[] = outer?.undo ?? [],
   ) {
-    super(database, around, outer)
+    super(database, around, outer, isReadOnly)
   }
 
   rollbackTo(mark: number): void {
@@ -50,6 +58,7 @@ export class MemoryDatabase {
     if (running === undefined) return work((change) => this.#write(change))
     return running.perform(name, () =>
       work(async (change) => {
+        running.refuseReadOnly(name)
         await running.turn()
         return apply(running, change)
       }),
@@ -58,16 +67,18 @@ export class MemoryDatabase {
 
   /** Runs `fn` in a transaction, or in a savepoint of the one that the call joins. */
   async transaction<T>(
-    given: RequestContext | undefined,
     fn: (context: RequestContext) => Promise<T>,
+    { context: given, ...settings }: TransactionOptions = {},
   ): Promise<T> {
     const context = given ?? RequestContext.current()
     const around = surrounding(given)
     const running = this.#joined(given)
-    if (running !== undefined)
+    if (running !== undefined) {
+      refuseNested(settings)
       return running.perform('a transaction', () => this.#nested(running, around, context, fn))
+    }
     const { result, afterCommit } = await this.#exclusive(() =>
-      run(new MemoryTransaction(this, around, undefined), context, fn),
+      run(new MemoryTransaction(this, around, undefined, settings.readOnly), context, fn),
     )
     await runAfterCommit(afterCommit, context)
     return result

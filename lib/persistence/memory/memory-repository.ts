@@ -205,7 +205,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
 
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
     scopeOf(this.model, options)
-    return this.#database.transaction(options?.context, fn)
+    return this.#database.transaction(fn, options)
   }
 
   /** What `lookupBy<Field>Hash` calls. */

@@ -6,6 +6,7 @@ import type { Database, Executor, RunOptions } from '../engines/executor/executo
 import type { DataSourceCheck } from './data-source-check.js'
 import { runOptions } from './run-options.js'
 import { toCaller } from './to-caller.js'
+import { TransactionScope } from './transaction-scope.js'
 import { atomically, inTransactionOf, type Joined } from './transaction.js'
 
 /** How the operations of one repository run: for whom, in which transaction, how often, and with which errors. */
@@ -41,6 +42,7 @@ export class Operations {
     const scope = scopeOf(this.model, options)
     const run = runOptions(scope)
     return this.perform(name, options, run, async (on) => {
+      if (on instanceof TransactionScope) on.refuseReadOnly(`${this.model.entity.name}.${name}`)
       const work = await prepare(scope)
       if (isAtomic) return atomically(on, scope.context, (inside) => work(inside, run))
       // In a transaction a deadlock is the transaction's to retry.

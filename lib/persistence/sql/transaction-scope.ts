@@ -32,6 +32,7 @@ interface TransactionParents {
   readonly parent: TransactionScope | undefined
   /** A failed statement leaves the scope usable, on PostgreSQL too. */
   readonly isForgiving: boolean
+  readonly isReadOnly: boolean
 }
 
 /**
@@ -51,7 +52,7 @@ export class TransactionScope extends OpenTransaction implements Executor {
     private readonly connection: ConnectionState,
     private readonly parents: TransactionParents,
   ) {
-    super(pool, parents.around, parents.parent)
+    super(pool, parents.around, parents.parent, parents.isReadOnly)
     this.dialect = pool.dialect
     this.#depth = parents.parent === undefined ? 0 : parents.parent.#depth + 1
   }
@@ -106,7 +107,12 @@ export class TransactionScope extends OpenTransaction implements Executor {
     body: (scope: TransactionScope) => Promise<T>,
   ): Promise<T> {
     return this.#enqueue(async () => {
-      const scope = new TransactionScope(this.pool, this.connection, { around, parent: this, isForgiving })
+      const scope = new TransactionScope(this.pool, this.connection, {
+        around,
+        parent: this,
+        isForgiving,
+        isReadOnly: this.isReadOnly,
+      })
       const name = `ashlar_${scope.#depth}`
       await this.connection.lease.control(`SAVEPOINT ${name}`)
       this.#isMarkFresh = false

@@ -7,7 +7,14 @@ import type { Database, Executor } from '../engines/executor/executor.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { TAKES_NO_WRITES } from '../engines/errors/read-only-error.js'
 import type { TransactionOptions } from '../contract/repository.js'
-import { joined, type OpenTransaction, runAfterCommit, surrounding } from '../contract/open-transaction.js'
+import {
+  joined,
+  type OpenTransaction,
+  refuseNested,
+  runAfterCommit,
+  surrounding,
+} from '../contract/open-transaction.js'
+import type { BeginOptions } from '../dialects/dialect.js'
 import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, whose statements are no repository's. */
@@ -38,7 +45,7 @@ export { named } from '../engines/executor/named.js'
 export async function transaction<T>(
   on: DataSource | Database,
   fn: (context: RequestContext) => Promise<T>,
-  { retries = 0, context: given }: TransactionOptions = {},
+  { retries = 0, context: given, ...settings }: TransactionOptions = {},
 ): Promise<T> {
   const database = 'lease' in on ? on : executorOf(on)
   const context = given ?? RequestContext.current()
@@ -48,11 +55,12 @@ export async function transaction<T>(
   }
   const outer = scopeOf(database, given)
   const around = surrounding(given)
-  if (outer !== undefined) return outer.perform('a transaction', () => outer.nest(around, true, body))
-  const { result, afterCommit } = await withRetries(() => begin(database, context, around, true, body), {
-    retries,
-    signal: context.signal,
-  })
+  if (outer !== undefined) {
+    refuseNested(settings)
+    return outer.perform('a transaction', () => outer.nest(around, true, body))
+  }
+  const attempt = () => begin(database, context, around, true, body, settings)
+  const { result, afterCommit } = await withRetries(attempt, { retries, signal: context.signal })
   await runAfterCommit(afterCommit, context)
   return result
 }
@@ -113,13 +121,14 @@ async function begin<T>(
   around: OpenTransaction | undefined,
   isForgiving: boolean,
   body: (scope: TransactionScope) => Promise<T>,
+  settings: BeginOptions = {},
 ): Promise<Committed<T>> {
   const lease = await database.lease(context.signal === undefined ? {} : { signal: context.signal })
-  const parents = { around, parent: undefined, isForgiving }
+  const parents = { around, parent: undefined, isForgiving, isReadOnly: settings.readOnly === true }
   const scope = new TransactionScope(database, { lease, ended: undefined }, parents)
   let isClean = false
   try {
-    await lease.control(database.dialect.begin)
+    for (const statement of database.dialect.begin(settings)) await lease.control(statement)
     try {
       const result = await body(scope)
       await scope.end()

@@ -255,6 +255,58 @@ export const transactions = (holder: Holder): void => {
         }))
     })
 
+    describe('with readOnly', () => {
+      it('reads, and refuses writes, in a savepoint as well', () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          await make('a')
+          await specimens.transaction(
+            async () => {
+              expect(await ids()).to.deep.equal(['a'])
+              await rejection(make('b'), TypeError, 'Specimen.create inside of a transaction with readOnly')
+              await specimens.transaction(() => rejection(specimens.delete('a'), TypeError, 'readOnly'))
+            },
+            { readOnly: true },
+          )
+          await make('c')
+          expect(await ids()).to.deep.equal(['a', 'c'])
+        }))
+
+      it('and isolation are refused where the transaction is nested', () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          await specimens.transaction(async () => {
+            await rejection(
+              specimens.transaction(() => ids(), { readOnly: true }),
+              TypeError,
+              'outermost transaction',
+            )
+            await rejection(
+              specimens.transaction(() => ids(), { isolation: 'serializable' }),
+              TypeError,
+              'outermost transaction',
+            )
+          })
+        }))
+    })
+
+    it('is isolated as it asks: two that read before they write do not both keep what they wrote', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        const count = async (id: string) =>
+          specimens.transaction(
+            async () => {
+              const { length } = (await specimens.list()).items
+              await new Promise((resolve) => setTimeout(resolve, 20))
+              return specimens.create(draft({ id, code: `${length}` }))
+            },
+            { isolation: 'serializable', retries: 10 },
+          )
+        await Promise.all([count('a'), count('b'), count('c')])
+        const codes = (await specimens.list()).items.map(({ code }) => code)
+        expect(codes.sort()).to.deep.equal(['0', '1', '2'])
+      }))
+
     describe('afterCommit', () => {
       it('runs when the outermost transaction has committed, outside of it', () =>
         inAcme(async () => {
