@@ -1,7 +1,7 @@
 import type { Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { IfMatch } from '../../call.js'
-import { parseIfMatch, sameIfMatch } from '../../etag.js'
+import { parseIfMatch, sameIfMatch } from '../../if-match.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Passed, Reply } from '../chain/interceptor.js'
 import type { Registered } from '../chain/registered.js'

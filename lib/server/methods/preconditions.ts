@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../context.js'
 import { ErrPreconditionFailed } from '../../errors.js'
-import { NO_ETAG } from '../../etag.js'
+import { NO_ETAG } from '../../if-match.js'
 import type { Repository, WriteOptions } from '../../persistence/contract/repository.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { IfMatch } from '../../call.js'

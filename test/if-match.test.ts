@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { etagHeader, matchesWeakly } from '../lib/etag.js'
+import { etagHeader, matchesWeakly } from '../lib/if-match.js'
 import { json, type Running, startGateway } from './gateway/start-gateway.js'
 
 describe('etagHeader', () => {
