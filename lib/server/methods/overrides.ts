@@ -50,8 +50,8 @@ const inContext =
   }
 
 /** Whether the operation is found before the class of ours that carries it. */
-function isOverridden(repository: object, name: Operation): boolean {
-  for (let owner: object | null = repository; owner !== null; owner = Object.getPrototypeOf(owner) as object)
-    if (Object.hasOwn(owner, name)) return !Object.hasOwn(owner, TAKES_CONTEXT)
-  return true
-}
+const isOverridden = (owner: object | null, name: Operation): boolean =>
+  owner === null ||
+  (Object.hasOwn(owner, name)
+    ? !Object.hasOwn(owner, TAKES_CONTEXT)
+    : isOverridden(Object.getPrototypeOf(owner) as object | null, name))

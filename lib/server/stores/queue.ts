@@ -1,8 +1,8 @@
-/** Where an item stands in a queue: what takes it out again. */
-export interface Place<T> {
+/** An item in a queue, and what takes it out again. */
+export interface QueueNode<T> {
   readonly item: T
-  before: Place<T> | undefined
-  behind: Place<T> | undefined
+  before: QueueNode<T> | undefined
+  behind: QueueNode<T> | undefined
 }
 
 /**
@@ -10,23 +10,23 @@ export interface Place<T> {
  * entry is found behind the holes of all that were deleted before it.
  */
 export class Queue<T> {
-  #first: Place<T> | undefined
-  #last: Place<T> | undefined
+  #first: QueueNode<T> | undefined
+  #last: QueueNode<T> | undefined
 
   get first(): T | undefined {
     return this.#first?.item
   }
 
-  push(item: T): Place<T> {
-    const place: Place<T> = { item, before: this.#last, behind: undefined }
-    if (this.#last === undefined) this.#first = place
-    else this.#last.behind = place
-    this.#last = place
-    return place
+  push(item: T): QueueNode<T> {
+    const node: QueueNode<T> = { item, before: this.#last, behind: undefined }
+    if (this.#last === undefined) this.#first = node
+    else this.#last.behind = node
+    this.#last = node
+    return node
   }
 
-  /** @param place - one that is in this queue. */
-  remove({ before, behind }: Place<T>): void {
+  /** @param node - one that is in this queue. */
+  remove({ before, behind }: QueueNode<T>): void {
     if (before === undefined) this.#first = behind
     else before.behind = behind
     if (behind === undefined) this.#last = before

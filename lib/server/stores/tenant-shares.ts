@@ -1,4 +1,4 @@
-import { type Place, Queue } from './queue.js'
+import { type QueueNode, Queue } from './queue.js'
 
 /** How much a store in memory holds. */
 export interface ShareLimits {
@@ -32,9 +32,9 @@ interface Share<E extends Held> {
 interface Places<E extends Held> {
   readonly entry: E
   /** Among all entries that are open, or that are settled, of every tenant. */
-  inAll: Place<E>
+  inAll: QueueNode<E>
   /** Among those of its tenant that are settled. */
-  inShare: Place<E> | undefined
+  inShare: QueueNode<E> | undefined
 }
 
 /**

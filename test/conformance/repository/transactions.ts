@@ -163,10 +163,10 @@ export const transactions = (holder: Holder): void => {
       it('in a timer, an emitter, and a generator that is made and read inside', () =>
         inAcme(async () => {
           const left = await stays(async () => {
-            await new Promise((resolve, reject) => setTimeout(() => make('a').then(resolve, reject), 1))
+            await new Promise((resolve, reject) => setTimeout(() => void make('a').then(resolve, reject), 1))
             const emitter = new EventEmitter()
             let heard: Promise<unknown> = Promise.resolve()
-            emitter.on('made', () => (heard = make('b')))
+            emitter.on('made', () => void (heard = make('b')))
             emitter.emit('made')
             await heard
             const each = async function* () {

@@ -96,12 +96,10 @@ describe('a rule with a template', () => {
     const rule = { method: methodOf(chat).path, verb: 'echo', resource: 'echo:{text}' }
     const grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource: 'echo:a' }
     const principal = { subject: 'alice', tenant: 'acme', groups: [], scopes: [] }
-    const interceptor = authorization(
-      new RuleSet([rule]),
-      () => principal,
-      devAuthorizer([grant]),
-      { onSystem: () => {}, onFailure: () => {} },
-    )
+    const interceptor = authorization(new RuleSet([rule]), () => principal, devAuthorizer([grant]), {
+      onSystem: () => {},
+      onFailure: () => {},
+    })
     const seen: string[] = []
     const read = async (texts: readonly string[]) => {
       const caller = new Caller()
