@@ -30,6 +30,7 @@ async function tested(version: string): Promise<string> {
     const engines = join(folder, 'engines')
     const source = join(root, 'test', 'support', 'engines')
     cpSync(source, engines, { recursive: true, filter: (path) => path !== join(source, 'node_modules') })
+    if (Number(/^v(\d+)/.exec(name)?.[1]) >= 24) installNewerEngine(node, engines)
     console.log(`== Node ${name}`)
     const { status, summary } = await run(node, {
       ...process.env,
@@ -62,6 +63,16 @@ function install(version: string, folder: string): { node: string; headers: stri
   if (headers === undefined) throw new TypeError(`node@${version} brings no headers for ${kind}`)
   const name = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
   return { node, headers, name }
+}
+
+/** Version 12 of better-sqlite3 ends the process of Node 24.19 and later when garbage is collected (nodejs/node#65446). */
+function installNewerEngine(node: string, engines: string): void {
+  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', 'better-sqlite3@13'], {
+    cwd: engines,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` },
+  })
+  if (status !== 0) throw new TypeError('better-sqlite3@13 cannot be installed')
 }
 
 async function run(

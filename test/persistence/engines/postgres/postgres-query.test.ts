@@ -4,7 +4,7 @@ import { Unavailable } from '../../../../lib/errors.js'
 import { RequestContext } from '../../../../lib/context.js'
 import { executorOf } from '../../../../lib/persistence/engines/executor-of.js'
 import type { Database, Lease, Statement } from '../../../../lib/persistence/engines/executor/executor.js'
-import { atomically, transaction } from '../../../../lib/persistence/sql/transaction.js'
+import { atomically, current, transaction } from '../../../../lib/persistence/sql/transaction.js'
 import { databases, describeOn, type OpenBackend } from '../../../support/databases/backends.js'
 import { rejection } from '../../../support/rejection.js'
 import { column, run, statement } from '../../../support/databases/statement.js'
@@ -112,7 +112,7 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
       try {
         const pool = executorOf(only)
         const batch = (context = RequestContext.current()) =>
-          atomically(pool, context, async (on) => {
+          atomically(current(pool, context), context, async (on) => {
             for (const made of many) expect((await on.run(made, [])).rows).to.have.length(2)
           })
         const outOfDate = async (type: string) => {
