@@ -10,6 +10,7 @@ import {
 } from '@bufbuild/protobuf'
 import type { ServerCall } from '../../call.js'
 import type { Call } from './call.js'
+import { enter } from './enter.js'
 import type { Answer, Next } from './interceptor.js'
 
 /** What implements a method, seen from the chain. */
@@ -110,7 +111,7 @@ export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): H
   supportsIfMatch: comparing.has(fn),
   isUserCode: true,
   run: (call) => {
-    const answer = call.context.run(() => fn.call(self, (call.request ?? call.requests) as never, call))
+    const answer = enter(call.context, () => fn.call(self, (call.request ?? call.requests) as never, call))
     if (isAsyncIterable(answer)) return eachAsMessage(inContext(answer, call), desc)
     if (isThenable(answer)) return Promise.resolve(answer).then((value) => asMessage(value, desc))
     return asMessage(answer, desc)

@@ -4,6 +4,7 @@ import {
   type Repository,
   TAKES_CONTEXT,
 } from '../../persistence/contract/repository.js'
+import { enter } from '../chain/enter.js'
 
 /** The operations that standard methods call, and where each of them takes its options. */
 const OPTIONS_AT = {
@@ -46,7 +47,7 @@ const inContext =
   (repository: Repository<object>, name: Operation, optionsAt: number): AnyOperation =>
   (...operands) => {
     const context = (operands[optionsAt] as OperationOptions | undefined)?.context ?? RequestContext.current()
-    return context.run(() => (repository[name] as AnyOperation).apply(repository, operands))
+    return enter(context, () => (repository[name] as AnyOperation).apply(repository, operands))
   }
 
 /** Whether the operation is found before the class of ours that carries it. */

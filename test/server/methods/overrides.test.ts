@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm'
 import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
 import { Widget } from '../../../examples/widgets/widget.js'
 import { RequestContext } from '../../../lib/context.js'
+import { ErrConflict } from '../../../lib/errors.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import type { OperationOptions, Repository } from '../../../lib/persistence/contract/repository.js'
@@ -68,6 +69,67 @@ describeOn('an operation that the application overrides', withoutMysql8, (backen
     expect(await names()).to.deep.equal(['Anvil 1', 'Anvil 2'])
   })
 })
+
+describeOn(
+  'a transaction that an interceptor opens around the rest of the call',
+  withoutMysql8,
+  (backend) => {
+    const overriding = (base: Base) =>
+      class extends (base as new (...options: unknown[]) => Repository<Widget>) {
+        override create(widget: Partial<Widget>, options?: OperationOptions): Promise<Widget> {
+          return super.create(widget, options)
+        }
+      }
+    const asItIs = (base: Base) => base as unknown as ReturnType<typeof overriding>
+    let opened: OpenBackend
+
+    before(async () => {
+      opened = await backend.open([Widget])
+      if (opened.dataSource !== undefined)
+        await createTables(opened.dataSource, [Widget], opened.database!.dialect.name)
+    })
+    after(() => opened?.close())
+
+    for (const [what, made] of [
+      ['a standard method', asItIs],
+      ['an overridden operation', overriding],
+    ] as const)
+      it(`is joined by ${what}, and by an implementation of the application`, async () => {
+        const repository =
+          opened.dataSource === undefined
+            ? new (made(memoryRepositoryOf(Widget) as never))()
+            : new (made(repositoryOf(Widget) as never))(opened.dataSource)
+        const running = await startServer((builder) =>
+          builder
+            .register(WidgetService, repository, {
+              retireWidget: async () => {
+                await repository.create({ displayName: 'Retired' })
+                return {}
+              },
+            })
+            .interceptors((call, next) =>
+              call.path.endsWith('ListWidgets')
+                ? next()
+                : repository.transaction(async () => {
+                    await next()
+                    throw new ErrConflict()
+                  }),
+            ),
+        )
+        const client = new ForeignClient(WidgetService, running.grpc)
+        try {
+          const created = await client.unary('CreateWidget', { widget: { display_name: 'Anvil' } }, ALICE)
+          const retired = await client.unary('RetireWidget', { id: 'any' }, ALICE)
+          expect([created.code, retired.code]).to.deep.equal([6, 6])
+          const { answer } = await client.unary('ListWidgets', {}, ALICE)
+          expect(answer?.['widgets'] ?? []).to.deep.equal([])
+        } finally {
+          client.close()
+          await running.stop()
+        }
+      })
+  },
+)
 
 describe('a repository without overrides', () => {
   it('is called as it is, which enters no context', () => {

@@ -1,0 +1,8 @@
+import { RequestContext } from '../../context.js'
+
+/** Runs `fn` in the context of its call, and inside of the transaction that an interceptor of the call has opened around it. */
+export const enter = <T>(context: RequestContext, fn: () => T): T => {
+  const around = RequestContext.current()
+  const isInside = around.transaction !== undefined && around.isOfSameCallAs(context)
+  return (isInside ? context.with({ transaction: around.transaction }) : context).run(fn)
+}
