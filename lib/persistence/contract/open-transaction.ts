@@ -145,12 +145,14 @@ const late = (context: RequestContext): TypeError => {
   return error
 }
 
-/** Runs what was to be run after a commit, one after another. What fails is logged: the changes are saved already. */
+/**
+ * Runs what was to be run after a commit, one after another. What fails is logged: the changes are saved already.
+ * @param outside - the context that the transaction was begun in. It is still inside of an open one of another database, which
+ * waits for this: a call that did not join that one would wait for it in turn.
+ */
 export async function runAfterCommit(
   fns: readonly (() => unknown)[],
-  context: RequestContext,
+  outside: RequestContext,
 ): Promise<void> {
-  if (fns.length === 0) return
-  const outside = context.with({ transaction: undefined })
   for (const fn of fns) await outside.runLogged(fn)
 }

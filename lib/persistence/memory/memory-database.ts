@@ -12,8 +12,7 @@ import type { TransactionOptions } from '../contract/repository.js'
 type Undo = () => void
 
 class MemoryTransaction extends OpenTransaction {
-  /** Settles when the nested transaction that is open has ended. */
-  nested: Promise<void> | undefined
+  #queue: Promise<unknown> = Promise.resolve()
 
   constructor(
     database: MemoryDatabase,
@@ -30,9 +29,11 @@ class MemoryTransaction extends OpenTransaction {
     for (const undo of this.undo.splice(mark).reverse()) undo()
   }
 
-  /** Lets a nested transaction end first: what it takes back must not be somebody else's. */
-  async turn(): Promise<void> {
-    while (this.nested !== undefined) await this.nested
+  /** Writes and nested transactions run one after another: what one takes back must not be somebody else's. */
+  enqueue<T>(work: () => T | Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work)
+    this.#queue = turn.catch(() => {})
+    return turn
   }
 
   end(): Promise<void> {
@@ -59,8 +60,7 @@ export class MemoryDatabase {
     return running.perform(name, () =>
       work(async (change) => {
         running.refuseReadOnly(name)
-        await running.turn()
-        return apply(running, change)
+        return running.enqueue(() => apply(running, change))
       }),
     )
   }
@@ -75,30 +75,14 @@ export class MemoryDatabase {
     const running = this.#joined(given)
     if (running !== undefined) {
       refuseNested(settings)
-      return running.perform('a transaction', () => this.#nested(running, around, context, fn))
+      const nested = () => run(new MemoryTransaction(this, around, running), context, fn)
+      return (await running.perform('a transaction', () => running.enqueue(nested))).result
     }
     const { result, afterCommit } = await this.#exclusive(() =>
       run(new MemoryTransaction(this, around, undefined, settings.readOnly), context, fn),
     )
-    await runAfterCommit(afterCommit, context)
+    await runAfterCommit(afterCommit, context.with({ transaction: around }))
     return result
-  }
-
-  async #nested<T>(
-    running: MemoryTransaction,
-    around: OpenTransaction | undefined,
-    context: RequestContext,
-    fn: (context: RequestContext) => Promise<T>,
-  ): Promise<T> {
-    await running.turn()
-    let ended: () => void = () => {}
-    running.nested = new Promise((resolve) => (ended = resolve))
-    try {
-      return (await run(new MemoryTransaction(this, around, running), context, fn)).result
-    } finally {
-      running.nested = undefined
-      ended()
-    }
   }
 
   async #write<T>(change: Change<T>): Promise<T> {

@@ -203,7 +203,10 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     })
   }
 
-  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
+  async transaction<R>(
+    fn: (context: RequestContext) => Promise<R>,
+    options?: TransactionOptions,
+  ): Promise<R> {
     scopeOf(this.model, options)
     return this.#database.transaction(fn, options)
   }

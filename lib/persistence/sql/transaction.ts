@@ -61,7 +61,7 @@ export async function transaction<T>(
   }
   const attempt = () => begin(database, context, around, true, body, settings)
   const { result, afterCommit } = await withRetries(attempt, { retries, signal: context.signal })
-  await runAfterCommit(afterCommit, context)
+  await runAfterCommit(afterCommit, context.with({ transaction: around }))
   return result
 }
 

@@ -215,7 +215,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     }
   }
 
-  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
+  async transaction<R>(
+    fn: (context: RequestContext) => Promise<R>,
+    options?: TransactionOptions,
+  ): Promise<R> {
     scopeOf(this.model, options)
     return transaction(this.#database, fn, options)
   }

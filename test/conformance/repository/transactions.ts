@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { expect } from 'chai'
 import { type CallFailure, RequestContext } from '../../../lib/context.js'
-import { ErrConflict } from '../../../lib/errors.js'
-import { draft, type Holder, inAcme, rejection } from './subject.js'
+import { ErrConflict, PermissionDenied } from '../../../lib/errors.js'
+import { draft, type Holder, inAcme, rejection, subjectOptions } from './subject.js'
 
 class Stop extends Error {}
 
@@ -36,6 +36,12 @@ export const transactions = (holder: Holder): void => {
         expect(await ids()).to.deep.equal(['a'])
         expect((await specimens.get('a')).title).to.equal('Granite')
       }))
+
+    it('rejects, and does not throw, for a caller without a tenant', () =>
+      rejection(
+        holder.subject.specimens.transaction(() => Promise.resolve()),
+        PermissionDenied,
+      ))
 
     it('a caught conflict leaves it usable', () =>
       inAcme(async () => {
@@ -105,6 +111,30 @@ export const transactions = (holder: Holder): void => {
           await Promise.all([failing, beside])
         })
         expect(await ids()).to.deep.equal(['beside'])
+      }))
+
+    it('nested ones that start together run one after another, and one that fails takes back its own part', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        await specimens.transaction(async () => {
+          let running = 0
+          const nested = (id: string, isFailing: boolean) =>
+            specimens.transaction(async () => {
+              expect(++running).to.equal(1)
+              await make(id)
+              await new Promise((resolve) => setTimeout(resolve, 5))
+              running--
+              if (isFailing) throw new Stop()
+            })
+          await Promise.all([
+            rejection(nested('a', true), Stop),
+            nested('b', false),
+            rejection(nested('c', true), Stop),
+            make('d'),
+            nested('e', false),
+          ])
+        })
+        expect(await ids()).to.deep.equal(['b', 'd', 'e'])
       }))
 
     it('an atomic batch inside of one is taken back with it', () =>
@@ -330,6 +360,17 @@ export const transactions = (holder: Holder): void => {
             ['inner', undefined, 2],
             ['current', undefined, 2],
           ])
+        }))
+
+      it('writes what the transaction around that of another database writes as well', () =>
+        inAcme(async () => {
+          const { specimens } = holder.subject
+          const others = holder.subject.withOptions(subjectOptions).specimens
+          await specimens.transaction(async () => {
+            await make('a')
+            await others.transaction(async ({ afterCommit }) => afterCommit(() => make('b')))
+          })
+          expect(await ids()).to.deep.equal(['a', 'b'])
         }))
 
       it('runs at once where there is no transaction', () =>

@@ -333,6 +333,20 @@ describeOn('transaction', databases, ({ name, open }) => {
       expect([await ids(), await idsThere()]).to.deep.equal([[], ['1', '2']])
     })
 
+    it('runs its afterCommit in the one that is open around it', async () => {
+      const failing = transaction(database, async () => {
+        await transaction(other.database!, async ({ afterCommit }) => {
+          await insertThere(6)
+          afterCommit(() => insert(6))
+        })
+        expect(await column(current(database), 'SELECT id FROM stone ORDER BY id')).to.deep.equal(['6'])
+        throw new Stop()
+      })
+      await rejection(failing, Stop)
+      expect(await ids()).to.deep.equal([])
+      expect(await idsThere()).to.include('6')
+    })
+
     it('is joined through the one of the other database, whatever context is given', async () => {
       const failing = transaction(database, async (outer) => {
         await transaction(other.database!, async () => {
