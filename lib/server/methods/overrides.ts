@@ -33,12 +33,13 @@ export function withContextInOverrides(repository: Repository<object>): Reposito
   const entered = new Map<PropertyKey, AnyOperation>(
     overridden.map((name) => [name, inContext(repository, name, OPTIONS_AT[name])]),
   )
-  return new Proxy(repository, {
-    get: (target, name) => {
+  // A proxy of a frozen repository itself would have to hand out its operations as they are.
+  return new Proxy(Object.create(repository) as Repository<object>, {
+    get: (_, name) => {
       const operation = entered.get(name)
       if (operation !== undefined) return operation
-      const value: unknown = Reflect.get(target, name, target)
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      const value: unknown = Reflect.get(repository, name, repository)
+      return typeof value === 'function' ? (value.bind(repository) as unknown) : value
     },
   })
 }

@@ -137,3 +137,17 @@ describe('a repository without overrides', () => {
     expect(withContextInOverrides(plain)).to.equal(plain)
   })
 })
+
+describe('a repository that is frozen', () => {
+  it('is called in the context of its call', async () => {
+    const seen: RequestContext[] = []
+    const repository = new (memoryRepositoryOf(Widget))()
+    const list: Repository<Widget>['list'] = () => {
+      seen.push(RequestContext.current())
+      return Promise.resolve({ items: [], nextPageToken: '' })
+    }
+    const context = new RequestContext({ requestId: 'r' })
+    await withContextInOverrides(Object.freeze(Object.assign(repository, { list }))).list({}, { context })
+    expect(seen).to.deep.equal([context])
+  })
+})
