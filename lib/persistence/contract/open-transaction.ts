@@ -73,7 +73,6 @@ export abstract class OpenTransaction implements CallTransaction {
   protected async settle(): Promise<void> {
     this.#state = 'ending'
     const names = [...this.#calls.values()]
-    for (const call of this.#calls.keys()) call.catch(() => {})
     if (names.length > 0) await new Promise<void>((resolve) => (this.#allSettled = resolve))
     if (names.length > 0)
       throw new TypeError(

@@ -92,7 +92,11 @@ export class SqlDeduplicationStore implements DeduplicationStore {
   /** SQLite has no migrations: its table is made here. */
   async #prepared(): Promise<void> {
     if (this.#database.dialect.migration !== undefined) return
-    this.#table ??= this.#database.run(named(SQLITE_TABLE), [])
+    this.#table ??= this.#database.run(named(SQLITE_TABLE), []).catch((error: unknown) => {
+      // The next call tries again.
+      this.#table = undefined
+      throw error
+    })
     await this.#table
   }
 
