@@ -73,11 +73,11 @@ export abstract class OpenTransaction implements CallTransaction {
   protected async settle(): Promise<void> {
     this.#state = 'ending'
     const names = [...this.#calls.values()]
-    if (names.length > 0) await new Promise<void>((resolve) => (this.#allSettled = resolve))
-    if (names.length > 0)
-      throw new TypeError(
-        `the function of the transaction did not await ${names.join(', ')}: everything is rolled back, await it inside`,
-      )
+    if (names.length === 0) return
+    await new Promise<void>((resolve) => (this.#allSettled = resolve))
+    throw new TypeError(
+      `the function of the transaction did not await ${names.join(', ')}: everything is rolled back, await it inside`,
+    )
   }
 
   /** It was committed, or released into the one around it, or rolled back. Returns what is to be run now. */
@@ -108,7 +108,7 @@ export function joined(database: object, given: RequestContext | undefined): Ope
   if (own?.isOpen === false) throw late(given as RequestContext)
   const latest = around?.find(database, any)
   if (latest?.isEnding === true) throw late(ambient)
-  const open = latest?.isOpen === true ? latest : around?.find(database, isOpen)
+  const open = around?.find(database, isOpen)
   if (open !== undefined && isGiven && !given.isOfSameCallAs(ambient)) throw new TypeError(OTHER_CALL)
   if (open !== undefined) return open
   if (own !== undefined) return own

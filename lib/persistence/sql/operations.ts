@@ -7,7 +7,7 @@ import type { DataSourceCheck } from './data-source-check.js'
 import { runOptions } from './run-options.js'
 import { toCaller } from './to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
-import { atomically, inTransactionOf, type Joined } from './transaction.js'
+import { atomically, current, type Joined } from './transaction.js'
 
 /** How the operations of one repository run: for whom, in which transaction, how often, and with which errors. */
 export class Operations {
@@ -42,7 +42,7 @@ export class Operations {
     const scope = scopeOf(this.model, options)
     const run = runOptions(scope)
     return this.perform(name, options, run, async (on) => {
-      if (on instanceof TransactionScope) on.refuseReadOnly(`${this.model.entity.name}.${name}`)
+      if (on instanceof TransactionScope) on.refuseReadOnly(this.#named(name))
       const work = await prepare(scope)
       if (isAtomic) return atomically(on, scope.context, (inside) => work(inside, run))
       // In a transaction a deadlock is the transaction's to retry.
@@ -59,17 +59,21 @@ export class Operations {
     work: (on: Joined) => Promise<T>,
   ): Promise<T> {
     try {
-      return await inTransactionOf(
-        this.database,
-        options?.context,
-        `${this.model.entity.name}.${name}`,
-        async (on) => {
-          if (this.check.isPending) await this.check.run(on, run)
-          return work(on)
-        },
-      )
+      const on = current(this.database, options?.context)
+      return await (on instanceof TransactionScope
+        ? on.perform(this.#named(name), () => this.#checked(on, run, work))
+        : this.#checked(on, run, work))
     } catch (error) {
       throw toCaller(error)
     }
+  }
+
+  async #checked<T>(on: Joined, run: RunOptions, work: (on: Joined) => Promise<T>): Promise<T> {
+    if (this.check.isPending) await this.check.run(on, run)
+    return work(on)
+  }
+
+  #named(name: string): string {
+    return `${this.model.entity.name}.${name}`
   }
 }

@@ -73,17 +73,6 @@ export function current(database: Database, given?: RequestContext): Joined {
   return scopeOf(database, given) ?? database
 }
 
-/** Runs an operation on the transaction that its call joins, which waits for it to settle, or on the pool. */
-export function inTransactionOf<T>(
-  database: Database,
-  given: RequestContext | undefined,
-  name: string,
-  work: (on: Joined) => Promise<T>,
-): Promise<T> {
-  const scope = scopeOf(database, given)
-  return scope === undefined ? work(database) : scope.perform(name, () => work(scope))
-}
-
 /**
  * Runs several statements as one: in a transaction, or in a savepoint of `on`. Retried after a deadlock or a serialization
  * failure, unless the surrounding transaction has to do that. The first failure fails all; nothing is sent to this database
