@@ -1,4 +1,5 @@
 import { InvalidArgument } from '../../errors.js'
+import { JSON_ESCAPES } from '../../text/json-escapes.js'
 
 /** A number as it was written, where a JavaScript number might not hold it exactly. */
 export class JsonNumber {
@@ -13,16 +14,6 @@ export const MAX_JSON_DEPTH = 100
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const PLAIN = /[^"\\\u0000-\u001f]*/y
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-}
 
 /**
  * Parses RFC 8259 text as I-JSON (RFC 7493) wants it: duplicate names, lone surrogates and more than
@@ -138,7 +129,7 @@ class Reader {
       this.#at += 6
       return String.fromCharCode(Number.parseInt(hex, 16))
     }
-    const character = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined
+    const character = Object.hasOwn(JSON_ESCAPES, letter) ? JSON_ESCAPES[letter] : undefined
     if (character === undefined) throw this.#fault('unknown escape')
     this.#at += 2
     return character

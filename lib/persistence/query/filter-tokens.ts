@@ -1,4 +1,5 @@
 import { InvalidArgument } from '../../errors.js'
+import { JSON_ESCAPES } from '../../text/json-escapes.js'
 
 /** What a token is. A word is anything unquoted that starts like a name, a number anything that starts with a digit. */
 export type TokenKind = 'word' | 'number' | 'string' | 'op' | '(' | ')' | '.' | ',' | '-' | 'end'
@@ -119,7 +120,7 @@ export class FilterTokens {
       .slice(from, to)
       .replace(ESCAPE, (escape, hex: string | undefined, offset: number) => {
         if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
-        const plain = ESCAPES[escape.charAt(1)]
+        const plain = JSON_ESCAPES[escape.charAt(1)]
         return (
           plain ??
           this.fail(`unknown escape ${quoted(escape)}`, from + offset, `: a backslash is written \\\\`)
@@ -141,16 +142,6 @@ const [QUOTE, SINGLE_QUOTE, BACKSLASH, OPEN, CLOSE, COMMA, DOT, MINUS] = [
 const [EQUALS, COLON, LESS, GREATER, BANG, PLUS] = [0x3d, 0x3a, 0x3c, 0x3e, 0x21, 0x2b]
 
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|[^])/g
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-}
 /** With the `u` flag a proper pair is one character, so that only a half matches. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
