@@ -20,8 +20,10 @@ export type { Direction, OrderTerm } from './query/order-by.js'
 export type {
   BatchUpdateItem,
   ListOptions,
+  ListScope,
   OperationOptions,
   Page,
+  ReadOptions,
   Repository,
   TransactionOptions,
   UpdateOptions,

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm'
 import { backends, describeOn, pooled } from '../support/databases/backends.js'
 import { atomicity } from './repository/atomicity.js'
+import { locks } from './repository/locks.js'
 import { type OpenSubject, openSubject } from './repository/open-subject.js'
 import { repositoryConformance } from './repository.js'
 
@@ -13,5 +14,6 @@ describeOn('repository', [...backends, ...pooled], (backend) => {
   after(() => holder.subject?.close())
 
   repositoryConformance(holder)
+  locks(holder, backend.name)
   if (backend.name !== 'memory') atomicity(holder, () => holder.subject.dataSource as DataSource)
 })

@@ -24,11 +24,15 @@ export interface PagingOptions {
   readonly paging?: 'keyset' | 'offset'
 }
 
-/** What a list asks, free of backend: which rows, in which order, from where. */
-export interface ListPlan {
+/** Which rows a list has, and a count counts, free of backend. */
+export interface FilterPlan {
   readonly filter: FilterNode | undefined
   readonly search: string
   readonly showDeleted: boolean
+}
+
+/** What a list asks: which rows, in which order, from where. */
+export interface ListPlan extends FilterPlan {
   /** Ends in the key, so that the order is total. */
   readonly terms: readonly OrderTerm[]
   readonly cursor: PageCursor | undefined
@@ -49,15 +53,9 @@ export function planList(
   paging: PagingOptions,
   under?: FilterNode,
 ): ListPlan {
+  const { filter, search, showDeleted } = planFilter(model, list, under)
   const filterText = list.filter ?? ''
   const orderBy = list.orderBy ?? ''
-  const search = (list.search ?? '').trim()
-  if (isLonger(search, MAX_SEARCH_LENGTH))
-    throw new InvalidArgument('q', `is longer than ${MAX_SEARCH_LENGTH} characters`)
-  if (!isStorable(search))
-    throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
-  const showDeleted = list.showDeleted === true
-  const filter = parseFilterPlan(filterText, model.columns, model.closed)
   const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed), scope)
   const resource = under === undefined ? model.type : `${model.type} ${JSON.stringify(valuesOf(under))}`
   const pageScope = {
@@ -72,7 +70,7 @@ export function planList(
   const size = sizeOf(list.pageSize)
   const skipped = cursor?.kind === 'offset' ? cursor.offset : 0
   return {
-    filter: under === undefined ? filter : and(filter, reachable(under)),
+    filter,
     search,
     showDeleted,
     terms,
@@ -82,6 +80,25 @@ export function planList(
       (cursor?.kind ?? paging.paging) === 'offset'
         ? encodeOffset(skipped + size)
         : encodeKeyset(lastValues, terms, pageScope, paging.pageTokenKey),
+  }
+}
+
+/**
+ * Reads which rows are asked for.
+ * @param under - as of {@link planList}.
+ * @throws InvalidArgument with the field that is wrong.
+ */
+export function planFilter(model: ResourceModel, list: ListOptions, under?: FilterNode): FilterPlan {
+  const search = (list.search ?? '').trim()
+  if (isLonger(search, MAX_SEARCH_LENGTH))
+    throw new InvalidArgument('q', `is longer than ${MAX_SEARCH_LENGTH} characters`)
+  if (!isStorable(search))
+    throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
+  const filter = parseFilterPlan(list.filter ?? '', model.columns, model.closed)
+  return {
+    filter: under === undefined ? filter : and(filter, reachable(under)),
+    search,
+    showDeleted: list.showDeleted === true,
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { FilterNode } from '../query/plan.js'
+import type { RowLock } from './row-lock.js'
 
 /** What a list asks for. Every field may be left out. */
 export interface ListOptions {
@@ -42,9 +43,30 @@ export interface OperationOptions {
   readonly context?: RequestContext
 }
 
+/**
+ * Reads of what is to be changed afterwards, inside of a transaction. On SQLite and in memory a transaction that writes runs
+ * alone, so that nothing is left to lock.
+ */
+export interface ReadOptions extends OperationOptions {
+  /**
+   * Locks the rows that are read until the transaction ends: `update` against every other lock and write, `share` against
+   * writes. A TypeError outside of a transaction, or inside of one with `readOnly`.
+   */
+  readonly lock?: RowLock
+  /** What to do while another transaction has locked a row: `block`, the default, waits; `nowait` rejects with Aborted. */
+  readonly wait?: 'block' | 'nowait'
+}
+
 export interface ListScope extends OperationOptions {
   /** Holds the list to what a caller's path names, such as a parent; ANDed with the filter. */
   readonly under?: FilterNode
+  /**
+   * As in {@link ReadOptions}. A full page then has a token even where nothing follows: to know, one row more would have to
+   * be locked. Order by what does not change while the list waits.
+   */
+  readonly lock?: RowLock
+  /** As in {@link ReadOptions}; `skip` leaves out rows that another transaction has locked. */
+  readonly wait?: 'block' | 'nowait' | 'skip'
 }
 
 export interface WriteOptions extends OperationOptions {
@@ -76,7 +98,7 @@ export interface Repository<T extends object, K = string> {
   /** A server asks before it binds its addresses. */
   startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
   /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
-  get(key: K, options?: OperationOptions): Promise<T>
+  get(key: K, options?: ReadOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
   list(list?: ListOptions, options?: ListScope): Promise<Page<T>>
   /** @throws {@link ErrConflict}, {@link ErrPreconditionFailed} */
@@ -90,8 +112,8 @@ export interface Repository<T extends object, K = string> {
   delete(key: K, options?: WriteOptions): Promise<void>
   /** @throws {@link ErrNotFound} unless the entity is soft-deleted. */
   undelete(key: K, options?: WriteOptions): Promise<T>
-  /** In the order of the keys, duplicates included; all or nothing. */
-  batchGet(keys: readonly K[], options?: OperationOptions): Promise<T[]>
+  /** In the order of the keys, duplicates included; all or nothing. Rows are locked in key order. */
+  batchGet(keys: readonly K[], options?: ReadOptions): Promise<T[]>
   /** In the order of the items, in one transaction; all or nothing. */
   batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: OperationOptions): Promise<T[]>
   /** In one transaction; all or nothing. */

@@ -1,5 +1,6 @@
 import type { FieldKind } from '../../resource/fields/field.js'
 import type { Isolation } from '../contract/repository.js'
+import type { LockClause } from '../contract/row-lock.js'
 import type { Direction } from '../query/order-by.js'
 import type { PlanColumn, PlanValue } from '../query/plan.js'
 import type { Catalog, LiveSchema, Namespace } from './catalog/live-table.js'
@@ -112,8 +113,11 @@ export interface Dialect {
 
   /** Begins a transaction, a statement each. */
   readonly begin: (options: BeginOptions) => readonly string[]
-  /** Locks the rows of a SELECT; empty where there is one writer anyway. */
-  readonly rowLock: string
+  /**
+   * Locks the rows of a SELECT; empty where a transaction that writes is alone anyway. An engine that cannot lock so throws a
+   * TypeError that names itself and the lock.
+   */
+  readonly rowLock: (clause: LockClause) => string
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** Whether only the connection can tell that the transaction was rolled back. */

@@ -9,6 +9,8 @@ import { isoMicros, rounded } from './values/bound-value.js'
 import { bufferOf } from './values/buffer-of.js'
 import { quoted } from './values/quoted.js'
 import { exactMicros } from './values/stored-time.js'
+import type { LockWait } from '../contract/row-lock.js'
+import { LOCK_WAITS } from './values/lock-waits.js'
 
 const TYPES: Readonly<Record<Exclude<FieldKind, 'string' | 'enum'>, string>> = {
   bytes: 'longblob',
@@ -43,6 +45,8 @@ interface Server {
   readonly indexIfMissing: boolean
   /** MariaDB's JSON is text with a check. */
   readonly jsonIsText: boolean
+  /** MySQL takes NOWAIT and SKIP LOCKED after FOR SHARE alone, which MariaDB has not. */
+  readonly shareLock: (wait: LockWait) => string
 }
 
 const dialect = ({
@@ -52,6 +56,7 @@ const dialect = ({
   otherCollation,
   indexIfMissing,
   jsonIsText,
+  shareLock,
 }: Server): Dialect => ({
   name,
   label,
@@ -115,7 +120,7 @@ const dialect = ({
     ...(isolation === undefined ? [] : [`SET TRANSACTION ISOLATION LEVEL ${isolation.toUpperCase()}`]),
     readOnly === true ? 'START TRANSACTION READ ONLY' : 'START TRANSACTION',
   ],
-  rowLock: ' FOR UPDATE',
+  rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,
 
@@ -153,6 +158,7 @@ export const mysql = dialect({
   otherCollation: MARIADB_COLLATION,
   indexIfMissing: false,
   jsonIsText: false,
+  shareLock: (wait) => (wait === 'block' ? 'LOCK IN SHARE MODE' : 'FOR SHARE'),
 })
 
 /** MariaDB, through the MySQL driver. */
@@ -163,4 +169,5 @@ export const mariadb = dialect({
   otherCollation: MYSQL_COLLATION,
   indexIfMissing: true,
   jsonIsText: true,
+  shareLock: () => 'LOCK IN SHARE MODE',
 })

@@ -8,6 +8,7 @@ import { isoMicros, rounded } from './values/bound-value.js'
 import { bufferOf } from './values/buffer-of.js'
 import { quoted } from './values/quoted.js'
 import { exactMicros } from './values/stored-time.js'
+import { LOCK_WAITS } from './values/lock-waits.js'
 
 const quote = (name: string): string => quoted(name, '"')
 
@@ -113,7 +114,7 @@ export const postgres: Dialect = {
       .filter(Boolean)
       .join(' '),
   ],
-  rowLock: ' FOR UPDATE',
+  rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,
   /** Rolling back to a savepoint tells, so only what ended the session counts. */
   endsTransaction: ({ fatal }) => fatal === true,
   mayRollBack: () => false,

@@ -96,10 +96,10 @@ export const sqlite: Dialect = {
   tags: sqliteTags,
   containsTerm: (text) => `instr(LOWER(${text}), LOWER(?)) > 0`,
 
-  /** The write lock is taken at once: taken later it can fail on a write of another process in between. */
   // The write lock is taken at once: taken later it can fail on a write of another process in between.
   begin: ({ readOnly }) => [readOnly === true ? 'BEGIN' : 'BEGIN IMMEDIATE'],
-  rowLock: '',
+  /** There is one writer, and `begin` makes it wait for the others. */
+  rowLock: () => '',
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** Where a trigger raises ROLLBACK or a constraint declares it, the error is that of any other constraint. */
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),

@@ -16,6 +16,7 @@ import { MemoryDatabase, type MemoryWrite } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
+import { lockOf } from '../contract/row-lock.js'
 import { canMatch, ambiguousKey, scopeOf, type Scope } from '../contract/scope.js'
 import { byCodePoint } from '../query/code-point-order.js'
 import { compareBy } from './compare-by.js'
@@ -30,6 +31,7 @@ import type {
   ListScope,
   OperationOptions,
   Page,
+  ReadOptions,
   Repository,
   TransactionOptions,
   UpdateOptions,
@@ -66,12 +68,14 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     this.#table = new MemoryTable(this.model)
   }
 
-  async get(key: string, options?: OperationOptions): Promise<E> {
+  async get(key: string, options?: ReadOptions): Promise<E> {
+    this.#checkLock('get', options)
     return this.#table.entityOf(this.#liveRow(key, scopeOf(this.model, options)))
   }
 
   async list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
     const scope = scopeOf(this.model, options)
+    this.#checkLock('list', options, { mayLeaveOut: true })
     const plan = planList(this.model, list, scope, this.#options, options?.under)
     checkCursor(plan.cursor, plan.terms)
     const live =
@@ -148,8 +152,9 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     })
   }
 
-  async batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
+  async batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
+    this.#checkLock('batchGet', options)
     const scope = scopeOf(this.model, options)
     return keys.map((key) => this.#table.entityOf(this.#liveRow(key, scope)))
   }
@@ -289,7 +294,21 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     options: OperationOptions | undefined,
     work: (write: MemoryWrite) => Promise<T>,
   ): Promise<T> {
-    return this.#database.perform(options?.context, `${this.model.entity.name}.${name}`, work)
+    return this.#database.perform(options?.context, this.#named(name), work)
+  }
+
+  /** A transaction is alone, so that there is nothing to lock. */
+  #checkLock(
+    name: string,
+    options: ListScope | undefined,
+    locking?: { readonly mayLeaveOut: boolean },
+  ): void {
+    if (options?.lock === undefined && options?.wait === undefined) return
+    lockOf(this.#database, this.#named(name), options, locking)
+  }
+
+  #named(name: string): string {
+    return `${this.model.entity.name}.${name}`
   }
 
   #remove(row: Values, log: (undo: () => void) => void): void {

@@ -5,6 +5,7 @@ import { inKeyOrder, type Patched } from '../contract/batch.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import type { Values } from '../contract/new-entity.js'
 import type { RowStore } from './row-store.js'
+import { FOR_WRITE } from './statements.js'
 
 /**
  * Writes a batch with one statement for each set of fields. Every statement locks its rows in key order; where there are
@@ -23,7 +24,7 @@ export async function updateInGroups<E extends object>(
   const uniques = uniquesWritten(rows.model, sorted)
   if (sorted.length > 1 && (groups.length > 1 || uniques.length > 0)) {
     const keys = sorted.map(({ key }) => key)
-    const stored = await rows.batchGet(on, keys, tenant, run, true)
+    const stored = await rows.batchGet(on, keys, tenant, run, FOR_WRITE)
     if (stored.length < keys.length) throw new ErrNotFound()
     if (uniques.some((fields) => isPassedOn(fields, rows.model, sorted, stored)))
       groups = sorted.map((patched) => [patched])

@@ -1,5 +1,6 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { OperationOptions } from '../contract/repository.js'
+import type { ListScope, OperationOptions } from '../contract/repository.js'
+import { type LockClause, lockOf } from '../contract/row-lock.js'
 import { type Scope, scopeOf } from '../contract/scope.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
@@ -21,12 +22,14 @@ export class Operations {
 
   async read<T>(
     name: string,
-    options: OperationOptions | undefined,
-    work: (on: Executor, scope: Scope, run: RunOptions) => Promise<T>,
+    options: ListScope | undefined,
+    work: (on: Executor, scope: Scope, run: RunOptions, lock: LockClause | undefined) => Promise<T>,
+    locking?: { readonly mayLeaveOut: boolean },
   ): Promise<T> {
     const scope = scopeOf(this.model, options)
     const run = runOptions(scope)
-    return this.perform(name, options, run, (on) => work(on, scope, run))
+    const lock = this.#lockOf(name, options, locking)
+    return this.perform(name, options, run, (on) => work(on, scope, run, lock))
   }
 
   /**
@@ -71,6 +74,15 @@ export class Operations {
   async #checked<T>(on: Joined, run: RunOptions, work: (on: Joined) => Promise<T>): Promise<T> {
     if (this.check.isPending) await this.check.run(on, run)
     return work(on)
+  }
+
+  #lockOf(
+    name: string,
+    options: ListScope | undefined,
+    locking: { readonly mayLeaveOut: boolean } | undefined,
+  ): LockClause | undefined {
+    if (options?.lock === undefined && options?.wait === undefined) return undefined
+    return lockOf(this.database, this.#named(name), options, locking)
   }
 
   #named(name: string): string {

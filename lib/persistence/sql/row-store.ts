@@ -3,6 +3,7 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patched } from '../contract/batch.js'
 import type { CredentialRow } from '../contract/credential-check.js'
+import type { LockClause } from '../contract/row-lock.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import type { ListPlan } from '../contract/list-plan.js'
@@ -12,11 +13,9 @@ import { byCodePoint } from '../query/code-point-order.js'
 import { checkCursor } from '../dialects/check-cursor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
-import { equals, isNull, type FilterNode } from '../query/plan.js'
-import { toPredicate } from '../dialects/to-predicate.js'
-import { searchPredicate } from '../dialects/search-predicate.js'
+import { listCondition } from './list-condition.js'
 import type { Page } from '../contract/repository.js'
-import { Statements } from './statements.js'
+import { FOR_WRITE, type GetOptions, Statements } from './statements.js'
 import { encoderOf, hydratorOf, type Encode, type Hydrate } from './row-codec.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 
@@ -47,13 +46,8 @@ export class RowStore<E extends object> {
     this.#hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
   }
 
-  async get(
-    on: Executor,
-    target: Target,
-    run: RunOptions,
-    { showDeleted = false } = {},
-  ): Promise<E | undefined> {
-    const statement = this.statements.get({ tenant: target.tenant !== undefined }, showDeleted)
+  async get(on: Executor, target: Target, run: RunOptions, options?: GetOptions): Promise<E | undefined> {
+    const statement = this.statements.get({ tenant: target.tenant !== undefined }, options)
     const { rows } = await on.run(statement, this.#identity(target), run)
     return rows[0] && this.#hydrate(rows[0])
   }
@@ -123,7 +117,7 @@ export class RowStore<E extends object> {
     keys: readonly string[],
     tenant: string | undefined,
     run: RunOptions,
-    lock = false,
+    lock?: LockClause,
   ): Promise<E[]> {
     if (keys.length === 0) return []
     const isArray = this.dialect.arrayType !== undefined
@@ -148,7 +142,7 @@ export class RowStore<E extends object> {
     const fields = this.#fieldsOf(items[0]?.patch ?? {})
     if (fields.length === 0) {
       const keys = items.map(({ key }) => key)
-      const found = await this.batchGet(on, keys, tenant, run, true)
+      const found = await this.batchGet(on, keys, tenant, run, FOR_WRITE)
       return keys.map((key) => found.find((one) => (one as Values)[this.model.key.property] === key))
     }
     const columns = fields.map((field) =>
@@ -192,30 +186,28 @@ export class RowStore<E extends object> {
     }))
   }
 
-  async list(on: Executor, plan: ListPlan, tenant: string | undefined, run: RunOptions): Promise<Page<E>> {
-    const { deleteTime, search, tenant: tenantField } = this.model
+  /** A locked page is one row shorter than the question whether more follows: nobody asked for that row's lock. */
+  async list(
+    on: Executor,
+    plan: ListPlan,
+    tenant: string | undefined,
+    run: RunOptions,
+    lock?: LockClause,
+  ): Promise<Page<E>> {
     checkCursor(plan.cursor, plan.terms, this.dialect)
     const params: unknown[] = []
-    const conditions: string[] = []
-    const ask = (node: FilterNode | undefined) => {
-      if (node !== undefined) conditions.push(toPredicate(node, this.dialect, params))
-    }
-    if (tenant !== undefined && tenantField !== undefined) ask(equals(tenantField, tenant))
-    if (deleteTime !== undefined && !plan.showDeleted) ask(isNull(deleteTime))
-    ask(plan.filter)
-    if (search !== undefined && plan.search !== '')
-      conditions.push(searchPredicate(search, this.model.type, plan.search, this.dialect, params))
-    if (plan.cursor?.kind === 'keyset') ask(keysetPredicate(plan.terms, plan.cursor.values))
-    const condition = conditions.join(' AND ')
+    const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
+    const condition = listCondition(this.model, plan, tenant, this.dialect, params, after)
+    const asked = lock === undefined ? plan.size + 1 : plan.size
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
-    const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect, this.statements.table.name)} LIMIT ${this.#count(params, plan.size + 1)}${offset > 0 ? ` OFFSET ${this.#count(params, offset)}` : ''}`
-    const { rows } = await on.run(this.statements.list(condition, tail), params, run).catch((error) => {
+    const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect, this.statements.table.name)} LIMIT ${this.#count(params, asked)}${offset > 0 ? ` OFFSET ${this.#count(params, offset)}` : ''}`
+    const { rows } = await on.run(this.statements.list(condition, tail, lock), params, run).catch((error) => {
       throw explainMissingVector(error, this.model.type)
     })
     const page = rows.slice(0, plan.size)
     const items = page.map((row) => this.#hydrate(row))
     const last = items.at(-1)
-    const more = last !== undefined && rows.length > plan.size
+    const more = last !== undefined && rows.length === asked
     return {
       items,
       nextPageToken: more

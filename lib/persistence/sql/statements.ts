@@ -1,5 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import type { LockClause } from '../contract/row-lock.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
@@ -10,6 +11,15 @@ import { tableNameOf } from '../schema/table-name-of.js'
 import { SOFT_DELETE_KEY } from '../schema/table-of.js'
 
 const CACHED_SHAPES = 1000
+
+/** How rows are locked that are going to be written. */
+export const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
+
+/** What a read of one row is told beside whose row it is. */
+export interface GetOptions {
+  readonly showDeleted?: boolean
+  readonly lock?: LockClause | undefined
+}
 
 /** What the predicate of an operation asks for beside the key: one tenant, and one etag. */
 export interface RowPredicate {
@@ -46,11 +56,11 @@ export class Statements {
   }
 
   /** Values: key, [tenant]. */
-  get(predicate: RowPredicate, showDeleted = false): Statement {
-    return this.#shape(`get ${predicate.tenant} ${showDeleted}`, () => {
+  get(predicate: RowPredicate, { showDeleted = false, lock }: GetOptions = {}): Statement {
+    return this.#shape(`get ${predicate.tenant} ${showDeleted} ${lock?.lock} ${lock?.wait}`, () => {
       const text = new Text(this.dialect)
       const live = showDeleted ? '' : this.#live()
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}`
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}${this.#lock(lock)}`
     })
   }
 
@@ -109,10 +119,10 @@ export class Statements {
    * Values: [tenant], the keys: one array on PostgreSQL, one by one elsewhere.
    * @param count - of keys one by one; shapes are padded to powers of two by the caller.
    */
-  batchGet(count: number, tenant: boolean, lock = false): Statement {
-    return this.#shape(`batchGet ${count} ${tenant} ${lock}`, () => {
+  batchGet(count: number, tenant: boolean, lock?: LockClause): Statement {
+    return this.#shape(`batchGet ${count} ${tenant} ${lock?.lock} ${lock?.wait}`, () => {
       const { key, tenant: tenantField } = this.model
-      const { arrayType, rowLock } = this.dialect
+      const { arrayType } = this.dialect
       const text = new Text(this.dialect)
       const condition = tenant
         ? `${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)} AND `
@@ -121,7 +131,7 @@ export class Statements {
         arrayType !== undefined
           ? `= ANY(${text.count()}::${arrayType(key.kind)})`
           : `IN (${Array.from({ length: count }, () => text.bind(key)).join(', ')})`
-      const order = lock ? ` ORDER BY ${this.#name(key)}${rowLock}` : ''
+      const order = lock === undefined ? '' : ` ORDER BY ${this.#name(key)}${this.#lock(lock)}`
       return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${this.#live()}${order}`
     })
   }
@@ -204,7 +214,7 @@ export class Statements {
       const condition = `${this.#name(expire)} <= ${text.bind(expire)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
       if (this.dialect.can.limitedDelete)
         return `DELETE FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}`
-      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}${this.dialect.rowLock})`
+      return `DELETE FROM ${this.#table} WHERE (${identity}) IN (SELECT ${identity} FROM ${this.#table} WHERE ${condition} LIMIT ${text.count()}${this.#lock(FOR_WRITE)})`
     })
   }
 
@@ -212,8 +222,8 @@ export class Statements {
    * A page of rows. The condition comes as text whose placeholders are already numbered.
    * @param tail - ORDER BY, LIMIT and OFFSET.
    */
-  list(condition: string, tail: string): Statement {
-    const text = `SELECT ${this.#columns} FROM ${this.#table}${condition === '' ? '' : ` WHERE ${condition}`}${tail}`
+  list(condition: string, tail: string, lock?: LockClause): Statement {
+    const text = `SELECT ${this.#columns} FROM ${this.#table}${condition === '' ? '' : ` WHERE ${condition}`}${tail}${this.#lock(lock)}`
     return this.#shape(text, () => text)
   }
 
@@ -228,6 +238,10 @@ export class Statements {
     if (tenant) parts.push(`${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
     if (etag === true) parts.push(`${this.#name(etagField as Field)} = ${text.bind(etagField as Field)}`)
     return parts.join(' AND ')
+  }
+
+  #lock(lock: LockClause | undefined): string {
+    return lock === undefined ? '' : this.dialect.rowLock(lock)
   }
 
   #live(): string {

@@ -1,5 +1,5 @@
-import { Aborted, AshlarError, DeadlineExceeded, Internal } from '../../errors.js'
-import { constraintError, retryable } from '../engines/errors/constraint-error.js'
+import { AshlarError, DeadlineExceeded, Internal } from '../../errors.js'
+import { abortedBy, constraintError, retryable } from '../engines/errors/constraint-error.js'
 import { isInstance, readable } from '../../faults/readable.js'
 import { driverErrors } from '../engines/errors/driver-errors.js'
 
@@ -8,7 +8,7 @@ export function toCaller(error: unknown): unknown {
   if (isInstance(error, AshlarError) || isInstance(error, TypeError)) return readable(error)
   const violated = constraintError(error)
   if (violated !== undefined) return violated
-  if (retryable(error)) return new Aborted(undefined, error)
+  if (retryable(error)) return abortedBy(error)
   return isTimedOut(error) ? new DeadlineExceeded(undefined, error) : new Internal(readable(error))
 }
 

@@ -15,7 +15,7 @@ import { StaleStatement } from '../engines/errors/stale-statement.js'
 
 /** Reads leave nothing behind that a later failure could take along: neither rows, nor locks, nor settings. */
 const PLAIN_READ =
-  /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
+  /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
 const MARK = 'ashlar_operation'
 
 /** What all scopes of one transaction have in common. */

@@ -29,6 +29,7 @@ import type {
   ListScope,
   OperationOptions,
   Page,
+  ReadOptions,
   Repository,
   TransactionOptions,
   UpdateOptions,
@@ -82,21 +83,22 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   readonly startUpCheck = () => this.#check.findings()
 
-  get(key: string, options?: OperationOptions): Promise<E> {
-    return this.#operations.read('get', options, async (on, scope, run) => {
+  get(key: string, options?: ReadOptions): Promise<E> {
+    return this.#operations.read('get', options, async (on, scope, run, lock) => {
       const target = await this.#target(on, key, scope, run)
-      return (await this.#rows.get(on, target, run)) ?? notFound()
+      return (await this.#rows.get(on, target, run, { lock })) ?? notFound()
     })
   }
 
   list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
-    return this.#operations.read('list', options, (on, scope, run) =>
-      this.#rows.list(
-        on,
-        planList(this.model, list, scope, this.#options, options?.under),
-        scope.tenant,
-        run,
-      ),
+    return this.#operations.read(
+      'list',
+      options,
+      (on, scope, run, lock) => {
+        const plan = planList(this.model, list, scope, this.#options, options?.under)
+        return this.#rows.list(on, plan, scope.tenant, run, lock)
+      },
+      { mayLeaveOut: true },
     )
   }
 
@@ -150,11 +152,12 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     })
   }
 
-  async batchGet(keys: readonly string[], options?: OperationOptions): Promise<E[]> {
+  async batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
-    return this.#operations.read('batchGet', options, async (on, scope, run) => {
+    return this.#operations.read('batchGet', options, async (on, scope, run, lock) => {
       if (!keys.every(isStorable)) return notFound()
-      const found = byKey(this.model, await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run))
+      const rows = await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run, lock)
+      const found = byKey(this.model, rows)
       return keys.map((key) => (found.get(key) ?? notFound()) as E)
     })
   }

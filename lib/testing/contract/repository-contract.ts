@@ -2,6 +2,7 @@ import { BATCHES } from './batches.js'
 import { LISTS } from './lists.js'
 import { Contract, type ContractFactory, type ContractSubject } from './subject.js'
 import { TENANCY } from './tenancy.js'
+import { TRANSACTIONS } from './transactions.js'
 import { WRITES } from './writes.js'
 import { globalFramework, type TestFramework } from '../harness/test-framework.js'
 import { withTenant } from '../harness/with-tenant.js'
@@ -17,7 +18,13 @@ export function repositoryContract<E extends object>(
   framework: TestFramework = globalFramework(),
 ): void {
   const { describe, it, beforeEach, afterEach } = framework
-  const parts = { writes: WRITES, lists: LISTS, batches: BATCHES, tenancy: TENANCY }
+  const parts = {
+    writes: WRITES,
+    lists: LISTS,
+    batches: BATCHES,
+    transactions: TRANSACTIONS,
+    tenancy: TENANCY,
+  }
   describe('the contract of a repository', () => {
     let subject: ContractSubject<E> | undefined
     beforeEach(async () => {

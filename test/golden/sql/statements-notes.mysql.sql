@@ -4,6 +4,12 @@ SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
 -- get, deleted or not
 SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
 
+-- get, locked
+SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ? FOR UPDATE NOWAIT;
+
+-- get, locked for share
+SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ? LOCK IN SHARE MODE;
+
 -- insert
 INSERT INTO `notes` (`name`, `text`, `stars`) VALUES (?, ?, ?);
 

@@ -4,6 +4,12 @@ SELECT "name", "text", "stars" FROM "notes" WHERE "name" = $1;
 -- get, deleted or not
 SELECT "name", "text", "stars" FROM "notes" WHERE "name" = $1;
 
+-- get, locked
+SELECT "name", "text", "stars" FROM "notes" WHERE "name" = $1 FOR UPDATE NOWAIT;
+
+-- get, locked for share
+SELECT "name", "text", "stars" FROM "notes" WHERE "name" = $1 FOR SHARE;
+
 -- insert
 INSERT INTO "notes" ("name", "text", "stars") VALUES ($1, $2, $3) RETURNING "name", "text", "stars";
 

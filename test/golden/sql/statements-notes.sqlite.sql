@@ -4,6 +4,12 @@ SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
 -- get, deleted or not
 SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
 
+-- get, locked
+SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
+
+-- get, locked for share
+SELECT `name`, `text`, `stars` FROM `notes` WHERE `name` = ?;
+
 -- insert
 INSERT INTO `notes` (`name`, `text`, `stars`) VALUES (?, ?, ?) RETURNING `name`, `text`, `stars`;
 

@@ -4,6 +4,12 @@ SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `c
 -- get, deleted or not
 SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `account_id` = ?;
 
+-- get, locked
+SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL FOR UPDATE NOWAIT;
+
+-- get, locked for share
+SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `account_id` = ? AND `deleted_at` IS NULL LOCK IN SHARE MODE;
+
 -- get, by the system
 SELECT `id`, `display_name`, `description`, `size`, `price`, `state`, `tags`, `create_time`, `update_time`, `etag`, `account_id`, `deleted_at` FROM `widgets` WHERE `id` = ? AND `deleted_at` IS NULL;
 

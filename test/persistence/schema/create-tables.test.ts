@@ -67,7 +67,9 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
   const isPostgres = dialect === 'postgres'
   return {
     get: statements.get(predicate),
-    'get, deleted or not': statements.get(predicate, true),
+    'get, deleted or not': statements.get(predicate, { showDeleted: true }),
+    'get, locked': statements.get(predicate, { lock: { lock: 'update', wait: 'nowait' } }),
+    'get, locked for share': statements.get(predicate, { lock: { lock: 'share', wait: 'block' } }),
     ...(hasTenant && { 'get, by the system': statements.get({ tenant: false }) }),
     ...(hasTenant && { tenantsOf: statements.tenantsOf() }),
     insert: statements.insert(),

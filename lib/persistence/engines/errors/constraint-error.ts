@@ -70,7 +70,10 @@ const SQLITE_CONSTRAINT = 19
 const SQLITE_UNIQUE = /^SQLITE_CONSTRAINT: (?:UNIQUE constraint failed|PRIMARY KEY must be unique)/
 
 const RETRYABLE_STATES = new Set<unknown>(['40001', '40P01', '55P03'])
-const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213])
+const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213, 3572])
+
+/** Somebody else's lock on a row: at once (NOWAIT), or after the wait that the engine allows. */
+const LOCKED = new Set<unknown>(['55P03', 1205, 3572])
 
 /**
  * What a violated constraint means to a caller: {@link ErrConflict} for a unique one, {@link ErrPreconditionFailed} for a
@@ -119,6 +122,18 @@ export function retryable(error: unknown): boolean {
   )
 }
 
+/** What a caller is told of an error that is {@link retryable}: with advice where a lock was in the way. */
+export function abortedBy(error: unknown): Aborted {
+  if (isInstance(error, Aborted)) return error as Aborted
+  const isLocked = driverErrors(error).some(
+    ({ code, errno, sqlState }) => LOCKED.has(code) || (typeof sqlState === 'string' && LOCKED.has(errno)),
+  )
+  return new Aborted(
+    isLocked ? 'another transaction has locked a row: run the whole transaction again' : undefined,
+    error,
+  )
+}
+
 export interface RetryOptions {
   /** Times to try again; 3 by default. */
   readonly retries?: number
@@ -139,7 +154,7 @@ export async function withRetries<T>(
     } catch (error) {
       if (!retryable(error)) throw error
       if (signal?.aborted === true) throw cancellation(signal, error)
-      if (attempt >= retries) throw error instanceof Aborted ? error : new Aborted(undefined, error)
+      if (attempt >= retries) throw abortedBy(error)
       await delay(Math.random() * 20 * 2 ** attempt)
     }
   }

@@ -1,0 +1,44 @@
+import { RequestContext } from '../../context.js'
+import { joined } from './open-transaction.js'
+
+/** `update` keeps everybody else from locking and writing the row, `share` from writing it. */
+export type RowLock = 'update' | 'share'
+
+/** What happens where another transaction has locked a row: wait for it, fail at once, or leave the row out. */
+export type LockWait = 'block' | 'nowait' | 'skip'
+
+/** How the rows that are read are locked, until the transaction ends. */
+export interface LockClause {
+  readonly lock: RowLock
+  readonly wait: LockWait
+}
+
+const LOCKS: readonly unknown[] = ['update', 'share']
+const WAITS: readonly unknown[] = ['block', 'nowait', 'skip']
+
+/**
+ * The lock that a read asks for; undefined when it asks for none.
+ * @param name - of the operation, for the error.
+ * @throws TypeError for a lock that no transaction would hold, one inside of a transaction that only reads, or an unknown one.
+ */
+export function lockOf(
+  database: object,
+  name: string,
+  { lock, wait, context }: Partial<LockClause> & { readonly context?: RequestContext } = {},
+  { mayLeaveOut = false } = {},
+): LockClause | undefined {
+  if (lock === undefined) {
+    if (wait === undefined) return undefined
+    throw new TypeError(`${name} with wait and without lock: say which lock it is to wait for`)
+  }
+  if (!LOCKS.includes(lock)) throw new TypeError(`lock of ${name} has to be 'update' or 'share'`)
+  if (wait !== undefined && !WAITS.includes(wait))
+    throw new TypeError(`wait of ${name} has to be 'block' or 'nowait', or 'skip' of a list`)
+  if (wait === 'skip' && !mayLeaveOut)
+    throw new TypeError(`${name} with wait: 'skip': only a list can leave locked rows out`)
+  const transaction = joined(database, context)
+  if (transaction === undefined)
+    throw new TypeError(`${name} with a lock outside of a transaction, which would end the lock at once`)
+  transaction.refuseReadOnly(`${name} with a lock`)
+  return { lock, wait: wait ?? 'block' }
+}

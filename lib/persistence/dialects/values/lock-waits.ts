@@ -1,0 +1,8 @@
+import type { LockWait } from '../../contract/row-lock.js'
+
+/** What follows a lock in a SELECT. */
+export const LOCK_WAITS: Readonly<Record<LockWait, string>> = {
+  block: '',
+  nowait: ' NOWAIT',
+  skip: ' SKIP LOCKED',
+}

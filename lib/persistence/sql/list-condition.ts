@@ -1,0 +1,31 @@
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { FilterPlan } from '../contract/list-plan.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { searchPredicate } from '../dialects/search-predicate.js'
+import { toPredicate } from '../dialects/to-predicate.js'
+import { equals, type FilterNode, isNull } from '../query/plan.js'
+
+/**
+ * Which rows a list has, and a count counts: the condition, whose values are pushed to `params`.
+ * @param after - where a page begins.
+ */
+export function listCondition(
+  { tenant: tenantField, deleteTime, search, type }: ResourceModel,
+  plan: FilterPlan,
+  tenant: string | undefined,
+  dialect: Dialect,
+  params: unknown[],
+  after?: FilterNode,
+): string {
+  const conditions: string[] = []
+  const ask = (node: FilterNode | undefined) => {
+    if (node !== undefined) conditions.push(toPredicate(node, dialect, params))
+  }
+  if (tenant !== undefined && tenantField !== undefined) ask(equals(tenantField, tenant))
+  if (deleteTime !== undefined && !plan.showDeleted) ask(isNull(deleteTime))
+  ask(plan.filter)
+  if (search !== undefined && plan.search !== '')
+    conditions.push(searchPredicate(search, type, plan.search, dialect, params))
+  ask(after)
+  return conditions.join(' AND ')
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { type Case, rejects } from './subject.js'
+
+/** What is read inside of a transaction to be changed. */
+export const TRANSACTIONS: readonly Case[] = [
+  [
+    'a lock is refused outside of a transaction, which would end it at once',
+    async (on) => {
+      await on.store('a')
+      await rejects(on.repository.get('a', { lock: 'update' }), TypeError)
+      await rejects(on.repository.batchGet(['a'], { lock: 'share' }), TypeError)
+      await rejects(on.repository.list({}, { lock: 'update', wait: 'skip' }), TypeError)
+    },
+  ],
+  [
+    'what is locked is read as it is',
+    async (on) => {
+      await on.store('a', 'b')
+      await on.repository.transaction(async () => {
+        assert.equal(on.keyOf(await on.repository.get('a', { lock: 'update' })), 'a')
+        const batch = await on.repository.batchGet(['b', 'a'], { lock: 'update' })
+        assert.deepEqual(
+          batch.map((entity) => on.keyOf(entity)),
+          ['b', 'a'],
+        )
+        const { items } = await on.repository.list({}, { lock: 'update', wait: 'skip' })
+        assert.equal(items.length, 2)
+      })
+    },
+  ],
+]
