@@ -72,6 +72,8 @@ interface ContextFields {
   readonly deadline: number | undefined
   /** The transaction that the call is inside of. */
   readonly transaction: CallTransaction | undefined
+  /** The call only validates (AIP-163): everything that repositories write is rolled back. False unless a server says so. */
+  readonly validateOnly: boolean
 }
 
 /** What a context knows about the transaction of its call. The rest belongs to the database. */
@@ -140,6 +142,7 @@ export class RequestContext implements ContextFields {
   readonly system: SystemScope | undefined
   readonly deadline: number | undefined
   readonly transaction: CallTransaction | undefined
+  readonly validateOnly: boolean
   readonly #signal: GivenFields['signal']
   readonly #onSystem: GivenFields['onSystem']
   readonly #onFailure: GivenFields['onFailure']
@@ -155,6 +158,7 @@ export class RequestContext implements ContextFields {
     this.#call = fields.call ?? this
     this.deadline = fields.deadline
     this.transaction = fields.transaction
+    this.validateOnly = fields.validateOnly === true
     // Whoever holds the context of a call must not make another call of it.
     if (new.target === RequestContext) Object.freeze(this)
   }

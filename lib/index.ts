@@ -53,6 +53,7 @@ export {
   supportsIfMatch,
   supportsValidateOnly,
   verifiedPrincipal,
+  wrapped,
 } from './server/index.js'
 export { type Principal, RequestContext } from './context.js'
 export {

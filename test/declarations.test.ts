@@ -93,6 +93,56 @@ const MISTAKES = [
   "const item: BatchUpdateItemOf<Hook> = { key: 'a', entity: hook, fieldMask: [] }",
 ]
 
+/** The types of request, response and `standard` come from the method that is wrapped. */
+const WRAPS = `
+import { type Implementation, ServerBuilder, wrapped } from 'ashlar'
+import type { Repository } from 'ashlar'
+import type { MethodHandler } from 'ashlar/server'
+import type { GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
+import type { Message } from '@bufbuild/protobuf'
+
+type Task = Message<'tasks.v1.Task'> & { id: string; title: string; done: boolean }
+type CreateTaskRequest = Message<'tasks.v1.CreateTaskRequest'> & { task?: Task; taskId: string }
+type ListTasksResponse = Message<'tasks.v1.ListTasksResponse'> & { tasks: Task[]; nextPageToken: string }
+type ListTasksRequest = Message<'tasks.v1.ListTasksRequest'> & { filter: string }
+declare const TaskService: GenService<{
+  createTask: { methodKind: 'unary'; input: GenMessage<CreateTaskRequest>; output: GenMessage<Task> }
+  listTasks: { methodKind: 'unary'; input: GenMessage<ListTasksRequest>; output: GenMessage<ListTasksResponse> }
+}>
+declare const tasks: Repository<{ id: string }>
+
+new ServerBuilder().register(TaskService, tasks, {
+  createTask: wrapped({ transaction: true }, async (request, call, standard) => {
+    const task: Task = await standard({ ...request, taskId: call.principal.subject })
+    await standard({ taskId: 'b', task: { title: 'b' } })
+    return { ...task, done: true }
+  }),
+  listTasks: wrapped({}, async (request, _call, standard) => {
+    const { tasks: found } = await standard({ filter: request.filter })
+    return { tasks: found.filter(({ done }) => done) }
+  }),
+})
+export const createTask: MethodHandler<(typeof TaskService)['method']['createTask']> = wrapped(
+  {},
+  (request, _call, standard) => standard(request),
+)
+export class TaskMethods implements Partial<Implementation<typeof TaskService>> {
+  readonly createTask: Implementation<typeof TaskService>['createTask'] = wrapped({}, (request, _call, standard) =>
+    standard({ ...request, taskId: this.prefix + request.taskId }),
+  )
+  constructor(private readonly prefix: string) {}
+}
+`
+
+const WRAP_MISTAKES = [
+  'wrapped({}, async (request, _call, standard) => standard({ ...request, taskId: 1 }))',
+  "wrapped({}, async (_request, _call, standard) => standard({ task: { name: 'a' } }))",
+  'wrapped({}, async (request, _call, standard) => (await standard(request)).name)',
+  "wrapped({}, async () => ({ name: 'a' }))",
+  'wrapped({}, async (request) => ({ id: request.id }))',
+  "wrapped({ transaction: 'yes' }, async (request, _call, standard) => standard(request))",
+]
+
 describe('declarations of a package that uses this one', () => {
   let folder: string
   beforeEach(() => {
@@ -126,6 +176,16 @@ describe('declarations of a package that uses this one', () => {
       writeFileSync(join(folder, 'overrides.ts'), source)
       expect(problemsOf('overrides.ts')).to.deep.equal([])
     })
+
+  it('tell a wrapped method what its request and its response are', function () {
+    this.timeout(60_000)
+    const mistakes = WRAP_MISTAKES.map(
+      (wrap) =>
+        `new ServerBuilder().register(TaskService, tasks, {\n// @ts-expect-error\ncreateTask: ${wrap},\n})\n`,
+    )
+    writeFileSync(join(folder, 'wraps.ts'), `${WRAPS}${mistakes.join('')}`)
+    expect(problemsOf('wraps.ts')).to.deep.equal([])
+  })
 
   function problemsOf(file: string): string[] {
     const program = ts.createProgram([join(folder, file)], {

@@ -20,7 +20,7 @@ const HEADINGS: readonly (readonly [title: string, ...entries: readonly string[]
 const SPECIFIED = [
   ...['AlgoSHA384', 'DefaultPrefix', 'DefaultSecretBits', 'filterPredicate', 'parseFilter', 'parseOrderBy'],
 ]
-const MOST_ROOT_NAMES = 65
+const MOST_ROOT_NAMES = 70
 
 describe('the public surface', () => {
   it('exports the names of the golden list, so that none comes or goes unnoticed', () => {

@@ -3,7 +3,8 @@ import { GatewayMux } from '../gateway/routing/mux.js'
 import { type Rule, RuleSet, rulesOf } from './authz/rules.js'
 import type { ResolvedConfig } from './config/config.js'
 import { References } from './methods/references.js'
-import { Registry, type ServiceParts } from './methods/registry.js'
+import type { ServiceParts } from './methods/handler-of.js'
+import { Registry } from './methods/registry.js'
 
 /** Mounts handlers beside the gateway. */
 export type GatewayRegistration = (mux: GatewayMux) => void | Promise<void>

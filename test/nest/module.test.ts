@@ -10,6 +10,7 @@ import {
 import { NestFactory } from '@nestjs/core'
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { Aborted } from '../../lib/errors.js'
 import { MemoryRepository } from '../../lib/persistence/memory/memory-repository.js'
 import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import {
@@ -24,6 +25,8 @@ import {
 import type { Config } from '../../lib/server/config/config.js'
 import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
 import { devAuthorizer } from '../../lib/server/authz/authorizer.js'
+import type { Implementation } from '../../lib/server/chain/handler.js'
+import { wrapped } from '../../lib/server/methods/wrapped.js'
 import type { Server } from '../../lib/server/server.js'
 import { echoService } from '../support/grpc/echo.js'
 import { ForeignClient } from '../support/grpc/clients.js'
@@ -65,6 +68,27 @@ class NoteReader {
   providers: [NoteReader, provideService(NoteService, { repository: Note })],
 })
 class NoteModule {}
+
+@Injectable()
+class LoudNotes implements Partial<Implementation<typeof NoteService>> {
+  readonly createNote: Implementation<typeof NoteService>['createNote'] = wrapped(
+    { transaction: true },
+    async (request, _call, standard) => {
+      const note = await standard(request)
+      await this.notes.update(note.name, { text: `${note.text}!` }, ['text'])
+      if (note.text === 'fails') throw new Aborted('too quiet')
+      return standard({ note: { name: `${note.name}-copy`, text: note.text } })
+    },
+  )
+
+  constructor(@InjectRepository(Note) readonly notes: MemoryRepository<Note>) {}
+}
+
+@Module({
+  imports: [AshlarModule.forFeature([{ entity: Note, useFactory: () => new MemoryRepository(Note) }])],
+  providers: [LoudNotes, provideService(NoteService, { repository: Note, methods: LoudNotes })],
+})
+class LoudNoteModule {}
 
 const config = (): Config => ({
   grpcAddr: '127.0.0.1:0',
@@ -117,6 +141,21 @@ describe('AshlarModule', () => {
     await notes.create({ name: 'notes/a', text: 'hello' })
     const client = new ForeignClient(NoteService, server.grpcAddr())
     expect((await client.unary('GetNote', { name: 'notes/a' }, ALICE)).answer).to.include({ text: 'hello' })
+    client.close()
+  })
+
+  it('wraps standard methods with those of a provider', async () => {
+    const app = await start(appOf(AshlarModule.forRoot(config()), LoudNoteModule))
+    const { notes } = app.get(LoudNotes)
+    const client = new ForeignClient(NoteService, serverOf(app).grpcAddr())
+    const create = (name: string, text: string) => client.unary('CreateNote', { note: { name, text } }, ALICE)
+    expect((await create('notes/a', 'hello')).answer).to.include({ name: 'notes/a-copy', text: 'hello' })
+    expect((await create('notes/b', 'fails')).code).to.equal(10)
+    const { items } = await notes.list()
+    expect(items.map(({ name, text }) => [name, text])).to.deep.equal([
+      ['notes/a', 'hello!'],
+      ['notes/a-copy', 'hello'],
+    ])
     client.close()
   })
 

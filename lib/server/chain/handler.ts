@@ -19,8 +19,8 @@ export interface Handler {
   readonly supportsValidateOnly: boolean
   /** Compares the etags of `If-Match`; any other handler is not run for a call that has one. */
   readonly supportsIfMatch: boolean
-  /** Written by a user, who may ask for the current context. */
-  readonly isUserCode: boolean
+  /** Reads the `validate_only` of requests inside of the request, such as the items of a batch; for any other they are refused. */
+  readonly readsNestedValidateOnly: boolean
   run(call: ServerCall & Call): Answer
 }
 
@@ -57,7 +57,7 @@ export type Implementation<S extends DescService> = {
   [K in keyof S['method']]: MethodHandler<S['method'][K]>
 }
 
-type MaybePromise<T> = T | Promise<T>
+export type MaybePromise<T> = T | Promise<T>
 
 export type AnyFunction = (request: never, call: ServerCall) => unknown
 
@@ -105,11 +105,14 @@ export const supportsIfMatch = <F extends object>(handler: F): F => {
   return handler
 }
 
+/** Whether the function says itself what it supports. */
+export const isMarked = (fn: object): boolean => marked.has(fn) || comparing.has(fn)
+
 /** A user's function as a handler; what it returns may be a plain object in the shape of the message. */
 export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): Handler => ({
   supportsValidateOnly: marked.has(fn),
   supportsIfMatch: comparing.has(fn),
-  isUserCode: true,
+  readsNestedValidateOnly: marked.has(fn),
   run: (call) => {
     const answer = enter(call.context, () => fn.call(self, (call.request ?? call.requests) as never, call))
     if (isAsyncIterable(answer)) return eachAsMessage(inContext(answer, call), desc)
@@ -124,7 +127,8 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
-const asMessage = (value: unknown, { output, parent, name }: DescMethod): Message => {
+/** @throws TypeError for what is no message of the method's output. */
+export const asMessage = (value: unknown, { output, parent, name }: DescMethod): Message => {
   const message = messageOf(value, output)
   if (message !== undefined) return message
   throw new TypeError(`${parent.typeName}.${name} returned no ${output.typeName}`)

@@ -9,13 +9,13 @@ import type { Method } from '../chain/method.js'
  */
 export const validateOnly =
   (): Interceptor<unknown, Passed<'readMask'>> =>
-  (next, { method, handler: { supportsValidateOnly, isUserCode } }) => {
+  (next, { method, handler: { supportsValidateOnly, readsNestedValidateOnly } }) => {
     if (method.validateOnly === undefined && method.nestedValidateOnly === undefined) return next
     return (call) => {
       const { request, requests } = call
       call.validateOnly = request !== undefined && method.validateOnly?.(request) === true
       if (call.validateOnly && !supportsValidateOnly) return create(method.desc.output)
-      if (!call.validateOnly && !(isUserCode && supportsValidateOnly)) {
+      if (!call.validateOnly && !readsNestedValidateOnly) {
         if (request !== undefined) refuseNested(method, request)
         if (requests !== undefined) call.requests = eachWithout(requests, method)
       }

@@ -14,7 +14,7 @@ export const dryRun = async <R>(
         outcome = { result: await work(inside) }
         throw new Rollback()
       },
-      { context },
+      { context: context.with({ validateOnly: true }) },
     )
   } catch (error) {
     if (outcome === undefined || !(error instanceof Rollback)) throw error

@@ -2,18 +2,10 @@ import type { DescField, DescMethod, DescService, Registry as TypeRegistry } fro
 import { registryOf } from '../../gateway/type-registry.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { isMarkedSecret, type Redaction } from '../../resource/redaction.js'
-import { type AnyFunction, type Handler, userHandler } from '../chain/handler.js'
+import type { Handler } from '../chain/handler.js'
 import { methodOf } from '../chain/method.js'
 import type { Registered } from '../chain/registered.js'
-import { withContextInOverrides } from './overrides.js'
-import { repositoryHandler } from './repository-handler.js'
-import { standardMethod } from './standard-method.js'
-
-/** What implements the methods of a service. */
-export interface ServiceParts {
-  readonly repository?: Repository<object> | undefined
-  readonly implementation?: object | undefined
-}
+import { handlerOf, type ServiceParts } from './handler-of.js'
 
 /** Every service that is served, and what implements each of its methods. */
 export class Registry implements Redaction {
@@ -91,18 +83,10 @@ export class Registry implements Redaction {
       this.#secretFields.add(`${message.typeName}.${proto}`)
   }
 
-  #handlerFor(desc: DescMethod, { repository, implementation }: ServiceParts): Handler | undefined {
-    const own = (implementation as Record<string, unknown> | undefined)?.[desc.localName]
-    if (typeof own === 'function') return userHandler(desc, own as AnyFunction, implementation)
-    const name = `${desc.parent.typeName}.${desc.name}`
-    const message = repository?.model.message
-    if (repository === undefined || message === undefined) {
-      this.#problems.push(`${name} has no implementation: give ${desc.localName}()`)
-      return undefined
-    }
-    const standard = standardMethod(desc, message)
-    if (!('differs' in standard)) return repositoryHandler(desc, standard, withContextInOverrides(repository))
-    this.#problems.push(`${name} needs an implementation, ${desc.localName}(), because ${standard.differs}`)
+  #handlerFor(desc: DescMethod, parts: ServiceParts): Handler | undefined {
+    const handler = handlerOf(desc, parts)
+    if (!('problem' in handler)) return handler
+    this.#problems.push(handler.problem)
     return undefined
   }
 }

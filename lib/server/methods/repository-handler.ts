@@ -16,8 +16,8 @@ import { keyIn, keyOf, listOptions, putKey, putScope, resourceIn, maskToWrite } 
 import type { StandardMethod } from './standard-method.js'
 
 /** What a response depends on beside the request. */
-type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'>
-type Answer = (request: Message, facts: Facts) => Promise<Message>
+export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'>
+export type Answer = (request: Message, facts: Facts) => Promise<Message>
 type AnyRepository = Repository<object>
 
 /** Implements a standard method with a repository. Nothing here asks for the current context: it is handed on. */
@@ -26,11 +26,11 @@ export const repositoryHandler = (
   method: StandardMethod,
   repository: AnyRepository,
 ): Handler => {
-  const answer = (ANSWERS[method.kind] as AnyAnswers)(method, desc, repository)
+  const answer = standardAnswer(desc, method, repository)
   return {
     supportsValidateOnly: true,
-    supportsIfMatch: COMPARES_ETAGS.has(method.kind),
-    isUserCode: false,
+    supportsIfMatch: comparesEtags(method),
+    readsNestedValidateOnly: false,
     run: (call: ServerCall & Call) => {
       const request = call.request as Message
       if (!call.validateOnly) return answer(request, call)
@@ -41,6 +41,13 @@ export const repositoryHandler = (
     },
   }
 }
+
+/** What a repository returns for a standard method. */
+export const standardAnswer = (desc: DescMethod, method: StandardMethod, repository: AnyRepository): Answer =>
+  (ANSWERS[method.kind] as AnyAnswers)(method, desc, repository)
+
+/** Whether the method has one entity whose etag can be compared. */
+export const comparesEtags = ({ kind }: StandardMethod): boolean => COMPARES_ETAGS.has(kind)
 
 /** The others have no entity to compare, or several. */
 const COMPARES_ETAGS: ReadonlySet<StandardMethod['kind']> = new Set(['get', 'update', 'delete', 'undelete'])
@@ -175,7 +182,7 @@ const ANSWERS: Answers = {
 }
 
 /** The answer without the tokens that were minted for it. */
-const concealed = (model: ResourceModel, message: Message): Message => {
+export const concealed = (model: ResourceModel, message: Message): Message => {
   if (message.$typeName !== model.message?.typeName) return message
   for (const { proto } of model.credentials) putToken(model, message, proto, '')
   return message

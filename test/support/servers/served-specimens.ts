@@ -1,24 +1,39 @@
 import { create } from '@bufbuild/protobuf'
+import type { DataSource } from 'typeorm'
+import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
+import type { Implementation } from '../../../lib/server/chain/handler.js'
 import type { Backend } from '../databases/backends.js'
 import { Specimen } from '../entities/specimen.js'
 import { SpecimenSchema, SpecimenService } from '../gen/specimens_pb.js'
 import { ForeignClient } from '../grpc/clients.js'
-import { startServer } from './server.js'
+import { type LogRecord, startServer } from './server.js'
 
 interface ServedSpecimens {
   readonly client: ForeignClient
   /** The address of the gateway. */
   readonly http: string
+  readonly specimens: Repository<Specimen>
+  /** Undefined in memory. */
+  readonly dataSource: DataSource | undefined
+  readonly records: readonly LogRecord[]
   stop(): Promise<void>
 }
 
-/** SpecimenService on a repository of the backend, and a client of it. */
-export async function serveSpecimens(backend: Backend): Promise<ServedSpecimens> {
+/**
+ * SpecimenService on a repository of the backend, and a client of it.
+ * @param implement - methods that do not come from the repository alone.
+ */
+export async function serveSpecimens(
+  backend: Backend,
+  implement: (
+    specimens: Repository<Specimen>,
+  ) => Partial<Implementation<typeof SpecimenService>> = () => ({}),
+): Promise<ServedSpecimens> {
   const opened = await backend.open([Specimen])
   const { dataSource, database } = opened
   const secrets = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
@@ -30,12 +45,15 @@ export async function serveSpecimens(backend: Backend): Promise<ServedSpecimens>
       : new TypeormRepository(dataSource, Specimen, secrets)
   const weighSpecimen = () => create(SpecimenSchema)
   const running = await startServer((builder) =>
-    builder.register(SpecimenService, specimens, { weighSpecimen }),
+    builder.register(SpecimenService, specimens, { weighSpecimen, ...implement(specimens) }),
   )
   const client = new ForeignClient(SpecimenService, running.grpc)
   return {
     client,
     http: running.http,
+    specimens,
+    dataSource,
+    records: running.records,
     stop: async () => {
       client.close()
       await running.stop()

@@ -1,0 +1,44 @@
+import type { DescMethod } from '@bufbuild/protobuf'
+import type { Repository } from '../../persistence/contract/repository.js'
+import { type AnyFunction, type Handler, userHandler } from '../chain/handler.js'
+import { withContextInOverrides } from './overrides.js'
+import { repositoryHandler } from './repository-handler.js'
+import { standardMethod } from './standard-method.js'
+import { wrapOf } from './wrapped.js'
+import { wrappedHandler, wrapProblem } from './wrapped-handler.js'
+
+/** What implements the methods of a service. */
+export interface ServiceParts {
+  readonly repository?: Repository<object> | undefined
+  readonly implementation?: object | undefined
+}
+
+/** What runs a method: the function of the implementation, else the repository. Or why nothing does, in words. */
+export const handlerOf = (
+  desc: DescMethod,
+  { repository, implementation }: ServiceParts,
+): Handler | { readonly problem: string } => {
+  const name = `${desc.parent.typeName}.${desc.name}`
+  const own = (implementation as Record<string, unknown> | undefined)?.[desc.localName]
+  const isOwn = typeof own === 'function'
+  const wrap = isOwn ? wrapOf(own) : undefined
+  if (isOwn && wrap === undefined) return userHandler(desc, own as AnyFunction, implementation)
+  const message = repository?.model.message
+  if (repository === undefined || message === undefined)
+    return {
+      problem: isOwn
+        ? `${name}: ${desc.localName} is wrapped, and no repository is registered with it: give one, or a plain function`
+        : `${name} has no implementation: give ${desc.localName}()`,
+    }
+  const standard = standardMethod(desc, message)
+  if ('differs' in standard)
+    return {
+      problem: isOwn
+        ? `${name}: ${desc.localName} is wrapped, and no repository implements it, because ${standard.differs}: give a plain function`
+        : `${name} needs an implementation, ${desc.localName}(), because ${standard.differs}`,
+    }
+  if (wrap === undefined) return repositoryHandler(desc, standard, withContextInOverrides(repository))
+  const problem = wrapProblem(own as AnyFunction, wrap)
+  if (problem !== undefined) return { problem: `${name}: ${desc.localName} ${problem}` }
+  return wrappedHandler(desc, standard, repository, wrap, implementation)
+}

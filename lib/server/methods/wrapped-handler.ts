@@ -1,0 +1,145 @@
+import type { DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
+import type { IfMatch, ServerCall } from '../../call.js'
+import { RequestContext } from '../../context.js'
+import { ErrNotFound } from '../../errors.js'
+import { parseIfMatch } from '../../if-match.js'
+import type { ReadOptions, Repository } from '../../persistence/contract/repository.js'
+import type { Call } from '../chain/call.js'
+import { enter } from '../chain/enter.js'
+import { asMessage, type Handler, isMarked, messageOf } from '../chain/handler.js'
+import { methodOf } from '../chain/method.js'
+import { dryRun } from './dry-run.js'
+import { checkScope } from './path-scope.js'
+import { checkEtag } from './preconditions.js'
+import { comparesEtags, concealed, standardAnswer } from './repository-handler.js'
+import { keyIn, keyOf, resourceIn } from './resource-request.js'
+import type { StandardMethod } from './standard-method.js'
+import type { Wrap } from './wrapped.js'
+
+type OwnCall = ServerCall & Call
+
+/** Why the function cannot be wrapped, in words; undefined where it can. */
+export const wrapProblem = (handler: object, { fn }: Wrap): string | undefined =>
+  isMarked(handler) || isMarked(fn)
+    ? 'is wrapped, which takes care of validate_only and If-Match: leave supportsValidateOnly and supportsIfMatch out'
+    : undefined
+
+/** Runs the function around a standard method. @param self - `this` of the function. */
+export const wrappedHandler = (
+  desc: DescMethod,
+  method: StandardMethod,
+  repository: Repository<object>,
+  { options, fn }: Wrap,
+  self: unknown,
+): Handler => {
+  const answer = standardAnswer(desc, method, repository)
+  const { requestEtag } = methodOf(desc)
+
+  const run = async (call: OwnCall, isLocking: boolean): Promise<Message> => {
+    const { ifMatch, ignoredMask } = call
+    const given = call.request as Message
+    const givenEtag = requestEtag?.(given)
+    await checkPrecondition(repository, method, given, call, isLocking)
+    // What the call itself has written since no longer has the etag that the client knows.
+    let isCompared = isLocking
+    const standard = async (value: object): Promise<Message> => {
+      const request = asRequest(value, desc.input)
+      const etag = requestEtag?.(request) ?? ''
+      const own = etag === '' || etag === givenEtag ? undefined : parseIfMatch(etag, 'etag')
+      const facts = { context: RequestContext.current(), ignoredMask }
+      const message = await answer(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
+      isCompared = true
+      return message
+    }
+    return asMessage(await fn.call(self, given, call, standard), desc)
+  }
+
+  /** The call has the context that the function runs in: it knows the transaction for as long as that is open. */
+  const inside = async (call: OwnCall, context: RequestContext, isLocking = true): Promise<Message> => {
+    const outside = call.context
+    Object.assign(call, { context })
+    try {
+      return await run(call, isLocking)
+    } finally {
+      Object.assign(call, { context: outside })
+    }
+  }
+
+  return {
+    supportsValidateOnly: true,
+    supportsIfMatch: comparesEtags(method),
+    readsNestedValidateOnly: false,
+    run: (call) => {
+      const { context } = call
+      if (call.validateOnly)
+        return dryRun(repository, context, async (within) =>
+          concealed(repository.model, await inside(call, within)),
+        )
+      if (options.transaction === true)
+        return repository.transaction((within) => inside(call, within), { context })
+      return enter(context, () => inside(call, RequestContext.current(), false))
+    },
+  }
+}
+
+/**
+ * Compares the etag before anything of the user's has run.
+ * @param isLocking - keeps others from changing the entity for as long as the transaction is open.
+ * @throws what the standard method would.
+ */
+const checkPrecondition = async (
+  repository: Repository<object>,
+  method: StandardMethod,
+  request: Message,
+  { context, ifMatch }: { readonly context: RequestContext; readonly ifMatch: IfMatch | undefined },
+  isLocking: boolean,
+): Promise<void> => {
+  if (ifMatch === undefined) return
+  const { model } = repository
+  const key = keyOfRequest(repository, method, request)
+  if (key === undefined) return
+  const options: ReadOptions = { context, ...(isLocking && { lock: 'update' }) }
+  const entity =
+    method.kind === 'undelete'
+      ? await deletedEntity(repository, key, options)
+      : await repository.get(key, options)
+  checkScope(model, method.scope, request, entity)
+  checkEtag(model, entity, ifMatch)
+}
+
+const keyOfRequest = (
+  { model }: Repository<object>,
+  method: StandardMethod,
+  request: Message,
+): string | undefined => {
+  switch (method.kind) {
+    case 'get':
+    case 'delete':
+    case 'undelete':
+      return keyIn(request, method.key)
+    case 'update':
+      return keyOf(resourceIn(request, method.resource), model, method.resource)
+    default:
+      return undefined
+  }
+}
+
+const deletedEntity = async (
+  repository: Repository<object>,
+  key: string,
+  options: ReadOptions,
+): Promise<object> => {
+  const { key: column, deleteTime } = repository.model
+  const under = { kind: 'compare', column, key: undefined, op: '=', value: key } as const
+  const { items } = await repository.list({ showDeleted: true, pageSize: 1 }, { ...options, under })
+  const [entity] = items as Readonly<Record<string, unknown>>[]
+  if (entity === undefined || deleteTime === undefined || entity[deleteTime.property] === undefined)
+    throw new ErrNotFound()
+  return entity
+}
+
+const asRequest = (value: unknown, input: DescMessage): Message => {
+  const message = messageOf(value, input)
+  if (message === undefined) throw new TypeError(`standard() takes a ${input.typeName}: give it the request`)
+  return message
+}
