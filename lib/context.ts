@@ -70,17 +70,15 @@ interface ContextFields {
   readonly signal: AbortSignal | undefined
   /** Milliseconds since the epoch; undefined when nothing bounds the call. */
   readonly deadline: number | undefined
-  /** The transaction that the call is inside of. */
+  /** The transactions that the call is inside of. */
   readonly transaction: CallTransaction | undefined
   /** The call only validates (AIP-163): everything that repositories write is rolled back. False unless a server says so. */
   readonly validateOnly: boolean
 }
 
-/** What a context knows about the transaction of its call. The rest belongs to the database. */
+/** What a context knows about the transactions of its call. The rest belongs to the databases. */
 export interface CallTransaction {
-  readonly around: CallTransaction | undefined
-  /** Committed or rolled back. */
-  readonly isOver: boolean
+  /** @throws TypeError when all of them have ended. */
   afterCommit(fn: () => unknown): void
 }
 
@@ -195,10 +193,8 @@ export class RequestContext implements ContextFields {
    */
   get afterCommit(): (fn: () => unknown) => void {
     return (fn) => {
-      let open = this.transaction
-      while (open?.isOver === true && open.around !== undefined) open = open.around
-      if (open === undefined) void this.runLogged(fn)
-      else open.afterCommit(fn)
+      if (this.transaction === undefined) void this.runLogged(fn)
+      else this.transaction.afterCommit(fn)
     }
   }
 

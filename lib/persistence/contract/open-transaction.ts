@@ -1,25 +1,54 @@
 import { type CallTransaction, RequestContext } from '../../context.js'
 import type { TransactionOptions } from './repository.js'
 
-/**
- * What the transactions of every database have in common. The context of a call holds the innermost one; the others follow
- * by `around`.
- */
-export abstract class OpenTransaction implements CallTransaction {
+/** The transactions that a call is inside of, the innermost first. A context holds them. */
+export class TransactionChain implements CallTransaction {
+  private constructor(private readonly transactions: readonly OpenTransaction[]) {}
+
+  /** The transaction, inside of what surrounds it. */
+  static of(transaction: OpenTransaction): TransactionChain {
+    return new TransactionChain([transaction, ...(transaction.around?.transactions ?? [])])
+  }
+
+  /** One chain inside of another. */
+  static joined(
+    inner: TransactionChain | undefined,
+    outer: TransactionChain | undefined,
+  ): TransactionChain | undefined {
+    if (inner === undefined || outer === undefined) return inner ?? outer
+    return new TransactionChain([...new Set([...inner.transactions, ...outer.transactions])])
+  }
+
+  /** The innermost transaction of `database` that fulfils the condition. */
+  find(database: object, condition: (transaction: OpenTransaction) => boolean): OpenTransaction | undefined {
+    return this.transactions.find((each) => each.database === database && condition(each))
+  }
+
+  afterCommit(fn: () => unknown): void {
+    const open = this.transactions.find(({ isOver }) => !isOver)
+    if (open === undefined) throw new TypeError(ENDED)
+    open.afterCommit(fn)
+  }
+}
+
+/** What the transactions of every database have in common. */
+export abstract class OpenTransaction {
   #state: 'open' | 'ending' | 'over' = 'open'
   readonly #calls = new Map<Promise<unknown>, string>()
+  /** What the callers of these were given. */
+  readonly #given = new Set<Promise<unknown>>()
   #allSettled: () => void = () => {}
   readonly #afterCommit: (() => unknown)[] = []
 
   /**
    * @param database - whose transaction it is, compared by identity.
-   * @param around - the transaction of the context that this one was started in, of whatever database.
+   * @param around - the transactions that this one was started in, of whatever database.
    * @param outer - the transaction of the same database that this one is a savepoint of.
    * @param isReadOnly - whether writes are refused.
    */
   constructor(
     readonly database: object,
-    readonly around: OpenTransaction | undefined,
+    readonly around: TransactionChain | undefined,
     private readonly outer: OpenTransaction | undefined,
     readonly isReadOnly: boolean,
   ) {}
@@ -38,12 +67,6 @@ export abstract class OpenTransaction implements CallTransaction {
     return this.#state === 'over'
   }
 
-  /** The innermost transaction of `database` in this chain that fulfils the condition. */
-  find(database: object, condition: (transaction: OpenTransaction) => boolean): OpenTransaction | undefined {
-    if (this.database === database && condition(this)) return this
-    return this.around?.find(database, condition)
-  }
-
   /** Runs a call that has to settle before the transaction ends; `name` says which one was not awaited. */
   async perform<T>(name: string, work: () => Promise<T>): Promise<T> {
     const call = work()
@@ -52,8 +75,17 @@ export abstract class OpenTransaction implements CallTransaction {
       return await call
     } finally {
       this.#calls.delete(call)
-      if (this.#calls.size === 0) this.#allSettled()
+      if (this.#calls.size === 0) this.#settled()
     }
+  }
+
+  /**
+   * Knows the promise that the caller of a call was given, which nobody may await. Nothing is attached to it before the
+   * function has returned: until then a rejection that nobody hears is unhandled like any other.
+   */
+  watch(given: Promise<unknown>): void {
+    if (this.#state !== 'open') ignore(given)
+    else if (this.#calls.size > 0) this.#given.add(given)
   }
 
   /** @throws TypeError inside of a transaction that only reads. */
@@ -72,12 +104,18 @@ export abstract class OpenTransaction implements CallTransaction {
    */
   protected async settle(): Promise<void> {
     this.#state = 'ending'
+    for (const given of this.#given) ignore(given)
     const names = [...this.#calls.values()]
     if (names.length === 0) return
     await new Promise<void>((resolve) => (this.#allSettled = resolve))
     throw new TypeError(
       `the function of the transaction did not await ${names.join(', ')}: everything is rolled back, await it inside`,
     )
+  }
+
+  #settled(): void {
+    this.#given.clear()
+    this.#allSettled()
   }
 
   /** It was committed, or released into the one around it, or rolled back. Returns what is to be run now. */
@@ -116,6 +154,20 @@ export function joined(database: object, given: RequestContext | undefined): Ope
   return undefined
 }
 
+/** Lets the transaction that a call has joined know the promise that its caller is given. */
+export function watched<T>(
+  database: object,
+  given: RequestContext | undefined,
+  call: Promise<T>,
+): Promise<T> {
+  const ambient = RequestContext.current()
+  const joined =
+    chainOf(ambient)?.find(database, isNotOver) ??
+    (given === undefined || given === ambient ? undefined : chainOf(given)?.find(database, isNotOver))
+  joined?.watch(call)
+  return call
+}
+
 /** @throws TypeError for settings of a savepoint, which has those of its transaction. */
 export function refuseNested({ isolation, readOnly }: TransactionOptions): void {
   if (isolation === undefined && readOnly === undefined) return
@@ -125,17 +177,20 @@ export function refuseNested({ isolation, readOnly }: TransactionOptions): void 
 }
 
 /** The chain that a transaction begins in when it is started with the context `given`. */
-export const surrounding = (given: RequestContext | undefined): OpenTransaction | undefined =>
-  chainOf(RequestContext.current()) ?? (given && chainOf(given))
+export const surrounding = (given: RequestContext | undefined): TransactionChain | undefined =>
+  TransactionChain.joined(chainOf(RequestContext.current()), given && chainOf(given))
 
 const OTHER_CALL =
   'a transaction of the running call is open on this database, and the context is of another call: leave the context out, derive it with RequestContext.as() or asSystem(), or leave the transaction with RequestContext.detached()'
 
 const any = () => true
 const isOpen = (transaction: OpenTransaction) => transaction.isOpen
+const isNotOver = (transaction: OpenTransaction) => !transaction.isOver
 
-const chainOf = ({ transaction }: RequestContext): OpenTransaction | undefined =>
-  transaction instanceof OpenTransaction ? transaction : undefined
+const chainOf = ({ transaction }: RequestContext): TransactionChain | undefined =>
+  transaction instanceof TransactionChain ? transaction : undefined
+
+const ignore = (promise: Promise<unknown>): void => void promise.catch(() => {})
 
 /** Nobody may be left to hear the rejection. */
 const late = (context: RequestContext): TypeError => {

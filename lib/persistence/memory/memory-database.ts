@@ -5,19 +5,25 @@ import {
   refuseNested,
   runAfterCommit,
   surrounding,
+  TransactionChain,
 } from '../contract/open-transaction.js'
 import type { TransactionOptions } from '../contract/repository.js'
+import { TransactionQueue } from '../contract/transaction-queue.js'
+import { Turns } from '../engines/executor/turns.js'
+
+/** How long a call waits for a transaction that it is not inside of. */
+const BUSY_TIMEOUT_MS = 5000
 
 /** Undone in reverse order when the transaction fails. */
 type Undo = () => void
 
 class MemoryTransaction extends OpenTransaction {
-  #queue: Promise<unknown> = Promise.resolve()
-
   constructor(
     database: MemoryDatabase,
-    around: OpenTransaction | undefined,
+    around: TransactionChain | undefined,
     outer: MemoryTransaction | undefined,
+    /** What one takes back must not be somebody else's, so that everything runs one after another. */
+    readonly queue = new TransactionQueue(),
     /** Shared by a transaction and all that is nested in it. */
     isReadOnly = outer?.isReadOnly ?? false,
     readonly undo: Undo[] = outer?.undo ?? [],
@@ -29,38 +35,37 @@ class MemoryTransaction extends OpenTransaction {
     for (const undo of this.undo.splice(mark).reverse()) undo()
   }
 
-  /** Writes and nested transactions run one after another: what one takes back must not be somebody else's. */
-  enqueue<T>(work: () => T | Promise<T>): Promise<T> {
-    const turn = this.#queue.then(work)
-    this.#queue = turn.catch(() => {})
-    return turn
-  }
-
-  end(): Promise<void> {
-    return this.settle()
+  async end(): Promise<void> {
+    try {
+      await this.settle()
+    } finally {
+      await this.queue.settled()
+    }
   }
 }
 
 /**
- * Tables in memory with real transactions: whoever writes waits for a running transaction to end. Repositories that share
- * one can be written in one transaction.
+ * Tables in memory with real transactions: whoever reads or writes outside of a running transaction waits for its end, as on
+ * SQLite. Repositories that share one can be written in one transaction.
  */
 export class MemoryDatabase {
-  #turn: Promise<void> = Promise.resolve()
-  #busy = 0
+  readonly #turns = new Turns(BUSY_TIMEOUT_MS, Number.POSITIVE_INFINITY)
 
   /** Runs an operation in the transaction that its call joins, which waits for it to settle; or outside of any. */
   perform<T>(
     given: RequestContext | undefined,
     name: string,
-    work: (write: MemoryWrite) => Promise<T>,
+    work: (rows: MemoryRows) => Promise<T>,
   ): Promise<T> {
     const running = this.#joined(given)
-    if (running === undefined) return work((change) => this.#write(change))
+    if (running === undefined) return work(this.#outside(given))
     return running.perform(name, () =>
-      work(async (change) => {
-        running.refuseReadOnly(name)
-        return running.enqueue(() => apply(running, change))
+      work({
+        read: (read) => running.queue.run(read),
+        write: async (change) => {
+          running.refuseReadOnly(name)
+          return running.queue.run(() => apply(running, change))
+        },
       }),
     )
   }
@@ -75,19 +80,23 @@ export class MemoryDatabase {
     const running = this.#joined(given)
     if (running !== undefined) {
       refuseNested(settings)
-      const nested = () => run(new MemoryTransaction(this, around, running), context, fn)
-      return (await running.perform('a transaction', () => running.enqueue(nested))).result
+      const nested = (queue: TransactionQueue) =>
+        run(new MemoryTransaction(this, around, running, queue), context, fn)
+      return (await running.perform('a transaction', () => running.queue.runNested(nested))).result
     }
-    const { result, afterCommit } = await this.#exclusive(() =>
-      run(new MemoryTransaction(this, around, undefined, settings.readOnly), context, fn),
+    const { result, afterCommit } = await this.#turn(true, context.signal, () =>
+      run(new MemoryTransaction(this, around, undefined, undefined, settings.readOnly), context, fn),
     )
     await runAfterCommit(afterCommit, context.with({ transaction: around }))
     return result
   }
 
-  async #write<T>(change: Change<T>): Promise<T> {
-    const alone = () => apply(new MemoryTransaction(this, undefined, undefined), change)
-    return this.#busy > 0 ? this.#exclusive(() => Promise.resolve(alone())) : alone()
+  #outside(given: RequestContext | undefined): MemoryRows {
+    const turn = <T>(work: () => T) => this.#turn(false, (given ?? RequestContext.current()).signal, work)
+    return {
+      read: turn,
+      write: (change) => turn(() => apply(new MemoryTransaction(this, undefined, undefined), change)),
+    }
   }
 
   #joined(given: RequestContext | undefined): MemoryTransaction | undefined {
@@ -95,27 +104,27 @@ export class MemoryDatabase {
     return transaction instanceof MemoryTransaction ? transaction : undefined
   }
 
-  /** First come, first served. */
-  async #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#turn
-    let done: () => void = () => {}
-    this.#turn = new Promise((resolve) => (done = resolve))
-    this.#busy++
+  /** First come, first served: one transaction alone, or all others. */
+  async #turn<T>(alone: boolean, signal: AbortSignal | undefined, work: () => T | Promise<T>): Promise<T> {
+    const turn = this.#turns.enter(alone, signal)
+    if (turn !== undefined) await turn
     try {
-      await before
       return await work()
     } finally {
-      this.#busy--
-      done()
+      this.#turns.leave()
     }
   }
 }
 
-/** Changes rows, and says how each change is undone. It is synchronous, so that nobody sees half of it. */
-type Change<T> = (log: (undo: Undo) => void) => T
+/** The way to the rows, in the transaction of the operation or in its turn. What is run is synchronous, so that nobody sees half of it. */
+export interface MemoryRows {
+  readonly read: <T>(read: () => T) => Promise<T>
+  /** Runs a change all or nothing. */
+  readonly write: <T>(change: Change<T>) => Promise<T>
+}
 
-/** Runs a change all or nothing, in the transaction of the operation or in its turn. */
-export type MemoryWrite = <T>(change: Change<T>) => Promise<T>
+/** Changes rows, and says how each change is undone. */
+type Change<T> = (log: (undo: Undo) => void) => T
 
 async function run<T>(
   transaction: MemoryTransaction,
@@ -123,7 +132,7 @@ async function run<T>(
   fn: (context: RequestContext) => Promise<T>,
 ): Promise<{ readonly result: T; readonly afterCommit: readonly (() => unknown)[] }> {
   const mark = transaction.undo.length
-  const inside = context.with({ transaction })
+  const inside = context.with({ transaction: TransactionChain.of(transaction) })
   try {
     const result = await inside.run(() => fn(inside))
     await transaction.end()

@@ -11,20 +11,17 @@ import { checkBatch, inKeyOrder } from '../contract/batch.js'
 import { checkCredential, type CredentialRow, type Verification } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
-import { planList, tenantNode, type PagingOptions } from '../contract/list-plan.js'
-import { MemoryDatabase, type MemoryWrite } from './memory-database.js'
+import { planList, type PagingOptions } from '../contract/list-plan.js'
+import { MemoryDatabase, type MemoryRows } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
+import { pageOf } from './page-of.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { lockOf } from '../contract/row-lock.js'
 import { canMatch, ambiguousKey, scopeOf, type Scope } from '../contract/scope.js'
 import { byCodePoint } from '../query/code-point-order.js'
-import { compareBy } from './compare-by.js'
-import { checkCursor } from '../dialects/check-cursor.js'
-import { toTest } from './evaluate.js'
-import { keysetPredicate } from '../query/keyset.js'
-import { and, isNull } from '../query/plan.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
+import { watchOperations } from '../contract/watched-operations.js'
 import type {
   BatchUpdateItem,
   ListOptions,
@@ -51,6 +48,7 @@ export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
 export class MemoryRepository<E extends object> implements Repository<E> {
   static {
     Object.defineProperty(this.prototype, TAKES_CONTEXT, { value: true })
+    watchOperations(this.prototype as MemoryRepository<object>, (repository) => repository.#database)
   }
 
   readonly model: ResourceModel<E>
@@ -70,33 +68,18 @@ export class MemoryRepository<E extends object> implements Repository<E> {
 
   async get(key: string, options?: ReadOptions): Promise<E> {
     this.#checkLock('get', options)
-    return this.#table.entityOf(this.#liveRow(key, scopeOf(this.model, options)))
+    return this.#read('get', options, (scope) => this.#table.entityOf(this.#liveRow(key, scope)))
   }
 
   async list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
     const scope = scopeOf(this.model, options)
     this.#checkLock('list', options, { mayLeaveOut: true })
     const plan = planList(this.model, list, scope, this.#options, options?.under)
-    checkCursor(plan.cursor, plan.terms)
-    const live =
-      this.model.deleteTime === undefined || plan.showDeleted ? undefined : isNull(this.model.deleteTime)
-    const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
-    const read = this.#table.read
-    const rows = this.#table
-      .filter(toTest(and(tenantNode(this.model, scope), live, plan.filter, after), read))
-      .sort(compareBy(plan.terms, read))
-    const start = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
-    const page = rows.slice(start, start + plan.size)
-    const last = page.at(-1)
-    const more = last !== undefined && rows.length > start + plan.size
-    return {
-      items: page.map((row) => this.#table.entityOf(row)),
-      nextPageToken: more ? plan.nextPageToken(plan.terms.map(({ column }) => read(last, column))) : '',
-    }
+    return this.#read('list', options, pageOf(this.model, this.#table, plan, scope))
   }
 
   create(input: Partial<E>, options?: OperationOptions): Promise<E> {
-    return this.#mint('create', options, async (write, minted) => {
+    return this.#mint('create', options, async ({ write }, minted) => {
       const scope = scopeOf(this.model, options)
       const entity = newEntity(this.model, input, scope, this.#options)
       const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
@@ -113,7 +96,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     fieldMask?: readonly string[],
     options?: UpdateOptions,
   ): Promise<E> {
-    return this.#perform('update', options, async (write) => {
+    return this.#perform('update', options, async ({ write }) => {
       const scope = scopeOf(this.model, options)
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
       return write((log) => {
@@ -124,14 +107,14 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   delete(key: string, options?: WriteOptions): Promise<void> {
-    return this.#perform('delete', options, async (write) => {
+    return this.#perform('delete', options, async ({ write }) => {
       const scope = scopeOf(this.model, options)
       await write((log) => this.#remove(this.#matching(this.#liveRow(key, scope), options?.ifMatch), log))
     })
   }
 
   undelete(key: string, options?: WriteOptions): Promise<E> {
-    return this.#perform('undelete', options, async (write) => {
+    return this.#perform('undelete', options, async ({ write }) => {
       const scope = scopeOf(this.model, options)
       const { deleteTime } = this.model
       if (deleteTime === undefined) throw new ErrNotFound()
@@ -155,12 +138,13 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   async batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
     this.#checkLock('batchGet', options)
-    const scope = scopeOf(this.model, options)
-    return keys.map((key) => this.#table.entityOf(this.#liveRow(key, scope)))
+    return this.#read('batchGet', options, (scope) =>
+      keys.map((key) => this.#table.entityOf(this.#liveRow(key, scope))),
+    )
   }
 
   batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
-    return this.#perform('batchUpdate', options, async (write) => {
+    return this.#perform('batchUpdate', options, async ({ write }) => {
       checkBatch(
         items.map(({ key }) => key),
         'requests',
@@ -180,7 +164,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
-    return this.#perform('batchDelete', options, async (write) => {
+    return this.#perform('batchDelete', options, async ({ write }) => {
       checkBatch(keys, 'ids', { unique: true })
       const scope = scopeOf(this.model, options)
       await write((log) => {
@@ -190,7 +174,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
-    return this.#perform('purgeExpired', options, async (write) => {
+    return this.#perform('purgeExpired', options, async ({ write }) => {
       const scope = scopeOf(this.model, options)
       const { expireTime, tenant } = this.model
       if (expireTime === undefined) return 0
@@ -217,18 +201,19 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   /** What `lookupBy<Field>Hash` calls. */
-  protected async lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
-    const scope = scopeOf(this.model, options)
-    const found = this.#table.filter(
-      (row) =>
-        row[hash.property] === value && this.#table.isLive(row) && this.#table.belongsTo(row, scope.tenant),
-    )
-    if (scope.tenant === undefined && this.model.tenant !== undefined)
-      return this.#table.entityOf(this.#only(found))
-    const { property } = this.model.key
-    const [first] = found.sort((a, b) => byCodePoint(a[property] as string, b[property] as string))
-    if (first === undefined) throw new ErrNotFound()
-    return this.#table.entityOf(first)
+  protected lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
+    return this.#read('lookup', options, (scope) => {
+      const found = this.#table.filter(
+        (row) =>
+          row[hash.property] === value && this.#table.isLive(row) && this.#table.belongsTo(row, scope.tenant),
+      )
+      if (scope.tenant === undefined && this.model.tenant !== undefined)
+        return this.#table.entityOf(this.#only(found))
+      const { property } = this.model.key
+      const [first] = found.sort((a, b) => byCodePoint(a[property] as string, b[property] as string))
+      if (first === undefined) throw new ErrNotFound()
+      return this.#table.entityOf(first)
+    })
   }
 
   /** What `reveal<Field>` calls. */
@@ -238,7 +223,8 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     options?: OperationOptions,
   ): Promise<string | undefined> {
     const scope = scopeOf(this.model, options)
-    return reveal(this.#liveRow(key, scope)[cipher.property], this.#options, scope.context.signal)
+    const stored = await this.#read('reveal', options, () => this.#liveRow(key, scope)[cipher.property])
+    return reveal(stored, this.#options, scope.context.signal)
   }
 
   /** What `verify<Field>` calls. */
@@ -247,18 +233,23 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     token: string,
     options?: OperationOptions,
   ): Promise<Verification<E>> {
-    const find = (publicId: string): Promise<CredentialRow<E> | undefined> => {
-      const [row] = this.#table.filter(
-        (candidate) => candidate[credential.publicId.property] === publicId && this.#table.isLive(candidate),
-      )
-      return Promise.resolve(row && { entity: this.#table.entityOf(row), columns: row })
-    }
-    return checkCredential(this.model, credential, token, this.#options, find, options?.context?.signal)
+    const signal = options?.context?.signal
+    return this.#perform('verify', options, ({ read }) => {
+      const find = (publicId: string): Promise<CredentialRow<E> | undefined> =>
+        read(() => {
+          const [row] = this.#table.filter(
+            (candidate) =>
+              candidate[credential.publicId.property] === publicId && this.#table.isLive(candidate),
+          )
+          return row && { entity: this.#table.entityOf(row), columns: row }
+        })
+      return checkCredential(this.model, credential, token, this.#options, find, signal)
+    })
   }
 
   /** What `remint<Field>` calls. */
   protected remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
-    return this.#mint('remint', options, async (write, minted) => {
+    return this.#mint('remint', options, async ({ write }, minted) => {
       const scope = scopeOf(this.model, options)
       const { columns, tokens } = await mint(
         this.model,
@@ -276,23 +267,30 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   #mint<T>(
     name: string,
     options: OperationOptions | undefined,
-    attempt: (write: MemoryWrite, minted: (columns: Values) => void) => Promise<T>,
+    attempt: (rows: MemoryRows, minted: (columns: Values) => void) => Promise<T>,
   ): Promise<T> {
-    return this.#perform(name, options, (write) =>
+    return this.#perform(name, options, (rows) =>
       withFreshMint(
         this.model,
-        (minted) => attempt(write, minted),
+        (minted) => attempt(rows, minted),
         ({ property }, publicId) =>
           Promise.resolve(this.#table.filter((row) => row[property] === publicId).length > 0),
       ),
     )
   }
 
+  #read<T>(name: string, options: OperationOptions | undefined, read: (scope: Scope) => T): Promise<T> {
+    return this.#perform(name, options, (rows) => {
+      const scope = scopeOf(this.model, options)
+      return rows.read(() => read(scope))
+    })
+  }
+
   /** In the transaction that the call joins, which does not end before it. */
   async #perform<T>(
     name: string,
     options: OperationOptions | undefined,
-    work: (write: MemoryWrite) => Promise<T>,
+    work: (rows: MemoryRows) => Promise<T>,
   ): Promise<T> {
     return this.#database.perform(options?.context, this.#named(name), work)
   }

@@ -1,6 +1,7 @@
 import { Aborted } from '../../errors.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { ENDED, OpenTransaction } from '../contract/open-transaction.js'
+import { ENDED, OpenTransaction, TransactionChain } from '../contract/open-transaction.js'
+import { TransactionQueue } from '../contract/transaction-queue.js'
 import type {
   Database,
   Executor,
@@ -26,8 +27,8 @@ interface ConnectionState {
 }
 
 interface TransactionParents {
-  /** The transaction of the context this one was started in, of whatever database. */
-  readonly around: OpenTransaction | undefined
+  /** The transactions that this one was started in, of whatever database. */
+  readonly around: TransactionChain | undefined
   /** The scope of the same transaction that waits for this one. */
   readonly parent: TransactionScope | undefined
   /** A failed statement leaves the scope usable, on PostgreSQL too. */
@@ -42,7 +43,6 @@ interface TransactionParents {
 export class TransactionScope extends OpenTransaction implements Executor {
   readonly dialect: Dialect
   readonly #depth: number
-  #queue: Promise<unknown> = Promise.resolve()
   /** PostgreSQL only: a savepoint is set, and nothing was written since. */
   #isMarked = false
   #isMarkFresh = false
@@ -51,6 +51,7 @@ export class TransactionScope extends OpenTransaction implements Executor {
     private readonly pool: Database,
     private readonly connection: ConnectionState,
     private readonly parents: TransactionParents,
+    private readonly queue = new TransactionQueue(),
   ) {
     super(pool, parents.around, parents.parent, parents.isReadOnly)
     this.dialect = pool.dialect
@@ -102,17 +103,15 @@ export class TransactionScope extends OpenTransaction implements Executor {
 
   /** Runs `body` in a savepoint; everything else on this scope waits until it is through. */
   nest<T>(
-    around: OpenTransaction | undefined,
+    around: TransactionChain | undefined,
     isForgiving: boolean,
     body: (scope: TransactionScope) => Promise<T>,
   ): Promise<T> {
-    return this.#enqueue(async () => {
-      const scope = new TransactionScope(this.pool, this.connection, {
-        around,
-        parent: this,
-        isForgiving,
-        isReadOnly: this.isReadOnly,
-      })
+    if (this.isOver) return Promise.reject(new TypeError(ENDED))
+    return this.queue.runNested(async (queue) => {
+      this.#checkConnection()
+      const parents = { around, parent: this, isForgiving, isReadOnly: this.isReadOnly }
+      const scope = new TransactionScope(this.pool, this.connection, parents, queue)
       const name = `ashlar_${scope.#depth}`
       await this.connection.lease.control(`SAVEPOINT ${name}`)
       this.#isMarkFresh = false
@@ -139,19 +138,17 @@ export class TransactionScope extends OpenTransaction implements Executor {
     try {
       await this.settle()
     } finally {
-      await this.#queue
+      await this.queue.settled()
     }
     this.#checkConnection()
   }
 
-  async #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    if (this.isOver) throw new TypeError(ENDED)
-    const turn = this.#queue.then(() => {
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isOver) return Promise.reject(new TypeError(ENDED))
+    return this.queue.run(() => {
       this.#checkConnection()
       return work()
     })
-    this.#queue = turn.catch(() => {})
-    return turn
   }
 
   #checkConnection(): void {

@@ -9,10 +9,11 @@ import { TAKES_NO_WRITES } from '../engines/errors/read-only-error.js'
 import type { TransactionOptions } from '../contract/repository.js'
 import {
   joined,
-  type OpenTransaction,
   refuseNested,
   runAfterCommit,
   surrounding,
+  TransactionChain,
+  watched,
 } from '../contract/open-transaction.js'
 import type { BeginOptions } from '../dialects/dialect.js'
 import { TransactionScope } from './transaction-scope.js'
@@ -42,15 +43,27 @@ export { named } from '../engines/executor/named.js'
  *   })
  * ```
  */
-export async function transaction<T>(
+export function transaction<T>(
   on: DataSource | Database,
   fn: (context: RequestContext) => Promise<T>,
-  { retries = 0, context: given, ...settings }: TransactionOptions = {},
+  options: TransactionOptions = {},
 ): Promise<T> {
-  const database = 'lease' in on ? on : executorOf(on)
+  try {
+    const database = 'lease' in on ? on : executorOf(on)
+    return watched(database, options.context, run(database, fn, options))
+  } catch (error) {
+    return Promise.reject(error as Error)
+  }
+}
+
+async function run<T>(
+  database: Database,
+  fn: (context: RequestContext) => Promise<T>,
+  { retries = 0, context: given, ...settings }: TransactionOptions,
+): Promise<T> {
   const context = given ?? RequestContext.current()
   const body = (scope: TransactionScope) => {
-    const inside = context.with({ transaction: scope })
+    const inside = context.with({ transaction: TransactionChain.of(scope) })
     return inside.run(() => fn(inside))
   }
   const outer = scopeOf(database, given)
@@ -83,7 +96,8 @@ export async function atomically<T>(
   context: RequestContext,
   fn: (executor: Executor) => Promise<T>,
 ): Promise<T> {
-  if (on instanceof TransactionScope) return withFreshStatements(() => on.nest(on, false, fn))
+  if (on instanceof TransactionScope)
+    return withFreshStatements(() => on.nest(TransactionChain.of(on), false, fn))
   const attempt = () => withFreshStatements(() => begin(on, context, undefined, false, fn))
   return (await withRetries(attempt, { signal: context.signal })).result
 }
@@ -107,7 +121,7 @@ interface Committed<T> {
 async function begin<T>(
   database: Database,
   context: RequestContext,
-  around: OpenTransaction | undefined,
+  around: TransactionChain | undefined,
   isForgiving: boolean,
   body: (scope: TransactionScope) => Promise<T>,
   settings: BeginOptions = {},

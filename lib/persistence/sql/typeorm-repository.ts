@@ -23,6 +23,7 @@ import { explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
 import { byCodePoint } from '../query/code-point-order.js'
 import { canMatch, ambiguousKey, byKey, isStorable, scopeOf, type Scope } from '../contract/scope.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
+import { watchOperations } from '../contract/watched-operations.js'
 import type {
   BatchUpdateItem,
   ListOptions,
@@ -53,6 +54,7 @@ const PURGE_CHUNK = 1000
 export class TypeormRepository<E extends object> implements Repository<E> {
   static {
     Object.defineProperty(this.prototype, TAKES_CONTEXT, { value: true })
+    watchOperations(this.prototype as TypeormRepository<object>, (repository) => repository.#database)
   }
 
   readonly model: ResourceModel<E>

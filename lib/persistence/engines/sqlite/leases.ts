@@ -1,7 +1,7 @@
 import { cancellable } from '../executor/cancellable.js'
 import { cancellation } from '../errors/cancellation.js'
+import { Turns } from '../executor/turns.js'
 import type { SqliteConnection, SqliteOutcome } from './connection.js'
-import { SqliteTurns } from './turns.js'
 import { sqliteValues, type SqliteValue } from './values.js'
 
 type Shape = 'array' | 'object'
@@ -13,14 +13,14 @@ const CONTROL = /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:BEGIN|COMMIT|END|ROLLBACK|S
 
 /** Shares one SQLite connection between single statements and transactions, so that neither is inside of the other. */
 export class SqliteLeases {
-  readonly #turns: SqliteTurns
+  readonly #turns: Turns
 
   /** @param timeoutMs - how long a statement or a transaction waits for its turn. */
   constructor(
     readonly connection: SqliteConnection,
     timeoutMs: number,
   ) {
-    this.#turns = new SqliteTurns(timeoutMs, ABREAST)
+    this.#turns = new Turns(timeoutMs, ABREAST)
   }
 
   /** Runs one statement in a transaction of its own. Plain promises, because every read of a service comes by here. */

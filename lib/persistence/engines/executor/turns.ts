@@ -9,10 +9,10 @@ interface Waiter {
 }
 
 /**
- * Who may use the one connection: either several single statements side by side, or one transaction alone. First come,
+ * Who may use what there is one of: either several single statements side by side, or one transaction alone. First come,
  * first served, so that neither kind starves the other.
  */
-export class SqliteTurns {
+export class Turns {
   readonly #waiting: Waiter[] = []
   #inside = 0
   #alone = false

@@ -1,0 +1,87 @@
+/** How long a nested transaction may hold up others without a call of its own. */
+export const NESTED_IDLE_MS = 5000
+
+/**
+ * Runs the calls of a transaction one after another. While a nested one is open, the calls of the one around it wait: what it
+ * takes back must not be theirs. Should it wait for one of them in turn, neither would ever go on, so that a nested
+ * transaction which makes no call of its own does not hold up others for long.
+ */
+export class TransactionQueue {
+  #last: Promise<unknown> = Promise.resolve()
+  /** Refuse those who wait. */
+  readonly #waiting = new Set<(error: Error) => void>()
+  #running = 0
+  #finished = 0
+  /** Of the nested transaction that is open. */
+  #nested: TransactionQueue | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  /** @throws TypeError when a nested transaction that may wait for this call holds it up. */
+  run<T>(work: () => T | Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let isRefused = false
+      const refuse = (error: Error) => {
+        isRefused = true
+        reject(error)
+      }
+      this.#waiting.add(refuse)
+      this.#last = this.#last.then(async () => {
+        this.#waiting.delete(refuse)
+        if (isRefused) return
+        this.#running++
+        try {
+          resolve(await work())
+        } catch (error) {
+          reject(error as Error)
+        } finally {
+          this.#running--
+          this.#finished++
+        }
+      })
+      if (this.#nested !== undefined) this.#watch()
+    })
+  }
+
+  /** Runs a nested transaction, whose calls go through a queue of their own. */
+  runNested<T>(work: (queue: TransactionQueue) => Promise<T>): Promise<T> {
+    return this.run(async () => {
+      const nested = new TransactionQueue()
+      this.#nested = nested
+      if (this.#waiting.size > 0) this.#watch()
+      try {
+        return await work(nested)
+      } finally {
+        this.#nested = undefined
+        clearTimeout(this.#timer)
+        this.#timer = undefined
+      }
+    })
+  }
+
+  /** Resolves when all is through that was called before. */
+  async settled(): Promise<void> {
+    await this.#last
+  }
+
+  get #isBusy(): boolean {
+    return this.#nested === undefined ? this.#running > 0 : this.#nested.#isBusy
+  }
+
+  get #progress(): number {
+    return this.#finished + (this.#nested === undefined ? 0 : this.#nested.#progress)
+  }
+
+  #watch(): void {
+    if (this.#timer !== undefined) return
+    const progress = this.#progress
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (this.#nested === undefined || this.#waiting.size === 0) return
+      if (this.#isBusy || this.#progress !== progress) return this.#watch()
+      for (const refuse of this.#waiting) refuse(new TypeError(HELD_UP))
+      this.#waiting.clear()
+    }, NESTED_IDLE_MS)
+  }
+}
+
+const HELD_UP = `a call of the transaction around it was held up for ${NESTED_IDLE_MS} ms by a nested transaction that made no call of its own, and may wait for this one: make the call in the context of the nested transaction, and do not await in there what was begun outside`

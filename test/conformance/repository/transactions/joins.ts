@@ -1,0 +1,106 @@
+import { EventEmitter } from 'node:events'
+import { expect } from 'chai'
+import { RequestContext } from '../../../../lib/context.js'
+import { MemoryDatabase } from '../../../../lib/persistence/memory/memory-database.js'
+import { draft, type Holder, inAcme, rejection } from '../subject.js'
+import { casesOf, Stop } from './cases.js'
+
+/** Which calls join a transaction. */
+export const joins = (holder: Holder): void => {
+  const { ids, make } = casesOf(holder)
+
+  describe('a transaction is joined by a call inside of it', () => {
+    const stays = async (work: (context: RequestContext) => Promise<unknown>) => {
+      const { specimens } = holder.subject
+      const failing = specimens.transaction(async (context) => {
+        await work(context)
+        throw new Stop()
+      })
+      await rejection(failing, Stop)
+      return ids()
+    }
+
+    it('that is given the context from before', () =>
+      inAcme(async () => {
+        const context = RequestContext.current()
+        expect(
+          await stays(() => holder.subject.specimens.create(draft({ id: 'a' }), { context })),
+        ).to.deep.equal([])
+      }))
+
+    it('that runs as the system, or as another principal of the call', () =>
+      inAcme(async () => {
+        const left = await stays(async () => {
+          await RequestContext.asSystem({ tenant: 'acme', reason: 'a test' }, () => make('a'))
+          await RequestContext.as({ subject: 'bob', tenant: 'acme' }, () => make('b'))
+        })
+        expect(left).to.deep.equal([])
+      }))
+
+    it('in a timer, an emitter, and a generator that is made and read inside', () =>
+      inAcme(async () => {
+        const left = await stays(async () => {
+          await new Promise((resolve, reject) => setTimeout(() => void make('a').then(resolve, reject), 1))
+          const emitter = new EventEmitter()
+          let heard: Promise<unknown> = Promise.resolve()
+          emitter.on('made', () => void (heard = make('b')))
+          emitter.emit('made')
+          await heard
+          const each = async function* () {
+            yield await make('c')
+            yield await make('d')
+          }
+          for await (const specimen of each()) expect(specimen.id).to.be.a('string')
+        })
+        expect(left).to.deep.equal([])
+      }))
+
+    it('that is given a context of its own transaction, inside of two of other databases', () =>
+      inAcme(async () => {
+        const { specimens } = holder.subject
+        const [second, third] = [new MemoryDatabase(), new MemoryDatabase()]
+        const left = await stays((context) =>
+          RequestContext.detached(() =>
+            second.transaction(() =>
+              third.transaction(
+                async (inside) => {
+                  await specimens.create(draft({ id: 'a' }), { context: inside })
+                  await make('b')
+                },
+                { context },
+              ),
+            ),
+          ),
+        )
+        expect(left).to.deep.equal([])
+      }))
+
+    it('unless it is detached', () =>
+      inAcme(async () => {
+        let beside: Promise<unknown> = Promise.resolve()
+        const left = await stays(async () => {
+          await make('a')
+          // On SQLite and in memory it waits for the transaction to end.
+          beside = RequestContext.detached(() => make('b'))
+        })
+        expect(left).to.not.include('a')
+        await beside
+        expect(await ids()).to.deep.equal(['b'])
+      }))
+
+    it('but not with the context of another call', () =>
+      inAcme(async () => {
+        const { principal } = RequestContext.current()
+        const context = new RequestContext({ principal })
+        await holder.subject.specimens.transaction(async () => {
+          await rejection(
+            holder.subject.specimens.create(draft({ id: 'a' }), { context }),
+            TypeError,
+            'of another call',
+          )
+          await make('b')
+        })
+        expect(await ids()).to.deep.equal(['b'])
+      }))
+  })
+}
