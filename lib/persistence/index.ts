@@ -25,6 +25,7 @@ export type {
   Page,
   ReadOptions,
   Repository,
+  RowOptions,
   TransactionOptions,
   UpdateOptions,
   WriteOptions,

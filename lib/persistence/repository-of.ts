@@ -9,7 +9,7 @@ import {
 } from '../resource/resource-model.js'
 import type { Verification } from './contract/credential-check.js'
 import { MemoryRepository, type MemoryOptions } from './memory/memory-repository.js'
-import type { BatchUpdateItem, OperationOptions, UpdateOptions, WriteOptions } from './contract/repository.js'
+import type { BatchUpdateItem, OperationOptions, RowOptions, UpdateOptions, WriteOptions } from './contract/repository.js'
 import { TypeormRepository, type RepositoryOptions } from './sql/typeorm-repository.js'
 
 type SecretNames<E> = {
@@ -24,13 +24,13 @@ export type SecretLookups<E> = {
   /** @throws ErrNotFound when no live entity of this tenant has the hash. Never compares plaintext. */
   readonly [K in SecretNames<E> as `lookupBy${Capitalize<K>}Hash`]: (
     hash: string,
-    options?: OperationOptions,
+    options?: RowOptions,
   ) => Promise<E>
 } & {
   /** The plaintext, or undefined when none is set. @throws ErrNotFound, ErrNoEncryptor */
   readonly [K in SecretNames<E> as `reveal${Capitalize<K>}`]: (
     key: string,
-    options?: OperationOptions,
+    options?: RowOptions,
   ) => Promise<string | undefined>
 }
 
@@ -45,7 +45,7 @@ export type CredentialOps<E> = {
   /** Replaces the credential; returns the new token, this once. @throws ErrNotFound */
   readonly [K in CredentialNames<E> as `remint${Capitalize<K>}`]: (
     key: string,
-    options?: OperationOptions,
+    options?: RowOptions,
   ) => Promise<string>
 }
 
@@ -101,7 +101,7 @@ export interface TypedTypeormRepository<E extends object> extends TypeormReposit
     options: UpdateOptions & { readonly touchOnly: true },
   ): Promise<E>
   /** In the order of the items, in one transaction; all or nothing. */
-  batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: OperationOptions): Promise<E[]>
+  batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: RowOptions): Promise<E[]>
 }
 
 /** The same in memory. */
@@ -121,7 +121,7 @@ export interface TypedMemoryRepository<E extends object> extends MemoryRepositor
     options: UpdateOptions & { readonly touchOnly: true },
   ): Promise<E>
   /** In the order of the items, in one transaction; all or nothing. */
-  batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: OperationOptions): Promise<E[]>
+  batchUpdate(items: readonly BatchUpdateItemOf<E>[], options?: RowOptions): Promise<E[]>
 }
 
 /**

@@ -2,6 +2,7 @@ import { batches } from './repository/batches.js'
 import { filters } from './repository/filters.js'
 import { lists } from './repository/lists.js'
 import { orders } from './repository/orders.js'
+import { rowConditions } from './repository/row-conditions.js'
 import { states } from './repository/states.js'
 import type { Holder } from './repository/subject.js'
 import { tenancy } from './repository/tenancy.js'
@@ -20,6 +21,7 @@ export const repositoryConformance = (holder: Holder): void => {
     orders,
     tokens,
     filters,
+    rowConditions,
     tenancy,
     values,
     transactions,

@@ -4,9 +4,10 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { parseFilterPlan } from '../query/filter.js'
 import { parseOrderTerms, type OrderTerm } from '../query/order-by.js'
 import { decodePageToken, encodeKeyset, encodeOffset, type PageCursor } from '../query/page-token.js'
-import { and, equals, type FilterNode, or, type PlanColumn } from '../query/plan.js'
+import { and, equals, type FilterNode, type PlanColumn } from '../query/plan.js'
+import { isStorable, reachable } from '../query/reachable.js'
 import type { ListOptions } from './repository.js'
-import { isStorable, type Scope } from './scope.js'
+import type { Scope } from './scope.js'
 
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 1000
@@ -53,7 +54,7 @@ export function planList(
   paging: PagingOptions,
   under?: FilterNode,
 ): ListPlan {
-  const { filter, search, showDeleted } = planFilter(model, list, under)
+  const { filter, search, showDeleted } = planFilter(model, list, scope, under)
   const filterText = list.filter ?? ''
   const orderBy = list.orderBy ?? ''
   const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed), scope)
@@ -88,7 +89,12 @@ export function planList(
  * @param under - as of {@link planList}.
  * @throws InvalidArgument with the field that is wrong.
  */
-export function planFilter(model: ResourceModel, list: ListOptions, under?: FilterNode): FilterPlan {
+export function planFilter(
+  model: ResourceModel,
+  list: ListOptions,
+  { where }: Pick<Scope, 'where'>,
+  under?: FilterNode,
+): FilterPlan {
   const search = (list.search ?? '').trim()
   if (isLonger(search, MAX_SEARCH_LENGTH))
     throw new InvalidArgument('q', `is longer than ${MAX_SEARCH_LENGTH} characters`)
@@ -96,7 +102,7 @@ export function planFilter(model: ResourceModel, list: ListOptions, under?: Filt
     throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
   const filter = parseFilterPlan(list.filter ?? '', model.columns, model.closed)
   return {
-    filter: under === undefined ? filter : and(filter, reachable(under)),
+    filter: allOf(filter, under && reachable(under), where),
     search,
     showDeleted: list.showDeleted === true,
   }
@@ -135,12 +141,8 @@ const isBounded = ({ kind, maxLength }: PlanColumn): boolean =>
 export const tenantNode = (model: ResourceModel, scope: Scope): FilterNode | undefined =>
   model.tenant === undefined || scope.tenant === undefined ? undefined : equals(model.tenant, scope.tenant)
 
-/** No row holds what no column can: it need not be asked for, and PostgreSQL would refuse to. */
-function reachable(node: FilterNode): FilterNode {
-  if (node.kind === 'and') return and(...node.nodes.map(reachable))
-  const isHeld = node.kind !== 'compare' || typeof node.value !== 'string' || isStorable(node.value)
-  return isHeld ? node : or()
-}
+const allOf = (...nodes: readonly (FilterNode | undefined)[]): FilterNode | undefined =>
+  nodes.every((node) => node === undefined) ? undefined : and(...nodes)
 
 /** What a list is held to, so that a token of one parent is refused under another. */
 function valuesOf(node: FilterNode): unknown {

@@ -43,11 +43,20 @@ export interface OperationOptions {
   readonly context?: RequestContext
 }
 
+/** Which rows an operation reaches beside those of the tenant. */
+export interface RowOptions extends OperationOptions {
+  /**
+   * Holds the operation to the rows for which this is true, in its own statement; any other row is not there. Unlike `under` it
+   * is no part of a page token.
+   */
+  readonly where?: FilterNode
+}
+
 /**
  * Reads of what is to be changed afterwards, inside of a transaction. On SQLite and in memory a transaction that writes runs
  * alone, so that nothing is left to lock.
  */
-export interface ReadOptions extends OperationOptions {
+export interface ReadOptions extends RowOptions {
   /**
    * Locks the rows that are read until the transaction ends: `update` against every other lock and write, `share` against
    * writes. A TypeError outside of a transaction, or inside of one with `readOnly`.
@@ -57,7 +66,7 @@ export interface ReadOptions extends OperationOptions {
   readonly wait?: 'block' | 'nowait'
 }
 
-export interface ListScope extends OperationOptions {
+export interface ListScope extends RowOptions {
   /** Holds the list to what a caller's path names, such as a parent; ANDed with the filter. */
   readonly under?: FilterNode
   /**
@@ -69,7 +78,7 @@ export interface ListScope extends OperationOptions {
   readonly wait?: 'block' | 'nowait' | 'skip'
 }
 
-export interface WriteOptions extends OperationOptions {
+export interface WriteOptions extends RowOptions {
   /** The etag the entity must still have (RFC 9110 If-Match, AIP-154); an empty one matches nothing. */
   readonly ifMatch?: string
   /** Lets a mask name output-only fields: for server code, never for a mask that came from a client. */
@@ -95,6 +104,11 @@ export interface Repository<T extends object, K = string> {
   readonly isForDevelopment?: boolean
   /** Where a database has the rows, by the schema and prefix of the DataSource. No caller may be told. */
   readonly table?: { readonly schema: string | undefined; readonly name: string }
+  /**
+   * True where every operation that takes `where` applies it. A server whose authorizer decides by row refuses to start with a
+   * repository that does not.
+   */
+  readonly appliesWhere?: boolean
   /** A server asks before it binds its addresses. */
   startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
   /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
@@ -115,9 +129,9 @@ export interface Repository<T extends object, K = string> {
   /** In the order of the keys, duplicates included; all or nothing. Rows are locked in key order. */
   batchGet(keys: readonly K[], options?: ReadOptions): Promise<T[]>
   /** In the order of the items, in one transaction; all or nothing. */
-  batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: OperationOptions): Promise<T[]>
+  batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: RowOptions): Promise<T[]>
   /** In one transaction; all or nothing. */
-  batchDelete(keys: readonly K[], options?: OperationOptions): Promise<void>
+  batchDelete(keys: readonly K[], options?: RowOptions): Promise<void>
   /** Removes for good what expired at or before the instant; returns how many. */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
   /**

@@ -1,29 +1,43 @@
 import { InvalidArgument, PermissionDenied } from '../../errors.js'
 import { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { OperationOptions } from './repository.js'
+import { columnsIn, type FilterNode } from '../query/plan.js'
+import { isStorable, reachable } from '../query/reachable.js'
+import type { RowOptions } from './repository.js'
 
 /** Whose rows an operation reaches, and on whose behalf. */
 export interface Scope {
   readonly context: RequestContext
   /** Undefined reaches every tenant: system only, or a resource that belongs to no tenant. */
   readonly tenant: string | undefined
+  /** Which of them; undefined for all. */
+  readonly where?: FilterNode | undefined
 }
 
 /**
- * The scope of an operation, from its principal alone.
+ * The scope of an operation: whose rows, from its principal alone, and which of them.
+ * @throws TypeError for a `where` with a column of another resource.
  * @throws PermissionDenied when the resource belongs to tenants and the call has none, or one that no row can be of.
  */
-export function scopeOf(model: ResourceModel, options: OperationOptions | undefined): Scope {
+export function scopeOf(model: ResourceModel, options: RowOptions | undefined): Scope {
+  const where = conditionOf(model, options?.where)
   const context = options?.context ?? RequestContext.current()
   if (context.system !== undefined) context.reportSystemUse(model.type)
-  if (model.tenant === undefined) return { context, tenant: undefined }
+  if (model.tenant === undefined) return { context, tenant: undefined, where }
   const { tenant } = context
   if (tenant === '' || (tenant === undefined && context.system === undefined))
     throw new PermissionDenied('the call has no tenant, and this resource belongs to one')
   if (tenant !== undefined && !isStorable(tenant))
     throw new PermissionDenied('the tenant of the call is no text that a database can hold')
-  return { context, tenant }
+  return { context, tenant, where }
+}
+
+function conditionOf(model: ResourceModel, where: FilterNode | undefined): FilterNode | undefined {
+  if (where === undefined) return undefined
+  for (const { column } of columnsIn(where))
+    if (!model.fields.some((field) => field.column === column))
+      throw new TypeError(`where: ${model.entity.name} has no column "${column}"`)
+  return reachable(where)
 }
 
 /** What a system call over all tenants is told when it names a key that several of them have. */
@@ -43,9 +57,6 @@ export function byKey<E extends object>(model: ResourceModel<E>, entities: reado
   }
   return found
 }
-
-/** Whether a database can hold the text at all; what it cannot hold is in no row, so nobody has to ask. */
-export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /** Whether an If-Match can hold at all: not on a resource without etags, and not with what no entity of ours has for one. */
 export const canMatch = (model: ResourceModel, ifMatch: string | undefined): boolean =>

@@ -13,6 +13,7 @@ import { purgeThreshold } from '../contract/purge-threshold.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { planList, type PagingOptions } from '../contract/list-plan.js'
 import { MemoryDatabase, type MemoryRows } from './memory-database.js'
+import { toTest } from './evaluate.js'
 import { MemoryTable } from './memory-table.js'
 import { pageOf } from './page-of.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
@@ -30,6 +31,7 @@ import type {
   Page,
   ReadOptions,
   Repository,
+  RowOptions,
   TransactionOptions,
   UpdateOptions,
   WriteOptions,
@@ -52,6 +54,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   readonly model: ResourceModel<E>
+  readonly appliesWhere = true
   readonly isForDevelopment: boolean
   readonly #options: MemoryOptions
   readonly #database: MemoryDatabase
@@ -119,11 +122,10 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       const { deleteTime } = this.model
       if (deleteTime === undefined) throw new ErrNotFound()
       return write((log) => {
-        const row = this.#only(
-          this.#table
-            .find(key, scope.tenant)
-            .filter((candidate) => candidate[deleteTime.property] !== undefined),
-        )
+        const deleted = this.#table
+          .find(key, scope.tenant)
+          .filter((candidate) => candidate[deleteTime.property] !== undefined)
+        const row = this.#only(this.#within(deleted, scope))
         return this.#table.entityOf(
           this.#table.replace(
             this.#matching(row, options?.ifMatch),
@@ -143,7 +145,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     )
   }
 
-  batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
+  batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: RowOptions): Promise<E[]> {
     return this.#perform('batchUpdate', options, async ({ write }) => {
       checkBatch(
         items.map(({ key }) => key),
@@ -163,7 +165,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     })
   }
 
-  batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
+  batchDelete(keys: readonly string[], options?: RowOptions): Promise<void> {
     return this.#perform('batchDelete', options, async ({ write }) => {
       checkBatch(keys, 'ids', { unique: true })
       const scope = scopeOf(this.model, options)
@@ -201,12 +203,13 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   /** What `lookupBy<Field>Hash` calls. */
-  protected lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
+  protected lookup({ hash }: SecretField, value: string, options?: RowOptions): Promise<E> {
     return this.#read('lookup', options, (scope) => {
-      const found = this.#table.filter(
+      const ofValue = this.#table.filter(
         (row) =>
           row[hash.property] === value && this.#table.isLive(row) && this.#table.belongsTo(row, scope.tenant),
       )
+      const found = this.#within(ofValue, scope)
       if (scope.tenant === undefined && this.model.tenant !== undefined)
         return this.#table.entityOf(this.#only(found))
       const { property } = this.model.key
@@ -220,7 +223,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   protected async reveal(
     { cipher }: SecretField,
     key: string,
-    options?: OperationOptions,
+    options?: RowOptions,
   ): Promise<string | undefined> {
     const scope = scopeOf(this.model, options)
     const stored = await this.#read('reveal', options, () => this.#liveRow(key, scope)[cipher.property])
@@ -248,7 +251,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   /** What `remint<Field>` calls. */
-  protected remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
+  protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#mint('remint', options, async ({ write }, minted) => {
       const scope = scopeOf(this.model, options)
       const { columns, tokens } = await mint(
@@ -279,7 +282,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     )
   }
 
-  #read<T>(name: string, options: OperationOptions | undefined, read: (scope: Scope) => T): Promise<T> {
+  #read<T>(name: string, options: RowOptions | undefined, read: (scope: Scope) => T): Promise<T> {
     return this.#perform(name, options, (rows) => {
       const scope = scopeOf(this.model, options)
       return rows.read(() => read(scope))
@@ -316,7 +319,12 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   #liveRow(key: string, scope: Scope): Values {
-    return this.#only(this.#table.find(key, scope.tenant).filter((row) => this.#table.isLive(row)))
+    const live = this.#table.find(key, scope.tenant).filter((row) => this.#table.isLive(row))
+    return this.#only(this.#within(live, scope))
+  }
+
+  #within(rows: Values[], { where }: Scope): Values[] {
+    return where === undefined ? rows : rows.filter(toTest(where, this.#table.read))
   }
 
   #only(rows: readonly Values[]): Values {

@@ -75,6 +75,13 @@ export interface NotNode {
 export type FilterNode =
   AndNode | OrNode | NotNode | CompareNode | ContainsNode | NullNode | HasNode | RowNode
 
+/** Every column that the node asks about. */
+export const columnsIn = (node: FilterNode): readonly PlanColumn[] => {
+  if (node.kind === 'and' || node.kind === 'or') return node.nodes.flatMap(columnsIn)
+  if (node.kind === 'not') return columnsIn(node.node)
+  return node.kind === 'row' ? node.columns : [node.column]
+}
+
 /** All of the nodes, in one row however they are nested; those that are undefined ask nothing. */
 export const and = (...nodes: readonly (FilterNode | undefined)[]): FilterNode => {
   const asked: FilterNode[] = []

@@ -4,7 +4,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { inKeyOrder, type Patched } from '../contract/batch.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import type { Values } from '../contract/new-entity.js'
-import type { RowStore } from './row-store.js'
+import type { Reach, RowStore } from './row-store.js'
 import { FOR_WRITE } from './statements.js'
 
 /**
@@ -16,7 +16,7 @@ export async function updateInGroups<E extends object>(
   rows: RowStore<E>,
   on: Executor,
   patches: readonly Patched[],
-  tenant: string | undefined,
+  reach: Reach,
   run: RunOptions,
 ): Promise<E[]> {
   const sorted = inKeyOrder(patches)
@@ -24,14 +24,14 @@ export async function updateInGroups<E extends object>(
   const uniques = uniquesWritten(rows.model, sorted)
   if (sorted.length > 1 && (groups.length > 1 || uniques.length > 0)) {
     const keys = sorted.map(({ key }) => key)
-    const stored = await rows.batchGet(on, keys, tenant, run, FOR_WRITE)
+    const stored = await rows.batchGet(on, keys, reach, run, FOR_WRITE)
     if (stored.length < keys.length) throw new ErrNotFound()
     if (uniques.some((fields) => isPassedOn(fields, rows.model, sorted, stored)))
       groups = sorted.map((patched) => [patched])
   }
   const updated: E[] = []
   for (const group of groups) {
-    const entities = await rows.batchUpdate(on, group, tenant, run)
+    const entities = await rows.batchUpdate(on, group, reach, run)
     for (const [i, { index }] of group.entries()) {
       const entity = entities[i]
       if (entity === undefined) throw new ErrNotFound()

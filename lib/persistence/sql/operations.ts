@@ -1,5 +1,5 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { ListScope, OperationOptions } from '../contract/repository.js'
+import type { ListScope, RowOptions } from '../contract/repository.js'
 import { type LockClause, lockOf } from '../contract/row-lock.js'
 import { type Scope, scopeOf } from '../contract/scope.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
@@ -38,7 +38,7 @@ export class Operations {
    */
   async write<T>(
     name: string,
-    options: OperationOptions | undefined,
+    options: RowOptions | undefined,
     prepare: (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
     isAtomic = !this.canReturn,
   ): Promise<T> {
@@ -57,7 +57,7 @@ export class Operations {
   /** On the transaction that the call joins, which does not end before it; or on the pool. */
   async perform<T>(
     name: string,
-    options: OperationOptions | undefined,
+    options: RowOptions | undefined,
     run: RunOptions,
     work: (on: Joined) => Promise<T>,
   ): Promise<T> {

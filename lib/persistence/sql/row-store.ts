@@ -13,17 +13,25 @@ import { byCodePoint } from '../query/code-point-order.js'
 import { checkCursor } from '../dialects/check-cursor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
+import { toPredicate } from '../dialects/to-predicate.js'
+import type { FilterNode } from '../query/plan.js'
 import { listCondition } from './list-condition.js'
 import type { Page } from '../contract/repository.js'
-import { FOR_WRITE, type GetOptions, Statements } from './statements.js'
+import { FOR_WRITE, type GetOptions, type RowPredicate, Statements } from './statements.js'
 import { encoderOf, hydratorOf, type Encode, type Hydrate } from './row-codec.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 
-/** Which row a statement reaches. */
-export interface Target {
-  readonly key: string
+/** Which rows a statement reaches at all. */
+export interface Reach {
   /** Undefined when the table has no tenants, or the key is known to be of one only. */
   readonly tenant: string | undefined
+  /** Rows for which this is not true are not there. */
+  readonly where?: FilterNode | undefined
+}
+
+/** Which row a statement reaches. */
+export interface Target extends Reach {
+  readonly key: string
   readonly ifMatch?: string | undefined
 }
 
@@ -47,8 +55,9 @@ export class RowStore<E extends object> {
   }
 
   async get(on: Executor, target: Target, run: RunOptions, options?: GetOptions): Promise<E | undefined> {
-    const statement = this.statements.get({ tenant: target.tenant !== undefined }, options)
-    const { rows } = await on.run(statement, this.#identity(target), run)
+    const values = this.#identity(target)
+    const statement = this.statements.get(this.#predicate(target, values), options)
+    const { rows } = await on.run(statement, values, run)
     return rows[0] && this.#hydrate(rows[0])
   }
 
@@ -76,54 +85,45 @@ export class RowStore<E extends object> {
     const fields = this.#fieldsOf(patch)
     // Touching only, where there is neither etag nor update_time to write.
     if (fields.length === 0) return this.get(on, target, run)
-    return this.#write(
-      on,
-      this.statements.update(fields, this.#predicate(target)),
-      fields,
-      target,
-      patch,
-      run,
-    )
+    const values = [...this.#bound(fields, patch), ...this.#identity(target)]
+    const statement = this.statements.update(fields, this.#predicate(target, values))
+    return this.#write(on, statement, values, target, run)
   }
 
   /** Undefined when no deleted row matches. */
   undelete(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<E | undefined> {
     const fields = this.#fieldsOf(patch)
-    return this.#write(
-      on,
-      this.statements.undelete(fields, this.#predicate(target)),
-      fields,
-      target,
-      patch,
-      run,
-    )
+    const values = [...this.#bound(fields, patch), ...this.#identity(target)]
+    const statement = this.statements.undelete(fields, this.#predicate(target, values))
+    return this.#write(on, statement, values, target, run)
   }
 
   /** Whether a live row was there. */
   async delete(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<boolean> {
     const fields = this.#fieldsOf(patch)
-    const statement = this.statements.delete(fields, this.#predicate(target))
-    const { affected } = await on.run(
-      statement,
-      [...this.#bound(fields, patch), ...this.#identity(target)],
-      run,
-    )
-    return affected > 0
+    const values = [...this.#bound(fields, patch), ...this.#identity(target)]
+    const statement = this.statements.delete(fields, this.#predicate(target, values))
+    return (await on.run(statement, values, run)).affected > 0
   }
 
   /** Live rows by key; missing ones are not in it. */
   async batchGet(
     on: Executor,
     keys: readonly string[],
-    tenant: string | undefined,
+    { tenant, where }: Reach,
     run: RunOptions,
     lock?: LockClause,
   ): Promise<E[]> {
     if (keys.length === 0) return []
     const isArray = this.dialect.arrayType !== undefined
     const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.#encode(this.model.key, key))
-    const statement = this.statements.batchGet(isArray ? 1 : padded.length, tenant !== undefined, lock)
-    const { rows } = await on.run(statement, [...this.#tenantValues(tenant), ...padded], run)
+    const values = [...this.#tenantValues(tenant), ...padded]
+    const predicate = this.#predicate({ tenant, where }, values)
+    const { rows } = await on.run(
+      this.statements.batchGet(isArray ? 1 : padded.length, predicate, lock),
+      values,
+      run,
+    )
     return rows.map((row) => this.#hydrate(row))
   }
 
@@ -136,20 +136,21 @@ export class RowStore<E extends object> {
   async batchUpdate(
     on: Executor,
     items: readonly Pick<Patched, 'key' | 'patch'>[],
-    tenant: string | undefined,
+    reach: Reach,
     run: RunOptions,
   ): Promise<(E | undefined)[]> {
     const fields = this.#fieldsOf(items[0]?.patch ?? {})
     if (fields.length === 0) {
       const keys = items.map(({ key }) => key)
-      const found = await this.batchGet(on, keys, tenant, run, FOR_WRITE)
+      const found = await this.batchGet(on, keys, reach, run, FOR_WRITE)
       return keys.map((key) => found.find((one) => (one as Values)[this.model.key.property] === key))
     }
     const columns = fields.map((field) =>
       items.map(({ patch }) => this.#encode(field, patch[field.property])),
     )
-    const values = [...this.#tenantValues(tenant), items.map(({ key }) => key), ...columns]
-    const { rows } = await on.run(this.statements.batchUpdate(fields, tenant !== undefined), values, run)
+    const values = [...this.#tenantValues(reach.tenant), items.map(({ key }) => key), ...columns]
+    const statement = this.statements.batchUpdate(fields, this.#predicate(reach, values))
+    const { rows } = await on.run(statement, values, run)
     const updated = Array<E | undefined>(items.length).fill(undefined)
     for (const row of rows) updated[Number(row[0]) - 1] = this.#hydrateBehind(row)
     return updated
@@ -159,13 +160,14 @@ export class RowStore<E extends object> {
   async batchDelete(
     on: Executor,
     keys: readonly string[],
-    tenant: string | undefined,
+    reach: Reach,
     patch: Readonly<Values>,
     run: RunOptions,
   ): Promise<number> {
     const fields = this.#fieldsOf(patch)
-    const statement = this.statements.batchDelete(fields, tenant !== undefined)
-    const values = [...this.#tenantValues(tenant), [...keys].sort(byCodePoint), ...this.#bound(fields, patch)]
+    const sorted = [...keys].sort(byCodePoint)
+    const values = [...this.#tenantValues(reach.tenant), sorted, ...this.#bound(fields, patch)]
+    const statement = this.statements.batchDelete(fields, this.#predicate(reach, values))
     return (await on.run(statement, values, run)).affected
   }
 
@@ -174,12 +176,16 @@ export class RowStore<E extends object> {
     on: Executor,
     field: Field,
     value: string,
-    tenant: string | undefined,
+    { tenant, where }: Reach,
     run: RunOptions,
   ): Promise<CredentialRow<E>[]> {
     const values = [this.#encode(field, value)]
     if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
-    const { rows } = await on.run(this.statements.find(field, tenant !== undefined), values, run)
+    const { rows } = await on.run(
+      this.statements.find(field, this.#predicate({ tenant, where }, values)),
+      values,
+      run,
+    )
     return rows.map((row) => ({
       entity: this.#hydrate(orderedRow(this.model, row)),
       columns: this.#columnsOf(row),
@@ -232,16 +238,11 @@ export class RowStore<E extends object> {
   async #write(
     on: Executor,
     statement: Statement,
-    fields: readonly Field[],
+    values: unknown[],
     target: Target,
-    patch: Readonly<Values>,
     run: RunOptions,
   ): Promise<E | undefined> {
-    const { rows, affected } = await on.run(
-      statement,
-      [...this.#bound(fields, patch), ...this.#identity(target)],
-      run,
-    )
+    const { rows, affected } = await on.run(statement, values, run)
     if (this.statements.canReturn) return rows[0] && this.#hydrate(rows[0])
     return affected === 0 ? undefined : this.get(on, { key: target.key, tenant: target.tenant }, run)
   }
@@ -266,8 +267,10 @@ export class RowStore<E extends object> {
     return values
   }
 
-  #predicate({ tenant, ifMatch }: Target) {
-    return { tenant: tenant !== undefined, etag: ifMatch !== undefined }
+  /** @param values - those of the statement so far; the condition's own are appended. */
+  #predicate({ tenant, ifMatch, where }: Reach & Pick<Target, 'ifMatch'>, values: unknown[]): RowPredicate {
+    const predicate = { tenant: tenant !== undefined, etag: ifMatch !== undefined }
+    return where === undefined ? predicate : { ...predicate, where: toPredicate(where, this.dialect, values) }
   }
 
   #fieldsOf(patch: Readonly<Values>): Field[] {

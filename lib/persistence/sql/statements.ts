@@ -25,6 +25,8 @@ export interface GetOptions {
 export interface RowPredicate {
   readonly tenant: boolean
   readonly etag?: boolean
+  /** A further condition, whose placeholders are numbered already; its values are the last. */
+  readonly where?: string | undefined
 }
 
 /**
@@ -55,9 +57,9 @@ export class Statements {
     return this.dialect.can.returning
   }
 
-  /** Values: key, [tenant]. */
+  /** Values: key, [tenant], [where]. */
   get(predicate: RowPredicate, { showDeleted = false, lock }: GetOptions = {}): Statement {
-    return this.#shape(`get ${predicate.tenant} ${showDeleted} ${lock?.lock} ${lock?.wait}`, () => {
+    return this.#shape(`get ${predicate.tenant} ${predicate.where} ${showDeleted} ${lock?.lock} ${lock?.wait}`, () => {
       const text = new Text(this.dialect)
       const live = showDeleted ? '' : this.#live()
       return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}${this.#lock(lock)}`
@@ -82,19 +84,19 @@ export class Statements {
     })
   }
 
-  /** Values: one per field, key, [tenant], [etag]. Reaches live rows only. */
+  /** Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only. */
   update(fields: readonly Field[], predicate: RowPredicate): Statement {
     const columns = fields.map((field) => field.column)
-    return this.#shape(`update ${predicate.tenant} ${predicate.etag} ${columns.join('\0')}`, () => {
+    return this.#shape(`update ${predicate.tenant} ${predicate.etag} ${predicate.where} ${columns.join('\0')}`, () => {
       const text = new Text(this.dialect)
       const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
     })
   }
 
-  /** Values: the server-set columns, key, [tenant], [etag]. Reaches live rows only; without `delete_time` the row is gone. */
+  /** Values: the server-set columns, key, [tenant], [etag], [where]. Reaches live rows only; without `delete_time` the row is gone. */
   delete(serverSet: readonly Field[], predicate: RowPredicate): Statement {
-    return this.#shape(`delete ${predicate.tenant} ${predicate.etag}`, () => {
+    return this.#shape(`delete ${predicate.tenant} ${predicate.etag} ${predicate.where}`, () => {
       const text = new Text(this.dialect)
       if (this.model.deleteTime === undefined)
         return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, predicate)}`
@@ -105,9 +107,9 @@ export class Statements {
     })
   }
 
-  /** Values: the server-set columns, key, [tenant], [etag]. Reaches deleted rows only. */
+  /** Values: the server-set columns, key, [tenant], [etag], [where]. Reaches deleted rows only. */
   undelete(serverSet: readonly Field[], predicate: RowPredicate): Statement {
-    return this.#shape(`undelete ${predicate.tenant} ${predicate.etag}`, () => {
+    return this.#shape(`undelete ${predicate.tenant} ${predicate.etag} ${predicate.where}`, () => {
       const text = new Text(this.dialect)
       const sets = serverSet.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       if (this.#discriminated) sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ''`)
@@ -116,11 +118,11 @@ export class Statements {
   }
 
   /**
-   * Values: [tenant], the keys: one array on PostgreSQL, one by one elsewhere.
+   * Values: [tenant], the keys: one array on PostgreSQL, one by one elsewhere, [where].
    * @param count - of keys one by one; shapes are padded to powers of two by the caller.
    */
-  batchGet(count: number, tenant: boolean, lock?: LockClause): Statement {
-    return this.#shape(`batchGet ${count} ${tenant} ${lock?.lock} ${lock?.wait}`, () => {
+  batchGet(count: number, { tenant, where }: RowPredicate, lock?: LockClause): Statement {
+    return this.#shape(`batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait}`, () => {
       const { key, tenant: tenantField } = this.model
       const { arrayType } = this.dialect
       const text = new Text(this.dialect)
@@ -132,33 +134,33 @@ export class Statements {
           ? `= ANY(${text.count()}::${arrayType(key.kind)})`
           : `IN (${Array.from({ length: count }, () => text.bind(key)).join(', ')})`
       const order = lock === undefined ? '' : ` ORDER BY ${this.#name(key)}${this.#lock(lock)}`
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${this.#live()}${order}`
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${this.#live()}${also(where)}${order}`
     })
   }
 
   /**
    * Many rows with values of their own, in one statement (PostgreSQL). Values: [tenant], the keys in the order in which
-   * their rows are to be locked, then one array per field. Returns the position of each row's key, from 1, before its columns.
+   * their rows are to be locked, then one array per field, [where]. Returns the position of each row's key, from 1, before its columns.
    */
-  batchUpdate(fields: readonly Field[], tenant: boolean): Statement {
+  batchUpdate(fields: readonly Field[], { tenant, where }: RowPredicate): Statement {
     const columns = fields.map((field) => field.column)
-    return this.#shape(`batchUpdate ${tenant} ${columns.join('\0')}`, () => {
+    return this.#shape(`batchUpdate ${tenant} ${where} ${columns.join('\0')}`, () => {
       const sets = fields.map((field, i) => `${this.#name(field)} = l.v${i}`)
       return (
-        `${this.#locked(tenant, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
+        `${this.#locked({ tenant, where }, fields)}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ` +
         `WHERE ${this.#sameRow(tenant)} RETURNING l.o, ${this.#select(this.model.entityFields, 't.')}`
       )
     })
   }
 
-  /** Many rows with the same server-set columns, in one statement (PostgreSQL). Values: [tenant], the keys in lock order, the server-set columns. */
-  batchDelete(serverSet: readonly Field[], tenant: boolean): Statement {
-    return this.#shape(`batchDelete ${tenant}`, () => {
-      const locked = this.#locked(tenant, [])
-      const where = `WHERE ${this.#sameRow(tenant)}`
-      if (this.model.deleteTime === undefined) return `${locked}DELETE FROM ${this.#table} t USING l ${where}`
+  /** Many rows with the same server-set columns, in one statement (PostgreSQL). Values: [tenant], the keys in lock order, the server-set columns, [where]. */
+  batchDelete(serverSet: readonly Field[], { tenant, where }: RowPredicate): Statement {
+    return this.#shape(`batchDelete ${tenant} ${where}`, () => {
+      const locked = this.#locked({ tenant, where }, [])
+      const found = `WHERE ${this.#sameRow(tenant)}`
+      if (this.model.deleteTime === undefined) return `${locked}DELETE FROM ${this.#table} t USING l ${found}`
       const sets = serverSet.map((field, i) => `${this.#name(field)} = $${i + (tenant ? 3 : 2)}`)
-      return `${locked}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ${where}`
+      return `${locked}UPDATE ${this.#table} t SET ${sets.join(', ')} FROM l ${found}`
     })
   }
 
@@ -167,7 +169,7 @@ export class Statements {
    * tenant's own value nor how many keys there are is let into the planner's guess: for a tenant that the statistics do
    * not know yet it takes the wrong index, which costs ten times as much.
    */
-  #locked(tenant: boolean, fields: readonly Field[]): string {
+  #locked({ tenant, where }: RowPredicate, fields: readonly Field[]): string {
     const first = tenant ? 2 : 1
     const { arrayType } = this.dialect
     const arrays = [this.model.key, ...fields].map((field, i) => `$${i + first}::${arrayType?.(field.kind)}`)
@@ -176,7 +178,7 @@ export class Statements {
     const mine = tenant ? ` AND ${owner} = (SELECT $1::text)` : ''
     return (
       `WITH l AS MATERIALIZED (SELECT k.*, r.tenant FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${names.join(', ')}) ` +
-      `CROSS JOIN LATERAL (SELECT ${owner} AS tenant FROM ${this.#table} WHERE ${this.#name(this.model.key)} = k.key${mine}${this.#live()} FOR UPDATE) r) `
+      `CROSS JOIN LATERAL (SELECT ${owner} AS tenant FROM ${this.#table} WHERE ${this.#name(this.model.key)} = k.key${mine}${this.#live()}${also(where)} FOR UPDATE) r) `
     )
   }
 
@@ -185,12 +187,12 @@ export class Statements {
     return `t.${this.#name(this.model.key)} = l.key${owned}`
   }
 
-  /** The live rows with a value in one column, the first two by key. Values: value, [tenant]. Returns every stored field. */
-  find(field: Field, tenant: boolean): Statement {
-    return this.#shape(`find ${field.column} ${tenant}`, () => {
+  /** The live rows with a value in one column, the first two by key. Values: value, [tenant], [where]. Returns every stored field. */
+  find(field: Field, { tenant, where }: RowPredicate): Statement {
+    return this.#shape(`find ${field.column} ${tenant} ${where}`, () => {
       const text = new Text(this.dialect)
       const condition = `${this.#name(field)} = ${text.bind(field)}${tenant ? ` AND ${this.#name(this.model.tenant as Field)} = ${text.bind(this.model.tenant as Field)}` : ''}`
-      return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${condition}${this.#live()} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
+      return `SELECT ${this.#select(this.model.fields)} FROM ${this.#table} WHERE ${condition}${this.#live()}${also(where)} ORDER BY ${this.#name(this.model.key)} LIMIT 2`
     })
   }
 
@@ -232,12 +234,12 @@ export class Statements {
     return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`
   }
 
-  #identity(text: Text, { tenant, etag }: RowPredicate): string {
+  #identity(text: Text, { tenant, etag, where }: RowPredicate): string {
     const { key, tenant: tenantField, etag: etagField } = this.model
     const parts = [`${this.#name(key)} = ${text.bind(key)}`]
     if (tenant) parts.push(`${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
     if (etag === true) parts.push(`${this.#name(etagField as Field)} = ${text.bind(etagField as Field)}`)
-    return parts.join(' AND ')
+    return parts.join(' AND ') + also(where)
   }
 
   #lock(lock: LockClause | undefined): string {
@@ -265,6 +267,8 @@ export class Statements {
     return statement
   }
 }
+
+const also = (where: string | undefined): string => (where === undefined ? '' : ` AND ${where}`)
 
 /** Numbers the placeholders of one statement. */
 class Text {

@@ -21,7 +21,8 @@ import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
 import { byCodePoint } from '../query/code-point-order.js'
-import { canMatch, ambiguousKey, byKey, isStorable, scopeOf, type Scope } from '../contract/scope.js'
+import { isStorable } from '../query/reachable.js'
+import { canMatch, ambiguousKey, byKey, scopeOf, type Scope } from '../contract/scope.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
 import type {
@@ -32,6 +33,7 @@ import type {
   Page,
   ReadOptions,
   Repository,
+  RowOptions,
   TransactionOptions,
   UpdateOptions,
   WriteOptions,
@@ -58,6 +60,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   readonly model: ResourceModel<E>
+  readonly appliesWhere = true
   readonly isForDevelopment: boolean
   readonly table: DataSourceCheck['table']
   readonly #options: RepositoryOptions
@@ -158,13 +161,13 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     checkBatch(keys, 'ids', { unique: false })
     return this.#operations.read('batchGet', options, async (on, scope, run, lock) => {
       if (!keys.every(isStorable)) return notFound()
-      const rows = await this.#rows.batchGet(on, [...new Set(keys)], scope.tenant, run, lock)
+      const rows = await this.#rows.batchGet(on, [...new Set(keys)], scope, run, lock)
       const found = byKey(this.model, rows)
       return keys.map((key) => (found.get(key) ?? notFound()) as E)
     })
   }
 
-  async batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: OperationOptions): Promise<E[]> {
+  async batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: RowOptions): Promise<E[]> {
     checkBatch(
       items.map(({ key }) => key),
       'requests',
@@ -181,7 +184,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     )
   }
 
-  async batchDelete(keys: readonly string[], options?: OperationOptions): Promise<void> {
+  async batchDelete(keys: readonly string[], options?: RowOptions): Promise<void> {
     checkBatch(keys, 'ids', { unique: true })
     return this.#operations.write(
       'batchDelete',
@@ -191,7 +194,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
         return async (on, run) => {
           if (!keys.every(isStorable)) return notFound()
           if (keys.length > 0 && this.#rows.canBatch(scope.tenant)) {
-            const deleted = await this.#rows.batchDelete(on, keys, scope.tenant, patch, run)
+            const deleted = await this.#rows.batchDelete(on, keys, scope, patch, run)
             if (deleted < keys.length) throw new ErrNotFound()
             return
           }
@@ -233,10 +236,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   /** What `lookupBy<Field>Hash` calls. */
-  protected lookup({ hash }: SecretField, value: string, options?: OperationOptions): Promise<E> {
+  protected lookup({ hash }: SecretField, value: string, options?: RowOptions): Promise<E> {
     return this.#operations.read('lookup', options, async (on, scope, run) => {
       if (!isStorable(value)) return notFound()
-      const [first] = await this.#rows.find(on, hash, value, scope.tenant, run)
+      const [first] = await this.#rows.find(on, hash, value, scope, run)
       return first?.entity ?? notFound()
     })
   }
@@ -245,12 +248,12 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   protected async reveal(
     { cipher }: SecretField,
     key: string,
-    options?: OperationOptions,
+    options?: RowOptions,
   ): Promise<string | undefined> {
     const scope = scopeOf(this.model, options)
     const [row] = await this.#operations.read('reveal', options, async (on, _, run) => {
-      const { tenant } = await this.#target(on, key, scope, run)
-      return this.#rows.find(on, this.model.key, key, tenant, run)
+      const target = await this.#target(on, key, scope, run)
+      return this.#rows.find(on, this.model.key, key, target, run)
     })
     if (row === undefined) throw new ErrNotFound()
     return reveal(row.columns[cipher.property], this.#options, scope.context.signal)
@@ -266,13 +269,13 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const run = runOptions({ context })
     return this.#operations.perform('verify', options, run, async (on) => {
       const find = async (publicId: string) =>
-        (await this.#rows.find(on, credential.publicId, publicId, undefined, run))[0]
+        (await this.#rows.find(on, credential.publicId, publicId, { tenant: undefined }, run))[0]
       return checkCredential(this.model, credential, token, this.#options, find, context.signal)
     })
   }
 
   /** What `remint<Field>` calls. */
-  protected remint(credential: CredentialField, key: string, options?: OperationOptions): Promise<string> {
+  protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#mint(options, (minted) =>
       this.#operations.write('remint', options, async (scope) => {
         const { signal } = scope.context
@@ -316,7 +319,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   async #updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
     if (isUnconditional(patches) && this.#rows.canBatch(scope.tenant))
-      return updateInGroups(this.#rows, on, patches, scope.tenant, run)
+      return updateInGroups(this.#rows, on, patches, scope, run)
     const updated: E[] = []
     for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
       updated[index] = await this.#updateOne(on, key, patch, scope, run, ifMatch)
@@ -326,9 +329,10 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   /** Which row a key means. Only a system call over all tenants has to look. */
   async #target(on: Executor, key: string, scope: Scope, run: RunOptions, ifMatch?: string): Promise<Target> {
     if (!isStorable(key)) throw new ErrNotFound()
-    if (!this.model.tenantInKey || scope.tenant !== undefined) return { key, tenant: scope.tenant, ifMatch }
+    const { tenant: known, where } = scope
+    if (!this.model.tenantInKey || known !== undefined) return { key, tenant: known, ifMatch, where }
     const [tenant, other] = await this.#rows.tenantsOf(on, key, run)
     if (other !== undefined) throw ambiguousKey(this.model)
-    return { key, tenant: tenant ?? '', ifMatch }
+    return { key, tenant: tenant ?? '', ifMatch, where }
   }
 }

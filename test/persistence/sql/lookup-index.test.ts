@@ -44,7 +44,7 @@ describeOn(
     ] as const
     for (const [operation, field, tenant, index] of lookups)
       it(`${operation} is one read through ${index}`, async () => {
-        const { text } = new Statements(model, database.dialect).find(field as never, tenant)
+        const { text } = new Statements(model, database.dialect).find(field as never, { tenant })
         const column = field?.column ?? ''
         // MariaDB looks into a unique index while it plans, so the value has to be one that is there.
         const [row]: Record<string, string>[] = await dataSource.query(

@@ -1,0 +1,35 @@
+import { and, compare, type CompareNode, type FilterNode, not, or, type PlanColumn } from './plan.js'
+
+/** Whether a database can hold the text at all; what it cannot hold is in no row, so nobody has to ask. */
+export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+/** No row holds text that no column can: it need not be asked for, and PostgreSQL would refuse to. */
+export function reachable(node: FilterNode): FilterNode {
+  switch (node.kind) {
+    case 'and':
+      return and(...node.nodes.map(reachable))
+    case 'or':
+      return or(...node.nodes.map(reachable))
+    case 'not':
+      return not(reachable(node.node))
+    case 'contains':
+      return isStorable(node.value) ? node : unreachable(node)
+    case 'compare':
+      return typeof node.value !== 'string' || isStorable(node.value) ? node : comparison(node)
+    default:
+      return node
+  }
+}
+
+function comparison(node: CompareNode): FilterNode {
+  return node.op === '!=' ? not(unreachable(node)) : unreachable(node)
+}
+
+/** False where there is a value and unknown where it is NULL, as any comparison: so it stays behind a `not`. */
+function unreachable({ column, key }: Pick<CompareNode, 'column' | 'key'>): FilterNode {
+  const text = (op: CompareNode['op']): FilterNode => ({ ...compare(asText(column), op, ''), key }) as FilterNode
+  return and(text('<'), text('>='))
+}
+
+const asText = (column: PlanColumn): PlanColumn =>
+  column.kind === 'tags' ? column : { ...column, kind: 'string' }
