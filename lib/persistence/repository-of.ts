@@ -9,7 +9,13 @@ import {
 } from '../resource/resource-model.js'
 import type { Verification } from './contract/credential-check.js'
 import { MemoryRepository, type MemoryOptions } from './memory/memory-repository.js'
-import type { BatchUpdateItem, OperationOptions, RowOptions, UpdateOptions, WriteOptions } from './contract/repository.js'
+import type {
+  BatchUpdateItem,
+  OperationOptions,
+  RowOptions,
+  UpdateOptions,
+  WriteOptions,
+} from './contract/repository.js'
 import { TypeormRepository, type RepositoryOptions } from './sql/typeorm-repository.js'
 
 type SecretNames<E> = {

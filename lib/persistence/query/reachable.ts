@@ -27,7 +27,8 @@ function comparison(node: CompareNode): FilterNode {
 
 /** False where there is a value and unknown where it is NULL, as any comparison: so it stays behind a `not`. */
 function unreachable({ column, key }: Pick<CompareNode, 'column' | 'key'>): FilterNode {
-  const text = (op: CompareNode['op']): FilterNode => ({ ...compare(asText(column), op, ''), key }) as FilterNode
+  const text = (op: CompareNode['op']): FilterNode =>
+    ({ ...compare(asText(column), op, ''), key }) as FilterNode
   return and(text('<'), text('>='))
 }
 

@@ -59,11 +59,14 @@ export class Statements {
 
   /** Values: key, [tenant], [where]. */
   get(predicate: RowPredicate, { showDeleted = false, lock }: GetOptions = {}): Statement {
-    return this.#shape(`get ${predicate.tenant} ${predicate.where} ${showDeleted} ${lock?.lock} ${lock?.wait}`, () => {
-      const text = new Text(this.dialect)
-      const live = showDeleted ? '' : this.#live()
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}${this.#lock(lock)}`
-    })
+    return this.#shape(
+      `get ${predicate.tenant} ${predicate.where} ${showDeleted} ${lock?.lock} ${lock?.wait}`,
+      () => {
+        const text = new Text(this.dialect)
+        const live = showDeleted ? '' : this.#live()
+        return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${this.#identity(text, predicate)}${live}${this.#lock(lock)}`
+      },
+    )
   }
 
   /** Returns the tenants that have the key, deleted rows included, at most two. Values: key. */
@@ -87,11 +90,14 @@ export class Statements {
   /** Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only. */
   update(fields: readonly Field[], predicate: RowPredicate): Statement {
     const columns = fields.map((field) => field.column)
-    return this.#shape(`update ${predicate.tenant} ${predicate.etag} ${predicate.where} ${columns.join('\0')}`, () => {
-      const text = new Text(this.dialect)
-      const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
-      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
-    })
+    return this.#shape(
+      `update ${predicate.tenant} ${predicate.etag} ${predicate.where} ${columns.join('\0')}`,
+      () => {
+        const text = new Text(this.dialect)
+        const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+        return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
+      },
+    )
   }
 
   /** Values: the server-set columns, key, [tenant], [etag], [where]. Reaches live rows only; without `delete_time` the row is gone. */

@@ -102,7 +102,9 @@ export const rowConditions = (holder: Holder): void => {
         await make('mine')
         await asTenant('globex', async () => {
           await rejection(specimens.get('mine', mine), ErrNotFound)
-          expect((await specimens.list({}, { where: or(titled('mine'), not(titled('mine'))) })).items).to.deep.equal([])
+          expect(
+            (await specimens.list({}, { where: or(titled('mine'), not(titled('mine'))) })).items,
+          ).to.deep.equal([])
         })
       }))
 
@@ -197,28 +199,24 @@ const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
   condition: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     leaf,
-    tie('condition').map(
-      ({ node, truth }): Condition => ({
-        node: not(node),
-        truth: (one) => {
-          const inner = truth(one)
-          return inner === undefined ? undefined : !inner
-        },
-      }),
-    ),
+    tie('condition').map(({ node, truth }): Condition => ({
+      node: not(node),
+      truth: (one) => {
+        const inner = truth(one)
+        return inner === undefined ? undefined : !inner
+      },
+    })),
     fc
       .tuple(fc.constantFrom<('and' | 'or')[]>('and', 'or'), fc.array(tie('condition'), { maxLength: 3 }))
-      .map(
-        ([kind, parts]): Condition => ({
-          node: { kind, nodes: parts.map(({ node }) => node) },
-          truth: (one) => {
-            const all = parts.map(({ truth }) => truth(one))
-            const decides = kind === 'or'
-            if (all.includes(decides)) return decides
-            return all.includes(undefined) ? undefined : !decides
-          },
-        }),
-      ),
+      .map(([kind, parts]): Condition => ({
+        node: { kind, nodes: parts.map(({ node }) => node) },
+        truth: (one) => {
+          const all = parts.map(({ truth }) => truth(one))
+          const decides = kind === 'or'
+          if (all.includes(decides)) return decides
+          return all.includes(undefined) ? undefined : !decides
+        },
+      })),
   ),
 }))
 
@@ -229,7 +227,7 @@ async function checkRows({ subject: { specimens } }: Holder, rows: readonly Row[
   const where = asked.node
   const included = ids.filter((_, index) => asked.truth(rows[index] as Row) === true)
   const pages: string[][] = []
-  for (let pageToken: string | undefined; pageToken !== ''; ) {
+  for (let pageToken: string | undefined; pageToken !== '';) {
     const list = { pageSize: 3, orderBy: 'id', ...(pageToken !== undefined && { pageToken }) }
     const page = await specimens.list(list, { where })
     pages.push(page.items.map(({ id }) => id))

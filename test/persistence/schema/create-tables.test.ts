@@ -86,7 +86,10 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
     ...(isPostgres && { batchUpdate: statements.batchUpdate(patched, predicate) }),
     ...(isPostgres && { batchDelete: statements.batchDelete(serverSet, predicate) }),
     ...Object.fromEntries(
-      credentials.map(({ publicId }) => [`find by ${publicId.column}`, statements.find(publicId, { tenant: false })]),
+      credentials.map(({ publicId }) => [
+        `find by ${publicId.column}`,
+        statements.find(publicId, { tenant: false }),
+      ]),
     ),
     ...Object.fromEntries(
       secrets.map(({ hash }) => [`find by ${hash.column}`, statements.find(hash, predicate)]),
