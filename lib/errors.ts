@@ -3,6 +3,10 @@
  * Programming mistakes (a key of 31 bytes, an empty address) are `TypeError` or `RangeError` at start-up instead.
  */
 
+import { boundedField, boundedText, boundedViolations, type FieldViolation } from './field-violations.js'
+
+export type { FieldViolation } from './field-violations.js'
+
 /** Canonical status codes (google.rpc.Code). */
 export const CODES = {
   OK: 0,
@@ -63,12 +67,6 @@ export type ErrorDetail =
     }
   | { readonly kind: 'retryInfo'; readonly delayMs: number }
 
-export interface FieldViolation {
-  /** Path in proto spelling, such as `widget.display_name`. */
-  readonly field: string
-  readonly description: string
-}
-
 /** The domain of every ErrorInfo this framework sends. */
 export const ERROR_DOMAIN = 'ashlar'
 
@@ -82,19 +80,10 @@ export class AshlarError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = new.target.name
     this.code = code
-    this.wireMessage = cut(options.wireMessage ?? message)
+    this.wireMessage = boundedText(options.wireMessage ?? message)
     this.details = options.details ?? []
   }
 }
-
-/** gRPC sends errors in trailers: longer than HTTP/2 takes them, they never arrive, and the connection is lost with them. */
-const LONGEST_TEXT = 1000
-
-/** Well-formed, too: grpc-js escapes the text by `encodeURI`, and half a surrogate pair in it would end the process. */
-const cut = (text: string): string =>
-  text.length <= LONGEST_TEXT
-    ? text.toWellFormed()
-    : `${text.slice(0, LONGEST_TEXT).toWellFormed()}… (${text.length} characters)`
 
 interface ErrorShape {
   readonly cause?: unknown
@@ -158,13 +147,42 @@ const sentinel = (wireMessage: string, reason: string, cause: unknown) =>
 export class InvalidArgument extends AshlarError {
   readonly field: string
 
-  constructor(field: string, description: string, cause?: unknown) {
+  /** @param violations - all that is wrong, where it is more than this one field. */
+  constructor(field: string, description: string, cause?: unknown, violations?: readonly FieldViolation[]) {
+    const own = field === '' ? [] : [{ field, description: boundedText(description) }]
+    const all = violations ?? own
     super('INVALID_ARGUMENT', field === '' ? description : `${field}: ${description}`, {
       cause,
-      details:
-        field === '' ? [] : [{ kind: 'badRequest', violations: [{ field, description: cut(description) }] }],
+      details: all.length === 0 ? [] : [{ kind: 'badRequest', violations: all }],
     })
     this.field = field
+  }
+
+  /**
+   * Everything that is wrong with a request, in one error: the same that validation makes, for an implementation, a hook or
+   * an override. A caller gets at most 100 violations, and at most 4 KiB of them.
+   * @throws TypeError without violations.
+   * @example
+   * ```ts
+   * import { InvalidArgument } from 'ashlar'
+   * import type { FieldViolation } from 'ashlar/server'
+   *
+   * export function checkOrder(order: { quantity: number; note: string }): void {
+   *   const violations: FieldViolation[] = []
+   *   if (order.quantity <= 0)
+   *     violations.push({ field: 'order.quantity', reason: 'NOT_POSITIVE', description: 'has to be positive' })
+   *   if (order.note.includes('<'))
+   *     violations.push({ field: 'order.note', reason: 'MARKUP', description: 'must not contain markup' })
+   *   if (violations.length > 0) throw InvalidArgument.of(violations)
+   * }
+   * ```
+   */
+  static of(violations: readonly FieldViolation[]): InvalidArgument {
+    const [first] = violations
+    if (first === undefined) throw new TypeError('InvalidArgument.of needs at least one violation')
+    const more = violations.length === 1 ? '' : ` (and ${violations.length - 1} more)`
+    const text = boundedText(`${first.description}${more}`)
+    return new InvalidArgument(boundedField(first.field), text, undefined, boundedViolations(violations))
   }
 }
 

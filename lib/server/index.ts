@@ -88,6 +88,7 @@ export {
   DeadlineExceeded,
   DeclarationError,
   type ErrorDetail,
+  type FieldViolation,
   Internal,
   InvalidArgument,
   PermissionDenied,

@@ -1,0 +1,56 @@
+/** What is wrong with one field of a request. */
+export interface FieldViolation {
+  /** Path in proto spelling, such as `widget.display_name`, `lines[2].quantity` or `labels["k"]`. */
+  readonly field: string
+  readonly description: string
+  /** What kind of mistake it is, for programs: `UPPER_SNAKE_CASE`, at most 63 characters (AIP-193). */
+  readonly reason?: string
+}
+
+/** gRPC sends errors in trailers: longer than HTTP/2 takes them, they never arrive, and the connection is lost with them. */
+const LONGEST_TEXT = 1000
+
+/** Well-formed, too: grpc-js escapes the text by `encodeURI`, and half a surrogate pair in it would end the process. */
+export const boundedText = (text: string): string =>
+  text.length <= LONGEST_TEXT
+    ? text.toWellFormed()
+    : `${text.slice(0, LONGEST_TEXT).toWellFormed()}… (${text.length} characters)`
+
+/** Violations in one error. */
+export const MAX_VIOLATIONS = 100
+/** Bytes of their texts: details travel in a trailer, and clients take 8 KiB of trailers. */
+const MAX_VIOLATION_BYTES = 4096
+const MAX_FIELD_LENGTH = 256
+const MAX_REASON_LENGTH = 63
+
+/** A field's path as it is sent. */
+export const boundedField = (field: string): string =>
+  field.length <= MAX_FIELD_LENGTH
+    ? field.toWellFormed()
+    : `${field.slice(0, MAX_FIELD_LENGTH).toWellFormed()}…`
+
+/** As AIP-193 wants it, from any name: `string.min_len` is `STRING_MIN_LEN`. */
+const asReason = (name: string): string =>
+  name
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .slice(0, MAX_REASON_LENGTH)
+    .replace(/^_|_$/g, '')
+
+/** As many as a caller is sent; the first of them always. */
+export function boundedViolations(violations: readonly FieldViolation[]): FieldViolation[] {
+  const kept: FieldViolation[] = []
+  let bytes = 0
+  for (const { field, description, reason } of violations.slice(0, MAX_VIOLATIONS)) {
+    const violation = {
+      field: boundedField(field),
+      description: boundedText(description),
+      ...(reason === undefined ? {} : { reason: asReason(reason) }),
+    }
+    bytes += Buffer.byteLength(violation.field + violation.description + (violation.reason ?? ''))
+    if (bytes > MAX_VIOLATION_BYTES && kept.length > 0) break
+    kept.push(violation)
+  }
+  return kept
+}
+
