@@ -33,7 +33,7 @@ const outputs = [
   { files: [...google, ...own], out: 'lib/gen', libGen: undefined },
   { files: ['examples/widgets/widgets.proto'], out: 'examples/widgets/gen', libGen: '../../../lib/gen' },
   {
-    files: ['test/support/proto/specimens.proto', 'test/support/proto/jsontypes.proto'],
+    files: ['specimens', 'jsontypes', 'parcels'].map((name) => `test/support/proto/${name}.proto`),
     out: 'test/support/gen',
     libGen: '../../../lib/gen',
   },

@@ -4,11 +4,11 @@ import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { lineage, type EntityFacts } from '../../decorators/metadata.js'
 import { snakeCase } from '../../decorators/snake-case.js'
 import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
-import { FieldBehavior, field_behavior } from '../gen/google/api/field_behavior_pb.js'
 import type { EntityClass } from './resource-model.js'
 import type { EnumNames, Field, FieldKind, Role } from './fields/field.js'
 import { describeType, maxLengthOf, typeProblems, unstorableType } from './fields/column-type.js'
 import { expectedType, kindOfColumn, kindOfMessageField } from './fields/field-kind.js'
+import { behaves } from './behavior/field-behavior.js'
 import { missingFields } from './missing-fields.js'
 import { typeormProblems } from './typeorm/problems.js'
 
@@ -97,11 +97,8 @@ function roleOf(
   if (property === 'expireTime') return 'expireTime'
   if (declared === 'tags') return 'plain'
   if (declared !== undefined) return declared
-  return inMessage !== undefined && behaves(inMessage, FieldBehavior.OUTPUT_ONLY) ? 'outputOnly' : 'plain'
+  return inMessage !== undefined && behaves(inMessage, 'OUTPUT_ONLY') ? 'outputOnly' : 'plain'
 }
-
-const behaves = (field: DescField, behavior: FieldBehavior): boolean =>
-  getOption(field, field_behavior).includes(behavior)
 
 function toField(
   property: string,
@@ -122,7 +119,7 @@ function toField(
     inMessage !== undefined && hasOption(inMessage, fieldOption)
       ? getOption(inMessage, fieldOption)
       : undefined
-  const inputOnly = inMessage !== undefined && behaves(inMessage, FieldBehavior.INPUT_ONLY)
+  const inputOnly = inMessage !== undefined && behaves(inMessage, 'INPUT_ONLY')
   const hidden = inputOnly || option?.secret === true || role === 'secret' || role === 'credential'
   const optedIn = facet?.filterable === true || option?.filterable === true
   const comparable = exposed && !hidden && kind !== 'json'

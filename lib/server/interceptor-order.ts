@@ -17,6 +17,7 @@ import { timeout } from './interceptors/timeout.js'
 import { userInterceptors } from './interceptors/user-interceptors.js'
 import { validateOnly } from './interceptors/validate-only.js'
 import { contextReports } from './observability/context-reports.js'
+import { validation } from './validation/validation.js'
 import type { ChainParts } from './chain-parts.js'
 
 /**
@@ -38,6 +39,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
       authorization(parts.rules, parts.principalFunc, parts.authorizer, contextReports(logger)),
     )
     .add('fieldMask', fieldMask())
+    .add('validation', validation())
     .add('etag', etag())
     .add('readMask', readMask())
     .add('validateOnly', validateOnly())

@@ -2,7 +2,7 @@ import { getOption, hasOption, type DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../../decorators/metadata.js'
 import type { SearchSource } from '../../../decorators/searchable.js'
 import { field as fieldOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
-import { FieldBehavior, field_behavior } from '../../gen/google/api/field_behavior_pb.js'
+import { behaves } from '../behavior/field-behavior.js'
 import { parseCel, type CelNode } from './cel.js'
 import type { Field } from '../fields/field.js'
 import { misspelt } from '../../text/misspelt.js'
@@ -85,7 +85,7 @@ function fieldPart(
     getOption(inMessage, fieldOption).secret
   )
     return `${name} is marked secret, so nobody may find out what is in it`
-  if (inMessage !== undefined && getOption(inMessage, field_behavior).includes(FieldBehavior.INPUT_ONLY))
+  if (inMessage !== undefined && behaves(inMessage, 'INPUT_ONLY'))
     return `${name} is input-only, so nobody may find out what is in it`
   return { kind: 'field', field }
 }

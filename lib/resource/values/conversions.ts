@@ -1,7 +1,8 @@
-import { getOption, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
-import { FieldBehavior, field_behavior } from '../../gen/google/api/field_behavior_pb.js'
+import { type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
+import { behaves } from '../behavior/field-behavior.js'
 import type { Field, FieldKind } from '../fields/field.js'
 import { kindOfMessageField } from '../fields/field-kind.js'
+import { withholding } from '../behavior/input-only.js'
 import { fromMessageField, toMessageField } from './wire-values.js'
 
 type Values = Record<string, unknown>
@@ -59,7 +60,7 @@ export function conversionsOf(
   for (const field of fields) {
     const inMessage = byLocalName.get(field.property)
     if (inMessage === undefined) continue
-    out.push(isInputOnly(inMessage) ? withheld(inMessage) : outward(field, inMessage))
+    out.push(behaves(inMessage, 'INPUT_ONLY') ? withheld(inMessage) : outward(field, inMessage))
     if (field.role === 'plain' || field.role === 'key' || field.role === 'etag')
       back.push(inward(field.property, inMessage))
   }
@@ -89,9 +90,6 @@ export function conversionsOf(
   }
 }
 
-const isInputOnly = (field: DescField): boolean =>
-  getOption(field, field_behavior).includes(FieldBehavior.INPUT_ONLY)
-
 /** The conversion of what a client sends and never gets back (AIP-203): it is not read at all. */
 const WITHHELD = (): undefined => undefined
 
@@ -107,9 +105,22 @@ function withheld(inMessage: DescField): Step {
 
 const outward = (field: Field, inMessage: DescField): Step => ({
   property: field.property,
-  convert: toMessageField(inMessage),
+  convert: withoutInputOnly(inMessage, toMessageField(inMessage)),
   empty: emptyOf(inMessage, ZERO[field.kind]),
 })
+
+/** Embedded messages may have input-only fields of their own. */
+function withoutInputOnly(inMessage: DescField, convert: Step['convert']): Step['convert'] {
+  const withhold = inMessage.message && withholding(inMessage.message)
+  if (withhold === undefined || convert === undefined) return convert
+  if (inMessage.fieldKind === 'list') return (value) => (convert(value) as Message[]).map(withhold)
+  if (inMessage.fieldKind === 'map')
+    return (value) =>
+      Object.fromEntries(
+        Object.entries(convert(value) as Record<string, Message>).map(([key, one]) => [key, withhold(one)]),
+      )
+  return (value) => withhold(convert(value) as Message)
+}
 
 const inward = (property: string, inMessage: DescField): Step => ({
   property,

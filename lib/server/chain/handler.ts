@@ -9,6 +9,7 @@ import {
   type MessageShape,
 } from '@bufbuild/protobuf'
 import type { ServerCall } from '../../call.js'
+import { withholding } from '../../resource/behavior/input-only.js'
 import type { Call } from './call.js'
 import { enter } from './enter.js'
 import type { Answer, Next } from './interceptor.js'
@@ -130,7 +131,8 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
 /** @throws TypeError for what is no message of the method's output. */
 export const asMessage = (value: unknown, { output, parent, name }: DescMethod): Message => {
   const message = messageOf(value, output)
-  if (message !== undefined) return message
+  const withhold = withholding(output)
+  if (message !== undefined) return withhold === undefined ? message : withhold(message)
   throw new TypeError(`${parent.typeName}.${name} returned no ${output.typeName}`)
 }
 

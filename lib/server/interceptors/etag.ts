@@ -11,7 +11,7 @@ import { withReply } from '../chain/reply.js'
  * Collects the precondition of a call, which a handler that cannot compare it never gets, and sends the etag of the reply as
  * the trailer `etag`.
  */
-export const etag = (): Interceptor<unknown, Passed<'fieldMask'>> => (next, registered) => {
+export const etag = (): Interceptor<unknown, Passed<'validation'>> => (next, registered) => {
   const { responseEtag } = registered.method
   return (call) => {
     call.ifMatch = ifMatchOf(call, registered)

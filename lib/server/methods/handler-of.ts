@@ -1,6 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { type AnyFunction, type Handler, userHandler } from '../chain/handler.js'
+import { unkeptImmutable } from './immutable-fields.js'
 import { withContextInOverrides } from './overrides.js'
 import { repositoryHandler } from './repository-handler.js'
 import { standardMethod } from './standard-method.js'
@@ -36,6 +37,11 @@ export const handlerOf = (
       problem: isOwn
         ? `${name}: ${desc.localName} is wrapped, and no repository implements it, because ${standard.differs}: give a plain function`
         : `${name} needs an implementation, ${desc.localName}(), because ${standard.differs}`,
+    }
+  const lost = standard.kind === 'update' || standard.kind === 'batchUpdate' ? unkeptImmutable(message) : []
+  if (lost.length > 0)
+    return {
+      problem: `${name} would overwrite ${lost.join(', ')}, which is IMMUTABLE, because a repository replaces the field around it as a whole: mark that IMMUTABLE, or give ${desc.localName}() as a plain function`,
     }
   if (wrap === undefined) return repositoryHandler(desc, standard, withContextInOverrides(repository))
   const problem = wrapProblem(own as AnyFunction, wrap)

@@ -12,6 +12,7 @@ import { maskReader, methodOf, valueOf } from '../chain/method.js'
 import { checkScope, type ScopeField, under } from './path-scope.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { dryRun } from './dry-run.js'
+import { sparingImmutable } from './immutable-fields.js'
 import { keyIn, keyOf, listOptions, putKey, putScope, resourceIn, maskToWrite } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 
@@ -97,13 +98,15 @@ const ANSWERS: Answers = {
   update: ({ resource, scope }, desc, repository) => {
     const { model } = repository
     const mask = methodOf(desc).updateMask
+    const spared = sparingImmutable(model)
     return async (request, facts) => {
       const message = resourceIn(request, resource)
       const key = keyOf(message, model, resource)
       await checkStored(repository, scope, request, [key], facts)
-      const { paths, touchOnly } = maskToWrite(mask?.(request) ?? [], facts.ignoredMask)
+      const entity = model.fromMessage(message)
+      const { paths, touchOnly } = spared(maskToWrite(mask?.(request) ?? [], facts.ignoredMask), entity)
       const options = { ...(await conditional(repository, key, facts)), ...(touchOnly && { touchOnly }) }
-      return model.toMessage(await repository.update(key, model.fromMessage(message), paths, options))
+      return model.toMessage(await repository.update(key, entity, paths, options))
     }
   },
 
@@ -143,6 +146,7 @@ const ANSWERS: Answers = {
   batchUpdate: ({ requests, resource, items, scope }, desc, repository) => {
     const { model } = repository
     const mask = maskReader(requests.message, 'update_mask')
+    const spared = sparingImmutable(model)
     const requestId = stringReader(requests.message, 'request_id')
     const etag = stringReader(resource.message as DescMessage, 'etag')
     return async (request, facts) => {
@@ -156,10 +160,13 @@ const ANSWERS: Answers = {
             )
           const message = resourceIn(item, resource)
           const ifMatch = etagOfResource(etag?.(message) ?? '', `${at}.${resource.name}.etag`)
+          const entity = model.fromMessage(message)
+          const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
           return {
             key: keyOf(message, model, resource),
-            entity: model.fromMessage(message),
-            fieldMask: mask?.(item) ?? [],
+            entity,
+            fieldMask: paths,
+            ...(touchOnly && { touchOnly }),
             ...(ifMatch === undefined ? {} : { ifMatch }),
           }
         },

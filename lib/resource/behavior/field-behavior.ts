@@ -1,0 +1,19 @@
+import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf'
+import { FieldBehavior, field_behavior } from '../../gen/google/api/field_behavior_pb.js'
+
+/** Whether the field is declared with that `google.api.field_behavior` (AIP-203). */
+export const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolean =>
+  getOption(field, field_behavior).includes(FieldBehavior[behavior])
+
+/** Whether the message, or one that it can hold, has a field of which `is` holds. A google.protobuf.Any is not looked into. */
+export const holdsField = (
+  desc: DescMessage,
+  is: (field: DescField) => boolean,
+  seen = new Set<DescMessage>(),
+): boolean => {
+  if (seen.has(desc)) return false
+  seen.add(desc)
+  return desc.fields.some(
+    (field) => is(field) || (field.message !== undefined && holdsField(field.message, is, seen)),
+  )
+}

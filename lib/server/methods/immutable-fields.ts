@@ -1,0 +1,41 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { behaves, holdsField } from '../../resource/behavior/field-behavior.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+
+/** What an update writes. */
+interface Written {
+  readonly paths: readonly string[]
+  /** Writes no field, although `paths` is empty. */
+  readonly touchOnly: boolean
+}
+
+const isImmutable = (field: DescField): boolean => behaves(field, 'IMMUTABLE')
+
+/** The mask of a full update without the IMMUTABLE fields (AIP-203), whose stored values stay. Any other mask is as it was. */
+export const sparingImmutable = (model: ResourceModel): ((written: Written, entity: object) => Written) => {
+  const immutable = new Set(model.message?.fields.filter(isImmutable).map(({ name }) => name))
+  const fields = model.entityFields.filter(({ writable, proto }) => writable && !immutable.has(proto))
+  const secrets = model.secrets.filter(({ proto }) => !immutable.has(proto))
+  if (![...model.writable].some((name) => immutable.has(name))) return (written) => written
+  return (written, entity) => {
+    const { paths, touchOnly } = written
+    const isFull = paths.length === 0 || (paths.length === 1 && paths[0] === '*')
+    if (touchOnly || !isFull) return written
+    const values = entity as Readonly<Record<string, unknown>>
+    const given = secrets.filter(({ property }) => (values[property] ?? '') !== '')
+    const names = [...fields, ...given].map(({ proto }) => proto)
+    return { paths: names, touchOnly: names.length === 0 }
+  }
+}
+
+/**
+ * The IMMUTABLE fields that a repository could not keep: those inside of a field that an update replaces as a whole. Each is
+ * said as a path.
+ */
+export const unkeptImmutable = (resource: DescMessage): string[] =>
+  resource.fields.flatMap((field) => {
+    const isReplaced = !isImmutable(field) && !behaves(field, 'OUTPUT_ONLY')
+    if (!isReplaced || field.message === undefined || !holdsField(field.message, isImmutable)) return []
+    const inner = field.message.fields.find(isImmutable)?.name
+    return inner === undefined ? [field.name] : [`${field.name}.${inner}`]
+  })

@@ -1,0 +1,68 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { behaves, holdsField } from '../../resource/behavior/field-behavior.js'
+
+/** Why a mask must not name a field. */
+export interface Locked {
+  readonly reason: 'IMMUTABLE' | 'IDENTIFIER'
+  readonly text: string
+}
+
+const IMMUTABLE: Locked = { reason: 'IMMUTABLE', text: 'it never changes after the create' }
+const IDENTIFIER: Locked = { reason: 'IDENTIFIER', text: 'it identifies the resource' }
+
+/** What a mask of the resource must not name: IMMUTABLE fields, and its own IDENTIFIER (AIP-203). Undefined without any. */
+export const lockedBy = (resource: DescMessage): ((path: string) => Locked | undefined) | undefined => {
+  const identifiers = new Set(resource.fields.filter(isIdentifier).map(({ name }) => name))
+  const locks = locksOf(resource)
+  if (identifiers.size === 0 && locks === undefined) return undefined
+  return (path) => {
+    const names = path.split('.')
+    if (identifiers.has(names[0] as string)) return IDENTIFIER
+    return isLocked(locks, names) ? IMMUTABLE : undefined
+  }
+}
+
+/** The IMMUTABLE fields of a message, and messages that hold some, by proto name. */
+type Locks = ReadonlyMap<string, Lock>
+
+interface Lock {
+  readonly isImmutable: boolean
+  readonly inner: Locks | undefined
+  /** A list or a map, behind whose name `*` or a key stands (AIP-161). */
+  readonly isMany: boolean
+}
+
+const isImmutable = (field: DescField): boolean => behaves(field, 'IMMUTABLE')
+const isIdentifier = (field: DescField): boolean => behaves(field, 'IDENTIFIER')
+
+const known = new WeakMap<DescMessage, Locks>()
+
+const locksOf = (desc: DescMessage): Locks | undefined => {
+  const before = known.get(desc)
+  if (before !== undefined) return before
+  if (!holdsField(desc, isImmutable)) return undefined
+  const locks = new Map<string, Lock>()
+  // Known before its fields are: a message may hold others of its type.
+  known.set(desc, locks)
+  for (const field of desc.fields) {
+    const inner = field.message && locksOf(field.message)
+    if (isImmutable(field) || inner !== undefined)
+      locks.set(field.name, {
+        isImmutable: isImmutable(field),
+        inner,
+        isMany: field.fieldKind !== 'message',
+      })
+  }
+  return locks
+}
+
+const isLocked = (locks: Locks | undefined, names: readonly string[]): boolean => {
+  let inside = locks
+  for (let at = 0; at < names.length && inside !== undefined; at++) {
+    const lock: Lock | undefined = inside.get(names[at] as string)
+    if (lock?.isImmutable === true) return true
+    inside = lock?.inner
+    if (lock?.isMany === true) at++
+  }
+  return false
+}

@@ -1,0 +1,32 @@
+import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf'
+import { getField } from '../../gateway/json/local-field.js'
+
+/** google.protobuf.FeatureSet.FieldPresence. */
+const IMPLICIT = 2
+
+/**
+ * Whether a REQUIRED field is missing (AIP-203): an unset message, optional or member of a oneof, an empty string, bytes, list or
+ * map, an enum's 0. Undefined for a number or a bool without presence, which cannot be missing.
+ */
+export const isEmpty = (field: DescField): ((message: Message) => boolean) | undefined => {
+  if (field.fieldKind === 'list') return (message) => (getField(message, field) as unknown[]).length === 0
+  if (field.fieldKind === 'map')
+    return (message) => Object.keys(getField(message, field) as object).length === 0
+  if (field.fieldKind === 'message') return (message) => getField(message, field) === undefined
+  const hasPresence = field.presence !== IMPLICIT
+  const isZero = zeroOf(field)
+  if (!hasPresence) return isZero && ((message) => isZero(getField(message, field)))
+  return (message) => {
+    // A default of the .proto stands in the prototype.
+    if (field.oneof === undefined && !Object.hasOwn(message, field.localName)) return true
+    const value = getField(message, field)
+    return value === undefined || isZero?.(value) === true
+  }
+}
+
+const zeroOf = (field: DescField): ((value: unknown) => boolean) | undefined => {
+  if (field.fieldKind === 'enum') return (value) => value === 0
+  if (field.scalar === ScalarType.STRING) return (value) => value === ''
+  if (field.scalar === ScalarType.BYTES) return (value) => (value as Uint8Array).length === 0
+  return undefined
+}

@@ -1,0 +1,33 @@
+import type { Message } from '@bufbuild/protobuf'
+import type { Interceptor, Passed } from '../chain/interceptor.js'
+import { fieldCheck } from './field-rules.js'
+import { Violations } from './violations.js'
+
+/** Refuses a request, or a message of a stream, that breaks rules of its .proto, with all violations in one error. */
+export const validation =
+  (): Interceptor<unknown, Passed<'fieldMask'>> =>
+  (next, { method }) => {
+    const check = fieldCheck(method.desc.input)
+    if (check === undefined) return next
+    const validate = (message: Message, ignoredMask: readonly string[]): void => {
+      const violations = new Violations()
+      check(message, ignoredMask, violations)
+      violations.refuse()
+    }
+    return (call) => {
+      const { request, requests } = call
+      if (request !== undefined) validate(request, call.ignoredMask)
+      if (requests !== undefined) call.requests = eachValid(requests, (message) => validate(message, []))
+      return next(call)
+    }
+  }
+
+async function* eachValid(
+  requests: AsyncIterable<Message>,
+  validate: (message: Message) => void,
+): AsyncIterable<Message> {
+  for await (const request of requests) {
+    validate(request)
+    yield request
+  }
+}
