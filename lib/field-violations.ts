@@ -53,4 +53,3 @@ export function boundedViolations(violations: readonly FieldViolation[]): FieldV
   }
   return kept
 }
-
