@@ -39,10 +39,6 @@ export class Metadata {
     return this
   }
 
-  get isEmpty(): boolean {
-    return this.#values.size === 0
-  }
-
   delete(name: string): this {
     this.#values.delete(name.toLowerCase())
     return this

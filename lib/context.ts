@@ -20,8 +20,8 @@ export const frozenPrincipal = (value: unknown): Principal => {
   if (frozen.has(value)) return value as Principal
   const { subject, tenant, groups, scopes, ...more } = value as Partial<Principal>
   const copy: Principal = {
-    subject: text(subject),
-    tenant: text(tenant),
+    subject: typeof subject === 'string' ? subject : '',
+    tenant: typeof tenant === 'string' ? tenant : '',
     groups: texts(groups),
     scopes: texts(scopes),
   }
@@ -33,10 +33,11 @@ export const frozenPrincipal = (value: unknown): Principal => {
   return copy
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-const texts = (value: unknown): readonly string[] =>
-  Object.freeze(Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [])
+const texts = (value: unknown): readonly string[] => {
+  const found: string[] = []
+  if (Array.isArray(value)) for (const one of value) if (typeof one === 'string') found.push(one)
+  return Object.freeze(found)
+}
 
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -91,9 +92,9 @@ export interface CallFailure {
 
 export type FailureReport = (failure: CallFailure) => void
 
-/** As they are given: a signal may be a function, so that one nobody asks for is never made. */
+/** As they are given: a signal may be that of the time of a call, so that one nobody asks for is never made. */
 type GivenFields = Omit<ContextFields, 'signal'> & {
-  readonly signal: AbortSignal | (() => AbortSignal) | undefined
+  readonly signal: AbortSignal | { readonly signal: AbortSignal } | undefined
   /** Where uses of the system's rights are reported; default: what `RequestContext.onSystem` was told. */
   readonly onSystem: SystemReport | undefined
   /** Where failures are reported that nobody waits for; default: a line on stderr. */
@@ -162,7 +163,7 @@ export class RequestContext implements ContextFields {
   }
 
   get signal(): AbortSignal | undefined {
-    return typeof this.#signal === 'function' ? this.#signal() : this.#signal
+    return this.#signal instanceof AbortSignal ? this.#signal : this.#signal?.signal
   }
 
   /** The tenant whose rows are in reach: `''` for none, undefined for all of them (system only). */

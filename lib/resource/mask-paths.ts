@@ -13,10 +13,10 @@ export const MAX_MASK_PATH_LENGTH = 4096
 export function checkMaskPaths(field: 'read_mask' | 'update_mask', paths: readonly string[]): void {
   if (paths.length > MAX_MASK_PATHS)
     throw new InvalidArgument(field, `has ${paths.length} paths: name at most ${MAX_MASK_PATHS}`)
-  const long = paths.find(({ length }) => length > MAX_MASK_PATH_LENGTH)
-  if (long !== undefined)
-    throw new InvalidArgument(
-      field,
-      `has a path of ${long.length} characters: use at most ${MAX_MASK_PATH_LENGTH}`,
-    )
+  for (const { length } of paths)
+    if (length > MAX_MASK_PATH_LENGTH)
+      throw new InvalidArgument(
+        field,
+        `has a path of ${length} characters: use at most ${MAX_MASK_PATH_LENGTH}`,
+      )
 }

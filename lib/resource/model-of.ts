@@ -1,11 +1,11 @@
-import type { DescMessage, Message } from '@bufbuild/protobuf'
+import type { DescMessage } from '@bufbuild/protobuf'
 import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { inheritedFacts, type EntityFacts } from '../../decorators/metadata.js'
 import { snakeCase } from '../../decorators/snake-case.js'
 import { DeclarationError } from '../errors.js'
 import { checkValue } from './values/check-values.js'
-import { conversionsOf } from './values/conversions.js'
+import { type Conversions, conversionsOf } from './values/conversions.js'
 import type { Column, Columns, Field, Role } from './fields/field.js'
 import { readFields } from './fields.js'
 import { indexGroups } from './index-groups.js'
@@ -55,13 +55,16 @@ function build(entity: EntityClass<object>): ResourceModel {
   const byProto = new Map(entityFields.map((field) => [field.proto, field]))
   const withRole = (role: Role) => fields.find((field) => field.role === role)
   const tenant = withRole('tenant')
-  const conversions =
-    message &&
-    conversionsOf(
-      message,
-      entityFields,
-      new Set([...secrets, ...credentials].map(({ property }) => property)),
-    )
+  const create = () => new entity()
+  const { toMessage, fromMessage } =
+    message === undefined
+      ? withoutMessage(entity)
+      : conversionsOf(
+          message,
+          create,
+          entityFields,
+          new Set([...secrets, ...credentials].map(({ property }) => property)),
+        )
 
   return Object.freeze({
     entity,
@@ -101,13 +104,9 @@ function build(entity: EntityClass<object>): ResourceModel {
     uniques: groups.uniques,
     indexes: groups.indexes,
     json: jsonColumns(entityFields, message),
-    create: () => new entity(),
-    toMessage: <M extends Message>(value: object) => linked(conversions, entity).toMessage(value) as M,
-    fromMessage(value) {
-      const made = new entity()
-      linked(conversions, entity).fromMessage(value, made)
-      return made
-    },
+    create,
+    toMessage,
+    fromMessage,
     checkValues(values, properties) {
       for (const field of entityFields)
         if (properties === undefined || properties.includes(field.property))
@@ -116,10 +115,12 @@ function build(entity: EntityClass<object>): ResourceModel {
   } satisfies ResourceModel)
 }
 
-function linked<T>(conversions: T | undefined, entity: EntityClass<object>): T {
-  if (conversions === undefined)
+/** The conversions of a resource that nothing but code of the application reads. */
+function withoutMessage<E extends object>(entity: EntityClass<E>): Conversions<E> {
+  const refuse = (): never => {
     throw new TypeError(`${entity.name} has no message: write @Resource({ message: ... }) to serve it`)
-  return conversions
+  }
+  return { toMessage: refuse, fromMessage: refuse }
 }
 
 /** Entries own no prototype, so that `constructor` and `__proto__` are no columns. */

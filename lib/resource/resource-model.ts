@@ -91,7 +91,7 @@ export interface ResourceModel<E extends object = object> {
   /** How each `json` and `tags` field is written to its column. */
   readonly json: ReadonlyMap<Field, JsonColumn>
   /** A new entity without values. */
-  create(): E
+  readonly create: () => E
   /** Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in it. */
   toMessage<M extends Message = Message>(entity: E): M
   /** Turns a client's message into an entity: output-only values are dropped (AIP-203). */

@@ -16,12 +16,6 @@ export const dispatcher = (
   methods: ReadonlyMap<DescMethod, Dispatched>,
   runner: OperationStarter,
 ): Dispatcher => {
-  const find = (desc: DescMethod): Dispatched => {
-    const found = methods.get(desc)
-    if (found === undefined)
-      throw new Unimplemented(`${desc.parent.typeName}.${desc.name} is not served here`)
-    return found
-  }
   const callOfOne = async (method: Method, incoming: Incoming, requests: AsyncIterable<Message>) => {
     try {
       return new Call(method, incoming, await onlyOne(requests), undefined, runner)
@@ -34,14 +28,14 @@ export const dispatcher = (
   return {
     readsRest: true,
     unary(incoming, request) {
-      const { method, run } = find(incoming.method)
+      const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const answer = run(new Call(method, incoming, request, undefined, runner))
       if (answer instanceof Promise)
         return answer.then((reply) => (Symbol.asyncIterator in reply ? onlyOne(reply) : reply))
       return Symbol.asyncIterator in answer ? onlyOne(answer) : answer
     },
     async *stream(incoming, requests) {
-      const { method, run } = find(incoming.method)
+      const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const call = method.clientStreams
         ? new Call(method, incoming, undefined, requests, runner)
         : await callOfOne(method, incoming, requests)
@@ -50,6 +44,10 @@ export const dispatcher = (
       else yield reply
     },
   }
+}
+
+const notServed = ({ parent, name }: DescMethod): never => {
+  throw new Unimplemented(`${parent.typeName}.${name} is not served here`)
 }
 
 const onlyOne = async (messages: AsyncIterable<Message>): Promise<Message> => {

@@ -127,10 +127,10 @@ async function serveCalls({ grpc, http }: Addresses): Promise<void> {
   const once: Record<Kind, () => Promise<unknown>> = {
     get: () => client.unary('GetWidget', { id }, identity),
     patch: async () => {
-      const answered = await fetch(`http://${http}/v1/widgets/${id}?update_mask=size`, {
+      const answered = await fetch(`http://${http}/v1/widgets/${id}?update_mask=display_name`, {
         method: 'PATCH',
         headers: { ...identity, 'content-type': 'application/json' },
-        body: JSON.stringify({ size: ++size % 1000 }),
+        body: JSON.stringify({ display_name: `Anvil ${++size % 1000}` }),
       })
       if (!answered.ok) throw new TypeError(`PATCH: ${answered.status} ${await answered.text()}`)
       await answered.arrayBuffer()

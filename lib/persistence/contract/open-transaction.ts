@@ -140,6 +140,7 @@ export const ENDED = 'the transaction has ended: await everything inside of it b
  */
 export function joined(database: object, given: RequestContext | undefined): OpenTransaction | undefined {
   const ambient = RequestContext.current()
+  if (ambient.transaction === undefined && given?.transaction === undefined) return undefined
   const around = chainOf(ambient)
   const isGiven = given !== undefined && given !== ambient
   const own = isGiven ? chainOf(given)?.find(database, any) : undefined

@@ -32,6 +32,8 @@ export class DataSourceCheck {
   readonly table: TableName
   readonly #dataSource: DataSource
   readonly #dialect: Dialect
+  /** Whether `run` still has to be awaited. */
+  isPending = true
   #isEntityPending = true
   readonly #collations: CollationCheck
 
@@ -47,15 +49,11 @@ export class DataSourceCheck {
     if (dataSource.isInitialized) this.#checkEntity()
   }
 
-  /** Whether `run` still has to be awaited. */
-  get isPending(): boolean {
-    return this.#isEntityPending || this.#collations.isPending
-  }
-
   /** @throws TypeError for a DataSource that is not initialized, DeclarationError for one that does not fit the entity. */
   async run(on: Executor, options: RunOptions): Promise<void> {
     if (this.#isEntityPending) this.#checkEntity()
     if (this.#collations.isPending) await this.#collations.run(on, options)
+    this.isPending = this.#collations.isPending
   }
 
   #checkEntity(): void {

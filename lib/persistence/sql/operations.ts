@@ -5,10 +5,12 @@ import { type Scope, scopeOf } from '../contract/scope.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import type { DataSourceCheck } from './data-source-check.js'
-import { runOptions } from './run-options.js'
 import { toCaller } from './to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
 import { atomically, current, type Joined } from './transaction.js'
+
+/** What an operation does, where its statements go to, for whom. */
+type Work<T> = (on: Joined, scope: Scope, run: RunOptions) => Promise<T>
 
 /** How the operations of one repository run: for whom, in which transaction, how often, and with which errors. */
 export class Operations {
@@ -23,13 +25,14 @@ export class Operations {
   async read<T>(
     name: string,
     options: ListScope | undefined,
-    work: (on: Executor, scope: Scope, run: RunOptions, lock: LockClause | undefined) => Promise<T>,
+    work: (on: Executor, scope: Scope, run: RunOptions, lock?: LockClause) => Promise<T>,
     locking?: { readonly mayLeaveOut: boolean },
   ): Promise<T> {
     const scope = scopeOf(this.model, options)
-    const run = runOptions(scope)
-    const lock = this.#lockOf(name, options, locking)
-    return this.perform(name, options, run, (on) => work(on, scope, run, lock))
+    if (options?.lock === undefined && options?.wait === undefined)
+      return this.perform(name, options, scope, work)
+    const lock = lockOf(this.database, this.#named(name), options, locking)
+    return this.perform(name, options, scope, (on, _, run) => work(on, scope, run, lock))
   }
 
   /**
@@ -42,9 +45,7 @@ export class Operations {
     prepare: (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
     isAtomic = !this.canReturn,
   ): Promise<T> {
-    const scope = scopeOf(this.model, options)
-    const run = runOptions(scope)
-    return this.perform(name, options, run, async (on) => {
+    return this.perform(name, options, scopeOf(this.model, options), async (on, scope, run) => {
       if (on instanceof TransactionScope) on.refuseReadOnly(this.#named(name))
       const work = await prepare(scope)
       if (isAtomic) return atomically(on, scope.context, (inside) => work(inside, run))
@@ -58,31 +59,27 @@ export class Operations {
   async perform<T>(
     name: string,
     options: RowOptions | undefined,
-    run: RunOptions,
-    work: (on: Joined) => Promise<T>,
+    scope: Scope,
+    work: Work<T>,
   ): Promise<T> {
     try {
       const on = current(this.database, options?.context)
+      const { signal } = scope.context
+      const run = signal === undefined ? {} : { signal }
+      const checked = this.check.isPending ? this.#afterCheck(work) : work
       return await (on instanceof TransactionScope
-        ? on.perform(this.#named(name), () => this.#checked(on, run, work))
-        : this.#checked(on, run, work))
+        ? on.perform(this.#named(name), () => checked(on, scope, run))
+        : checked(on, scope, run))
     } catch (error) {
       throw toCaller(error)
     }
   }
 
-  async #checked<T>(on: Joined, run: RunOptions, work: (on: Joined) => Promise<T>): Promise<T> {
-    if (this.check.isPending) await this.check.run(on, run)
-    return work(on)
-  }
-
-  #lockOf(
-    name: string,
-    options: ListScope | undefined,
-    locking: { readonly mayLeaveOut: boolean } | undefined,
-  ): LockClause | undefined {
-    if (options?.lock === undefined && options?.wait === undefined) return undefined
-    return lockOf(this.database, this.#named(name), options, locking)
+  #afterCheck<T>(work: Work<T>): Work<T> {
+    return async (on, scope, run) => {
+      await this.check.run(on, run)
+      return work(on, scope, run)
+    }
   }
 
   #named(name: string): string {

@@ -6,30 +6,29 @@ import type { Row } from '../engines/executor/executor.js'
 import type { PlanValue } from '../query/plan.js'
 import { storedTime } from '../dialects/values/stored-time.js'
 
-/** Entity value → what the driver is given. */
+/** Entity value → what the driver is given; never asked about undefined and null, which are NULL in every column. */
 export type Encode = (value: unknown) => unknown
 
-/** How a field's values are bound: with the placeholder and the form that filters use, so that both find the same row. */
-export function encoderOf(model: ResourceModel, field: Field, dialect: Dialect): Encode {
+/**
+ * How a field's values are bound: with the placeholder and the form that filters use, so that both find the same row. Undefined
+ * where they are bound as they are.
+ */
+export function encoderOf(model: ResourceModel, field: Field, dialect: Dialect): Encode | undefined {
+  if (field.kind === 'string') return undefined
   const json = model.json.get(field)
-  if (json !== undefined) return nullable((value) => json.encode(value))
-  if (field.kind === 'enum') return nullable((value) => field.enumNames?.nameOf.get(value as number))
+  if (json !== undefined) return json.encode
+  if (field.kind === 'enum') return (value) => field.enumNames?.nameOf.get(value as number)
   const { largestUint64, label } = dialect
   if (field.kind === 'uint64' && largestUint64 < MAX_UINT64)
-    return nullable((value) => {
+    return (value) => {
       if (typeof value === 'bigint' && value > largestUint64)
         throw new InvalidArgument(field.proto, `is above 2^63-1, the most ${label} can store`)
       return dialect.value(field, value as PlanValue)
-    })
-  return nullable((value) => dialect.value(field, value as PlanValue))
+    }
+  return (value) => dialect.value(field, value as PlanValue)
 }
 
 const MAX_UINT64 = 2n ** 64n - 1n
-
-const nullable =
-  (encode: Encode): Encode =>
-  (value) =>
-    value === undefined || value === null ? null : encode(value)
 
 /** Row → entity, compiled once per resource and dialect: positional, without a loop or a lookup by name. */
 export type Hydrate<E> = (row: Row) => E
@@ -53,7 +52,7 @@ export function hydratorOf<E extends object>(
     'd',
     `return function hydrate(r) { const e = create(); ${lines.join(' ')} return e }`,
   )
-  return (compile as (create: () => E, d: readonly Decode[]) => Hydrate<E>)(() => model.create(), decoders)
+  return (compile as (create: () => E, d: readonly Decode[]) => Hydrate<E>)(model.create, decoders)
 }
 
 /** The cheap kinds are written inline; the rest goes through its decoder. */
@@ -78,7 +77,7 @@ const DECODERS: Readonly<Record<Exclude<FieldKind, 'json' | 'tags' | 'enum' | 'b
 function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): Decode {
   const { kind } = field
   const json = model.json.get(field)
-  if (json !== undefined) return (value) => json.decode(value as string)
+  if (json !== undefined) return json.decode as Decode
   if (kind === 'enum') return (value) => field.enumNames?.numberOf.get(value as string) ?? 0
   return dialect.decoders[kind] ?? DECODERS[kind as keyof typeof DECODERS]
 }

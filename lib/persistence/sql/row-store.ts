@@ -38,7 +38,7 @@ export interface Target extends Reach {
 /** The rows of one resource in one dialect: entity values in, entities out, one statement each. */
 export class RowStore<E extends object> {
   readonly statements: Statements
-  readonly #encoders: ReadonlyMap<Field, Encode>
+  readonly #encoders: ReadonlyMap<Field, Encode | undefined>
   readonly #hydrate: Hydrate<E>
   /** For rows with one column before the entity's. */
   readonly #hydrateBehind: Hydrate<E>
@@ -253,11 +253,15 @@ export class RowStore<E extends object> {
   }
 
   #encode(field: Field, value: unknown): unknown {
-    return (this.#encoders.get(field) as Encode)(value)
+    if (value === undefined || value === null) return null
+    const encode = this.#encoders.get(field)
+    return encode === undefined ? value : encode(value)
   }
 
   #bound(fields: readonly Field[], patch: Readonly<Values>): unknown[] {
-    return fields.map((field) => this.#encode(field, patch[field.property]))
+    const values: unknown[] = []
+    for (const field of fields) values.push(this.#encode(field, patch[field.property]))
+    return values
   }
 
   #identity({ key, tenant, ifMatch }: Target): unknown[] {

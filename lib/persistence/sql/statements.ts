@@ -35,6 +35,8 @@ export interface RowPredicate {
  */
 export class Statements {
   readonly #shapes = new BoundedCache<string, Statement>(CACHED_SHAPES)
+  /** Whether a write returns the row it wrote. */
+  readonly canReturn: boolean
   readonly #table: string
   readonly #columns: string
   readonly #returning: string
@@ -46,15 +48,11 @@ export class Statements {
     readonly table: TableName = tableNameOf(model, dialect),
   ) {
     this.#table = quoteTable(table, dialect)
+    this.canReturn = dialect.can.returning
     this.#columns = this.#select(model.entityFields)
     this.#returning = this.canReturn ? ` RETURNING ${this.#columns}` : ''
     this.#discriminated =
       !dialect.can.partialIndexes && model.deleteTime !== undefined && model.uniques.length > 0
-  }
-
-  /** Whether a write returns the row it wrote. */
-  get canReturn(): boolean {
-    return this.dialect.can.returning
   }
 
   /** Values: key, [tenant], [where]. */
@@ -89,15 +87,13 @@ export class Statements {
 
   /** Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only. */
   update(fields: readonly Field[], predicate: RowPredicate): Statement {
-    const columns = fields.map((field) => field.column)
-    return this.#shape(
-      `update ${predicate.tenant} ${predicate.etag} ${predicate.where} ${columns.join('\0')}`,
-      () => {
-        const text = new Text(this.dialect)
-        const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
-        return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
-      },
-    )
+    let shape = `update ${predicate.tenant} ${predicate.etag} ${predicate.where}`
+    for (const field of fields) shape += `\0${field.column}`
+    return this.#shape(shape, () => {
+      const text = new Text(this.dialect)
+      const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
+    })
   }
 
   /** Values: the server-set columns, key, [tenant], [etag], [where]. Reaches live rows only; without `delete_time` the row is gone. */

@@ -66,9 +66,9 @@ async function run<T>(
     const inside = context.with({ transaction: TransactionChain.of(scope) })
     return inside.run(() => fn(inside))
   }
-  const outer = scopeOf(database, given)
+  const outer = current(database, given)
   const around = surrounding(given)
-  if (outer !== undefined) {
+  if (outer instanceof TransactionScope) {
     refuseNested(settings)
     return outer.perform('a transaction', () => outer.nest(around, true, body))
   }
@@ -83,7 +83,8 @@ export type Joined = Database | TransactionScope
 
 /** Where a statement of this call goes: the transaction that the call joins when there is one, else the pool. */
 export function current(database: Database, given?: RequestContext): Joined {
-  return scopeOf(database, given) ?? database
+  const transaction = joined(database, given)
+  return transaction instanceof TransactionScope ? transaction : database
 }
 
 /**
@@ -163,9 +164,4 @@ async function commit(send: () => Promise<void>): Promise<void> {
       error,
     )
   }
-}
-
-const scopeOf = (database: Database, given: RequestContext | undefined): TransactionScope | undefined => {
-  const transaction = joined(database, given)
-  return transaction instanceof TransactionScope ? transaction : undefined
 }

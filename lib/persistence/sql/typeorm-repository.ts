@@ -40,7 +40,6 @@ import type {
 } from '../contract/repository.js'
 import { Operations } from './operations.js'
 import { RowStore, type Target } from './row-store.js'
-import { runOptions } from './run-options.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
 
@@ -90,7 +89,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   get(key: string, options?: ReadOptions): Promise<E> {
     return this.#operations.read('get', options, async (on, scope, run, lock) => {
-      const target = await this.#target(on, key, scope, run)
+      const target = this.#targetIn(scope, key) ?? (await this.#searched(on, key, scope, run))
       return (await this.#rows.get(on, target, run, { lock })) ?? notFound()
     })
   }
@@ -266,8 +265,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     options?: OperationOptions,
   ): Promise<Verification<E>> {
     const context = options?.context ?? RequestContext.current()
-    const run = runOptions({ context })
-    return this.#operations.perform('verify', options, run, async (on) => {
+    return this.#operations.perform('verify', options, { context, tenant: undefined }, async (on, _, run) => {
       const find = async (publicId: string) =>
         (await this.#rows.find(on, credential.publicId, publicId, { tenant: undefined }, run))[0]
       return checkCredential(this.model, credential, token, this.#options, find, context.signal)
@@ -308,7 +306,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     run: RunOptions,
     ifMatch?: string,
   ): Promise<E> {
-    const target = await this.#target(on, key, scope, run, ifMatch)
+    const target = this.#targetIn(scope, key, ifMatch) ?? (await this.#searched(on, key, scope, run, ifMatch))
     const updated = canMatch(this.model, ifMatch)
       ? await this.#rows.update(on, target, patch, run)
       : undefined
@@ -328,9 +326,22 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   /** Which row a key means. Only a system call over all tenants has to look. */
   async #target(on: Executor, key: string, scope: Scope, run: RunOptions, ifMatch?: string): Promise<Target> {
+    return this.#targetIn(scope, key, ifMatch) ?? this.#searched(on, key, scope, run, ifMatch)
+  }
+
+  /** The row that the key means in the scope; undefined where it may be of several tenants. */
+  #targetIn({ tenant, where }: Scope, key: string, ifMatch?: string): Target | undefined {
     if (!isStorable(key)) throw new ErrNotFound()
-    const { tenant: known, where } = scope
-    if (!this.model.tenantInKey || known !== undefined) return { key, tenant: known, ifMatch, where }
+    return this.model.tenantInKey && tenant === undefined ? undefined : { key, tenant, ifMatch, where }
+  }
+
+  async #searched(
+    on: Executor,
+    key: string,
+    { where }: Scope,
+    run: RunOptions,
+    ifMatch?: string,
+  ): Promise<Target> {
     const [tenant, other] = await this.#rows.tenantsOf(on, key, run)
     if (other !== undefined) throw ambiguousKey(this.model)
     return { key, tenant: tenant ?? '', ifMatch, where }

@@ -40,20 +40,22 @@ export function zeroOf(field: Field): unknown {
 }
 
 /** What has to happen for each field, worked out once per resource. */
-export interface Conversions {
-  toMessage(entity: object): Message
-  fromMessage(message: Message, entity: object): void
+export interface Conversions<E> {
+  readonly toMessage: <M extends Message>(entity: E) => M
+  readonly fromMessage: (message: Message) => E
 }
 
 /**
  * The two directions between an entity and its message.
+ * @param create - makes an entity without values.
  * @param secretive - properties whose value a client sends and never gets back, with their message fields.
  */
-export function conversionsOf(
+export function conversionsOf<E extends object>(
   desc: DescMessage,
+  create: () => E,
   fields: readonly Field[],
   secretive: ReadonlySet<string>,
-): Conversions {
+): Conversions<E> {
   const byLocalName = new Map(desc.fields.map((field) => [field.localName, field]))
   const out: Step[] = []
   const back: Step[] = []
@@ -71,7 +73,7 @@ export function conversionsOf(
     back.push(inward(property, inMessage))
   }
   return {
-    toMessage(entity) {
+    toMessage<M extends Message>(entity: E) {
       const message: Values = { $typeName: desc.typeName }
       for (const { property, convert, empty } of out) {
         const value = (entity as Values)[property]
@@ -79,13 +81,15 @@ export function conversionsOf(
           message[property] = typeof empty === 'function' ? (empty as () => unknown)() : empty
         else message[property] = convert === undefined ? value : convert(value)
       }
-      return message as unknown as Message
+      return message as unknown as M
     },
-    fromMessage(message, entity) {
+    fromMessage(message) {
+      const entity = create()
       for (const { property, convert } of back) {
         const value = (message as unknown as Values)[property]
         if (value !== undefined) (entity as Values)[property] = convert === undefined ? value : convert(value)
       }
+      return entity
     },
   }
 }

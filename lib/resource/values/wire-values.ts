@@ -41,14 +41,14 @@ const same: Convert = (value) => value
 
 /** What becomes of one singular value on its way out of a message; `plain` embedded objects drop their `$typeName`. */
 function singularFrom(kind: FieldKind, message: DescMessage | undefined): Convert {
-  if (kind === 'timestamp') return (value) => toDate(value as Timestamp)
-  if (kind === 'duration') return (value) => toNanoseconds(value as Duration)
+  if (kind === 'timestamp') return toDate as Convert
+  if (kind === 'duration') return toNanoseconds as Convert
   return message === undefined ? same : (value) => plainOf(message, value as Message)
 }
 
 function singularTo(kind: FieldKind, message: DescMessage | undefined): Convert {
-  if (kind === 'timestamp') return (value) => toTimestamp(value as Date)
-  if (kind === 'duration') return (value) => toDuration(value as bigint)
+  if (kind === 'timestamp') return toTimestamp as Convert
+  if (kind === 'duration') return toDuration as Convert
   return message === undefined ? same : (value) => messageOf(message, value as object)
 }
 
@@ -109,8 +109,8 @@ function messageOf(desc: DescMessage, plain: object): Message {
 /** JSON text of a column ↔ entity value. */
 export interface JsonColumn {
   /** @throws InvalidArgument when the value is not what the field holds. */
-  encode(value: unknown): string
-  decode(text: string): unknown
+  readonly encode: (value: unknown) => string
+  readonly decode: (text: string) => unknown
 }
 
 /** JSON as it is, for columns that no message describes. */

@@ -39,14 +39,14 @@ export class DevAuthorizer implements Authorizer {
   constructor(readonly grants: readonly Grant[] = []) {}
 
   authorize(request: AuthorizationRequest): boolean {
-    const groups = new Set(request.principal.groups)
-    return this.grants.some(
-      (grant) =>
-        matches(grant.tenant, request.principal.tenant) &&
-        grant.subjects.some((subject) => isSubject(subject, request.principal, groups)) &&
-        (grant.verbs.includes(request.verb) || grant.verbs.includes('*')) &&
-        (matches(grant.resource, request.type) || grant.resource === request.resource),
-    )
+    const { principal, verb, type } = request
+    const groups = new Set(principal.groups)
+    for (const { tenant, subjects, verbs, resource } of this.grants) {
+      const isForCaller = matches(tenant, principal.tenant) && includes(subjects, principal.subject, groups)
+      const isForVerb = verbs.includes(verb) || verbs.includes('*')
+      if (isForCaller && isForVerb && (matches(resource, type) || resource === request.resource)) return true
+    }
+    return false
   }
 }
 
@@ -68,9 +68,12 @@ const GROUP = 'group:'
 
 const matches = (granted: string, actual: string): boolean => granted === '*' || granted === actual
 
-/** A subject that calls itself `group:admins` is not of that group. */
-const isSubject = (granted: string, { subject }: Principal, groups: ReadonlySet<string>): boolean => {
-  if (granted === '*') return true
-  if (granted.startsWith(GROUP)) return groups.has(granted.slice(GROUP.length))
-  return granted !== '' && granted === subject
+/** Whether one of the subjects is the principal. One that calls itself `group:admins` is not of that group. */
+const includes = (granted: readonly string[], subject: string, groups: ReadonlySet<string>): boolean => {
+  for (const one of granted) {
+    if (one === '*') return true
+    if (one.startsWith(GROUP) ? groups.has(one.slice(GROUP.length)) : one !== '' && one === subject)
+      return true
+  }
+  return false
 }

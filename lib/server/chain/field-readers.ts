@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
-import { getField, isUnwrapped } from '../../gateway/json/local-field.js'
+import { getField, isUnwrapped, type Local } from '../../gateway/json/local-field.js'
 
 /** Reads one value out of a message. */
 export type Reader<T> = (message: Message) => T
@@ -7,7 +7,11 @@ export type Reader<T> = (message: Message) => T
 /** Reads a string, in whatever way the field holds it; undefined where the message has none of that name. */
 export const stringReader = (message: DescMessage, name: string): Reader<string> | undefined => {
   const field = holding(message, name, ScalarType.STRING, 'google.protobuf.StringValue')
-  return field && ((value) => (getField(value, field) as string | undefined) ?? '')
+  if (field === undefined) return undefined
+  const { localName } = field
+  return field.oneof === undefined
+    ? (value) => ((value as Local)[localName] as string | undefined) ?? ''
+    : (value) => (getField(value, field) as string | undefined) ?? ''
 }
 
 /** Reads a bool, in whatever way the field holds it; undefined where the message has none of that name. */

@@ -5,6 +5,7 @@ import {
   type Message,
   ScalarType,
 } from '@bufbuild/protobuf'
+import type { Local } from '../../gateway/json/local-field.js'
 import { boolReader, type Reader, stringReader } from './field-readers.js'
 import { nestedValidateOnly } from './nested-validate-only.js'
 
@@ -54,7 +55,7 @@ export const fieldNamed = (message: DescMessage, name: string): DescField | unde
 
 /** What a field outside of a oneof holds. */
 export const valueOf = (message: Message, field: DescField): unknown =>
-  (message as unknown as Record<string, unknown>)[field.localName]
+  (message as Local)[field.localName]
 
 // Keyed by descriptor, which lives as long as the module that holds it.
 const methods = new WeakMap<DescMethod, Method>()
@@ -81,10 +82,11 @@ const describeMethod = (desc: DescMethod): Method => {
 export const maskReader = (message: DescMessage, name: string): Reader<readonly string[]> | undefined => {
   const field = fieldNamed(message, name)
   if (field === undefined) return undefined
-  if (isStrings(field)) return (value) => valueOf(value, field) as readonly string[]
+  const { localName } = field
+  if (isStrings(field)) return (value) => (value as Local)[localName] as readonly string[]
   if (field.fieldKind !== 'message' || field.message.typeName !== 'google.protobuf.FieldMask')
     return undefined
-  return (value) => (valueOf(value, field) as { paths: readonly string[] } | undefined)?.paths ?? []
+  return (value) => ((value as Local)[localName] as { paths: readonly string[] } | undefined)?.paths ?? []
 }
 
 const isStrings = (field: DescField): boolean =>
@@ -98,8 +100,9 @@ const resourceEtag = ({ input, output }: DescMethod): Reader<string> | undefined
   )
   const etag = stringReader(output, 'etag')
   if (resource === undefined || etag === undefined) return undefined
+  const { localName } = resource
   return (request) => {
-    const value = valueOf(request, resource)
+    const value = (request as Local)[localName]
     return value === undefined ? '' : etag(value as Message)
   }
 }

@@ -19,7 +19,8 @@ interface Internals {
 
 /** Lets calls into a server of grpc-js, or refuses them by their headers before anything else hears of them. */
 export class Admission {
-  #latest: Arrival | undefined
+  /** The call that was let in just now: grpc-js goes on to its interceptors in the same turn. */
+  latest: Arrival | undefined
 
   /**
    * @param options - of the server, which keeps them; servers with other options stay as they are.
@@ -28,11 +29,6 @@ export class Admission {
   constructor(options: ServerOptions) {
     wrap()
     admissions.set(options, this)
-  }
-
-  /** The call that was let in just now: grpc-js goes on to its interceptors in the same turn. */
-  take(): Arrival {
-    return this.#latest as Arrival
   }
 
   /** Whether the headers are those of a call. One with a malformed timeout has got its answer when they are not. */
@@ -49,7 +45,7 @@ export class Admission {
         return false
       }
     }
-    this.#latest = new Arrival(stream, deadline)
+    this.latest = new Arrival(stream, deadline)
     return true
   }
 }

@@ -22,7 +22,7 @@ export class Arrival {
     readonly deadline: number | undefined,
   ) {
     this.#stream = stream
-    stream.on('data', (chunk: Buffer) => this.#count(chunk))
+    stream.on('data', this.#count)
   }
 
   /** Whether the stream is gone, so that its end is not one that the caller has sent. */
@@ -48,7 +48,7 @@ export class Arrival {
     )
   }
 
-  #count(chunk: Buffer): void {
+  readonly #count = (chunk: Buffer): void => {
     let at = 0
     while (at < chunk.length) {
       if (this.#left > 0) {

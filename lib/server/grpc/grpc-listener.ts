@@ -2,6 +2,7 @@ import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import type { ServerCredentials, ServerInterceptor, ServerOptions } from '@grpc/grpc-js'
 import { createServer, type Server as NiceServer, type ServiceDefinition } from 'nice-grpc'
 import type { Dispatcher } from '../../call.js'
+import type { Arrival } from './arrival.js'
 import { Admission } from './admission.js'
 import { keepRepeatedHeaders } from './repeated-headers.js'
 import { streamHandler } from './stream.js'
@@ -26,7 +27,7 @@ export class GrpcListener {
       services.flatMap(({ methods: all }) => all.map((method) => [pathOf(method), method])),
     )
     const enter: ServerInterceptor = ({ path }, call) => {
-      const arrival = admission.take()
+      const arrival = admission.latest as Arrival
       const method = methods.get(path) as DescMethod
       if (method.methodKind === 'unary') return new UnaryCall(call, method, dispatcher, arrival)
       return new StreamCall(call, arrival, method.methodKind === 'server_streaming')

@@ -112,7 +112,7 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
       this.#call.sendStatus({
         code: status.OK,
         details: 'OK',
-        metadata: trailers.isEmpty ? null : toGrpc(trailers),
+        metadata: toGrpc(trailers),
       }),
     )
   }

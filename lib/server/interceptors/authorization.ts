@@ -55,8 +55,13 @@ export const authorization =
       const { requestId, time } = call
       // A stage that was left behind goes no further when it settles late.
       if (time.ended !== undefined) throw time.ended
-      const signal = () => time.signal
-      const context = new RequestContext({ requestId, principal, signal, deadline: time.at, ...reports })
+      const context = new RequestContext({
+        requestId,
+        principal,
+        signal: time,
+        deadline: time.at,
+        ...reports,
+      })
       return next(Object.assign(call, { principal, rule, context }))
     }
     const decide = (principal: Principal): Answer => {

@@ -28,14 +28,16 @@ const record = (
   const code = error === undefined ? 'OK' : error instanceof AshlarError ? error.code : 'INTERNAL'
   const isFault = FAULTS.has(code)
   if (!isFault && logger.isLevelEnabled?.('info') === false) return
-  const who = [call.principal, call.verified].find((one) => one !== undefined && !isNobody(one))
+  const { principal, verified } = call
+  let who = verified !== undefined && !isNobody(verified) ? verified : undefined
+  if (principal !== undefined && !isNobody(principal)) who = principal
   const fields = {
     method: call.path,
     code,
     durationMs: Math.round((performance.now() - since) * 1000) / 1000,
     requestId: call.requestId,
     tenant: who?.tenant ?? call.tenantHint,
-    subject: (who ?? call.principal)?.subject,
+    subject: (who ?? principal)?.subject,
     transport: call.incoming.transport,
     peer: call.peer,
     ...call.trace,

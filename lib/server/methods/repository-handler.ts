@@ -1,7 +1,7 @@
 import { create, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
-import type { BatchUpdateItem, OperationOptions, Repository } from '../../persistence/contract/repository.js'
+import type { BatchUpdateItem, Repository } from '../../persistence/contract/repository.js'
 import type { ServerCall } from '../../call.js'
 import type { Handler } from '../chain/handler.js'
 import { etagOfResource } from '../../if-match.js'
@@ -13,7 +13,7 @@ import { checkScope, type ScopeField, under } from './path-scope.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { dryRun } from './dry-run.js'
 import { sparingImmutable } from './immutable-fields.js'
-import { keyIn, keyOf, listOptions, putKey, putScope, resourceIn, maskToWrite } from './resource-request.js'
+import { keyInside, listOptions, maskToWrite, putKey, putScope, requiredIn } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 
 /** What a response depends on beside the request. */
@@ -64,19 +64,21 @@ type Answers = {
 type AnyAnswers = (method: StandardMethod, desc: DescMethod, repository: AnyRepository) => Answer
 
 const ANSWERS: Answers = {
-  get:
-    ({ key, scope }, _desc, repository) =>
-    async (request, facts) => {
-      const entity = await repository.get(keyIn(request, key), of(facts))
-      checkScope(repository.model, scope, request, entity)
-      checkEtag(repository.model, entity, facts.ifMatch)
-      return repository.model.toMessage(entity)
-    },
+  get: ({ key, scope }, _desc, repository) => {
+    const { model } = repository
+    const keyOf = requiredIn<string>(key)
+    return async (request, { context, ifMatch }) => {
+      const entity = await repository.get(keyOf(request), { context })
+      if (scope.length > 0) checkScope(model, scope, request, entity)
+      if (ifMatch !== undefined) checkEtag(model, entity, ifMatch)
+      return model.toMessage(entity)
+    }
+  },
 
   list: ({ items, has, scope }, desc, repository) => {
     const { model } = repository
     return async (request, facts) => {
-      const options = { ...of(facts), ...under(model, scope, request) }
+      const options = { context: facts.context, ...under(model, scope, request) }
       const page = await repository.list(listOptions(request, has), options)
       return create(desc.output, {
         [items.localName]: page.items.map((entity) => model.toMessage(entity)),
@@ -87,11 +89,12 @@ const ANSWERS: Answers = {
 
   create: ({ resource, id, scope }, _desc, repository) => {
     const { model } = repository
+    const messageOf = requiredIn<Message>(resource)
     return async (request, facts) => {
-      const entity = model.fromMessage(resourceIn(request, resource))
+      const entity = model.fromMessage(messageOf(request))
       if (id !== undefined) putKey(entity, model.key.property, valueOf(request, id) as string, id.name)
       putScope(model, scope, request, entity)
-      return withTokens(model, await repository.create(entity, of(facts)))
+      return withTokens(model, await repository.create(entity, { context: facts.context }))
     }
   },
 
@@ -99,30 +102,36 @@ const ANSWERS: Answers = {
     const { model } = repository
     const mask = methodOf(desc).updateMask
     const spared = sparingImmutable(model)
+    const messageOf = requiredIn<Message>(resource)
+    const keyOf = keyInside(model, resource)
     return async (request, facts) => {
-      const message = resourceIn(request, resource)
-      const key = keyOf(message, model, resource)
-      await checkStored(repository, scope, request, [key], facts)
+      const message = messageOf(request)
+      const key = keyOf(message)
+      if (scope.length > 0) await checkStored(repository, scope, request, [key], facts)
       const entity = model.fromMessage(message)
       const { paths, touchOnly } = spared(maskToWrite(mask?.(request) ?? [], facts.ignoredMask), entity)
-      const options = { ...(await conditional(repository, key, facts)), ...(touchOnly && { touchOnly }) }
+      const { context, ifMatch } = facts
+      const conditions = ifMatch === undefined ? { context } : await conditional(repository, key, facts)
+      const options = touchOnly ? { ...conditions, touchOnly } : conditions
       return model.toMessage(await repository.update(key, entity, paths, options))
     }
   },
 
-  delete:
-    ({ key, scope }, desc, repository) =>
-    async (request, facts) => {
-      const id = keyIn(request, key)
-      await checkStored(repository, scope, request, [id], facts)
+  delete: ({ key, scope }, desc, repository) => {
+    const keyOf = requiredIn<string>(key)
+    return async (request, facts) => {
+      const id = keyOf(request)
+      if (scope.length > 0) await checkStored(repository, scope, request, [id], facts)
       await repository.delete(id, await conditional(repository, id, facts))
       return create(desc.output)
-    },
+    }
+  },
 
   undelete: ({ key, scope }, _desc, repository) => {
     const { model } = repository
+    const keyOf = requiredIn<string>(key)
     return async (request, facts) => {
-      const id = keyIn(request, key)
+      const id = keyOf(request)
       const restore = async (context: RequestContext) => {
         const conditions = { ...facts, context }
         const entity = await firstThatHolds(conditions, (options) => repository.undelete(id, options))
@@ -130,7 +139,7 @@ const ANSWERS: Answers = {
         return model.toMessage(entity)
       }
       // A deleted row cannot be read beforehand; one that is somewhere else is put back.
-      return scope.length === 0 ? restore(facts.context) : repository.transaction(restore, of(facts))
+      return scope.length === 0 ? restore(facts.context) : repository.transaction(restore, { context: facts.context })
     }
   },
 
@@ -138,7 +147,7 @@ const ANSWERS: Answers = {
     ({ keys, items, scope }, desc, repository) =>
     async (request, facts) => {
       const { model } = repository
-      const entities = await repository.batchGet(valueOf(request, keys) as string[], of(facts))
+      const entities = await repository.batchGet(valueOf(request, keys) as string[], { context: facts.context })
       for (const entity of entities) checkScope(model, scope, request, entity)
       return create(desc.output, { [items.localName]: entities.map((entity) => model.toMessage(entity)) })
     },
@@ -149,6 +158,8 @@ const ANSWERS: Answers = {
     const spared = sparingImmutable(model)
     const requestId = stringReader(requests.message, 'request_id')
     const etag = stringReader(resource.message as DescMessage, 'etag')
+    const messageOf = requiredIn<Message>(resource)
+    const keyOf = keyInside(model, resource)
     return async (request, facts) => {
       const updates = (valueOf(request, requests) as Message[]).map(
         (item, index): BatchUpdateItem<string, object> => {
@@ -158,12 +169,12 @@ const ANSWERS: Answers = {
               `${at}.request_id`,
               'a batch is run once as a whole: send it beside the items',
             )
-          const message = resourceIn(item, resource)
+          const message = messageOf(item)
           const ifMatch = etagOfResource(etag?.(message) ?? '', `${at}.${resource.name}.etag`)
           const entity = model.fromMessage(message)
           const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
           return {
-            key: keyOf(message, model, resource),
+            key: keyOf(message),
             entity,
             fieldMask: paths,
             ...(touchOnly && { touchOnly }),
@@ -172,8 +183,8 @@ const ANSWERS: Answers = {
         },
       )
       const updatedKeys = updates.map(({ key }) => key)
-      await checkStored(repository, scope, request, updatedKeys, facts)
-      const entities = await repository.batchUpdate(updates, of(facts))
+      if (scope.length > 0) await checkStored(repository, scope, request, updatedKeys, facts)
+      const entities = await repository.batchUpdate(updates, { context: facts.context })
       return create(desc.output, { [items.localName]: entities.map((entity) => model.toMessage(entity)) })
     }
   },
@@ -182,8 +193,8 @@ const ANSWERS: Answers = {
     ({ keys, scope }, desc, repository) =>
     async (request, facts) => {
       const ids = valueOf(request, keys) as string[]
-      await checkStored(repository, scope, request, ids, facts)
-      await repository.batchDelete(ids, of(facts))
+      if (scope.length > 0) await checkStored(repository, scope, request, ids, facts)
+      await repository.batchDelete(ids, { context: facts.context })
       return create(desc.output)
     },
 }
@@ -209,8 +220,6 @@ const putToken = (model: ResourceModel, message: Message, proto: string, token: 
   if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
 }
 
-const of = ({ context }: Facts): OperationOptions => ({ context })
-
 /** Before a write: the entities are where the request says. */
 const checkStored = async (
   repository: AnyRepository,
@@ -219,7 +228,6 @@ const checkStored = async (
   keys: readonly string[],
   facts: Facts,
 ): Promise<void> => {
-  if (scope.length === 0) return
-  const entities = await repository.batchGet([...new Set(keys)], of(facts))
+  const entities = await repository.batchGet([...new Set(keys)], { context: facts.context })
   for (const entity of entities) checkScope(repository.model, scope, request, entity)
 }

@@ -1,24 +1,29 @@
-import type { DescField, Message } from '@bufbuild/protobuf'
+import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { ListOptions } from '../../persistence/contract/repository.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Reader } from '../chain/field-readers.js'
 import { valueOf } from '../chain/method.js'
+import type { Local } from '../../gateway/json/local-field.js'
 import type { ScopeField } from './path-scope.js'
 import type { ListFields } from './standard-method.js'
 
-/** The key a request names. */
-export const keyIn = (request: Message, key: DescField): string =>
-  required(valueOf(request, key), key.name) as string
+/**
+ * Reads a field that a request must have, such as the key of a Get or the resource of an Update.
+ * @param named - what the error calls the field.
+ */
+export const requiredIn = <T>({ localName, name }: DescField, named = name): Reader<T> => {
+  return (message) => {
+    const value = (message as Local)[localName]
+    if (value === undefined || value === '') throw new InvalidArgument(named, 'is required')
+    return value as T
+  }
+}
 
-/** The resource a request carries. */
-export const resourceIn = (request: Message, field: DescField): Message =>
-  required(valueOf(request, field), field.name) as Message
-
-/** The key inside of the resource. */
-export const keyOf = (message: Message, model: ResourceModel, resource: DescField): string => {
-  const field = model.message?.fields.find(({ name }) => name === model.key.proto)
-  const value = field === undefined ? undefined : valueOf(message, field)
-  return required(value, `${resource.name}.${model.key.proto}`) as string
+/** Reads the key inside of the resource that a request carries. */
+export const keyInside = (model: ResourceModel, resource: DescField): Reader<string> => {
+  const key = (model.message as DescMessage).fields.find(({ name }) => name === model.key.proto)
+  return requiredIn(key as DescField, `${resource.name}.${model.key.proto}`)
 }
 
 /** `<resource>_id` names the new entity (AIP-133); one inside of the resource may only repeat it. */
@@ -69,13 +74,9 @@ export const maskToWrite = (
   paths: readonly string[],
   ignored: readonly string[],
 ): { readonly paths: readonly string[]; readonly touchOnly: boolean } => {
+  if (ignored.length === 0) return { paths, touchOnly: false }
   const set = new Set(ignored)
   const rest = paths.filter((path) => !set.has(path))
-  const touchOnly = rest.length === 0 && ignored.length > 0
+  const touchOnly = rest.length === 0
   return { paths: touchOnly ? ignored : rest, touchOnly }
-}
-
-const required = (value: unknown, field: string): unknown => {
-  if (value === undefined || value === '') throw new InvalidArgument(field, 'is required')
-  return value
 }

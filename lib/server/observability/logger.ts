@@ -22,7 +22,10 @@ export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => v
   const least = LEVELS.indexOf(level)
   const at = (name: LogLevel) => {
     if (LEVELS.indexOf(name) < least) return () => {}
-    return (fields: object, message: string) => write(lineOf(name, fields, message))
+    return (fields: object, message: string) => {
+      const record = { time: new Date().toISOString(), level: name, msg: message, ...fields }
+      write(`${JSON.stringify(record, isFlat(record) ? undefined : plain)}\n`)
+    }
   }
   return {
     debug: at('debug'),
@@ -31,11 +34,6 @@ export const jsonLogger = (level: LogLevel = 'info', write: (lines: string) => v
     error: at('error'),
     isLevelEnabled: (name) => LEVELS.indexOf(name as LogLevel) >= least,
   }
-}
-
-const lineOf = (level: LogLevel, fields: object, message: string): string => {
-  const record = { time: new Date().toISOString(), level, msg: message, ...fields }
-  return `${JSON.stringify(record, isFlat(record) ? undefined : plain)}\n`
 }
 
 /** Whether JSON has every value as it is, as in the record of a call: nothing in it holds an error. */

@@ -31,10 +31,7 @@ export class Turns {
    */
   enter(alone: boolean, signal?: AbortSignal): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closed())
-    if (this.#waiting.length === 0 && this.#admits(alone)) {
-      this.#take(alone)
-      return undefined
-    }
+    if (this.#waiting.length === 0 && this.#takes(alone)) return undefined
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         alone,
@@ -60,7 +57,8 @@ export class Turns {
     })
   }
 
-  leave(): void {
+  /** Ends a turn. */
+  readonly leave = (): void => {
     this.#inside--
     this.#alone = false
     this.#next()
@@ -73,20 +71,19 @@ export class Turns {
     clearTimeout(this.#timer)
   }
 
-  #admits(alone: boolean): boolean {
-    return alone ? this.#inside === 0 : !this.#alone && this.#inside < this.abreast
-  }
-
-  #take(alone: boolean): void {
+  /** Takes a turn, if there is one to be had now. */
+  #takes(alone: boolean): boolean {
+    const isFree = alone ? this.#inside === 0 : !this.#alone && this.#inside < this.abreast
+    if (!isFree) return false
     this.#inside++
     this.#alone = alone
+    return true
   }
 
   #next(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (!this.#admits(first.alone)) return
+      if (!this.#takes(first.alone)) return
       this.#waiting.shift()
-      this.#take(first.alone)
       first.admit()
     }
     this.#timer?.unref()

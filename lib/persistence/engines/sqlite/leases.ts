@@ -52,16 +52,14 @@ export class SqliteLeases {
     if (signal?.aborted === true) throw cancellation(signal)
     const turn = this.#turns.enter(true, signal)
     if (turn !== undefined) await turn
-    return new SqliteLease(this.connection, this.#leave)
+    return new SqliteLease(this.connection, this.#turns.leave)
   }
 
   #send(text: string, bound: readonly SqliteValue[], shape: Shape): Promise<SqliteOutcome> {
     const running = this.connection.run(text, bound, shape)
-    running.then(this.#leave, this.#leave)
+    running.then(this.#turns.leave, this.#turns.leave)
     return running
   }
-
-  readonly #leave = () => this.#turns.leave()
 }
 
 /** The connection, for one caller alone. Its statements run in the order in which they were sent. */

@@ -16,7 +16,8 @@ export class SqliteDatabase implements Database {
   constructor(readonly dataSource: DataSource) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    return send(this.#leases, statement, values, options).catch(this.#rethrow)
+    const outcome = this.#leases.run(statement.text, values, 'array', options?.signal)
+    return (outcome as Promise<Result>).catch(this.#rethrow)
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
@@ -52,7 +53,8 @@ class SqliteExecutorLease implements Lease {
   ) {}
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    return send(this.lease, statement, values, options).catch(this.rethrow)
+    const outcome = this.lease.run(statement.text, values, 'array', options?.signal)
+    return (outcome as Promise<Result>).catch(this.rethrow)
   }
 
   async control(text: string): Promise<void> {
@@ -64,13 +66,6 @@ class SqliteExecutorLease implements Lease {
     void this.lease.release(!broken)
   }
 }
-
-const send = (
-  on: SqliteLeases | SqliteLease,
-  { text }: Statement,
-  values: readonly unknown[],
-  options: RunOptions | undefined,
-): Promise<Result> => on.run(text, values, 'array', options?.signal) as Promise<Result>
 
 const TABLE = named(
   `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' LIMIT 1`,

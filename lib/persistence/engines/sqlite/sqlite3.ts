@@ -67,9 +67,6 @@ class Sqlite3Connection implements SqliteConnection {
 
 const NONE: readonly unknown[] = []
 
-/** `sqlite3` has no rows by position: they come by name, in the order of the select list. */
-const valuesOf = (row: object): unknown[] => Object.values(row)
-
 /** `all` reads to the end and so never leaves a cursor open, as `get` would. */
 function execute(
   prepared: Prepared<Statement>,
@@ -82,8 +79,9 @@ function execute(
     // A COMMIT that was refused stays active until it is reset, and would keep an interruption alive for all others.
     const fail = (error: Error) => statement.reset(() => reject(error))
     if (prepared.answersRows) {
-      statement.all<object>(values, (error, found) => {
-        const rows = shape === 'object' || error !== null ? found : found.map(valuesOf)
+      statement.all<Readonly<Record<string, unknown>>>(values, (error, found) => {
+        // `sqlite3` has no rows by position: they come by name, in the order of the select list.
+        const rows = shape === 'object' || error !== null ? found : found.map(Object.values<unknown>)
         if (error === null) resolve({ rows, affected: rows.length, lastId: undefined })
         else fail(error)
       })
