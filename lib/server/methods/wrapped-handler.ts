@@ -7,12 +7,13 @@ import type { ReadOptions, Repository } from '../../persistence/contract/reposit
 import type { Call } from '../chain/call.js'
 import { enter } from '../chain/enter.js'
 import { asMessage, type Handler, isMarked, messageOf } from '../chain/handler.js'
+import type { Reader } from '../chain/field-readers.js'
 import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
 import { checkScope } from './path-scope.js'
 import { checkEtag } from './preconditions.js'
 import { comparesEtags, concealed, standardAnswer } from './repository-handler.js'
-import { keyIn, keyOf, resourceIn } from './resource-request.js'
+import { keyInside, requiredIn } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 import type { Wrap } from './wrapped.js'
 
@@ -34,12 +35,13 @@ export const wrappedHandler = (
 ): Handler => {
   const answer = standardAnswer(desc, method, repository)
   const { requestEtag } = methodOf(desc)
+  const keyOf = keyReader(repository, method)
 
   const run = async (call: OwnCall, isLocking: boolean): Promise<Message> => {
     const { ifMatch, ignoredMask } = call
     const given = call.request as Message
     const givenEtag = requestEtag?.(given)
-    await checkPrecondition(repository, method, given, call, isLocking)
+    await checkPrecondition(repository, method, keyOf, given, call, isLocking)
     // What the call itself has written since no longer has the etag that the client knows.
     let isCompared = isLocking
     const standard = async (value: object): Promise<Message> => {
@@ -90,14 +92,14 @@ export const wrappedHandler = (
 const checkPrecondition = async (
   repository: Repository<object>,
   method: StandardMethod,
+  keyOf: Reader<string> | undefined,
   request: Message,
   { context, ifMatch }: { readonly context: RequestContext; readonly ifMatch: IfMatch | undefined },
   isLocking: boolean,
 ): Promise<void> => {
-  if (ifMatch === undefined) return
+  if (ifMatch === undefined || keyOf === undefined) return
   const { model } = repository
-  const key = keyOfRequest(repository, method, request)
-  if (key === undefined) return
+  const key = keyOf(request)
   const options: ReadOptions = { context, ...(isLocking && { lock: 'update' }) }
   const entity =
     method.kind === 'undelete'
@@ -107,18 +109,18 @@ const checkPrecondition = async (
   checkEtag(model, entity, ifMatch)
 }
 
-const keyOfRequest = (
-  { model }: Repository<object>,
-  method: StandardMethod,
-  request: Message,
-): string | undefined => {
+/** Reads the key of the one resource that a request is about; undefined where it is about none, or about several. */
+const keyReader = ({ model }: Repository<object>, method: StandardMethod): Reader<string> | undefined => {
   switch (method.kind) {
     case 'get':
     case 'delete':
     case 'undelete':
-      return keyIn(request, method.key)
-    case 'update':
-      return keyOf(resourceIn(request, method.resource), model, method.resource)
+      return requiredIn(method.key)
+    case 'update': {
+      const messageOf = requiredIn<Message>(method.resource)
+      const keyOf = keyInside(model, method.resource)
+      return (request) => keyOf(messageOf(request))
+    }
     default:
       return undefined
   }
