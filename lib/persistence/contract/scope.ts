@@ -20,7 +20,7 @@ export interface Scope {
  * @throws PermissionDenied when the resource belongs to tenants and the call has none, or one that no row can be of.
  */
 export function scopeOf(model: ResourceModel, options: RowOptions | undefined): Scope {
-  const where = conditionOf(model, options?.where)
+  const where = options?.where && conditionOf(model, options.where)
   const context = options?.context ?? RequestContext.current()
   if (context.system !== undefined) context.reportSystemUse(model.type)
   if (model.tenant === undefined) return { context, tenant: undefined, where }
@@ -32,8 +32,7 @@ export function scopeOf(model: ResourceModel, options: RowOptions | undefined): 
   return { context, tenant, where }
 }
 
-function conditionOf(model: ResourceModel, where: FilterNode | undefined): FilterNode | undefined {
-  if (where === undefined) return undefined
+function conditionOf(model: ResourceModel, where: FilterNode): FilterNode {
   for (const { column } of columnsIn(where))
     if (!model.fields.some((field) => field.column === column))
       throw new TypeError(`where: ${model.entity.name} has no column "${column}"`)

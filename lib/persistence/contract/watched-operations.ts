@@ -1,4 +1,4 @@
-import type { RequestContext } from '../../context.js'
+import { RequestContext } from '../../context.js'
 import type { OperationOptions } from './repository.js'
 import { watched } from './open-transaction.js'
 
@@ -21,12 +21,6 @@ const OPTIONS_AT: Readonly<Record<string, number>> = {
   remint: 2,
 }
 
-/** The context that a call of the operation was given explicitly. */
-export const contextGiven = (name: string, operands: readonly unknown[]): RequestContext | undefined => {
-  const at = OPTIONS_AT[name]
-  return at === undefined ? undefined : (operands[at] as OperationOptions | undefined)?.context
-}
-
 type Operation<R> = (this: R, ...operands: unknown[]) => Promise<unknown>
 
 /**
@@ -34,14 +28,18 @@ type Operation<R> = (this: R, ...operands: unknown[]) => Promise<unknown>
  * @param databaseOf - what a transaction of the repository belongs to.
  */
 export function watchOperations<R extends object>(prototype: R, databaseOf: (repository: R) => object): void {
-  for (const name of Object.keys(OPTIONS_AT)) {
+  for (const [name, at] of Object.entries(OPTIONS_AT)) {
     const operation = (prototype as Readonly<Record<string, Operation<R>>>)[name] as Operation<R>
     Object.defineProperty(prototype, name, {
       configurable: true,
       writable: true,
       value: Object.defineProperties(
         function (this: R, ...operands: unknown[]) {
-          return watched(databaseOf(this), contextGiven(name, operands), operation.apply(this, operands))
+          const call = operation.apply(this, operands)
+          const given = (operands[at] as OperationOptions | undefined)?.context
+          const isOutside =
+            RequestContext.current().transaction === undefined && given?.transaction === undefined
+          return isOutside ? call : watched(databaseOf(this), given, call)
         },
         Object.getOwnPropertyDescriptors({ name, length: operation.length }),
       ),
