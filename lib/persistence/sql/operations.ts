@@ -56,12 +56,7 @@ export class Operations {
   }
 
   /** On the transaction that the call joins, which does not end before it; or on the pool. */
-  async perform<T>(
-    name: string,
-    options: RowOptions | undefined,
-    scope: Scope,
-    work: Work<T>,
-  ): Promise<T> {
+  async perform<T>(name: string, options: RowOptions | undefined, scope: Scope, work: Work<T>): Promise<T> {
     try {
       const on = current(this.database, options?.context)
       const { signal } = scope.context

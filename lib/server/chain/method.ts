@@ -54,8 +54,7 @@ export const fieldNamed = (message: DescMessage, name: string): DescField | unde
   message.fields.find((field) => field.name === name)
 
 /** What a field outside of a oneof holds. */
-export const valueOf = (message: Message, field: DescField): unknown =>
-  (message as Local)[field.localName]
+export const valueOf = (message: Message, field: DescField): unknown => (message as Local)[field.localName]
 
 // Keyed by descriptor, which lives as long as the module that holds it.
 const methods = new WeakMap<DescMethod, Method>()

@@ -139,7 +139,9 @@ const ANSWERS: Answers = {
         return model.toMessage(entity)
       }
       // A deleted row cannot be read beforehand; one that is somewhere else is put back.
-      return scope.length === 0 ? restore(facts.context) : repository.transaction(restore, { context: facts.context })
+      return scope.length === 0
+        ? restore(facts.context)
+        : repository.transaction(restore, { context: facts.context })
     }
   },
 
@@ -147,7 +149,9 @@ const ANSWERS: Answers = {
     ({ keys, items, scope }, desc, repository) =>
     async (request, facts) => {
       const { model } = repository
-      const entities = await repository.batchGet(valueOf(request, keys) as string[], { context: facts.context })
+      const entities = await repository.batchGet(valueOf(request, keys) as string[], {
+        context: facts.context,
+      })
       for (const entity of entities) checkScope(model, scope, request, entity)
       return create(desc.output, { [items.localName]: entities.map((entity) => model.toMessage(entity)) })
     },
