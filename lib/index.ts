@@ -19,6 +19,7 @@ export {
 } from '../decorators/index.js'
 export {
   createTables,
+  filter,
   HotDataSource,
   type ListOptions,
   memoryRepositoryOf,

@@ -69,6 +69,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       ...['lib/faults', 'lib/text', 'lib/gateway', 'lib/resource', 'lib/gen'],
       ...[
         'lib/persistence/contract/repository.ts',
+        'lib/persistence/query/filter-template.ts',
         'lib/persistence/sql/transaction.ts',
         'lib/persistence/engines/errors/constraint-error.ts',
       ],

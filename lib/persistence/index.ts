@@ -30,10 +30,12 @@ export type {
   UpdateOptions,
   WriteOptions,
 } from './contract/repository.js'
+export type { MaskOf } from '../resource/mask-of.js'
+export type { OrderBy } from './query/order-terms.js'
+export { type Filter, filter, type FilterValue } from './query/filter-template.js'
 export { createTables } from './schema/create-tables.js'
 export {
   type CredentialOps,
-  type MaskOf,
   memoryRepositoryOf,
   repositoryOf,
   type SecretLookups,

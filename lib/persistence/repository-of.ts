@@ -8,6 +8,7 @@ import {
   type SecretField,
 } from '../resource/resource-model.js'
 import type { Verification } from './contract/credential-check.js'
+import type { MaskOf } from '../resource/mask-of.js'
 import { MemoryRepository, type MemoryOptions } from './memory/memory-repository.js'
 import type {
   BatchUpdateItem,
@@ -54,29 +55,6 @@ export type CredentialOps<E> = {
     options?: RowOptions,
   ) => Promise<string>
 }
-
-/** What a mask may name: the properties of the entity in proto spelling. */
-export type MaskOf<E> = SnakeCase<keyof E & string>
-
-/** As `snakeCase` does at run time: a break before a capital, but inside of a run of capitals only before its last. */
-type SnakeCase<S extends string, Before extends string = ''> = S extends `${infer Head}${infer Tail}`
-  ? `${Breaks<Before, Head, Tail> extends true ? '_' : ''}${Lowercase<Head>}${SnakeCase<Tail, Head>}`
-  : ''
-
-type IsCapital<C extends string> = C extends Lowercase<C> ? false : true
-
-type Breaks<Before extends string, C extends string, Tail extends string> =
-  IsCapital<C> extends false
-    ? false
-    : Before extends '' | '_'
-      ? false
-      : IsCapital<Before> extends false
-        ? true
-        : Tail extends `${infer Next}${string}`
-          ? Next extends Uppercase<Next>
-            ? false
-            : true
-          : false
 
 /** One entity of a batch update, held to the same: a whole entity, or part of one with a mask. */
 export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' | 'ifMatch'> &
@@ -137,7 +115,7 @@ export interface TypedMemoryRepository<E extends object> extends MemoryRepositor
  * Every operation can be overridden. A call inside of a transaction joins it, in an override too.
  * @example
  * ```ts
- * import { repositoryOf } from 'ashlar'
+ * import { filter, repositoryOf } from 'ashlar'
  * import type { OperationOptions } from 'ashlar/persistence'
  * import { Widget } from './widget.js'
  *
@@ -147,7 +125,7 @@ export interface TypedMemoryRepository<E extends object> extends MemoryRepositor
  *   }
  *
  *   heavierThan(size: number) {
- *     return this.list({ filter: `size > ${Math.trunc(size)}`, orderBy: 'size desc' })
+ *     return this.list({ filter: filter`size > ${Math.trunc(size)}`, orderBy: [{ size: 'desc' }] })
  *   }
  * }
  * ```

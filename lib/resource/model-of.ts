@@ -94,6 +94,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     closed: new Set(
       entityFields.filter(({ filterable, exposed }) => exposed && !filterable).map(({ proto }) => proto),
     ),
+    predicateColumns: columnMap(entityFields),
     jsonColumns: columnMap(entityFields.filter((field) => field.filterable && field.kind === 'tags')),
     writable: new Set(
       [...entityFields.filter((field) => field.writable), ...secrets].map(({ proto }) => proto),

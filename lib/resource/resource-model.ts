@@ -72,6 +72,8 @@ export interface ResourceModel<E extends object = object> {
   readonly columns: Columns
   /** Proto fields that callers see and that filters and orders may not name. */
   readonly closed: ReadonlySet<string>
+  /** What a predicate of the server's own code may name: every field of an entity → columns. */
+  readonly predicateColumns: Columns
   /** Proto names of tags fields → JSON columns. */
   readonly jsonColumns: Columns
   /** Proto names a mask may name (`*` aside). */

@@ -1,5 +1,5 @@
 import { batches } from './repository/batches.js'
-import { filters } from './repository/filters.js'
+import { filters } from './repository/filters/filters.js'
 import { lists } from './repository/lists.js'
 import { orders } from './repository/orders.js'
 import { rowConditions } from './repository/row-conditions.js'
@@ -9,6 +9,7 @@ import { tenancy } from './repository/tenancy.js'
 import { tokens } from './repository/tokens.js'
 import { transactions } from './repository/transactions.js'
 import { updates } from './repository/updates.js'
+import { predicates } from './repository/filters/predicates.js'
 import { values } from './repository/values.js'
 
 /** Everything a repository has to do, whatever is behind it. */
@@ -22,6 +23,7 @@ export const repositoryConformance = (holder: Holder): void => {
     tokens,
     filters,
     rowConditions,
+    predicates,
     tenancy,
     values,
     transactions,

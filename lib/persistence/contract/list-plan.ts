@@ -2,11 +2,14 @@ import { InvalidArgument } from '../../errors.js'
 import { isLonger } from '../../resource/values/check-values.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { parseFilterPlan } from '../query/filter.js'
+import type { Filter } from '../query/filter-template.js'
 import { parseOrderTerms, type OrderTerm } from '../query/order-by.js'
 import { decodePageToken, encodeKeyset, encodeOffset, type PageCursor } from '../query/page-token.js'
 import { and, equals, type FilterNode, type PlanColumn } from '../query/plan.js'
-import { isStorable, reachable } from '../query/reachable.js'
+import { isStorable } from '../query/reachable.js'
 import type { ListOptions } from './repository.js'
+import { orderText } from '../query/order-terms.js'
+import { predicateOf } from '../query/predicate.js'
 import type { Scope } from './scope.js'
 
 export const DEFAULT_PAGE_SIZE = 50
@@ -44,7 +47,7 @@ export interface ListPlan extends FilterPlan {
 
 /**
  * Reads list options once for every backend.
- * @param under - an equality the caller's path states, such as a parent; it is ANDed as a plan node.
+ * @param under - what the server's own code holds the list to; it is read by itself, and ANDed as a plan node.
  * @throws InvalidArgument with the field that is wrong.
  */
 export function planList(
@@ -52,13 +55,14 @@ export function planList(
   list: ListOptions,
   scope: Scope,
   paging: PagingOptions,
-  under?: FilterNode,
+  under?: Filter,
 ): ListPlan {
   const { filter, search, showDeleted } = planFilter(model, list, scope, under)
   const filterText = list.filter ?? ''
-  const orderBy = list.orderBy ?? ''
+  const orderBy = orderText(list.orderBy)
   const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed), scope)
-  const resource = under === undefined ? model.type : `${model.type} ${JSON.stringify(valuesOf(under))}`
+  // A token of one parent is refused under another.
+  const resource = under === undefined ? model.type : `${model.type} ${under}`
   const pageScope = {
     resource,
     tenant: scope.tenant,
@@ -93,7 +97,7 @@ export function planFilter(
   model: ResourceModel,
   list: ListOptions,
   { where }: Pick<Scope, 'where'>,
-  under?: FilterNode,
+  under?: Filter,
 ): FilterPlan {
   const search = (list.search ?? '').trim()
   if (isLonger(search, MAX_SEARCH_LENGTH))
@@ -102,7 +106,7 @@ export function planFilter(
     throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
   const filter = parseFilterPlan(list.filter ?? '', model.columns, model.closed)
   return {
-    filter: allOf(filter, under && reachable(under), where),
+    filter: allOf(filter, predicateOf(model, under), where),
     search,
     showDeleted: list.showDeleted === true,
   }
@@ -143,9 +147,3 @@ export const tenantNode = (model: ResourceModel, scope: Scope): FilterNode | und
 
 const allOf = (...nodes: readonly (FilterNode | undefined)[]): FilterNode | undefined =>
   nodes.every((node) => node === undefined) ? undefined : and(...nodes)
-
-/** What a list is held to, so that a token of one parent is refused under another. */
-function valuesOf(node: FilterNode): unknown {
-  if (node.kind === 'and' || node.kind === 'or') return node.nodes.map(valuesOf)
-  return node.kind === 'compare' ? [node.column.column, String(node.value)] : node.kind
-}

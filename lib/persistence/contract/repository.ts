@@ -1,14 +1,19 @@
 import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Filter } from '../query/filter-template.js'
 import type { FilterNode } from '../query/plan.js'
+import type { OrderBy } from '../query/order-terms.js'
 import type { RowLock } from './row-lock.js'
 
-/** What a list asks for. Every field may be left out. */
-export interface ListOptions {
-  /** AIP-160 expression; blank means no filter. */
+/** What a list of resources `T` asks for. Every field may be left out. */
+export interface ListOptions<T extends object = object> {
+  /** AIP-160 expression; blank means no filter. Code that puts one together does so with the tag `filter`. */
   readonly filter?: string
-  /** AIP-132 terms: `field [asc|desc]`, comma-separated; the key is always the last term. */
-  readonly orderBy?: string
+  /**
+   * AIP-132 text, `field [asc|desc]`, comma-separated, or a list of terms that the compiler checks: `[{ size: 'desc' }, 'title']`.
+   * Names are those of the proto fields, as in masks; the key is always the last term.
+   */
+  readonly orderBy?: string | readonly OrderBy<T>[]
   /** 50 when not positive; more than 1000 is 1000. */
   readonly pageSize?: number
   /** What the previous page returned; opaque. */
@@ -67,8 +72,12 @@ export interface ReadOptions extends RowOptions {
 }
 
 export interface ListScope extends RowOptions {
-  /** Holds the list to what a caller's path names, such as a parent; ANDed with the filter. */
-  readonly under?: FilterNode
+  /**
+   * Holds the list to what your code says, such as a parent or an owner, whatever the caller's filter is: `` filter`parent = ${parent}` ``.
+   * It may name every field of the entity but secrets, those too that no caller may filter by. A page token holds for the same
+   * `under` alone.
+   */
+  readonly under?: Filter
   /**
    * As in {@link ReadOptions}. A full page then has a token even where nothing follows: to know, one row more would have to
    * be locked. Order by what does not change while the list waits.
@@ -114,7 +123,7 @@ export interface Repository<T extends object, K = string> {
   /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
   get(key: K, options?: ReadOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
-  list(list?: ListOptions, options?: ListScope): Promise<Page<T>>
+  list(list?: ListOptions<T>, options?: ListScope): Promise<Page<T>>
   /** @throws {@link ErrConflict}, {@link ErrPreconditionFailed} */
   create(entity: Partial<T>, options?: OperationOptions): Promise<T>
   /**

@@ -74,7 +74,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return this.#read('get', options, (scope) => this.#table.entityOf(this.#liveRow(key, scope)))
   }
 
-  async list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
+  async list(list: ListOptions<E> = {}, options?: ListScope): Promise<Page<E>> {
     const scope = scopeOf(this.model, options)
     this.#checkLock('list', options, { mayLeaveOut: true })
     const plan = planList(this.model, list, scope, this.#options, options?.under)

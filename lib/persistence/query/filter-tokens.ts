@@ -16,12 +16,20 @@ export class FilterTokens {
   start = 0
   #end = 0
 
-  constructor(readonly source: string) {
+  /** @param bounded - false for text of the server's own code: of any length, and with texts that no column can hold. */
+  constructor(
+    readonly source: string,
+    private readonly bounded = true,
+  ) {
+    if (bounded) this.#checkLength(source)
+    this.next()
+  }
+
+  #checkLength(source: string): void {
     // A character is two units at most, so that nobody has to read a text of millions to know that it is too long.
     const isSure = source.length > MAX_FILTER_LENGTH * 2
     if (isSure || (source.length > MAX_FILTER_LENGTH && characters(source) > MAX_FILTER_LENGTH))
       this.fail(`longer than ${MAX_FILTER_LENGTH} characters`, indexOfCharacter(source, MAX_FILTER_LENGTH))
-    this.next()
   }
 
   is(kind: TokenKind): boolean {
@@ -126,6 +134,7 @@ export class FilterTokens {
           this.fail(`unknown escape ${quoted(escape)}`, from + offset, `: a backslash is written \\\\`)
         )
       })
+    if (!this.bounded) return value
     if (value.includes('\0')) this.fail('string with a NUL character')
     if (LONE_SURROGATE.test(value)) this.fail('string with half of a surrogate pair')
     return value

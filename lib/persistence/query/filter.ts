@@ -3,12 +3,15 @@ import { FilterTokens, quoted } from './filter-tokens.js'
 import { typedLiteral } from './literal.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import { planColumn } from './plan-column.js'
+import { isStorable } from './reachable.js'
 import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNull, not } from './plan.js'
 
 /** How deep parentheses may nest. */
 export const MAX_FILTER_NESTING = 64
 /** How many comparisons a filter may make, `has()` among them: each costs the database work for every row. */
 export const MAX_FILTER_COMPARISONS = 128
+/** The same for what the server's own code asks. */
+const MAX_OWN_COMPARISONS = 1000
 
 /**
  * The plan of an AIP-160 filter, undefined when it is blank. OR binds tighter than AND, terms side by side are ANDed.
@@ -22,6 +25,14 @@ export const parseFilterPlan = (
   closed?: ReadonlySet<string>,
 ): FilterNode | undefined =>
   expression === '' ? undefined : new FilterParser(expression, columns, closed).filter()
+
+/**
+ * The plan of a filter that the server's own code wrote, undefined when it is blank. Its length has no bound, and a text in it
+ * may be one that no column can hold.
+ * @throws InvalidArgument with the position.
+ */
+export const parseOwnFilter = (expression: string, columns: Columns): FilterNode | undefined =>
+  new FilterParser(expression, columns, undefined, false).filter()
 
 /** A field as a filter names it: a column, or one key of a tags column. */
 interface Member {
@@ -38,8 +49,13 @@ class FilterParser {
   #depth = 0
   #comparisons = 0
 
-  constructor(expression: string, columns: Columns, closed?: ReadonlySet<string>) {
-    this.#tokens = new FilterTokens(expression)
+  constructor(
+    expression: string,
+    columns: Columns,
+    closed: ReadonlySet<string> | undefined,
+    private readonly bounded = true,
+  ) {
+    this.#tokens = new FilterTokens(expression, bounded)
     this.#columns = columns
     this.#closed = closed
   }
@@ -111,8 +127,8 @@ class FilterParser {
     if (!tokens.is('word') || tokens.isKeyword('AND') || tokens.isKeyword('OR')) {
       return tokens.fail(`expected a field, found ${tokens.found}`)
     }
-    if (++this.#comparisons > MAX_FILTER_COMPARISONS)
-      tokens.fail(`more than ${MAX_FILTER_COMPARISONS} comparisons`)
+    const most = this.bounded ? MAX_FILTER_COMPARISONS : MAX_OWN_COMPARISONS
+    if (++this.#comparisons > most) tokens.fail(`more than ${most} comparisons`)
     const { text, start } = tokens
     tokens.next()
     if (text === 'has' && tokens.is('(')) return this.#has()
@@ -163,7 +179,10 @@ class FilterParser {
     }
     const column = this.#column(first, start)
     if (column.kind !== 'tags') return { name, column: this.#column(name, start), key: undefined }
-    return path.length === 2 ? { name, column, key: path[1] } : this.#dottedKey(first, start)
+    const [, key = ''] = path
+    if (path.length > 2) return this.#dottedKey(first, start)
+    if (!isStorable(key)) tokens.fail(`a key of ${quoted(first)} has a NUL character, or half of a surrogate pair`, start)
+    return { name, column, key }
   }
 
   #dottedKey(field: string, start: number): never {
@@ -186,7 +205,8 @@ class FilterParser {
     const tokens = this.#tokens
     const { kind, text } = tokens
     if (column.kind === 'tags' && key === undefined) {
-      const isKey = kind === 'string' || ((kind === 'word' || kind === 'number') && !isReserved(tokens))
+      const isKey =
+        (kind === 'string' && isStorable(text)) || ((kind === 'word' || kind === 'number') && !isReserved(tokens))
       return isKey ? { kind: 'has', column, key: text } : tokens.fail(`expected a key, found ${tokens.found}`)
     }
     if (column.kind !== 'string' && column.kind !== 'tags' && column.kind !== 'any') {

@@ -81,13 +81,16 @@ const mismatch = (tokens: FilterTokens, field: string, takes: string): never =>
 
 const enumName = (tokens: FilterTokens, field: string, column: PlanColumn): string => {
   const { kind, text } = tokens
-  if (kind !== 'word' && kind !== 'string') return mismatch(tokens, field, 'the name of an enum value')
+  const name = kind === 'number' ? column.enumNames?.nameOf.get(Number(text)) : undefined
+  if (name !== undefined && INTEGER.test(text)) return name
+  if (kind !== 'word' && kind !== 'string' && kind !== 'number')
+    return mismatch(tokens, field, 'the name of an enum value')
   const names = column.enumNames?.numberOf
-  if (names === undefined || names.has(text)) return text
+  if (kind !== 'number' && (names === undefined || names.has(text))) return text
   return tokens.fail(
     `${quoted(field)} has no value ${quoted(text)}`,
     undefined,
-    didYouMean(text, names.keys()),
+    didYouMean(text, names?.keys() ?? []),
   )
 }
 

@@ -94,7 +94,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     })
   }
 
-  list(list: ListOptions = {}, options?: ListScope): Promise<Page<E>> {
+  list(list: ListOptions<E> = {}, options?: ListScope): Promise<Page<E>> {
     return this.#operations.read(
       'list',
       options,

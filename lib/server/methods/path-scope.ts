@@ -10,6 +10,7 @@ import { ErrNotFound } from '../../errors.js'
 import { http } from '../../gen/google/api/annotations_pb.js'
 import type { HttpRule } from '../../gen/google/api/http_pb.js'
 import type { ListScope } from '../../persistence/contract/repository.js'
+import { type Filter, hasValue, type FilterValue } from '../../persistence/query/filter-template.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { fieldNamed, valueOf } from '../chain/method.js'
 
@@ -38,19 +39,21 @@ export const scopeFields = (method: DescMethod, resource: DescMessage): ScopeFie
     return [{ name: inner, in: read }]
   })
 
-/** The equality as a plan node: values never become text of a filter. */
+/** What the path says as a predicate, which is read apart from the caller's filter. */
 export const under = (
   model: ResourceModel,
   scope: readonly ScopeField[],
   request: Message,
 ): Pick<ListScope, 'under'> => {
   if (scope.length === 0) return {}
-  const nodes = scope.map(({ name, in: read }): Node => {
-    const column = model.byProto.get(name)
-    if (column === undefined) throw new ErrNotFound()
-    return { kind: 'compare', column, key: undefined, op: '=', value: read(request) as string }
+  const conditions = scope.map(({ name, in: read }) => {
+    if (!model.byProto.has(name)) throw new ErrNotFound()
+    const value = read(request) as FilterValue
+    // No resource is at a place that no number names.
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new ErrNotFound()
+    return hasValue(name, value)
   })
-  return { under: { kind: 'and', nodes } }
+  return { under: conditions.join(' AND ') as Filter }
 }
 
 /** @throws {@link ErrNotFound} when the entity is not where the request says. */
@@ -66,8 +69,6 @@ export const checkScope = (
     if (actual !== read(request)) throw new ErrNotFound()
   }
 }
-
-type Node = NonNullable<ListScope['under']>
 
 const KEYS = ['id', 'name']
 

@@ -4,6 +4,7 @@ import { RequestContext } from '../../context.js'
 import { ErrNotFound } from '../../errors.js'
 import { parseIfMatch } from '../../if-match.js'
 import type { ReadOptions, Repository } from '../../persistence/contract/repository.js'
+import { hasValue } from '../../persistence/query/filter-template.js'
 import type { Call } from '../chain/call.js'
 import { enter } from '../chain/enter.js'
 import { asMessage, type Handler, isMarked, messageOf } from '../chain/handler.js'
@@ -131,8 +132,8 @@ const deletedEntity = async (
   key: string,
   options: ReadOptions,
 ): Promise<object> => {
-  const { key: column, deleteTime } = repository.model
-  const under = { kind: 'compare', column, key: undefined, op: '=', value: key } as const
+  const { key: field, deleteTime } = repository.model
+  const under = hasValue(field.proto, key)
   const { items } = await repository.list({ showDeleted: true, pageSize: 1 }, { ...options, under })
   const [entity] = items as Readonly<Record<string, unknown>>[]
   if (entity === undefined || deleteTime === undefined || entity[deleteTime.property] === undefined)

@@ -1,10 +1,6 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
 import type { ListOptions } from '../../../lib/persistence/contract/repository.js'
-import type { FilterNode } from '../../../lib/persistence/query/plan.js'
-import type { Field } from '../../../lib/resource/fields/field.js'
-import { resourceModel } from '../../../lib/resource/resource-model.js'
-import { Specimen } from '../../support/entities/specimen.js'
 import { asTenant, draft, type Holder, inAcme, rejection } from './subject.js'
 
 /** Paging, order and the rest of ListOptions. */
@@ -201,17 +197,6 @@ export const lists = (holder: Holder): void => {
             field: 'q',
           })
         }))
-
-    it('finds nothing under a parent that no column can hold', () =>
-      inAcme(async () => {
-        await make('a')
-        const column = resourceModel(Specimen).byProto.get('title') as Field
-        for (const value of ['a\0', '\0', '\ud800']) {
-          const node: FilterNode = { kind: 'compare', column, key: undefined, op: '=', value }
-          for (const under of [node, { kind: 'and', nodes: [node] } as const])
-            expect((await holder.subject.specimens.list({}, { under })).items).to.deep.equal([])
-        }
-      }))
 
     it('answers every row for a search term of nothing but spaces', () =>
       inAcme(async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
+import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { type CompareOp, compare, type FilterNode, not, or } from '../../../lib/persistence/query/plan.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { drill } from '../../support/drill.js'
@@ -91,7 +92,7 @@ export const rowConditions = (holder: Holder): void => {
         await make('mine-1', 'mine-2', 'theirs')
         await specimens.delete('mine-2')
         const list = { filter: 'title = "mine" OR title = "thei"', orderBy: 'title desc', showDeleted: true }
-        const { items } = await specimens.list(list, { ...mine, under: titled('mine') })
+        const { items } = await specimens.list(list, { ...mine, under: filter`title = ${'mine'}` })
         expect(items.map(({ id }) => id)).to.have.members(['mine-1', 'mine-2'])
         expect((await specimens.list({ filter: 'NOT title = "mine"' }, mine)).items).to.deep.equal([])
       }))

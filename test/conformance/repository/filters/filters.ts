@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { InvalidArgument } from '../../../lib/errors.js'
-import { quote } from '../../persistence/query/specimen-filters.js'
-import { KEYS } from '../../persistence/query/specimen-rows.js'
-import { Specimen_Phase } from '../../support/gen/specimens_pb.js'
-import { draft, type Holder, inAcme, rejection } from './subject.js'
+import { InvalidArgument } from '../../../../lib/errors.js'
+import { quote } from '../../../persistence/query/specimen-filters.js'
+import { KEYS } from '../../../persistence/query/specimen-rows.js'
+import { Specimen_Phase } from '../../../support/gen/specimens_pb.js'
+import { draft, type Holder, inAcme, rejection } from '../subject.js'
 
 /** The filter, and the ids it finds among {@link ROWS}. */
 const FOUND: readonly (readonly [string, string])[] = [

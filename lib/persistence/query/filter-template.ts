@@ -1,0 +1,174 @@
+import { toDate } from '../../resource/values/wire-values.js'
+import { FilterTokens, type TokenKind } from './filter-tokens.js'
+
+declare const FILTER: unique symbol
+
+/**
+ * AIP-160 text that {@link filter} wrote. It is a string, and goes wherever a filter does; a string that was put together
+ * otherwise is none.
+ */
+export type Filter = string & { readonly [FILTER]: true }
+
+/** What a filter can compare with: `null` is what is not set, an enum its number or name. */
+export type FilterValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | Date
+  | Uint8Array
+  | { readonly $typeName: 'google.protobuf.Timestamp'; readonly seconds: bigint; readonly nanos: number }
+  | { readonly $typeName: 'google.protobuf.Duration'; readonly seconds: bigint; readonly nanos: number }
+  | null
+
+/**
+ * A filter (AIP-160) whose values cannot be anything but values: each is quoted and written as its type is. Use it wherever
+ * code puts a filter together.
+ *
+ * A value stands behind a comparison, or in the place of a tag's key, as in `` filter`tags.${key} = ${value}` ``. In the place
+ * of a condition stands another filter, which is put into parentheses: `` filter`${one} OR ${other}` ``.
+ * @throws TypeError for a value in any other place, `undefined`, NaN, an infinity, an object or a function.
+ * @throws InvalidArgument for a condition that is no whole filter.
+ * @example
+ * ```ts
+ * import { filter } from 'ashlar'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export const named = (widgets: WidgetRepository, title: string, size: number) =>
+ *   widgets.list({ filter: filter`display_name = ${title} AND size > ${size}`, orderBy: [{ size: 'desc' }] })
+ * ```
+ */
+export function filter(template: TemplateStringsArray, ...values: readonly FilterValue[]): Filter {
+  let places = known.get(template)
+  if (places === undefined) known.set(template, (places = placesIn(template)))
+  let text = template[0] ?? ''
+  for (const [i, place] of places.entries())
+    text += WRITE[place](values[i] as FilterValue) + (template[i + 1] ?? '')
+  return text as Filter
+}
+
+/** The condition that a field has a value. @param field - from a model, never from a caller. @throws TypeError as {@link filter}. */
+export const hasValue = (field: string, value: FilterValue): Filter =>
+  `${field} = ${literal(value)}` as Filter
+
+/** A value as AIP-160 text. @throws TypeError when it has none. */
+const literal = (value: FilterValue): string => {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value)
+    case 'number':
+      if (Number.isFinite(value)) return String(value)
+      throw new TypeError(`filter: ${value} compares with nothing`)
+    case 'bigint':
+    case 'boolean':
+      return String(value)
+    case 'object':
+      if (value === null) return 'null'
+      if (value instanceof Date) return `"${dateText(value)}"`
+      if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('base64')}"`
+      if (value.$typeName === 'google.protobuf.Timestamp') return `"${dateText(toDate(value))}"`
+      if (value.$typeName === 'google.protobuf.Duration') return `"${secondsText(value)}"`
+      break
+    case 'undefined':
+      throw new TypeError('filter: a value is undefined: null asks for what is not set')
+  }
+  throw new TypeError(
+    `filter: ${Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`} compares with nothing: give a string, number, bigint, boolean, Date, Uint8Array or null`,
+  )
+}
+
+const dateText = (date: Date): string => {
+  if (Number.isNaN(date.getTime())) throw new TypeError('filter: an invalid Date compares with nothing')
+  return date.toISOString()
+}
+
+/** Both parts carry the sign. */
+const secondsText = ({ seconds, nanos }: { readonly seconds: bigint; readonly nanos: number }): string => {
+  const sign = seconds < 0n || nanos < 0 ? '-' : ''
+  const whole = seconds < 0n ? -seconds : seconds
+  return `${sign}${whole}.${String(Math.abs(nanos)).padStart(9, '0')}s`
+}
+
+/** What a placeholder of a template stands for. */
+type Place = 'value' | 'key' | 'condition'
+
+const WRITE: Readonly<Record<Place, (value: FilterValue) => string>> = {
+  value: (value) => literal(value),
+  key: (value) => {
+    if (typeof value === 'string') return JSON.stringify(value)
+    throw new TypeError('filter: behind a dot stands the key of a tag, which is a string')
+  },
+  condition: (value) => {
+    if (typeof value !== 'string')
+      throw new TypeError('filter: a value stands behind a comparison, and a condition is another filter`…`')
+    checkWhole(value)
+    return `(${value})`
+  },
+}
+
+/** A template is read once, whatever its values. */
+const known = new WeakMap<TemplateStringsArray, readonly Place[]>()
+
+/** @throws TypeError where a placeholder stands for anything that is no value, key or condition. */
+const placesIn = (template: TemplateStringsArray): readonly Place[] => {
+  const chunks = template.map((chunk) => tokensOf(chunk))
+  return chunks.slice(1).map((_, i) => {
+    const place = placeBehind(chunks[i] as Chunk, i === 0)
+    const after = template[i + 1] ?? ''
+    if (!(place === 'key' ? BEHIND_KEY : BEHIND_VALUE).test(after))
+      throw new TypeError(
+        `filter: nothing can follow a value directly: put a space before ${JSON.stringify(after.slice(0, 20))}`,
+      )
+    if (place === 'condition' && !BEHIND_CONDITION.test(after)) misplaced()
+    return place
+  })
+}
+
+type Chunk = readonly { readonly kind: TokenKind; readonly text: string }[]
+
+/** Spaces are those of ASCII, as in the grammar. */
+const BEHIND_VALUE = /^(?:[ \t\n\v\f\r)]|$)/
+const BEHIND_KEY = /^(?:[ \t\n\v\f\r)=!<>:]|$)/
+const BEHIND_CONDITION = /^[ \t\n\v\f\r]*(?:\)|$|(?:AND|OR)\b)/i
+
+const placeBehind = (before: Chunk, isFirst: boolean): Place => {
+  const last = before.at(-1)
+  if (last === undefined) return isFirst ? 'condition' : misplaced()
+  if (last.kind === 'op') return 'value'
+  if (last.kind === '.') return 'key'
+  const called = before.at(-2)
+  if (last.kind === '(' && !(called?.kind === 'word' && called.text === 'has')) return 'condition'
+  const isConnective = last.kind === 'word' && /^(?:AND|OR|NOT)$/i.test(last.text) && called?.kind !== 'op'
+  return last.kind === '-' || isConnective ? 'condition' : misplaced()
+}
+
+const misplaced = (): never => {
+  throw new TypeError(
+    'filter: a value stands behind a comparison such as =, and another filter between AND, OR and parentheses; fields and operators are written in the text',
+  )
+}
+
+function tokensOf(chunk: string): Chunk {
+  try {
+    const tokens = new FilterTokens(chunk)
+    const found: { kind: TokenKind; text: string }[] = []
+    for (; !tokens.is('end'); tokens.next()) found.push({ kind: tokens.kind, text: tokens.text })
+    return found
+  } catch (error) {
+    const why = error instanceof Error ? error.message : ''
+    const hint = why.includes('unterminated') ? ': leave the quotes out, the value gets its own' : ''
+    throw new TypeError(`filter: ${why}${hint}`, { cause: error })
+  }
+}
+
+/** Refuses what parentheses could not hold together. What is in it is read with the rest. */
+function checkWhole(text: string): void {
+  const tokens = new FilterTokens(text, false)
+  if (tokens.is('end')) tokens.fail('a condition of the filter is empty')
+  let depth = 0
+  for (; !tokens.is('end'); tokens.next()) {
+    if (tokens.is('(')) depth++
+    else if (tokens.is(')') && --depth < 0) break
+  }
+  if (depth !== 0) tokens.fail('a parenthesis of a condition is not matched')
+}

@@ -1,0 +1,22 @@
+/** What a mask may name: the properties of the entity in proto spelling. */
+export type MaskOf<E> = SnakeCase<keyof E & string>
+
+/** As `snakeCase` does at run time: a break before a capital, but inside of a run of capitals only before its last. */
+type SnakeCase<S extends string, Before extends string = ''> = S extends `${infer Head}${infer Tail}`
+  ? `${Breaks<Before, Head, Tail> extends true ? '_' : ''}${Lowercase<Head>}${SnakeCase<Tail, Head>}`
+  : ''
+
+type IsCapital<C extends string> = C extends Lowercase<C> ? false : true
+
+type Breaks<Before extends string, C extends string, Tail extends string> =
+  IsCapital<C> extends false
+    ? false
+    : Before extends '' | '_'
+      ? false
+      : IsCapital<Before> extends false
+        ? true
+        : Tail extends `${infer Next}${string}`
+          ? Next extends Uppercase<Next>
+            ? false
+            : true
+          : false
