@@ -181,7 +181,8 @@ class FilterParser {
     if (column.kind !== 'tags') return { name, column: this.#column(name, start), key: undefined }
     const [, key = ''] = path
     if (path.length > 2) return this.#dottedKey(first, start)
-    if (!isStorable(key)) tokens.fail(`a key of ${quoted(first)} has a NUL character, or half of a surrogate pair`, start)
+    if (!isStorable(key))
+      tokens.fail(`a key of ${quoted(first)} has a NUL character, or half of a surrogate pair`, start)
     return { name, column, key }
   }
 
@@ -206,7 +207,8 @@ class FilterParser {
     const { kind, text } = tokens
     if (column.kind === 'tags' && key === undefined) {
       const isKey =
-        (kind === 'string' && isStorable(text)) || ((kind === 'word' || kind === 'number') && !isReserved(tokens))
+        (kind === 'string' && isStorable(text)) ||
+        ((kind === 'word' || kind === 'number') && !isReserved(tokens))
       return isKey ? { kind: 'has', column, key: text } : tokens.fail(`expected a key, found ${tokens.found}`)
     }
     if (column.kind !== 'string' && column.kind !== 'tags' && column.kind !== 'any') {
