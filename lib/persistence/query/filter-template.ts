@@ -1,3 +1,4 @@
+import type { Duration, Timestamp } from '@bufbuild/protobuf/wkt'
 import { toDate } from '../../resource/values/wire-values.js'
 import { FilterTokens, type TokenKind } from './filter-tokens.js'
 
@@ -17,8 +18,8 @@ export type FilterValue =
   | boolean
   | Date
   | Uint8Array
-  | { readonly $typeName: 'google.protobuf.Timestamp'; readonly seconds: bigint; readonly nanos: number }
-  | { readonly $typeName: 'google.protobuf.Duration'; readonly seconds: bigint; readonly nanos: number }
+  | Timestamp
+  | Duration
   | null
 
 /**
@@ -51,31 +52,27 @@ export function filter(template: TemplateStringsArray, ...values: readonly Filte
 export const hasValue = (field: string, value: FilterValue): Filter =>
   `${field} = ${literal(value)}` as Filter
 
-/** A value as AIP-160 text. @throws TypeError when it has none. */
-const literal = (value: FilterValue): string => {
-  switch (typeof value) {
-    case 'string':
-      return JSON.stringify(value)
-    case 'number':
-      if (Number.isFinite(value)) return String(value)
-      throw new TypeError(`filter: ${value} compares with nothing`)
-    case 'bigint':
-    case 'boolean':
-      return String(value)
-    case 'object':
-      if (value === null) return 'null'
-      if (value instanceof Date) return `"${dateText(value)}"`
-      if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('base64')}"`
-      if (value.$typeName === 'google.protobuf.Timestamp') return `"${dateText(toDate(value))}"`
-      if (value.$typeName === 'google.protobuf.Duration') return `"${secondsText(value)}"`
-      break
-    case 'undefined':
-      throw new TypeError('filter: a value is undefined: null asks for what is not set')
+/** A value as AIP-160 text. @throws TypeError when it has none: code in JavaScript can give anything. */
+const literal = (value: unknown): string => {
+  if (value === null) return 'null'
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return String(value)
+    throw new TypeError(`filter: ${value} compares with nothing`)
   }
+  if (value === undefined) throw new TypeError('filter: a value is undefined: null asks for what is not set')
+  if (value instanceof Date) return `"${dateText(value)}"`
+  if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('base64')}"`
+  if (isMessage(value, 'google.protobuf.Timestamp')) return `"${dateText(toDate(value as Timestamp))}"`
+  if (isMessage(value, 'google.protobuf.Duration')) return `"${secondsText(value as Duration)}"`
   throw new TypeError(
     `filter: ${Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`} compares with nothing: give a string, number, bigint, boolean, Date, Uint8Array or null`,
   )
 }
+
+const isMessage = (value: unknown, name: string): boolean =>
+  typeof value === 'object' && (value as { readonly $typeName?: unknown }).$typeName === name
 
 const dateText = (date: Date): string => {
   if (Number.isNaN(date.getTime())) throw new TypeError('filter: an invalid Date compares with nothing')
@@ -83,7 +80,7 @@ const dateText = (date: Date): string => {
 }
 
 /** Both parts carry the sign. */
-const secondsText = ({ seconds, nanos }: { readonly seconds: bigint; readonly nanos: number }): string => {
+const secondsText = ({ seconds, nanos }: Duration): string => {
   const sign = seconds < 0n || nanos < 0 ? '-' : ''
   const whole = seconds < 0n ? -seconds : seconds
   return `${sign}${whole}.${String(Math.abs(nanos)).padStart(9, '0')}s`

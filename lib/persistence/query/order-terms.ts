@@ -15,8 +15,9 @@ export const orderText = (order: string | readonly OrderBy<never>[] | undefined)
 }
 
 const termText = (term: string | object): string => {
-  const [entry, other] = typeof term === 'string' ? [[term, 'asc']] : Object.entries(term)
-  const [name, direction] = (entry ?? []) as [unknown?, unknown?]
+  const [entry, other]: readonly (readonly unknown[] | undefined)[] =
+    typeof term === 'string' ? [[term, 'asc']] : Object.entries(term)
+  const [name, direction]: readonly unknown[] = entry ?? []
   if (other !== undefined || typeof name !== 'string' || !NAME.test(name))
     throw new InvalidArgument('order_by', 'each term names one field: a name, or { name: "desc" }')
   if (direction !== 'asc' && direction !== 'desc')

@@ -62,8 +62,7 @@ describe('filter`…`', () => {
     ...[
       { toString: () => '"x" OR 1=1' },
       { $typeName: 'google.protobuf.Any' },
-      Object('x'),
-      Object.create(null),
+      new Map(),
     ],
   ] as unknown[])
     it(`refuses ${typeof value === 'object' ? JSON.stringify(value) : String(value)} as a value`, () =>
