@@ -11,16 +11,7 @@ declare const FILTER: unique symbol
 export type Filter = string & { readonly [FILTER]: true }
 
 /** What a filter can compare with: `null` is what is not set, an enum its number or name. */
-export type FilterValue =
-  | string
-  | number
-  | bigint
-  | boolean
-  | Date
-  | Uint8Array
-  | Timestamp
-  | Duration
-  | null
+export type FilterValue = string | number | bigint | boolean | Date | Uint8Array | Timestamp | Duration | null
 
 /**
  * A filter (AIP-160) whose values cannot be anything but values: each is quoted and written as its type is. Use it wherever

@@ -59,11 +59,7 @@ describe('filter`…`', () => {
 
   for (const value of [
     ...[undefined, NaN, Infinity, -Infinity, new Date(NaN), Symbol('x'), () => 'x', {}, [], ['x']],
-    ...[
-      { toString: () => '"x" OR 1=1' },
-      { $typeName: 'google.protobuf.Any' },
-      new Map(),
-    ],
+    ...[{ toString: () => '"x" OR 1=1' }, { $typeName: 'google.protobuf.Any' }, new Map()],
   ] as unknown[])
     it(`refuses ${typeof value === 'object' ? JSON.stringify(value) : String(value)} as a value`, () =>
       expect(() => filter`title = ${value as FilterValue}`).to.throw(TypeError, /^filter: /))
