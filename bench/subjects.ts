@@ -87,7 +87,7 @@ export const SUBJECTS: readonly Subject[] = [
   },
   {
     name: 'startup',
-    operations: ['first answer'],
+    operations: ['first response'],
     pace: { rounds: 5, ms: 1 },
     sides: {
       ashlar: load('startup', 'widgets-ashlar'),

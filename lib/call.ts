@@ -55,9 +55,12 @@ export class Metadata {
   }
 }
 
-/** Whoever made a call: still there, or gone. A signal that says so is made only when somebody asks for it. */
+/** The caller of a call: still connected, or gone. Its abort signal is created only when it is used. */
 export class Caller {
-  /** What the caller was told, if anything: Cancelled unless the listener has ended the call itself. Set by `leave` alone. */
+  /**
+   * What the caller was told, if anything: Cancelled unless the listener has ended the call itself. Only `leave` sets
+   * it.
+   */
   reason: AshlarError | undefined = undefined
   #controller: AbortController | undefined
   #onGone: (() => void) | undefined
@@ -74,7 +77,7 @@ export class Caller {
     return this.#controller.signal
   }
 
-  /** Nothing that the call still says is heard. The first reason counts. */
+  /** Nothing more is sent to the caller. The first reason counts. */
   leave(reason: AshlarError = new Cancelled()): void {
     if (this.reason !== undefined) return
     this.reason = reason
@@ -82,97 +85,105 @@ export class Caller {
     this.#onGone?.()
   }
 
-  /** Calls back when the caller goes; there is room for one, and undefined leaves it empty. */
+  /** Calls back when the caller leaves. It holds one callback; undefined removes it. */
   onGone(callback: (() => void) | undefined): void {
     this.#onGone = callback
   }
 }
 
-/** What a listener (gRPC or HTTP) hands to the chain. `headers` and `trailers` are filled for it, also when the call fails. */
+/**
+ * What a listener (gRPC or HTTP) passes to the chain. The chain fills `headers` and `trailers`, also when the call
+ * fails.
+ */
 export interface Incoming {
   readonly method: DescMethod
   readonly transport: 'grpc' | 'http'
   readonly metadata: Metadata
   readonly caller: Caller
-  /** The caller's own deadline, in milliseconds since the epoch. */
+  /** The caller's deadline, in milliseconds since the epoch. */
   readonly deadline: number | undefined
   /** Address of the caller, for the log. */
   readonly peer: string
-  /** What is sent before the answer, such as `x-request-id`. */
+  /** Metadata to send before the response, such as `x-request-id`. */
   readonly headers: Metadata
-  /** What is sent behind it, such as `etag`. */
+  /** Metadata to send after it, such as `etag`. */
   readonly trailers: Metadata
-  /** Mask paths the gateway found in a spelling it must not apply; they write nothing. */
+  /** Mask paths in a spelling that the gateway must not apply; they write nothing. */
   readonly ignoredMask?: readonly string[]
-  /** Where the body is still to come: the request so far is what path and query say. */
+  /** Set when the body has not been read yet: the request so far has the fields of path and query. */
   readonly rest?: RestOfRequest
-  /** Why the request cannot be read, which is then an empty one; the call is limited and logged like any other. */
+  /** Why the request cannot be read. The request is then empty; the call is limited and logged like any other. */
   readonly unreadable?: Error | undefined
-  /** Writes the answer of a unary call as it goes out. What it throws is what became of the call. */
-  readonly write?: (answer: Message) => void
+  /** Writes the response of a unary call as it is sent. An error that it throws is the result of the call. */
+  readonly write?: (response: Message) => void
 }
 
-/** A body that is read once the call is let in. */
+/** A body that is read after authorization. */
 export interface RestOfRequest {
-  /** Whether a field, by its path, has its last value already. */
+  /** Whether a field, by its path, already has its final value. */
   knows(field: string): boolean
   read(): Promise<{ readonly request: Message; readonly ignoredMask: readonly string[] }>
 }
 
-/** The composed chain with the handlers behind it: the one way in, whatever the listener. Throws or rejects with an `AshlarError`. */
+/**
+ * The composed chain with its handlers: the single entry for both listeners. Throws or rejects with an `AshlarError`.
+ */
 export interface Dispatcher {
-  /** Whether it reads `rest`, once a call is let in. Any other is given a rest only where the caller itself waits with it. */
+  /**
+   * Whether it reads `rest` after authorization. Any other dispatcher gets a rest only when the client waits for `100
+   * Continue`.
+   */
   readonly readsRest?: boolean
   unary(incoming: Incoming, request: Message): Message | Promise<Message>
   /** Streaming of every kind; a single request or response is a stream of one. */
   stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message>
 }
 
-/** What `If-Match` asks for (RFC 9110, AIP-154). */
+/** The condition of `If-Match` (RFC 9110, AIP-154). */
 export interface IfMatch {
-  /** `*`: whatever the etag is, as long as the entity exists. */
+  /** `*`: any etag, as long as the entity exists. */
   readonly any: boolean
-  /** Strong etags without their quotes; none of them matches nothing. */
+  /** Strong etags without their quotes; an empty list matches nothing. */
   readonly etags: readonly string[]
 }
 
-/** An operation, seen from the work it stands for. */
+/** An operation as its work sees it. */
 export interface RunningOperation {
   /** `operations/<id>`. */
   readonly name: string
-  /** Aborts when somebody cancels the operation, or the server shuts down. */
+  /** Aborts when the operation is cancelled, or the server shuts down. */
   readonly signal: AbortSignal
-  /** Says how far the work has come, as a message of the method's metadata type. */
+  /** Reports progress, as a message of the method's metadata type. */
   progress(metadata: Message): Promise<void>
 }
 
-/** Does the work; what it returns is the operation's response, nothing is `google.protobuf.Empty`. */
+/** Does the work. Its result is the operation's response; undefined becomes `google.protobuf.Empty`. */
 export type OperationWork = (operation: RunningOperation) => Promise<Message | void>
 
 /** Starts long-running operations (AIP-151) on behalf of a call. */
 export interface CallOperations {
-  /** Starts the work, which goes on when the call has ended, and returns the pending operation at once. */
+  /** Starts the work, which continues after the call has ended, and returns the pending operation at once. */
   start(options: { readonly metadata?: Message }, work: OperationWork): Promise<Operation>
 }
 
-/** What a handler is told about its call. */
+/** What a handler knows about its call. */
 export interface ServerCall {
   /** `/package.Service/Method`. */
   readonly path: string
   readonly requestId: string
   readonly principal: Principal
-  /** What repositories take as `{ context }`; the current one while a handler runs. */
+  /** The `{ context }` for repositories; it is current while a handler runs. */
   readonly context: RequestContext
   readonly metadata: Metadata
   readonly headers: Metadata
   readonly trailers: Metadata
-  /** Aborts when the caller went away or the deadline passed. */
+  /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
-  /** Milliseconds since the epoch; undefined when nothing bounds the call. */
+  /** Milliseconds since the epoch; undefined when the call has no deadline. */
   readonly deadline: number | undefined
   readonly peer: string
   readonly ifMatch: IfMatch | undefined
-  /** Nothing may be written: return what would have been returned (AIP-163). */
+  /** Write nothing: return what would have been returned (AIP-163). */
   readonly validateOnly: boolean
   /** Mask paths that must write nothing. */
   readonly ignoredMask: readonly string[]

@@ -1,5 +1,5 @@
 /**
- * Every error a caller can see. Messages are fit for a remote caller; what a driver said is only ever the `cause`.
+ * Every error that a caller can see. Messages are safe for a remote caller; a driver's text is only in `cause`.
  * Programming mistakes (a key of 31 bytes, an empty address) are `TypeError` or `RangeError` at start-up instead.
  */
 
@@ -30,7 +30,7 @@ export const CODES = {
 
 export type Code = keyof typeof CODES
 
-/** HTTP status of each code, as the comments of google.rpc.Code give it. A forgotten row does not compile. */
+/** HTTP status of each code, from the comments of google.rpc.Code. A missing row does not compile. */
 export const HTTP_STATUS: Readonly<Record<Code, number>> = {
   OK: 200,
   CANCELLED: 499,
@@ -70,7 +70,7 @@ export type ErrorDetail =
 /** The domain of every ErrorInfo this framework sends. */
 export const ERROR_DOMAIN = 'ashlar'
 
-/** What every error below is. `wireMessage` is what a remote caller reads. */
+/** The base class of all errors below. `wireMessage` is what a remote caller reads. */
 export class AshlarError extends Error {
   readonly code: Code
   readonly wireMessage: string
@@ -91,7 +91,7 @@ interface ErrorShape {
   readonly details?: readonly ErrorDetail[]
 }
 
-/** The HTTP status of an error: 412 for an etag that does not match, else what google.rpc.Code says. */
+/** The HTTP status of an error: 412 for an etag that does not match, else by google.rpc.Code. */
 export const httpStatusOf = ({ code, details }: AshlarError): number => {
   const isEtag = details.some((detail) => detail.kind === 'preconditionFailure' && detail.type === 'ETAG')
   return isEtag && code === 'FAILED_PRECONDITION' ? 412 : HTTP_STATUS[code]
@@ -114,14 +114,14 @@ export class ErrNotFound extends AshlarError {
   }
 }
 
-/** A unique value is taken already. */
+/** A unique value already exists. */
 export class ErrConflict extends AshlarError {
   constructor(cause?: unknown) {
     super('ALREADY_EXISTS', 'persistence: conflict', sentinel('already exists', 'ALREADY_EXISTS', cause))
   }
 }
 
-/** A foreign key, a NOT NULL, a CHECK or an etag stands against the write. */
+/** A foreign key, a NOT NULL, a CHECK or an etag prevents the write. */
 export class ErrPreconditionFailed extends AshlarError {
   constructor(cause?: unknown, violations: readonly ErrorDetail[] = []) {
     const shape = sentinel('precondition failed', 'PRECONDITION_FAILED', cause)
@@ -186,14 +186,14 @@ export class InvalidArgument extends AshlarError {
   }
 }
 
-/** The caller may not do this. Never says whether the thing exists (AIP-211). */
+/** The caller may not do this. Never says whether the resource exists (AIP-211). */
 export class PermissionDenied extends AshlarError {
   constructor(message = 'permission denied') {
     super('PERMISSION_DENIED', message)
   }
 }
 
-/** The identity presented is missing or does not hold. */
+/** The identity is missing or not valid. */
 export class Unauthenticated extends AshlarError {
   constructor(message = 'invalid bearer token', cause?: unknown) {
     super('UNAUTHENTICATED', message, { cause })
@@ -206,7 +206,7 @@ export class Unimplemented extends AshlarError {
   }
 }
 
-/** Another writer was in the way until the retries ran out; the caller may try again. */
+/** Concurrent writers blocked the call until its retries ran out; the caller may try again. */
 export class Aborted extends AshlarError {
   constructor(message = 'aborted by a concurrent change: retry', cause?: unknown) {
     super('ABORTED', message, { cause })
@@ -239,7 +239,7 @@ export class Unavailable extends AshlarError {
   }
 }
 
-/** Something broke on our side. The caller reads a generic text; `cause` is for the log. */
+/** The server failed. The caller reads a generic text; `cause` is for the log. */
 export class Internal extends AshlarError {
   constructor(cause?: unknown) {
     super('INTERNAL', 'internal error', { cause })
@@ -253,7 +253,7 @@ export class ErrNoMinter extends AshlarError {
   }
 }
 
-/** A secret was to be written and the repository has no Encryptor. */
+/** A secret cannot be written because the repository has no Encryptor. */
 export class ErrNoEncryptor extends AshlarError {
   constructor() {
     super('INTERNAL', 'secrets: no encryptor', { wireMessage: 'internal error' })
@@ -267,40 +267,42 @@ export class SecretUnreadable extends AshlarError {
   }
 }
 
-/** What a transit server answered instead of a result. Neither its token nor a plaintext is ever in it. */
+/** An error of a transit server. It never contains its token or a plaintext. */
 export class TransitError extends AshlarError {
-  /** HTTP status; undefined when no answer came. */
+  /** HTTP status; undefined without a response. */
   readonly statusCode: number | undefined
-  /** The answer's body, cut and with secrets removed. */
+  /** The response's body, cut and with secrets removed. */
   readonly body: string
 
   constructor(
     problem: string,
-    answer: { readonly statusCode?: number; readonly body?: string } = {},
+    response: { readonly statusCode?: number; readonly body?: string } = {},
     cause?: unknown,
   ) {
-    const busy = answer.statusCode === undefined || answer.statusCode === 429 || answer.statusCode >= 500
+    const busy = response.statusCode === undefined || response.statusCode === 429 || response.statusCode >= 500
     super(busy ? 'UNAVAILABLE' : 'INTERNAL', `transit: ${problem}`, {
       wireMessage: busy ? 'temporarily unavailable' : 'internal error',
       cause,
     })
-    this.statusCode = answer.statusCode
-    this.body = answer.body ?? ''
+    this.statusCode = response.statusCode
+    this.body = response.body ?? ''
   }
 }
 
 /**
- * Why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit the files (`dirty`); an
- * applied file was `edited`; the lock was not had or was lost (`locked`); a transaction `pooler` is in between; there is no
- * `connection`, or it was lost; the user lacks a right (`denied`); the database takes no writes (`readOnly`); the caller gave
- * up (`cancelled`).
+ * Why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit the files (`dirty`);
+ * an applied file was `edited`; the lock was not obtained or was lost (`locked`); a transaction `pooler` is in between;
+ * there is no `connection`, or it was lost; the user lacks a right (`denied`); the database is read-only (`readOnly`);
+ * the caller cancelled (`cancelled`).
  */
 export type MigrationStop =
   'failed' | 'dirty' | 'edited' | 'locked' | 'pooler' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
 
-/** A migration run stopped. The text says which version, why and what to do; no connection string is ever in it. */
+/** A migration run stopped. The text says which version, why and what to do; it never contains a connection string. */
 export class MigrationError extends AshlarError {
-  /** The driver's error is kept out: it repeats rows and statements. `sqlState` is PostgreSQL's code or MySQL's number. */
+  /**
+   * Without the driver's error, which repeats rows and statements. `sqlState` is PostgreSQL's code or MySQL's number.
+   */
   constructor(
     readonly stop: MigrationStop,
     message: string,
@@ -312,7 +314,7 @@ export class MigrationError extends AshlarError {
   }
 }
 
-/** What was declared does not fit together. Thrown at start-up with every problem found, one per line. */
+/** Declarations contradict each other. Thrown at start-up with every problem found, one per line. */
 export class DeclarationError extends TypeError {
   constructor(
     readonly subject: string,

@@ -57,7 +57,7 @@ describe('conditional requests through the gateway', () => {
     expect(running.dispatcher.last.incoming.metadata.get('if-match')).to.equal('"a", W/"b"')
   })
 
-  it('answers GET and HEAD with 304, the etag and no body to who knows it', async () => {
+  it('returns 304 for GET and HEAD, with the etag and no body, to who knows it', async () => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await running.fetch('/v1/echo', { method, headers: { 'if-none-match': '"v1"' } })
       expect(answer.status).to.equal(304)
@@ -68,7 +68,7 @@ describe('conditional requests through the gateway', () => {
     }
   })
 
-  it('answers HEAD with the headers of GET', async () => {
+  it('returns the headers of GET for HEAD', async () => {
     const [head, get] = [await running.fetch('/v1/echo', { method: 'HEAD' }), await running.fetch('/v1/echo')]
     const body = await get.text()
     expect(head.status).to.equal(200)

@@ -81,12 +81,12 @@ describe('the package', function () {
       })
     })
 
-    it('answers to import', () => {
+    it('can be imported', () => {
       const program = `import { ErrNotFound } from 'ashlar'; console.log(new ErrNotFound().message)`
       expect(evaluate(project, program, 'mjs')).to.equal('persistence: not found')
     })
 
-    it('answers to require, from a project that is not ESM', () => {
+    it('can be required, from a project that is not ESM', () => {
       const program = `const { ErrNotFound } = require('ashlar'); console.log(new ErrNotFound().message)`
       expect(evaluate(project, program, 'cjs')).to.equal('persistence: not found')
     })

@@ -111,7 +111,7 @@ export class H2Connection {
     if (type !== RST_STREAM && (flags & END_STREAM) === 0) return
     this.#streams.delete(id)
     if (stream.body !== undefined && type !== RST_STREAM) stream.resolve(stream.body.subarray(5))
-    else stream.reject(new TypeError('the call was answered with an error'))
+    else stream.reject(new TypeError('the call failed'))
   }
 
   #fail(why: string): void {

@@ -69,7 +69,7 @@ export class HttpConnection {
     const length = /\r\ncontent-length: *(\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1]
     this.#bodyAt = end + END_OF_HEAD.length
     this.#end = this.#bodyAt + Number(length ?? Number.NaN)
-    if (Number.isNaN(this.#end)) throw new TypeError('an answer without a Content-Length')
+    if (Number.isNaN(this.#end)) throw new TypeError('a response without a Content-Length')
     return true
   }
 }

@@ -44,7 +44,7 @@ export async function measureVerifyTiming(spec: HashSpec, calls = 20_000): Promi
         ? minter.verifyUnknown(secret)
         : minter.verify(secret, stored))
       const took = Number(process.hrtime.bigint() - start)
-      if (isRight !== (kind === 'right')) throw new TypeError(`a ${kind} token was answered with ${isRight}`)
+      if (isRight !== (kind === 'right')) throw new TypeError(`a ${kind} token verified as ${isRight}`)
       if (call >= 0) times[kind][call] = took
     }
   }

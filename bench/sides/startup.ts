@@ -19,7 +19,7 @@ export async function setUp(): Promise<Side> {
   let cpuUs = 0
   return {
     operations: {
-      async 'first answer'() {
+      async 'first response'() {
         const running = await startServer(server)
         await answered(running.ports.grpc)
         cpuUs += await running.cpuUs()
@@ -34,7 +34,7 @@ async function answered(port = 0): Promise<void> {
   const connection = await H2Connection.open(port)
   const answer = await connection.call(HEADERS, BODY)
   connection.close()
-  if (!answer.includes(keyOf(ROW))) throw new TypeError('a wrong answer')
+  if (!answer.includes(keyOf(ROW))) throw new TypeError('a wrong response')
 }
 
 /** Resident memory of a server that has answered once and then did nothing, in MB: the median of several processes. */

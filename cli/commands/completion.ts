@@ -1,8 +1,8 @@
 import { Args, Command } from '@oclif/core'
 
 export default class Completion extends Command {
-  static override summary = 'Print the script that makes a shell complete ashlar and idp.'
-  static override description = `The script knows every command and flag of this version and calls nothing, so load it anew after an update. In ~/.bashrc or ~/.zshrc: source <(ashlar completion bash), or zsh. In config.fish: ashlar completion fish | source.`
+  static override summary = 'Print the shell completion script of ashlar and idp.'
+  static override description = `The script lists every command and flag of this version and runs no program. Load it again after an update. In ~/.bashrc or ~/.zshrc: source <(ashlar completion bash), or zsh. In config.fish: ashlar completion fish | source.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> bash > ashlar.bash',
     '<%= config.bin %> <%= command.id %> zsh > ashlar.zsh',

@@ -1,4 +1,4 @@
-/** What a command's exit status says. Scripts rely on the numbers, so they are never given a new meaning. */
+/** The exit status of commands. Scripts rely on the numbers, so their meaning never changes. */
 export const EXIT_CODES = {
   done: 0,
   differs: 1,
@@ -19,9 +19,9 @@ export const EXIT_MEANINGS: Readonly<Record<Exit, string>> = {
   done: 'Done, or nothing was left to do.',
   differs:
     '`--check` or `verify` found a difference, `lint` a statement that is refused or dangerous (with `--strict` any), ' +
-    '`security-check` a fault; a file that was edited stays as it is; a question was answered with no.',
+    '`security-check` a fault; a file that was edited stays as it is; a question was not confirmed.',
   input: 'A flag, a file that was read or a route cannot be used, or no app was found.',
-  daemon: 'The daemon is needed and not running, or it does not answer as it should.',
+  daemon: 'The daemon is needed and not running, or its response is invalid.',
   conflict: 'The daemon holds the host for another owner.',
   output: 'A file or stdout could not be written. The file that was there before is whole.',
   database: 'A database cannot be reached or refuses, or a migration failed in it.',

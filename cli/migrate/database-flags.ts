@@ -10,15 +10,15 @@ const files = {
 
 export const filesFlag = pathFlag(files)
 
-/** Where files are written, `--dir` as well. */
+/** The folder for new files; `--dir` is an alias. */
 export const folderFlag = pathFlag({ ...files, aliases: ['dir'] })
 
-/** What every command that talks to a database takes. */
+/** The flags of every command that connects to a database. */
 export const databaseFlags = {
   url: Flags.string({
     summary: 'The database: postgres://…, mysql://… or fsnotify://<driver>/<path of a file that holds one>.',
     description:
-      'Better said by ASHLAR_DATABASE_URL, because every user of a machine can read command lines.',
+      'Prefer ASHLAR_DATABASE_URL, because every user of a machine can read command lines.',
     helpValue: '<url>',
     env: 'ASHLAR_DATABASE_URL',
     required: true,
@@ -36,16 +36,16 @@ export const databaseFlags = {
 
 const milliseconds = (summary: string) => Flags.integer({ summary, helpValue: '<ms>', min: 1 })
 
-/** What the commands take that change a database. The defaults are the engine's. */
+/** The flags of commands that change a database. The defaults are the migration runner's. */
 export const timeoutFlags = {
   'lock-timeout': milliseconds(
-    'How long a statement waits for a lock of its tables; 2000 when it is not said.',
+    'How long a statement waits for table locks. Default: 2000.',
   ),
-  'statement-timeout': milliseconds('How long a statement runs; 60000 when it is not said.'),
+  'statement-timeout': milliseconds('How long a statement may run. Default: 60000.'),
   'concurrent-timeout': milliseconds(
-    'How long CREATE INDEX CONCURRENTLY and its like run; 900000 when it is not said.',
+    'How long CREATE INDEX CONCURRENTLY and its like may run. Default: 900000.',
   ),
   'wait-timeout': milliseconds(
-    'How long to wait for another host that migrates; 3600000 when it is not said.',
+    'How long to wait for another host that migrates. Default: 3600000.',
   ),
 }

@@ -10,7 +10,10 @@ const SIGNALS = { SIGINT: 'interrupted', SIGTERM: 'terminated' } as const satisf
 >
 type EndingSignal = keyof typeof SIGNALS
 
-/** A command that changes a database, says on stderr how it goes on, and cancels what runs there when it is told to end. */
+/**
+ * A command that changes a database, reports progress on stderr, and cancels its statement on the server when it is
+ * told to end.
+ */
 export abstract class MigratingVerb extends Verb {
   /** @throws {Failure} */
   protected async migrating<T>(flags: DatabaseFlags, work: (migrator: Migrator) => Promise<T>): Promise<T> {
@@ -21,11 +24,11 @@ export abstract class MigratingVerb extends Verb {
     const ending = new AbortController()
     let heard: EndingSignal | undefined
     const hear = (signal: EndingSignal) => {
-      // From now on either of them ends the process at once.
+      // From now on either signal ends the process at once.
       stopListening()
       heard = signal
       process.stderr.write(
-        `${signal}: cancelling what runs in the database, and waiting for its answer; once more ends at once\n`,
+        `${signal}: cancelling what runs in the database, and waiting for its response; once more ends at once\n`,
       )
       ending.abort()
     }

@@ -2,21 +2,21 @@ import { createInterface } from 'node:readline/promises'
 import { Failure } from '../errors/failure.js'
 
 /**
- * Whether the person at the terminal types `yes`. Anything else, and the end of the input, is a no.
- * @throws {Failure} without a terminal, or when Ctrl-C answers.
+ * Whether the person at the terminal types `yes`. Anything else, and the end of the input, means no.
+ * @throws {Failure} without a terminal, or on Ctrl-C.
  */
 export async function confirmed(question: string): Promise<boolean> {
   const { stdin: input, stderr: output } = process
   if (!input.isTTY || !output.isTTY)
     throw new Failure('input', `${question} Say --yes, because nobody can be asked`)
   const lines = createInterface({ input, output })
-  const unanswered = new Promise<string>((resolve, reject) => {
+  const interrupted = new Promise<string>((resolve, reject) => {
     lines.once('SIGINT', () => reject(new Failure('interrupted', 'nothing was changed')))
     lines.once('close', () => resolve(''))
   })
   try {
     return (
-      (await Promise.race([lines.question(`${question} Type yes to go on: `), unanswered])).trim() === 'yes'
+      (await Promise.race([lines.question(`${question} Type yes to go on: `), interrupted])).trim() === 'yes'
     )
   } finally {
     lines.close()

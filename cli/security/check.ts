@@ -12,7 +12,7 @@ export interface CheckOptions {
   readonly subject: string | undefined
 }
 
-/** Checks what a module serves. What the service prints meanwhile goes to stderr. */
+/** Checks the services of a module. What the service prints meanwhile goes to stderr. */
 export async function check(options: CheckOptions): Promise<SecurityReport> {
   const { module, exportName, groups, subject, ...rest } = options
   const { stdout, stderr } = process
@@ -23,7 +23,7 @@ export async function check(options: CheckOptions): Promise<SecurityReport> {
     if (served.kind === 'services')
       throw new Failure(
         'input',
-        `${module} exports services and nothing that answers them: export a ServerBuilder`,
+        `${module} exports services without implementations: export a ServerBuilder`,
       )
     const { securityCheck } = await import('../../lib/testing/index.js')
     const source = served.kind === 'builder' ? served.builder : served.server
@@ -35,7 +35,7 @@ export async function check(options: CheckOptions): Promise<SecurityReport> {
   }
 }
 
-/** A server that does not start is its author's mistake. */
+/** A server that does not start is the mistake of its author. */
 const refused = (module: string) => (error: unknown) => {
   if (!(error instanceof TypeError) && !isSystem(error)) throw error
   throw new Failure('input', `${module} does not start: ${error.message.replaceAll(/\s*\n\s*/g, ' ')}`, {

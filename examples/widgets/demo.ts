@@ -60,7 +60,7 @@ if (values.once) stop.abort()
 else {
   screen.title('Still running')
   screen.say(`gRPC  ${grpcAddress}   (metadata: account-id, subject, groups)`)
-  screen.say(`HTTP  ${url}/v1/widgets   (paste any curl line above; /healthz and /readyz answer too)`)
+  screen.say(`HTTP  ${url}/v1/widgets   (paste any curl line above; /healthz and /readyz work too)`)
   screen.say('Ctrl-C ends it.')
 }
 await serving

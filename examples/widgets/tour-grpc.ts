@@ -67,7 +67,7 @@ export async function grpcTour(widgets: Widgets, as: As, screen: Screen): Promis
     'GetWidget { id: "anvil", read_mask: "display_name,price" }',
     widgets.getWidget({ id: 'anvil', readMask: { paths: ['display_name', 'price'] } }, acme),
   )
-  screen.shows('read_mask answers only the named fields (AIP-157).')
+  screen.shows('read_mask returns only the named fields (AIP-157).')
 
   screen.step('List with filter, order and pages')
   const request = {

@@ -2,8 +2,8 @@ import { isInstance, propertyOf, readable } from './readable.js'
 import { redactError } from './redact-error.js'
 
 /**
- * What a database driver's error says without the values, statements and rows that drivers put on theirs. It keeps the
- * codes that say what went wrong, and the text where the database makes that of names alone.
+ * A database driver's error without the values, statements and rows that drivers attach. It keeps the codes, and the
+ * text when the database makes that only of names.
  */
 export class DriverFault extends Error {
   readonly code?: string | number
@@ -14,22 +14,25 @@ export class DriverFault extends Error {
 
   constructor(error: unknown) {
     const { cause: _cause, name: _name, ...codes } = redactError(error)
-    super(safeMessage(error) ?? `the database answered ${codes.code ?? codes.errno ?? 'with an error'}`)
+    super(safeMessage(error) ?? `the database returned ${codes.code ?? codes.errno ?? 'an error'}`)
     this.name = 'DriverFault'
     Object.assign(this, codes)
     if (propertyOf(error, 'fatal') === true) this.fatal = true
   }
 }
 
-/** A driver's error as one that may be logged or be a cause; anything else as it is, if it can be read at all. */
+/**
+ * A driver's error in a form that may be logged or be a cause. Any other error is returned as it is, if it can be read
+ * at all.
+ */
 export function withoutValues(error: unknown): unknown {
   const drivers = driverErrorIn(error, 8)
   return drivers === undefined ? readable(error) : new DriverFault(drivers)
 }
 
 /**
- * What a log may say of anything that was thrown: a plain object, so that no logger looks for more. Nothing of what a driver
- * hung on it, and nothing of what is no error.
+ * What a log may show of a thrown value: a plain object, so that no logger reads further properties. It has nothing
+ * that a driver attached, and nothing of a value that is not an error.
  */
 export function errorForLog(error: unknown): {
   readonly name: string
@@ -42,7 +45,7 @@ export function errorForLog(error: unknown): {
   return stack === undefined ? { name, message } : { name, message, stack }
 }
 
-/** Goes by the fields of the errors of `pg`, `mysql2`, the SQLite engines and TypeORM. */
+/** Looks at the fields of errors of `pg`, `mysql2`, the SQLite engines and TypeORM. */
 function driverErrorIn(error: unknown, depth: number): unknown {
   if (!isInstance(error, Error) || isInstance(error, DriverFault)) return undefined
   const of = (name: string) => propertyOf(error, name)
@@ -57,13 +60,15 @@ function driverErrorIn(error: unknown, depth: number): unknown {
   return isDrivers ? error : undefined
 }
 
-/** SQLSTATE classes whose texts are made of names; 22 (data) and P0 (RAISE) repeat values, 42601 repeats the statement. */
+/**
+ * SQLSTATE classes whose texts consist of names; 22 (data) and P0 (RAISE) repeat values, 42601 repeats the statement.
+ */
 const NAMES_ONLY = /^(?:08|23|28|3D|3F|40|42(?!601)|53|54|55|57|58)/
 const RAISED = 'pl_exec.c'
 
 /**
- * MySQL's and MariaDB's own texts that name columns, tables and constraints. By the number alone one cannot go: a trigger
- * may SIGNAL any number with any text.
+ * Texts of MySQL and MariaDB that name columns, tables and constraints. The number alone is not enough: a trigger may
+ * SIGNAL any number with any text.
  */
 const NAME = /['`"][\w$.-]+['`"]/.source
 const MYSQL = new RegExp(
@@ -87,11 +92,11 @@ const MYSQL = new RegExp(
 const SQLITE =
   /^(?:SQLITE_\w+: )?(?:(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY|PRIMARY KEY) constraint failed(?:: [\w.]+(?:, [\w.]+)*)?|no such (?:table|column|function): [\w.]+|table \w+ has no column named \w+|database (?:table )?is locked|database or disk is full|disk I\/O error|interrupted)/
 
-/** What the drivers say by themselves about a connection. */
+/** The drivers' own texts about a connection. */
 const CONNECTION =
   /^(?:Connection (?:terminated|lost|ended)|Client has encountered a connection error|timeout exceeded|Can't add new command)/
 
-/** What is longer repeats more than names, and costs an expression its stack. */
+/** Longer texts repeat more than names, and overflow the stack of a regular expression. */
 const LONGEST_MESSAGE = 2000
 
 function safeMessage(error: unknown): string | undefined {

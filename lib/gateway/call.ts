@@ -12,13 +12,13 @@ import type { GatewayOptions } from './gateway-options.js'
 import { HttpError } from './http/http-error.js'
 import { ignoredMaskHeader } from './transcoding/ignored-mask.js'
 import { incomingOf } from './incoming.js'
-import { addVary, type Answer, NOSNIFF, send } from './http/respond.js'
+import { addVary, type HttpResponse, NOSNIFF, send } from './http/respond.js'
 import type { Match } from './routing/routes.js'
 import { framingOf, sendStream } from './streaming.js'
 import { type Content, toContent, toRequest } from './transcode.js'
 import { type IgnoredPath, sortMask } from './transcoding/update-mask-spelling.js'
 
-/** What every call of a gateway shares. */
+/** What all calls of a gateway share. */
 export interface CallSetup {
   readonly options: GatewayOptions
   readonly registry: Registry
@@ -31,7 +31,7 @@ export interface CallSetup {
 const NO_BODY = Buffer.alloc(0)
 const DEFAULT_MAX_BODY = 1024 * 1024
 
-/** Makes the call that a request means, and sends its answer. What it throws is still to be answered. */
+/** Makes the call that a request stands for, and sends its response. Throws what the caller still has to be told. */
 export async function call(
   setup: CallSetup,
   { target: binding, segments }: Match<Binding>,
@@ -83,8 +83,8 @@ export async function call(
       ...(early === undefined && { rest }),
       unreadable,
     }
-    const answer = binding.method.methodKind === 'unary' ? unary : stream
-    await answer(setup, binding, incoming, message, request, response)
+    const run = binding.method.methodKind === 'unary' ? unary : stream
+    await run(setup, binding, incoming, message, request, response)
   } finally {
     if (early === undefined) body.drop()
     if (incoming !== undefined) {
@@ -94,7 +94,7 @@ export async function call(
   }
 }
 
-/** All of the body, where it is read before the call is let in; else undefined. */
+/** The whole body, where it is read before authorization; else undefined. */
 async function earlyPart(
   { options: { dispatcher } }: CallSetup,
   request: IncomingMessage,
@@ -105,7 +105,7 @@ async function earlyPart(
   return dispatcher.readsRest === true ? body.beginning() : body.whole()
 }
 
-/** Whether a field has its last value before the body is read. */
+/** Whether the body cannot change the field's value, so that it is known before the body is read. */
 function isKnown({ bound }: Binding, field: string): boolean {
   if (bound.path.has(field)) return true
   return bound.body === '' || (bound.body !== '*' && field.split('.', 1)[0] !== bound.body)
@@ -130,20 +130,20 @@ async function unary(
 ): Promise<void> {
   const { dispatcher, compress = true } = setup.options
   let content: Content | undefined
-  const write = (answer: Message): Content => (content = toContent(binding, message, answer, setup.registry))
-  const answer = await dispatcher.unary(Object.assign(incoming, { write }), message)
-  content ??= write(answer)
+  const write = (reply: Message): Content => (content = toContent(binding, message, reply, setup.registry))
+  const reply = await dispatcher.unary(Object.assign(incoming, { write }), message)
+  content ??= write(reply)
   const etag = etagHeader(incoming.trailers.get('etag'))
   copyHeaders(setup, incoming, response)
   if (etag !== undefined) keepPrivate(response)
-  await send(request, response, answerOf(content, etag, request.headers['if-none-match']), compress)
+  await send(request, response, responseOf(content, etag, request.headers['if-none-match']), compress)
 }
 
-function answerOf(
+function responseOf(
   { contentType, body }: Content,
   etag: string | undefined,
   ifNoneMatch: string | undefined,
-): Answer {
+): HttpResponse {
   const tagged = etag === undefined ? {} : { etag }
   if (matchesWeakly(ifNoneMatch, etag)) return { status: 304, headers: tagged, body: undefined }
   return {
@@ -153,7 +153,7 @@ function answerOf(
   }
 }
 
-/** What a cache may show again is for this caller alone; a handler that says otherwise is believed. */
+/** Caches keep the response for this caller alone, unless the handler set `Cache-Control` itself. */
 function keepPrivate(response: ServerResponse): void {
   if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
   addVary(response, 'Authorization')
@@ -174,7 +174,7 @@ async function stream(
       try {
         return toContent(binding, message, each, setup.registry)
       } catch (error) {
-        // The call learns here what its caller is told, for its log.
+        // For the call's log: what the caller is told.
         incoming.caller.leave(error instanceof AshlarError ? error : new Internal(error))
         throw error
       }
@@ -217,7 +217,7 @@ function reportIgnored(
   logger?.warn({ ...namesOf(incoming), ignored }, 'update_mask paths were ignored')
 }
 
-/** What a log line needs to be found. */
+/** What a log line needs to identify the call. */
 const namesOf = ({ method, headers }: Incoming): object => ({
   method: `${method.parent.typeName}/${method.name}`,
   requestId: headers.get('x-request-id'),

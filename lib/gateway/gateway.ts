@@ -6,7 +6,7 @@ import { type Binding, routesOf } from './routing/bindings.js'
 import { call, type CallSetup } from './call.js'
 import { sendContinue } from './http/continue.js'
 import { applyCors, checkCors } from './http/cors.js'
-import { errorAnswer } from './http/error-body.js'
+import { errorResponse } from './http/error-body.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { runHandler } from './routing/handlers.js'
 import { HttpError } from './http/http-error.js'
@@ -22,20 +22,20 @@ import { registryOf } from './type-registry.js'
 
 export type { GatewayLogger, GatewayOptions } from './gateway-options.js'
 
-/** What an Express-like application hands on with. */
+/** How Express and similar frameworks pass a request on. */
 type Next = (error?: unknown) => void
 
-/** What is known once the methods are. */
+/** What is computed once all methods are registered. */
 interface Prepared extends CallSetup {
   readonly routes: RouteTable<Binding>
 }
 
 /**
- * The services spoken in HTTP/JSON, in the process of the chain.
+ * Serves methods over HTTP/JSON, through the chain of the same process.
  *
- * `new Gateway(options)`, then `prepare()` before anything is bound (it throws what is wrong with the routes), then
- * `listener` goes to `createHttpServer(listener, options)` of `http-server.ts`, to any `node:http` server, or to
- * `app.use(gateway.listener)`, where it hands on what it has no route for.
+ * Create it with `new Gateway(options)` and call `prepare()` before you listen; it throws what is wrong with the
+ * routes. Then give `listener` to `createHttpServer(listener, options)` of `http-server.ts`, to any `node:http` server,
+ * or to `app.use(gateway.listener)`. In an app, it passes on requests that have no route.
  */
 export class Gateway {
   readonly #options: GatewayOptions
@@ -54,18 +54,19 @@ export class Gateway {
   }
 
   /**
-   * Compiles the routes of what is registered by now.
+   * Compiles the routes of all methods that are registered so far.
    * @throws DeclarationError with every rule that cannot be served.
    */
   prepare(): void {
     this.#prepared = this.#compile()
   }
 
-  /** Answers one request; never throws. */
+  /** Handles one request; never throws. */
   readonly listener = (request: IncomingMessage, response: ServerResponse, next?: Next): void => {
     const caller = new Caller()
     response.once('close', () => {
-      // An answer that was cut with an error was cut by us: the caller is there, and the error is to be logged.
+      // A response that was destroyed with an error was cut by this server: the client is still there, and the error is
+      // logged.
       if (!response.writableFinished && response.errored === null) caller.leave()
     })
     this.#serve(request, response, caller, next).catch((thrown: unknown) => {
@@ -87,7 +88,7 @@ export class Gateway {
       return send(request, response, await probe(normal, httpMethod, this.#options.readiness), false)
     const handler = this.mux.find(normal)
     if (handler !== undefined) {
-      // A handler sees the path that it was found by, whichever way the caller wrote it.
+      // A handler sees the normalized path by which it was found, in whatever spelling the client sent it.
       request.url = query === '' ? normal : `${normal}?${query}`
       sendContinue(request, response)
       return runHandler(handler, request, response, caller.signal)
@@ -101,7 +102,7 @@ export class Gateway {
     if (found === undefined) throw new HttpError(404, 'NOT_FOUND', 'no such path')
     if ('match' in found && !isPreflight) return call(prepared, found.match, query, request, response, caller)
     if (httpMethod !== 'OPTIONS')
-      throw new HttpError(405, 'UNIMPLEMENTED', 'the path does not answer this method', {
+      throw new HttpError(405, 'UNIMPLEMENTED', 'the path does not support this method', {
         allow: allow.join(', '),
       })
     await send(
@@ -112,7 +113,10 @@ export class Gateway {
     )
   }
 
-  /** Logs what is wrong with us; what is wrong with a request is the caller's to read, and one who left reads nothing. */
+  /**
+   * Logs failures of the server. Errors of a request are only returned to its caller, and nothing is sent after a
+   * disconnect.
+   */
   #report(request: IncomingMessage, response: ServerResponse, caller: Caller, thrown: unknown): void {
     if (!response.headersSent && !response.hasHeader('x-request-id'))
       response.setHeader('x-request-id', requestIdFrom(request.headers['x-request-id']))
@@ -123,7 +127,7 @@ export class Gateway {
 
   #fail(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
     if (response.headersSent) response.destroy()
-    else send(request, response, errorAnswer(thrown), false).catch(() => response.destroy())
+    else send(request, response, errorResponse(thrown), false).catch(() => response.destroy())
   }
 
   #compile(): Prepared {
@@ -139,7 +143,7 @@ export class Gateway {
   }
 }
 
-/** Methods of a path, as `Allow` lists them. */
+/** The methods of a path, as `Allow` lists them. */
 function allowOf(
   found: Found<Binding> | undefined,
   routes: RouteTable<Binding>,

@@ -6,19 +6,19 @@ import { errorBody } from './http/error-body.js'
 import { NOSNIFF } from './http/respond.js'
 import type { Content } from './transcode.js'
 
-/** How a stream of answers is framed: a line of JSON each, an event each, or the bytes as they come. */
+/** How a stream of responses is framed: a JSON line per message, an event per message, or raw bytes. */
 export type Framing = 'ndjson' | 'sse' | 'raw'
 
 export interface StreamOptions {
   readonly framing: Framing
   readonly toContent: (message: Message) => Content
-  /** Runs when the headers are about to be sent. */
+  /** Runs just before the headers are sent. */
   readonly beforeHeaders: () => void
-  /** Hears of what is wrong with us, not with the call. */
+  /** Called with failures of the server, not of the call. */
   readonly onFailure: (error: unknown) => void
-  /** How long the headers wait for a first answer, so that an early error still has its status. Default 1,000. */
+  /** How long the headers wait for a first response, so that an early error still gets its status. Default 1,000. */
   readonly openAfterMs?: number
-  /** How often an event stream says that it is alive. Default 15,000. */
+  /** How often an event stream sends a heartbeat. Default 15,000. */
   readonly heartbeatMs?: number
 }
 
@@ -28,20 +28,20 @@ const TYPES = {
   raw: 'application/octet-stream',
 } as const
 
-/** Server-Sent Events for who accepts them, else newline-delimited JSON. */
+/** Server-Sent Events for clients that accept them, else newline-delimited JSON. */
 export const framingOf = (accept: string | undefined): Framing =>
   accept?.toLowerCase().includes('text/event-stream') === true ? 'sse' : 'ndjson'
 
 /**
- * Sends each answer as it comes: `{"result": ...}` lines or `data:` events. An error before the headers is thrown; a later
- * one ends the stream as `{"error": ...}` or an `error` event.
+ * Sends each response as it comes: `{"result": ...}` lines or `data:` events. Throws an error that comes before the
+ * headers. A later error ends the stream as `{"error": ...}` or an `error` event.
  */
 export async function sendStream(
   response: ServerResponse,
-  answers: AsyncIterable<Message>,
+  messages: AsyncIterable<Message>,
   { framing, toContent, beforeHeaders, onFailure, openAfterMs = 1000, heartbeatMs = 15_000 }: StreamOptions,
 ): Promise<void> {
-  const iterator = answers[Symbol.asyncIterator]()
+  const iterator = messages[Symbol.asyncIterator]()
   const open = (contentType: string = TYPES[framing]): void => {
     if (response.headersSent || response.destroyed) return
     beforeHeaders()
@@ -81,7 +81,7 @@ export async function sendStream(
   }
 }
 
-/** Waits until the caller has read what was written, or is gone. */
+/** Waits until the client has read what was written, or has disconnected. */
 async function drained(response: ServerResponse): Promise<void> {
   const settled = new AbortController()
   const { signal } = settled
@@ -97,7 +97,9 @@ function frame(framing: Framing, body: string | Uint8Array): string | Uint8Array
   return framing === 'sse' ? `data: ${String(body)}\n\n` : `{"result":${String(body)}}\n`
 }
 
-/** Raw bytes have no place for an error: the connection is cut, so that the answer is not taken for complete. */
+/**
+ * Raw bytes cannot carry an error: the connection is cut, so that the client does not take the response for complete.
+ */
 function endWithError(response: ServerResponse, framing: Framing, thrown: unknown): void {
   const body = errorBody(thrown instanceof AshlarError ? thrown : new Internal(thrown))
   if (framing === 'raw') response.destroy()

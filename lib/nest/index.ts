@@ -3,7 +3,7 @@ export { AshlarExceptionFilter } from './exception-filter.js'
 export type { Feature } from './feature.js'
 export { AshlarHealthIndicator, type HealthResult } from './health-indicator.js'
 export { principalMiddleware } from './principal-middleware.js'
-export { provideService, type ServiceAnswer } from './provide-service.js'
+export { provideService, type ServedBy } from './provide-service.js'
 export {
   dataSourceToken,
   InjectRepository,

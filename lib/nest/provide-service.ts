@@ -4,12 +4,15 @@ import type { EntityClass, Repository } from '../persistence/index.js'
 import type { Implementation, Server } from '../server/index.js'
 import { repositoryToken, serverToken, type Token } from './tokens.js'
 
-/** What answers a service: the repository of an entity, the methods of a provider, or both (the provider first). */
-export type ServiceAnswer<S extends DescService> =
+/**
+ * What serves a service: the repository of an entity, the methods of a provider, or both. The provider takes
+ * precedence.
+ */
+export type ServedBy<S extends DescService> =
   | {
-      /** The entity whose repository answers the standard methods. */
+      /** The entity whose repository serves the standard methods. */
       readonly repository: EntityClass<object>
-      /** A provider with the methods that no repository answers, named as in the generated code. */
+      /** A provider with the other methods, named as in the generated code. */
       readonly methods?: Type<Partial<Implementation<S>>>
     }
   | { readonly repository?: undefined; readonly methods: Type<Implementation<S>> }
@@ -20,7 +23,7 @@ export type ServiceAnswer<S extends DescService> =
  */
 export const provideService = <S extends DescService>(
   service: S,
-  { repository, methods }: ServiceAnswer<S>,
+  { repository, methods }: ServedBy<S>,
 ): FactoryProvider => ({
   provide: Symbol(`ashlar service ${service.typeName}`),
   inject: [

@@ -10,9 +10,9 @@ import type { DataSource } from 'typeorm'
 import type { Server } from '../server/index.js'
 import { dataSourceToken, OPTIONS, serverToken } from './tokens.js'
 
-/** What the module holds on to while it works. */
+/** The state that the module shares. */
 export interface Held {
-  /** Whether the DataSource was initialized here, and so is destroyed here. */
+  /** Whether the module initialized the DataSource, and so destroys it. */
   ownsDataSource: boolean
 }
 
@@ -36,12 +36,12 @@ export class Serving implements OnApplicationBootstrap, BeforeApplicationShutdow
     this.#held = held
   }
 
-  /** What broke the listeners after they were bound. */
+  /** The error that broke the listeners while they served. */
   get failure(): unknown {
     return this.#failure
   }
 
-  /** A server that refuses to serve, or cannot bind, fails `app.init()` and `app.listen()`. */
+  /** Fails `app.init()` and `app.listen()` when the server refuses to serve or cannot listen. */
   async onApplicationBootstrap(): Promise<void> {
     const served = this.#server.serve(this.#stop.signal)
     this.#served = served.catch((error: unknown) => {
@@ -50,11 +50,11 @@ export class Serving implements OnApplicationBootstrap, BeforeApplicationShutdow
     await Promise.race([this.#server.ready(), served])
     void this.#served.then(() => {
       if (this.#failure !== undefined)
-        new Logger('AshlarModule').error('the server broke: it answers no more', this.#failure)
+        new Logger('AshlarModule').error('the server broke and does not respond any more', this.#failure)
     })
   }
 
-  /** Before Nest closes its own HTTP server: what runs may end, within 5 seconds. */
+  /** Before Nest closes its own HTTP server: running calls can end, within 5 seconds. */
   async beforeApplicationShutdown(): Promise<void> {
     this.#stop.abort()
     await this.#served

@@ -4,7 +4,7 @@ import { safeBody } from './safe-body.js'
 const MAX_BATCH_ITEMS = 500
 const MAX_BATCH_CHARACTERS = 1024 * 1024
 
-/** Bounds of the slices a batch is sent in: servers bound requests by size and by number of elements. */
+/** Bounds of the slices in which a batch is sent: servers limit requests by size and by number of items. */
 export function chunksOf(texts: readonly string[]): [from: number, to: number][] {
   const chunks: [number, number][] = []
   let from = 0
@@ -24,7 +24,7 @@ export function chunksOf(texts: readonly string[]): [from: number, to: number][]
   return chunks
 }
 
-/** One result for each item. An item's error rejects the whole batch, also where the server calls that a success. */
+/** One result for each item. An item's error rejects the whole batch, even when the server returns success. */
 export function batchResultsOf(
   data: Readonly<Record<string, unknown>>,
   operation: string,
@@ -34,7 +34,7 @@ export function batchResultsOf(
 ): Readonly<Record<string, unknown>>[] {
   const results = data.batch_results
   if (!Array.isArray(results) || results.length !== count) {
-    throw new TransitError(`${operation}: the answer has not ${count} 'batch_results'`, { statusCode: 200 })
+    throw new TransitError(`${operation}: the response has not ${count} 'batch_results'`, { statusCode: 200 })
   }
   return results.map((result: unknown, index) => {
     const item = (typeof result === 'object' && result !== null ? result : {}) as Readonly<

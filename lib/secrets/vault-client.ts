@@ -2,9 +2,9 @@ import { TransitError } from '../errors.js'
 import { abortError } from './abort-error.js'
 import { safeBody } from './safe-body.js'
 
-/** Where a client sends to, and as whom. */
+/** The address and identity of a client. */
 export interface VaultClientConfig {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly endpoint: string
   readonly token: string
   readonly namespace: string
@@ -18,18 +18,18 @@ export interface VaultCall {
   /** For error texts. */
   readonly operation: string
   readonly body: Readonly<Record<string, unknown>>
-  /** What must not be repeated in an error, the token aside. */
+  /** What an error must not repeat, in addition to the token. */
   readonly secrets: readonly string[]
   readonly signal: AbortSignal | undefined
 }
 
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 const MAX_ERROR_BYTES = 16 * 1024
 
 /**
- * Posts to a Vault server through node-vault and answers the body's `data`. Only the URL and the headers are left to that
- * library: its own transport follows redirects with the token, cannot be told not to, honours `VAULT_SKIP_VERIFY` and
- * takes 204 for success; its log writes request bodies; its settings fall back to `VAULT_*` variables.
+ * Posts to a Vault server through node-vault and returns the body's `data`. That library only provides the URL and the
+ * headers. Its own transport always follows redirects with the token, honours `VAULT_SKIP_VERIFY` and takes 204 for
+ * success. Its log writes request bodies; its settings fall back to `VAULT_*` variables.
  * @throws TransitError for anything but status 200 with a JSON object that has `data`.
  */
 export function vaultClient(
@@ -45,7 +45,7 @@ export function vaultClient(
 
 type Write = (path: string, body: object, options: { call: VaultCall }) => Promise<Record<string, unknown>>
 
-/** What node-vault hands to a transport: our own options, and what it made of them. */
+/** What node-vault passes to a transport: the options given to it, and what it made of them. */
 interface Request {
   readonly call: VaultCall
   readonly method: string
@@ -71,24 +71,24 @@ async function connect(config: VaultClientConfig): Promise<Write> {
 async function send(config: VaultClientConfig, request: Request) {
   const { operation, secrets, signal } = request.call
   const hidden = [config.token, ...secrets]
-  const answer = await exchange(config, request)
-  if (answer.statusCode !== 200) {
-    const hint = answer.statusCode >= 300 && answer.statusCode < 400 ? ' (redirects are not followed)' : ''
-    const body = answer.text === undefined ? '(a long body)' : safeBody(answer.text, hidden)
-    throw new TransitError(`${operation} answered ${answer.statusCode}${hint}: ${body}`, {
-      statusCode: answer.statusCode,
+  const response = await exchange(config, request)
+  if (response.statusCode !== 200) {
+    const hint = response.statusCode >= 300 && response.statusCode < 400 ? ' (redirects are not followed)' : ''
+    const body = response.text === undefined ? '(a long body)' : safeBody(response.text, hidden)
+    throw new TransitError(`${operation} returned ${response.statusCode}${hint}: ${body}`, {
+      statusCode: response.statusCode,
       body,
     })
   }
   if (signal?.aborted) throw abortError(signal)
   return {
     statusCode: 200,
-    body: dataOf(answer.text, operation),
+    body: dataOf(response.text, operation),
     request: { path: new URL(request.uri).pathname },
   }
 }
 
-/** One request and its whole answer, within the timeout. `text` is undefined for an answer that is too long. */
+/** One request and its whole response, within the timeout. `text` is undefined for a response that is too long. */
 async function exchange(config: VaultClientConfig, request: Request) {
   const { operation, signal } = request.call
   const controller = new AbortController()
@@ -103,12 +103,12 @@ async function exchange(config: VaultClientConfig, request: Request) {
       redirect: 'manual',
       signal: controller.signal,
     })
-    const text = await readAtMost(response, response.status === 200 ? MAX_ANSWER_BYTES : MAX_ERROR_BYTES)
+    const text = await readAtMost(response, response.status === 200 ? MAX_RESPONSE_BYTES : MAX_ERROR_BYTES)
     return { statusCode: response.status, text }
   } catch (error) {
     if (signal?.aborted) throw abortError(signal)
     if (controller.signal.aborted)
-      throw new TransitError(`${operation}: no answer within ${config.timeoutMs} ms`)
+      throw new TransitError(`${operation}: no response within ${config.timeoutMs} ms`)
     throw new TransitError(`${operation}: the connection failed${reasonOf(error)}`)
   } finally {
     clearTimeout(timer)
@@ -128,19 +128,19 @@ async function readAtMost(response: Response, limit: number): Promise<string | u
   return Buffer.concat(chunks).toString()
 }
 
-/** Of a failed connection only the code: messages of lower layers may quote what was sent. */
+/** Only the code of a failed connection: messages of lower layers may quote what was sent. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? ` (${code})` : ''
 }
 
-/** The text of a good answer never enters an error: it may be a decrypted secret. */
+/** The text of a successful response never enters an error: it may be a decrypted secret. */
 function dataOf(text: string | undefined, operation: string): Record<string, unknown> {
-  if (text === undefined) throw new TransitError(`${operation}: the answer is too long`, { statusCode: 200 })
+  if (text === undefined) throw new TransitError(`${operation}: the response is too long`, { statusCode: 200 })
   const data = dataIn(text)
   if (data === undefined) {
-    throw new TransitError(`${operation}: the answer is not JSON with an object 'data'`, { statusCode: 200 })
+    throw new TransitError(`${operation}: the response is not JSON with an object 'data'`, { statusCode: 200 })
   }
   return data
 }

@@ -13,14 +13,16 @@ export type RewrapOptions = Pick<EncryptorOptions, 'signal'>
 /** An encryptor whose keys never leave a Vault or OpenBao server. */
 export interface VaultTransit extends Required<Encryptor> {
   readonly development: false
-  /** The same secret under the key's latest version, without its plaintext ever being here. Not for associated data. */
+  /**
+   * Encrypts the secret with the key's latest version. The plaintext never leaves the server. Not for associated data.
+   */
   rewrap(ciphertext: string, options?: RewrapOptions): Promise<string>
   rewrapBatch(ciphertexts: readonly string[], options?: RewrapOptions): Promise<string[]>
 }
 
 /**
- * An encryptor on the transit engine of the server at `addr`. Every call that is not answered with status 200 rejects with a
- * TransitError carrying status and body. Redirects are not followed; no environment variable is read.
+ * An encryptor on the transit engine of the server at `addr`. A call whose response is not status 200 rejects with a
+ * TransitError that has status and body. Redirects are not followed; no environment variable is read.
  * @param token - with a policy that allows encrypt, decrypt and rewrap on the key.
  * @param keyName - an existing transit key.
  * @throws DeclarationError at once, with everything that is wrong with the arguments.
@@ -76,8 +78,8 @@ export function newVaultTransit(
     for (const [from, to] of chunksOf(texts)) {
       const secrets = kind.secrets(texts.slice(from, to))
       const data = await call(operation, { batch_input: items.slice(from, to) }, secrets, callOptions)
-      const answers = batchResultsOf(data, operation, to - from, [token, ...secrets], from)
-      results.push(...answers.map((answer) => kind.fromItem(answer, operation)))
+      const returned = batchResultsOf(data, operation, to - from, [token, ...secrets], from)
+      results.push(...returned.map((item) => kind.fromItem(item, operation)))
     }
     return results
   }
@@ -108,13 +110,13 @@ type Item = Readonly<Record<string, unknown>>
 interface Kind {
   readonly toItem: (text: string, options: EncryptorOptions) => Item
   readonly fromItem: (item: Item, operation: Operation) => string
-  /** Which of the texts sent must not come back in an error. */
+  /** Which of the sent texts an error must not repeat. */
   readonly secrets: (texts: readonly string[]) => readonly string[]
 }
 
 const ciphertextOf = (item: Item, operation: Operation): string => {
   if (typeof item.ciphertext === 'string' && item.ciphertext !== '') return item.ciphertext
-  throw new TransitError(`${operation}: the answer has no 'ciphertext'`, { statusCode: 200 })
+  throw new TransitError(`${operation}: the response has no 'ciphertext'`, { statusCode: 200 })
 }
 
 const KINDS: Readonly<Record<Operation, Kind>> = {
@@ -132,7 +134,7 @@ const KINDS: Readonly<Record<Operation, Kind>> = {
       const bytes = typeof item.plaintext === 'string' ? decodeBase64(item.plaintext) : undefined
       const plaintext = bytes === undefined ? undefined : toPlaintext(bytes)
       if (plaintext !== undefined) return plaintext
-      throw new TransitError(`${operation}: the answer has no 'plaintext' of UTF-8 text in base64`, {
+      throw new TransitError(`${operation}: the response has no 'plaintext' of UTF-8 text in base64`, {
         statusCode: 200,
       })
     },

@@ -5,13 +5,13 @@ import { Call, type OperationStarter } from './chain/call.js'
 import type { Next } from './chain/interceptor.js'
 import type { Method } from './chain/method.js'
 
-/** A method and the way of its calls: the chain with the handler inside. */
+/** A method with its composed chain and handler. */
 export interface Dispatched {
   readonly method: Method
   readonly run: Next<Call>
 }
 
-/** What both listeners call: finds the method, once, and runs the call. */
+/** What both listeners call: finds the method once, and runs the call. */
 export const dispatcher = (
   methods: ReadonlyMap<DescMethod, Dispatched>,
   runner: OperationStarter,
@@ -29,10 +29,10 @@ export const dispatcher = (
     readsRest: true,
     unary(incoming, request) {
       const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
-      const answer = run(new Call(method, incoming, request, undefined, runner))
-      if (answer instanceof Promise)
-        return answer.then((reply) => (Symbol.asyncIterator in reply ? onlyOne(reply) : reply))
-      return Symbol.asyncIterator in answer ? onlyOne(answer) : answer
+      const reply = run(new Call(method, incoming, request, undefined, runner))
+      if (reply instanceof Promise)
+        return reply.then((reply) => (Symbol.asyncIterator in reply ? onlyOne(reply) : reply))
+      return Symbol.asyncIterator in reply ? onlyOne(reply) : reply
     },
     async *stream(incoming, requests) {
       const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)

@@ -7,7 +7,7 @@ import {
   type DeduplicationStore,
   MAX_KEPT_BYTES,
   type StoredReply,
-  withoutAnswer,
+  omittedReply,
 } from '../../lib/server/deduplication/deduplication-store.js'
 import { drill } from '../support/drill.js'
 
@@ -85,17 +85,17 @@ export function conformsToDeduplicationStore(open: () => DeduplicationSubject): 
     expect(outcomes.filter(({ state }) => state === 'running')).to.have.length(outcomes.length - 1)
   })
 
-  it('answers what was kept, byte for byte', async () => {
+  it('returns what was kept, byte for byte', async () => {
     const { store, other } = open()
     const key = newKey()
     expect(await claimed(await store.claim(key, 'print', LEASE_MS)).complete(reply, context)).to.equal(true)
     const outcome = await other.claim(key, 'another', LEASE_MS)
-    expect(outcome).to.include({ state: 'answered', fingerprint: 'print' })
-    const kept = (outcome as ClaimOutcome & { state: 'answered' }).reply
+    expect(outcome).to.include({ state: 'done', fingerprint: 'print' })
+    const kept = (outcome as ClaimOutcome & { state: 'done' }).reply
     expect({ ...kept, message: [...kept.message] }).to.deep.equal({ ...reply, message: [...reply.message] })
   })
 
-  it('keeps the largest answer, byte for byte', async () => {
+  it('keeps the largest response, byte for byte', async () => {
     const { store, other } = open()
     const key = newKey()
     const message = Buffer.alloc(MAX_KEPT_BYTES, 'stone')
@@ -105,21 +105,21 @@ export function conformsToDeduplicationStore(open: () => DeduplicationSubject): 
   })
 
   for (const omitted of ['size', 'room', 'failure'] as const)
-    it(`remembers that a call was answered whose answer is not kept for its ${omitted}`, async () => {
+    it(`remembers a call whose response is not kept because of its ${omitted}`, async () => {
       const { store, other } = open()
       const key = newKey()
       const claim = claimed(await store.claim(key, 'print', LEASE_MS))
-      expect(await claim.complete(withoutAnswer(omitted), context)).to.equal(true)
+      expect(await claim.complete(omittedReply(omitted), context)).to.equal(true)
       const outcome = await other.claim(key, 'print', LEASE_MS)
-      expect(outcome).to.include({ state: 'answered', fingerprint: 'print' })
-      const kept = (outcome as ClaimOutcome & { state: 'answered' }).reply
+      expect(outcome).to.include({ state: 'done', fingerprint: 'print' })
+      const kept = (outcome as ClaimOutcome & { state: 'done' }).reply
       expect({ ...kept, message: [...kept.message] }).to.deep.equal({
-        ...withoutAnswer(omitted),
+        ...omittedReply(omitted),
         message: [],
       })
     })
 
-  it('takes the answer of a claim that has lapsed and that nobody has taken since', async () => {
+  it('takes the response of a claim that has lapsed and that nobody has taken since', async () => {
     const { store, other, pass } = open()
     const key = newKey()
     const claim = claimed(await store.claim(key, 'print', 100))
@@ -127,10 +127,10 @@ export function conformsToDeduplicationStore(open: () => DeduplicationSubject): 
     // Somebody else's claim is what makes a store look for those that have lapsed.
     claimed(await store.claim(newKey(), 'print', LEASE_MS))
     expect(await claim.complete(reply, context)).to.equal(true)
-    expect(await other.claim(key, 'print', LEASE_MS)).to.include({ state: 'answered', fingerprint: 'print' })
+    expect(await other.claim(key, 'print', LEASE_MS)).to.include({ state: 'done', fingerprint: 'print' })
   })
 
-  it('forgets an answer when its time is over', async () => {
+  it('forgets a response when its time is over', async () => {
     const { store, ttlMs, pass } = open()
     const key = newKey()
     await claimed(await store.claim(key, 'print', LEASE_MS)).complete(reply, context)
@@ -173,16 +173,16 @@ export function conformsToDeduplicationStore(open: () => DeduplicationSubject): 
     await late.release()
     expect((await store.claim(key, 'print', LEASE_MS)).state).to.equal('running')
     expect(await current.complete(reply, context)).to.equal(true)
-    expect((await store.claim(key, 'print', LEASE_MS)).state).to.equal('answered')
+    expect((await store.claim(key, 'print', LEASE_MS)).state).to.equal('done')
   })
 
-  it('does not release an answer', async () => {
+  it('does not release a response', async () => {
     const { store } = open()
     const key = newKey()
     const claim = claimed(await store.claim(key, 'print', LEASE_MS))
     await claim.complete(reply, context)
     await claim.release()
-    expect((await store.claim(key, 'print', LEASE_MS)).state).to.equal('answered')
+    expect((await store.claim(key, 'print', LEASE_MS)).state).to.equal('done')
   })
 
   it('tells keys apart by every part, however long, in whatever case', async () => {

@@ -187,7 +187,7 @@ export function encryptorConformance(setUp: () => Promise<EncryptorSubject>): vo
       }
     })
 
-    it('answers an empty batch with an empty one', async () => {
+    it('returns an empty batch for an empty one', async () => {
       expect(await subject.encryptor.encryptBatch([])).to.deep.equal([])
       expect(await subject.encryptor.decryptBatch([])).to.deep.equal([])
     })
@@ -259,7 +259,7 @@ function split(ciphertext: string): [head: string, bytes: Buffer] {
 
 async function rejects(subject: EncryptorSubject, attempt: Promise<unknown>): Promise<AshlarError> {
   const error = await attempt.then(
-    () => expect.fail('it was answered'),
+    () => expect.fail('it succeeded'),
     (reason: unknown) => reason,
   )
   expect(error).to.be.instanceOf(AshlarError)

@@ -316,7 +316,7 @@ describe('hostile clients', function () {
     after(() => impatient.stop())
 
     for (const listener of ['gRPC', 'HTTP'])
-      it(`over ${COUNT} connections to the ${listener} listener are let go, and others are answered meanwhile`, async () => {
+      it(`over ${COUNT} connections to the ${listener} listener are let go, and others are served meanwhile`, async () => {
         const port = listener === 'gRPC' ? impatient.port : impatient.httpPort
         const sockets = Array.from({ length: COUNT }, () => connect(port, '127.0.0.1'))
         const gone = sockets.map((socket) => {

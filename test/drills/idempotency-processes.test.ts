@@ -79,7 +79,7 @@ for (const kind of ['sql', 'redis'] as const)
       return Number(rows[0]?.n)
     }
 
-    it(`runs ${drill(200, 1000)} identical calls once and answers all the same`, async () => {
+    it(`runs ${drill(200, 1000)} identical calls once and returns the same to all`, async () => {
       const calls = Array.from({ length: drill(200, 1000) }, (_, n) =>
         create(hosts[n % PROCESSES], `same-${process.pid}`, 'same'),
       )

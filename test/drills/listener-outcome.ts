@@ -194,7 +194,7 @@ export class HttpCaller {
             }),
           )
         })
-        sent.setTimeout(PATIENCE_MS, () => sent.destroy(new TypeError(`${method} ${path} was not answered`)))
+        sent.setTimeout(PATIENCE_MS, () => sent.destroy(new TypeError(`${method} ${path} got no response`)))
         sent.on('error', reject)
         sent.end(body)
       },

@@ -19,22 +19,22 @@ describe('DriverFault', () => {
       pg('23505', 'duplicate key in "k"', { detail: 'Key (a)=(v)' }),
       'duplicate key in "k"',
     ],
-    ['a value of PostgreSQL', pg('22P02', 'invalid integer: "v"'), 'the database answered 22P02'],
-    ['a statement of PostgreSQL', pg('42601', 'syntax error at or near "v"'), 'the database answered 42601'],
+    ['a value of PostgreSQL', pg('22P02', 'invalid integer: "v"'), 'the database returned 22P02'],
+    ['a statement of PostgreSQL', pg('42601', 'syntax error at or near "v"'), 'the database returned 42601'],
     [
       'what a function raises',
       pg('23514', 'bad row (v)', { file: 'pl_exec.c' }),
-      'the database answered 23514',
+      'the database returned 23514',
     ],
     ['a column of MySQL', mysql(1054, "Unknown column 'x' in 'SELECT'"), "Unknown column 'x' in 'SELECT'"],
-    ['what a trigger of MySQL signals', mysql(1213, 'v'), 'the database answered ER_X'],
+    ['what a trigger of MySQL signals', mysql(1213, 'v'), 'the database returned ER_X'],
     [
       "what it signals in MySQL's own words",
       mysql(1048, "Column 'v v' cannot be null"),
-      'the database answered ER_X',
+      'the database returned ER_X',
     ],
     ['a foreign key of MySQL', mysql(1452, FOREIGN_KEY), FOREIGN_KEY],
-    ['a value of MySQL', mysql(1062, "Duplicate entry 'v'"), 'the database answered ER_X'],
+    ['a value of MySQL', mysql(1062, "Duplicate entry 'v'"), 'the database returned ER_X'],
     [
       'a constraint of SQLite',
       sqlite('SQLITE_CONSTRAINT: UNIQUE constraint failed: t.a, t.b'),
@@ -45,14 +45,14 @@ describe('DriverFault', () => {
       sqlite("SQLITE_CONSTRAINT: CHECK constraint failed: a <> 'v'"),
       'SQLITE_CONSTRAINT: CHECK constraint failed: a',
     ],
-    ['what a trigger raises', sqlite('SQLITE_CONSTRAINT: v'), 'the database answered SQLITE_CONSTRAINT'],
+    ['what a trigger raises', sqlite('SQLITE_CONSTRAINT: v'), 'the database returned SQLITE_CONSTRAINT'],
     [
       'a socket',
       said('connect ECONNREFUSED 127.0.0.1:1', { code: 'ECONNREFUSED', syscall: 'connect' }),
       'connect ECONNREFUSED 127.0.0.1:1',
     ],
-    ['anything else', new Error('v'), 'the database answered with an error'],
-    ['no error at all', 'v', 'the database answered with an error'],
+    ['anything else', new Error('v'), 'the database returned an error'],
+    ['no error at all', 'v', 'the database returned an error'],
   ]
   for (const [what, error, message] of cases)
     it(`says of ${what}: ${message}`, () => {

@@ -14,7 +14,7 @@ describe('Gateway', () => {
     running.dispatcher.answer = undefined
   })
 
-  it('answers a unary call in proto3 JSON with its zero values', async () => {
+  it('returns the response of a unary call in proto3 JSON with its zero values', async () => {
     const answer = await running.fetch('/v1/echo?text=hi')
     expect(answer.status).to.equal(200)
     expect(answer.headers.get('content-type')).to.equal('application/json')
@@ -55,19 +55,19 @@ describe('Gateway', () => {
     expect(await answer.json()).to.equal('rooms/a/books/b/c%2Fd')
   })
 
-  it('answers an unknown path with 404 in the error shape', async () => {
+  it('returns 404 in the error shape for an unknown path', async () => {
     const answer = await running.fetch('/v2/nothing')
     expect(answer.status).to.equal(404)
     expect(await answer.json()).to.deep.equal({ code: 5, message: 'no such path', details: [] })
   })
 
-  it('answers a wrong method with 405 and Allow', async () => {
+  it('returns 405 and Allow for a wrong method', async () => {
     const answer = await running.fetch('/v1/ping', { method: 'DELETE' })
     expect(answer.status).to.equal(405)
     expect(answer.headers.get('allow')).to.equal('GET, HEAD, OPTIONS')
   })
 
-  it('sends an etag of the trailers as a header and answers 304 to who has it', async () => {
+  it('sends an etag of the trailers as a header and returns 304 to who has it', async () => {
     running.dispatcher.before = ({ incoming }) => void incoming.trailers.set('etag', 'abc')
     const first = await running.fetch('/v1/echo')
     expect(first.headers.get('etag')).to.equal('"abc"')
@@ -76,7 +76,7 @@ describe('Gateway', () => {
     expect(await second.text()).to.equal('')
   })
 
-  it('sends an answer that cannot be written as 500 without a reason', async () => {
+  it('sends a response that cannot be written as 500 without a reason', async () => {
     running.dispatcher.answer = () =>
       create(EchoResponseSchema, { request: { at: { seconds: 999_999_999_999n } } })
     const answer = await running.fetch('/v1/echo')

@@ -67,7 +67,7 @@ describe('a gateway inside of a server of your own', () => {
     for (const stop of running.splice(0)) await stop()
   })
 
-  it('puts a request id on every answer, and the same one on the call and in its log', async () => {
+  it('puts a request id on every response, and the same one on the call and in its log', async () => {
     const { url, records, endServer } = await mounted(plain, { principalFunc: devPrincipal })
     const ask = async (path: string, init: RequestInit = {}): Promise<readonly [number, string]> => {
       const response = await fetch(url + path, init)
@@ -97,7 +97,7 @@ describe('a gateway inside of a server of your own', () => {
     expect(await ask('/v1/ping', { headers: { 'x-request-id': 'mine-2' } })).to.deep.equal([503, 'mine-2'])
   })
 
-  it('takes over the request id that a middleware before it has given the answer', async () => {
+  it('takes over the request id that a middleware before it has given the response', async () => {
     const numbered: RequestHandler = (_request, response, next) => {
       response.setHeader('x-request-id', 'outer-7')
       next()

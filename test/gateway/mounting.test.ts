@@ -45,13 +45,13 @@ describe('a gateway inside of another server', () => {
       })
   })
 
-  it('answers under node:http', async () => {
+  it('serves under node:http', async () => {
     const url = await listen(createServer(newGateway().listener))
     expect(await echo(url)).to.deep.equal(['in', '9007199254740993'])
     expect((await fetch(`${url}/nope`)).status).to.equal(404)
   })
 
-  it('answers under Express, and hands on what it does not know', async () => {
+  it('serves under Express, and hands on what it does not know', async () => {
     const app = express()
     app.get('/before', (_request, response) => void response.send('express'))
     app.use(newGateway().listener)
@@ -64,7 +64,7 @@ describe('a gateway inside of another server', () => {
     expect((await fetch(`${url}/healthz`)).status).to.equal(200)
   })
 
-  it('answers under a prefix of Express', async () => {
+  it('serves under a prefix of Express', async () => {
     const url = await listen(createServer(express().use('/api', newGateway().listener)))
     expect(await echo(url, '/api/v1/echo')).to.deep.equal(['in', '9007199254740993'])
     expect(await echo(url)).to.equal(404)
@@ -90,7 +90,7 @@ describe('a gateway inside of another server', () => {
     )
   })
 
-  it('answers under Fastify, which leaves the request alone', async () => {
+  it('serves under Fastify, which leaves the request alone', async () => {
     const gateway = newGateway()
     const app = fastify()
     app.get('/before', () => 'fastify')
@@ -151,7 +151,7 @@ describe('a server whose gateway is handed out', () => {
   ]
 
   for (const [name, frame] of frames)
-    it(`answers under ${name} through the whole chain, and 503 before it serves and when it ends`, async () => {
+    it(`serves under ${name} through the whole chain, and 503 before it serves and when it ends`, async () => {
       const ours = build()
       const outer = await frame(ours.httpListener())
       await new Promise<void>((resolve) => outer.listen(0, '127.0.0.1', resolve))

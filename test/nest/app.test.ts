@@ -62,7 +62,7 @@ describe('the widget service under Nest', () => {
     expect(await response.json()).to.include({ id: 'anvil', accountId: 'acme', size: 7 })
   })
 
-  it('asks the methods of a provider for what no repository answers', async () => {
+  it('asks the methods of a provider for what no repository serves', async () => {
     const retired = await fetch(`${gateway}/v1/widgets/anvil:retire`, post(ADA))
     expect(await retired.json()).to.include({ id: 'anvil', state: 'RETIRED' })
   })

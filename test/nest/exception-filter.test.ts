@@ -63,14 +63,14 @@ describe('AshlarExceptionFilter', () => {
     ['internal', 500, 13, 'internal error', {}],
   ]
   for (const [what, status, code, message, headers] of rows)
-    it(`answers ${status} to ${what}, as the gateway does`, async () => {
+    it(`returns ${status} for ${what}, as the gateway does`, async () => {
       const response = await fetch(`${url}/fail/${what}`)
       expect([response.status, await response.json()]).to.deep.equal([status, { code, message }])
       for (const [name, value] of Object.entries({ 'cache-control': 'no-store', ...headers }))
         expect([name, response.headers.get(name)]).to.deep.equal([name, value])
     })
 
-  it('cuts off an answer that has begun, and goes on serving', async () => {
+  it('cuts off a response that has begun, and goes on serving', async () => {
     const outcome = await fetch(`${url}/halfway`)
       .then(
         (response) => response.text(),

@@ -264,7 +264,7 @@ describe('AshlarModule', () => {
 })
 
 describe('the gateway inside of Nest’s own HTTP server', () => {
-  it('answers beside Nest’s routes, without a port of its own', async () => {
+  it('serves beside Nest’s routes, without a port of its own', async () => {
     const app: INestApplication = await NestFactory.create(
       appOf(AshlarModule.forRoot(config()), EchoModule),
       quiet,

@@ -286,7 +286,7 @@ describe('resourceModel', () => {
       webhookSecret: 'hush',
     })
 
-    it('toMessage answers what survives the wire, without internals and secrets', () => {
+    it('toMessage returns what survives the wire, without internals and secrets', () => {
       const message = model.toMessage(entity)
       const decoded = fromBinary(SpecimenSchema, toBinary(SpecimenSchema, message as never))
       expect(decoded).to.deep.include({

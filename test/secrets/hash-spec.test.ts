@@ -124,7 +124,7 @@ describe('hashWith', () => {
     expect(await hashWith({ algo: AlgoSHA512_256 }, salt, 'pä🚀')).to.deep.equal(whole)
   })
 
-  it('answers fast algorithms at once and PBKDF2 with a promise', async () => {
+  it('returns a hash for fast algorithms and a promise for PBKDF2', async () => {
     expect(hashWith({ algo: AlgoSHA512_256 }, Buffer.alloc(16), 'x')).to.be.instanceOf(Buffer)
     const derived = hashWith({ algo: 'pbkdf2-sha256:1:16' }, Buffer.alloc(16), 'x')
     expect(derived).to.be.instanceOf(Promise)

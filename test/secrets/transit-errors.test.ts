@@ -70,32 +70,32 @@ describe('newVaultTransit', () => {
       'HTML for 502',
       text(502, '<html>bad gateway</html>', 'text/html'),
       502,
-      'answered 502: <html>bad gateway',
+      'returned 502: <html>bad gateway',
     ],
     ['cut JSON', text(200, '{"data":{"ciphertext":"vault:v1:A'), 200, 'not JSON'],
     ['nothing at all', text(200, ''), 200, 'not JSON'],
-    ['204', text(204, ''), 204, 'answered 204'],
-    ['201', json(201, { data: { ciphertext: 'vault:v1:AA', plaintext: 'AA==' } }), 201, 'answered 201'],
+    ['204', text(204, ''), 204, 'returned 204'],
+    ['201', json(201, { data: { ciphertext: 'vault:v1:AA', plaintext: 'AA==' } }), 201, 'returned 201'],
     ['null', json(200, null), 200, 'not JSON with'],
     ['no data', json(200, { warnings: [] }), 200, 'not JSON with'],
     ['null for data', json(200, { data: null }), 200, 'not JSON with'],
-    ['empty data', json(200, { data: {} }), 200, 'the answer has no'],
-    ['numbers for texts', json(200, { data: { ciphertext: 1, plaintext: 1 } }), 200, 'the answer has no'],
+    ['empty data', json(200, { data: {} }), 200, 'the response has no'],
+    ['numbers for texts', json(200, { data: { ciphertext: 1, plaintext: 1 } }), 200, 'the response has no'],
     [
       'empty ciphertext, no base64',
       json(200, { data: { ciphertext: '', plaintext: '%' } }),
       200,
-      'the answer has no',
+      'the response has no',
     ],
-    ['plaintext that is no UTF-8', json(200, { data: { plaintext: 'wyg=' } }), 200, 'the answer has no'],
+    ['plaintext that is no UTF-8', json(200, { data: { plaintext: 'wyg=' } }), 200, 'the response has no'],
     ['a broken connection', (_, response) => response.destroy(), undefined, 'the connection failed'],
-    ['an error of a megabyte', text(500, 'x'.repeat(1 << 20)), 500, 'answered 500: (a long body)'],
+    ['an error of a megabyte', text(500, 'x'.repeat(1 << 20)), 500, 'returned 500: (a long body)'],
     ['an error of 5000 characters', text(500, 'x'.repeat(5000)), 500, `${'x'.repeat(1024)}…`],
     [
       'an error with control characters',
       text(500, 'a\n\u001b[31mb\r\n\u2028c'),
       500,
-      'answered 500: a [31mb c',
+      'returned 500: a [31mb c',
     ],
     [
       'an error that is not UTF-8',
@@ -105,7 +105,7 @@ describe('newVaultTransit', () => {
     ],
   ]
   for (const [name, misbehave, status, message] of misbehaviours) {
-    it(`is an error when the server answers ${name}`, async () => {
+    it(`is an error when the server returns ${name}`, async () => {
       server.misbehaviour = misbehave
       for (const call of everyCall()) {
         const error = await rejects(call())
@@ -124,7 +124,7 @@ describe('newVaultTransit', () => {
       { batch_results: [{ ciphertext: 'a', plaintext: '' }] },
       "has not 2 'batch_results'",
     ],
-    ['null results', { batch_results: [null, null] }, 'the answer has no'],
+    ['null results', { batch_results: [null, null] }, 'the response has no'],
     [
       'an error for one',
       { batch_results: [{ ciphertext: 'a', plaintext: '' }, { error: 'bad item' }] },
@@ -132,7 +132,7 @@ describe('newVaultTransit', () => {
     ],
   ]
   for (const [name, data, message] of badBatches) {
-    it(`is an error when a batch is answered with ${name}`, async () => {
+    it(`is an error when the response to a batch is ${name}`, async () => {
       server.misbehaviour = json(200, { data })
       const pair = ['vault:v1:AAAA', 'vault:v1:AAAA']
       for (const call of [transit.encryptBatch, transit.decryptBatch, transit.rewrapBatch]) {
@@ -164,7 +164,7 @@ describe('newVaultTransit', () => {
   ]
   for (const [name, echo] of echoes) {
     for (const status of [200, 400]) {
-      it(`repeats nothing secret when the server answers ${status} with ${name}`, async () => {
+      it(`repeats nothing secret when the server returns ${status} with ${name}`, async () => {
         server.misbehaviour = ({ body }, response) =>
           text(status, echo(body, server.token))({ body } as never, response)
         await rejects(transit.encrypt(PLAINTEXT))
@@ -175,24 +175,24 @@ describe('newVaultTransit', () => {
     }
   }
 
-  it('gives up on a server that does not answer', async () => {
+  it('gives up on a server that does not respond', async () => {
     server.misbehaviour = () => undefined
     const hasty = newVaultTransit(server.addr, server.token, 'secrets', {
       indexKey: INDEX_KEY,
       timeoutMs: 50,
     })
     const error = await rejects(hasty.encrypt(PLAINTEXT))
-    expect(error.message).to.equal('transit: encrypt: no answer within 50 ms')
+    expect(error.message).to.equal('transit: encrypt: no response within 50 ms')
     expect([error.statusCode, error.code]).to.deep.equal([undefined, 'UNAVAILABLE'])
   })
 
-  it('gives up on a server that never ends its answer', async () => {
+  it('gives up on a server that never ends its response', async () => {
     server.misbehaviour = (_, response) => void response.writeHead(200).write('{"data":')
     const hasty = newVaultTransit(server.addr, server.token, 'secrets', {
       indexKey: INDEX_KEY,
       timeoutMs: 50,
     })
-    expect((await rejects(hasty.decrypt('vault:v1:AAAA'))).message).to.contain('no answer within 50 ms')
+    expect((await rejects(hasty.decrypt('vault:v1:AAAA'))).message).to.contain('no response within 50 ms')
   })
 
   it('ends the request when its signal aborts', async () => {

@@ -10,7 +10,7 @@ export const PLAINTEXT = 'whsec "quoted" <secret> é'
 /** The error a call to a transit server ends with, after a search for what must not be in it. */
 export async function rejects(attempt: Promise<unknown>): Promise<TransitError> {
   const error = await attempt.then(
-    () => expect.fail('it was answered'),
+    () => expect.fail('it succeeded'),
     (reason: unknown) => reason,
   )
   expect(error).to.be.instanceOf(TransitError)

@@ -360,7 +360,7 @@ describe('shutdown', () => {
 })
 
 describe('health', () => {
-  it('answers for the server and for each service, and NotFound for others', async () => {
+  it('returns the status of the server and of each service, and NotFound for others', async () => {
     const running = await startServer(withEcho)
     const client = new ForeignClient(Health, running.grpc)
     const rows: readonly (readonly [string, number, string | undefined])[] = [

@@ -74,7 +74,7 @@ describe('TLS', () => {
     expect(await https(stranger.certificate)).to.match(/CERT|ISSUER|SIGNATURE/)
   })
 
-  it('answers nothing in the clear', async () => {
+  it('serves nothing in the clear', async () => {
     await start({ tls })
     expect(await grpc()).to.equal(14)
     const socket = connect(Number(new URL(running.http).port), '127.0.0.1')

@@ -4,10 +4,10 @@ import { pathFlag } from '../../loading/path-flag.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class CatalogVerb extends Verb {
-  static override summary = 'Print what it takes to call each method.'
-  static override description = `The permission catalog has a line for each method of a service: its verb and resource, or that everybody may call it. A method that is undeclared is one that a server refuses to start with.
+  static override summary = 'Print the permission that each method requires.'
+  static override description = `The permission catalog has a line for each method of a service: its verb and resource, or that everybody may call it. A server does not start with an undeclared method.
 
-The module exports a ServerBuilder or a Server, or a function that makes one, as builder, server or default; or it is generated code, whose services are taken with the rules of their .proto. Nothing is started. Lines are sorted, and the same services give the same bytes, so that a committed catalog shows a changed permission in review.`
+The module exports a ServerBuilder or a Server, or a function that makes one, as builder, server or default; or it is generated code with rules in its .proto. Nothing is started. Lines are sorted, and the same services give the same bytes, so that a review of a committed catalog shows changed permissions.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> dist/gen/widgets_pb.js',
     '<%= config.bin %> <%= command.id %> dist/server.js --format markdown > permissions.md',
@@ -21,13 +21,13 @@ The module exports a ServerBuilder or a Server, or a function that makes one, as
   }
   static override flags = {
     format: Flags.option({
-      summary: 'How to print it.',
+      summary: 'The output format.',
       options: ['table', 'json', 'markdown'] as const,
       default: 'table' as const,
     })(),
-    export: Flags.string({ summary: 'The export to take, when it has another name.', helpValue: '<name>' }),
+    export: Flags.string({ summary: 'The name of the export, if it is another one.', helpValue: '<name>' }),
     check: pathFlag({
-      summary: 'Print nothing; exit with 1 when this file does not hold the catalog in that format.',
+      summary: 'Print nothing; exit with 1 when this file differs from the catalog in that format.',
     }),
   }
 

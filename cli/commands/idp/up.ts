@@ -6,7 +6,7 @@ const HIGHEST_PORT = 65_535
 
 export default class Up extends Verb {
   static override summary = 'Serve the identity provider at its host through the local edge.'
-  static override description = `Registers the route with the local daemon, or renews it. It neither builds nor runs the provider: start that yourself, on the port named here.`
+  static override description = `Registers or renews the route at the local daemon. It neither builds nor runs the provider: start it yourself, on this port.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --port 9000',
@@ -14,12 +14,12 @@ export default class Up extends Verb {
   ]
   static override flags = {
     host: Flags.string({
-      summary: 'The full host name to serve it at.',
+      summary: 'The full host name of the provider.',
       helpValue: '<name>',
       default: 'idp.dev.test',
     }),
     port: Flags.integer({
-      summary: 'The port the provider listens on, on this machine.',
+      summary: 'The port of the provider on this machine.',
       helpValue: '<int>',
       default: 8080,
       min: 1,

@@ -7,23 +7,23 @@ import { MigratingVerb } from '../../migrate/migrating-verb.js'
 const HIGHEST_VERSION = 9_999
 
 export default class Down extends MigratingVerb {
-  static override summary = 'Roll back every version above the one named.'
-  static override description = `The last version that was applied goes first. SQL that this image does not ship any more is taken from the database, which keeps what it once ran. Nothing rolls back by itself: an older image leaves a newer schema alone.
+  static override summary = 'Roll back every version above the given one.'
+  static override description = `The last applied version is rolled back first. When this image lacks the SQL of a version, the copy in the database is used. Nothing rolls back by itself: an older image does not change a newer schema.
 
---to 0 asks first, because what the framework keeps in its own tables goes as well. Without a terminal it needs --yes.`
+--to 0 asks first, because it also drops the framework's own tables. Without a terminal it needs --yes.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --to 5',
     '<%= config.bin %> <%= command.id %> --to 0 --yes --module widgets',
   ]
   static override flags = {
     to: Flags.integer({
-      summary: 'The version that stays as the highest; 0 rolls everything back.',
+      summary: 'The highest version to keep; 0 rolls everything back.',
       helpValue: '<version>',
       required: true,
       min: 0,
       max: HIGHEST_VERSION,
     }),
-    yes: Flags.boolean({ summary: 'Answer yes to what --to 0 asks.' }),
+    yes: Flags.boolean({ summary: 'Confirms --to 0 without a question.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }

@@ -4,10 +4,10 @@ import type { FolderFinding } from '../../migrate/lint-folder.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Lint extends Verb {
-  static override summary = 'Say which statements block or break what runs against the database.'
-  static override description = `No database is needed. What the engine cannot run is refused; what locks a table for long, fails code that still runs or cannot be recovered from is dangerous; advice is what works today and hurts later. A comment "-- ashlar:allow RULE" in a file says that a danger or advice is known and meant.
+  static override summary = 'Report statements that block or break running clients of the database.'
+  static override description = `No database is needed. Statements that the engine cannot run are refused. Statements that lock a table for long, break running code or cannot be recovered are dangerous. Advice is about statements that work today and cause trouble later. A comment "-- ashlar:allow RULE" in a file accepts a danger or advice.
 
-Exits with 1 when something is refused or dangerous.`
+Exits with 1 when a statement is refused or dangerous.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --files ./migrations/mysql --dialect mysql --strict',
@@ -15,7 +15,7 @@ Exits with 1 when something is refused or dangerous.`
   static override flags = {
     files: filesFlag,
     dialect: Flags.option({
-      summary: 'The engine; when it is not said, each whose folder is there, or PostgreSQL.',
+      summary: 'The engine. Default: every engine with a folder, else PostgreSQL.',
       options: ['postgres', 'mysql'] as const,
     })(),
     strict: Flags.boolean({ summary: 'Exit with 1 on advice, too.' }),

@@ -6,9 +6,9 @@ import { Verb } from '../../verb/verb.js'
 
 export default class New extends Verb {
   static override summary = 'Write the files of the next version.'
-  static override description = `The number is the next one of the hand-written files; the first is 0002, because 0001 is the framework's own. Files are for the engines whose folders are there, and for both where neither is; --dialect postgres makes a project that has no files yet one for PostgreSQL alone.
+  static override description = `The number is the next one of the hand-written files; the first is 0002, because 0001 is the framework's own. Files are written for every engine that has a folder, and for both when none has. In a project without files, --dialect postgres writes for PostgreSQL only.
 
-Without --entities the files are empty. With it they create the tables of the entities, a version for each, with the indexes and collations that keep tenants apart, values unique and lists in order. A table that a file creates already is left alone: say its changes in files of their own, migrate verify --entities names them.`
+Without --entities the files are empty. With it they create the tables of the entities, one version for each. The indexes and collations in them keep tenants apart, values unique and lists in order. A table that an existing file creates is skipped: write its changes in new files; migrate verify --entities lists them.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour',
     '<%= config.bin %> <%= command.id %> widgets --entities dist/entities.js',
@@ -21,7 +21,7 @@ Without --entities the files are empty. With it they create the tables of the en
     entities: entitiesFlag,
     files: folderFlag,
     dialect: Flags.option({
-      summary: 'Write for this engine alone. Files without a folder of their engine are for PostgreSQL.',
+      summary: 'Write for this engine only. Files outside of the folder of an engine are for PostgreSQL.',
       options: ['postgres', 'mysql'] as const,
     })(),
   }

@@ -5,7 +5,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
   static override summary = 'Show which versions the database has, and which it lacks.'
-  static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run takes it up again), edited (the file says something else than what was applied) or ahead (a newer image applied it). Changes nothing and waits for nobody.`
+  static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (a newer image applied it). Changes nothing and takes no locks.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --check',

@@ -6,8 +6,8 @@ const UNKNOWN_AND_DIRTY =
   'its step did not end, and these files do not have it; run up with the files that do, or, where nothing of it is done, roll it back with ashlar migrate down'
 
 export default class Up extends MigratingVerb {
-  static override summary = 'Apply every version that the database does not have.'
-  static override description = `Any number of hosts may do this at once: one works, the others wait, say for whom, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run with the corrected file goes on from there; on MySQL, which commits each DDL statement by itself, from the statement that failed.
+  static override summary = 'Apply every version that the database lacks.'
+  static override description = `Any number of hosts can run this at once: one works, the others wait and report for which host, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement by itself: there, the next run continues with the statement that failed.
 
 The connection must reach the database itself or a pool in session mode: a transaction pooler is refused.`
   static override examples = [

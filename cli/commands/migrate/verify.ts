@@ -4,9 +4,9 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Verify extends Verb {
   static override summary = 'Compare the database with the files, and exit with 1 on a difference.'
-  static override description = `Versions that are missing, dirty, edited or not in these files, and indexes that are INVALID. With --entities the tables are compared with the entities, too: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line says what to do. Changes nothing.
+  static override description = `Reports versions that are missing, dirty, edited or not in these files, and INVALID indexes. --entities also compares the tables with the entities: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line says what to do. Changes nothing.
 
-A version that another tool applied is accepted: what its file said then is not known, so that it is named in a note and is no difference.`
+A version that another tool applied is accepted: the content of its file at that time is unknown. A note names it; it is no difference.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --module widgets',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js',

@@ -5,19 +5,19 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Generate extends Verb {
   static override summary = 'Write the migrations that INDEXED search needs on PostgreSQL.'
-  static override description = `For each entity with @Searchable({ strategy: 'INDEXED' }) two files, numbered from 9001: one adds the column search_vector, the other its GIN index. Tables come in the order of their names.
+  static override description = `For each entity with @Searchable({ strategy: 'INDEXED' }) it writes two files, numbered from 9001: one adds the column search_vector, the other its GIN index. Tables are sorted by name.
 
-A table whose vector is committed already keeps its files. A changed vector takes the next free pair, so that a file that was applied is never edited. The same entities and the same committed files give the same bytes.`
+A table whose vector is committed already keeps its files. A changed vector takes the next free pair, so that an applied file is never edited. The same entities and the same committed files give the same bytes.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out migrations/postgres --migrations migrations/postgres',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js --out generated --migrations migrations/postgres --check',
   ]
   static override flags = {
     entities: pathFlag({ summary: 'The compiled module that exports the entities.', required: true }),
-    out: pathFlag({ summary: 'The folder to write into; it is made when it is not there.', required: true }),
+    out: pathFlag({ summary: 'The folder for the files; it is created when it does not exist.', required: true }),
     migrations: pathFlag({
       summary: 'The folder of the committed migrations for PostgreSQL.',
-      description: 'It is only read: its files say which numbers are taken, and by which vectors.',
+      description: 'It is only read: its files show which numbers are taken, and by which vectors.',
       required: true,
     }),
     check: Flags.boolean({ summary: 'Write nothing; exit with 1 when a file is missing or differs.' }),

@@ -4,15 +4,15 @@ import type { FileChanges } from '../../search/file-changes.js'
 import { Verb } from '../../verb/verb.js'
 
 export default class Sync extends Verb {
-  static override summary = 'Copy generated search migrations to the folder they are applied from.'
-  static override description = `Copies the files that search generate wrote, byte for byte, and nothing else. A file that is there with another text is not replaced, because it may have been applied: generate again with that folder as --migrations, which takes the next free numbers.`
+  static override summary = 'Copy generated search migrations to the folder of the applied files.'
+  static override description = `Copies the files that search generate wrote, byte for byte, and nothing else. An existing file with another text is not replaced, because it may have been applied: generate again with that folder as --migrations, which takes the next free numbers.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --from generated --to migrations/postgres',
     '<%= config.bin %> <%= command.id %> --from generated --to migrations/postgres --check',
   ]
   static override flags = {
     from: pathFlag({ summary: 'The folder that search generate wrote.', required: true }),
-    to: pathFlag({ summary: 'The folder to copy to; it is made when it is not there.', required: true }),
+    to: pathFlag({ summary: 'The folder to copy to; it is created when it does not exist.', required: true }),
     check: Flags.boolean({ summary: 'Write nothing; exit with 1 when a file is missing or differs.' }),
   }
 

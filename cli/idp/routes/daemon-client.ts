@@ -3,8 +3,8 @@ import { Failure } from '../../errors/failure.js'
 import { terminalLine } from '../../output/terminal-line.js'
 import { type DaemonAddress, showAddress } from './daemon-address.js'
 
-/** An answer of the daemon, read to its end. */
-export interface DaemonAnswer {
+/** The daemon's complete response. */
+export interface DaemonResponse {
   readonly status: number
   readonly body: string
 }
@@ -12,15 +12,18 @@ export interface DaemonAnswer {
 /** How long one call may take, from connecting to the last byte. */
 export const CALL_TIMEOUT_MS = 5_000
 
-const LARGEST_ANSWER_BYTES = 8 << 20
+const LARGEST_RESPONSE_BYTES = 8 << 20
 const NOBODY_LISTENS = ['ENOENT', 'ECONNREFUSED']
 
-/** One call, or undefined when nobody listens at the address. @throws Failure when somebody does and does not answer as HTTP in time. */
+/**
+ * Sends one request; undefined when nothing listens at the address. @throws Failure when no HTTP response comes in
+ * time.
+ */
 export async function callDaemon(
   address: DaemonAddress,
   call: { readonly method: 'GET' | 'PUT'; readonly path: string; readonly json?: unknown },
   timeoutMs = CALL_TIMEOUT_MS,
-): Promise<DaemonAnswer | undefined> {
+): Promise<DaemonResponse | undefined> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     return await exchange(address, call, signal)
@@ -31,7 +34,7 @@ export async function callDaemon(
     const daemon = `the daemon at ${showAddress(address)}`
     const advice = 'restart it, or stop it to go on without it'
     if (signal.aborted)
-      throw new Failure('daemon', `${daemon} did not answer in ${timeoutMs / 1000} s: ${advice}`)
+      throw new Failure('daemon', `${daemon} did not respond in ${timeoutMs / 1000} s: ${advice}`)
     if (code === 'EACCES')
       throw new Failure('daemon', `${daemon} may not be called: check who owns the socket`)
     if (code.startsWith('HPE_') || code === 'ECONNRESET' || code === 'EPIPE')
@@ -40,15 +43,15 @@ export async function callDaemon(
   }
 }
 
-/** What a call that was refused says: the daemon's own words, made fit for a terminal. */
-export const refusal = ({ status, body }: DaemonAnswer): string =>
+/** The daemon's own error text for a refused request, made safe for a terminal. */
+export const refusal = ({ status, body }: DaemonResponse): string =>
   terminalLine(body, 200) || `status ${status}`
 
 function exchange(
   address: DaemonAddress,
   { method, path, json }: { readonly method: string; readonly path: string; readonly json?: unknown },
   signal: AbortSignal,
-): Promise<DaemonAnswer> {
+): Promise<DaemonResponse> {
   const payload = json === undefined ? undefined : Buffer.from(JSON.stringify(json))
   const headers =
     payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': payload.length }
@@ -59,8 +62,8 @@ function exchange(
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
         chunks.push(chunk)
-        if (bytes <= LARGEST_ANSWER_BYTES) return
-        const what = `the daemon at ${showAddress(address)} answers with more than 8 MiB: is it the devedge daemon?`
+        if (bytes <= LARGEST_RESPONSE_BYTES) return
+        const what = `the daemon at ${showAddress(address)} returned more than 8 MiB: is it the devedge daemon?`
         call.destroy(new Failure('daemon', what))
         reject(new Failure('daemon', what))
       })

@@ -5,13 +5,13 @@ import { canonicalHost } from './host.js'
 import type { Route } from './route.js'
 import { refuseScripts, tileOf } from './tile.js'
 
-/** The daemon that answered, and what it serves: hosts as they were registered, by whomever. */
+/** The daemon that responded, and its routes with the hosts as they were registered. */
 export interface Registry {
   readonly address: DaemonAddress
   readonly routes: readonly Route[]
 }
 
-/** A route as `PUT /v1/routes` takes it. */
+/** The body of `PUT /v1/routes`. */
 export interface Registration {
   readonly host: string
   readonly upstream: string
@@ -21,45 +21,48 @@ export interface Registration {
 
 const PATH = '/v1/routes'
 
-/** The routes of the first daemon that listens, or undefined when none does. @throws Failure when one listens and answers with anything else. */
+/**
+ * The routes of the first daemon that listens, or undefined when none does. @throws Failure when the response is not a
+ * list of routes.
+ */
 export async function findRegistry(
   addresses: readonly DaemonAddress[],
   timeoutMs?: number,
 ): Promise<Registry | undefined> {
   for (const address of addresses) {
-    const answer = await callDaemon(address, { method: 'GET', path: PATH }, timeoutMs)
-    if (answer === undefined) continue
-    if (answer.status !== 200) throw notRoutes(address, `GET ${PATH} answered: ${refusal(answer)}`)
-    return { address, routes: routesIn(answer.body, address) }
+    const response = await callDaemon(address, { method: 'GET', path: PATH }, timeoutMs)
+    if (response === undefined) continue
+    if (response.status !== 200) throw notRoutes(address, `GET ${PATH} returned: ${refusal(response)}`)
+    return { address, routes: routesIn(response.body, address) }
   }
   return undefined
 }
 
-/** Registers the route, or renews it. @throws Failure with the daemon's words when it refuses. */
+/** Registers or renews the route. @throws Failure with the daemon's own error text when it refuses. */
 export async function register(
   address: DaemonAddress,
   route: Registration,
   timeoutMs?: number,
 ): Promise<void> {
-  const answer = await callDaemon(address, { method: 'PUT', path: PATH, json: route }, timeoutMs)
-  if (answer === undefined)
+  const response = await callDaemon(address, { method: 'PUT', path: PATH, json: route }, timeoutMs)
+  if (response === undefined)
     throw new Failure(
       'daemon',
       `the daemon at ${showAddress(address)} stopped before the route was registered: try again`,
     )
-  if (answer.status === 200 || answer.status === 201) return
-  if (answer.status === 409)
+  if (response.status === 200 || response.status === 201) return
+  if (response.status === 409)
     throw new Failure(
       'conflict',
-      `${route.host} belongs to somebody else (${refusal(answer)}): take another --host, or release that route first`,
+      `${route.host} belongs to somebody else (${refusal(response)}): take another --host, or release that route first`,
     )
   throw new Failure(
     'daemon',
-    `the daemon at ${showAddress(address)} refused ${route.host}: ${refusal(answer)}`,
+    `the daemon at ${showAddress(address)} refused ${route.host}: ${refusal(response)}`,
   )
 }
 
-/** The routes with canonical hosts. @throws Failure for an HTTP route that no client can be made of. */
+/** The routes with canonical hosts. @throws Failure for an HTTP route that cannot become a client. */
 export function usableRoutes({ address, routes }: Registry): readonly Route[] {
   return routes.map((route) => {
     if (route.protocol === 'tcp') return route
@@ -74,10 +77,10 @@ function routesIn(body: string, address: DaemonAddress): readonly Route[] {
   try {
     list = JSON.parse(body)
   } catch {
-    throw notRoutes(address, 'its answer is not JSON')
+    throw notRoutes(address, 'its response is not JSON')
   }
   if (list === null) return []
-  if (!Array.isArray(list)) throw notRoutes(address, 'its answer is not a list')
+  if (!Array.isArray(list)) throw notRoutes(address, 'its response is not a list')
   return list.map((entry: unknown) => routeIn(entry, address))
 }
 
@@ -115,5 +118,5 @@ const isObject = (value: unknown): value is object =>
 const notRoutes = (address: DaemonAddress, what: string): Failure =>
   new Failure(
     'daemon',
-    `${showAddress(address)} does not answer as the devedge daemon (${what}): restart it, or stop it to go on without it`,
+    `${showAddress(address)} is not the devedge daemon (${what}): restart it, or stop it to go on without it`,
   )

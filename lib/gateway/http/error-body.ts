@@ -4,7 +4,7 @@ import { StatusSchema } from '../../gen/google/rpc/status_pb.js'
 import { DETAIL_TYPES, toStatus } from '../../error-details.js'
 import { HttpError } from './http-error.js'
 import { messageWriter } from '../json/writer.js'
-import { type Answer, NOSNIFF } from './respond.js'
+import { type HttpResponse, NOSNIFF } from './respond.js'
 
 const registry = createRegistry(...DETAIL_TYPES)
 const writeStatus = messageWriter(StatusSchema)
@@ -12,8 +12,8 @@ const writeStatus = messageWriter(StatusSchema)
 /** The body of an error: `{ "code", "message", "details" }` with packed Any JSON details. */
 export const errorBody = (error: AshlarError): string => writeStatus(toStatus(error), registry)
 
-/** What is sent for something that was thrown. Anything but an AshlarError says no more than `internal error`. */
-export function errorAnswer(thrown: unknown): Answer {
+/** The response to a thrown error. Anything but an AshlarError says no more than `internal error`. */
+export function errorResponse(thrown: unknown): HttpResponse {
   const error = thrown instanceof AshlarError ? thrown : new Internal(thrown)
   const status = error instanceof HttpError ? error.status : httpStatusOf(error)
   const own = error instanceof HttpError ? error.headers : {}

@@ -15,23 +15,23 @@ import { requestIdFrom } from '../../text/request-id.js'
 import { NOSNIFF } from './respond.js'
 
 export interface HttpServerOptions {
-  /** Certificate and key; plain HTTP without. */
+  /** Certificate and key. Without them the server speaks plain HTTP. */
   readonly tls?: TlsOptions
-  /** For all headers of a request. Default 10,000. */
+  /** Milliseconds to receive all headers of a request. Default 10,000. */
   readonly headersTimeoutMs?: number
-  /** For a whole request with its body. Default 30,000. */
+  /** Milliseconds to receive a whole request with its body. Default 30,000. */
   readonly requestTimeoutMs?: number
-  /** How long an idle connection is kept. Default 65,000, more than the common load balancers. */
+  /** Milliseconds that an idle connection is kept. Default 65,000, longer than common load balancers keep theirs. */
   readonly keepAliveTimeoutMs?: number
   /** Bytes of request line and headers. Default 16,384. */
   readonly maxHeaderBytes?: number
-  /** Connections at the same time; further ones are closed at once. Default: no bound. */
+  /** Connections at the same time; further ones are closed at once. Default: no limit. */
   readonly maxConnections?: number
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A server that answers what is not HTTP, too large or too slow with an error in the gateway's shape. */
+/** Creates a server that rejects malformed, too large and too slow requests with an error in the gateway's shape. */
 export function createHttpServer(listener: Listener, options: HttpServerOptions = {}): Server {
   const { headersTimeoutMs = 10_000, requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000 } = options
   const settings = {
@@ -41,13 +41,13 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
     connectionsCheckingInterval: Math.max(100, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
     maxHeaderSize: options.maxHeaderBytes ?? 16_384,
     insecureHTTPParser: false,
-    // Asked for below, with an answer in the gateway's shape.
+    // Checked below, with an error in the gateway's shape.
     requireHostHeader: false,
     noDelay: true,
   }
-  const answering = new WeakMap<Duplex, ServerResponse>()
+  const responding = new WeakMap<Duplex, ServerResponse>()
   const listen: Listener = (request, response) => {
-    answering.set(request.socket, response)
+    responding.set(request.socket, response)
     if (!hasItsHost(request)) refuseHost(request, response)
     else listener(request, response)
   }
@@ -56,23 +56,23 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
       ? createServer(settings, listen)
       : createTlsServer({ handshakeTimeout: headersTimeoutMs, ...options.tls, ...settings }, listen)
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
-  // The size of all headers is bounded; a bound on their number would drop the last of them without a word.
+  // The total size of headers is limited instead: with a limit on their number Node drops the last ones silently.
   server.maxHeadersCount = 0
-  server.on('clientError', (cause, socket) => refuse(cause, socket, answering.get(socket)))
+  server.on('clientError', (cause, socket) => refuse(cause, socket, responding.get(socket)))
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    end(socket, '405 Method Not Allowed', new Unimplemented('CONNECT is not answered'))
+    end(socket, '405 Method Not Allowed', new Unimplemented('CONNECT is not supported'))
   })
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     expectContinue(request, response)
     listen(request, response)
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    answer(request, response, 417, new InvalidArgument('', 'the Expect header must be 100-continue'))
+    reject(request, response, 417, new InvalidArgument('', 'the Expect header must be 100-continue'))
   })
   return server
 }
 
-/** One Host, or none before HTTP/1.1 (RFC 9112 section 3.2). Node keeps the first of two and says nothing of the other. */
+/** One Host, or none before HTTP/1.1 (RFC 9112 section 3.2). Of two, Node keeps the first and reports nothing. */
 function hasItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2)
@@ -81,9 +81,9 @@ function hasItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 }
 
 const refuseHost = (request: IncomingMessage, response: ServerResponse): void =>
-  answer(request, response, 400, new InvalidArgument('', 'the request must have one Host header'))
+  reject(request, response, 400, new InvalidArgument('', 'the request must have one Host header'))
 
-function answer(
+function reject(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
@@ -105,15 +105,15 @@ function refuse(
   socket: Duplex,
   response: ServerResponse | undefined,
 ): void {
-  const isAnswering = response !== undefined && response.headersSent && !response.writableFinished
-  if (!socket.writable || isAnswering || cause.code === 'ECONNRESET') {
+  const isResponding = response !== undefined && response.headersSent && !response.writableFinished
+  if (!socket.writable || isResponding || cause.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
   end(socket, ...refusalOf(cause.code))
 }
 
-/** Writes an answer where no ServerResponse is to be had, and closes the connection. */
+/** Writes a response where there is no ServerResponse, and closes the connection. */
 function end(socket: Duplex, status: string, error: AshlarError): void {
   const body = errorBody(error)
   socket.end(

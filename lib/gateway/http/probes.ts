@@ -1,7 +1,7 @@
 import { HttpError } from './http-error.js'
-import { type Answer, NOSNIFF } from './respond.js'
+import { type HttpResponse, NOSNIFF } from './respond.js'
 
-/** Paths that answer the platform; no handler can claim them. */
+/** Paths that the platform probes; no handler can claim them. */
 export const PROBES = { live: '/healthz', ready: '/readyz' } as const
 
 export interface ReadinessResult {
@@ -12,21 +12,21 @@ export interface ReadinessResult {
 export const isProbe = (path: string): boolean => path === PROBES.live || path === PROBES.ready
 
 /**
- * Answers a probe: 200, or 503 naming the checks that fail, without their errors.
- * @throws HttpError 405 for anything but GET and HEAD.
+ * Responds to a probe: 200, or 503 with the names of the failing checks, without their errors.
+ * @throws HttpError 405 for methods other than GET and HEAD.
  */
 export async function probe(
   path: string,
   httpMethod: string,
   readiness: () => Promise<readonly ReadinessResult[]>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   if (httpMethod !== 'GET' && httpMethod !== 'HEAD')
-    throw new HttpError(405, 'UNIMPLEMENTED', 'a probe answers GET and HEAD only', { allow: 'GET, HEAD' })
-  if (path === PROBES.live) return answer(200, { status: 'ok' })
+    throw new HttpError(405, 'UNIMPLEMENTED', 'a probe supports GET and HEAD only', { allow: 'GET, HEAD' })
+  if (path === PROBES.live) return probeResponse(200, { status: 'ok' })
   const failing = await failingChecks(readiness)
   return failing.length === 0
-    ? answer(200, { status: 'ok' })
-    : answer(503, { status: 'unavailable', failing })
+    ? probeResponse(200, { status: 'ok' })
+    : probeResponse(503, { status: 'unavailable', failing })
 }
 
 async function failingChecks(
@@ -39,7 +39,7 @@ async function failingChecks(
   }
 }
 
-const answer = (status: number, body: object): Answer => ({
+const probeResponse = (status: number, body: object): HttpResponse => ({
   status,
   headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...NOSNIFF },
   body: JSON.stringify(body),

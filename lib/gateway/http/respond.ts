@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { deflate, gzip } from 'node:zlib'
 
-/** What is sent for one request. */
-export interface Answer {
+/** An HTTP response that is ready to be sent. */
+export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | undefined
 }
 
-/** Keeps a browser from taking an answer for something else than its type says. */
+/** Keeps a browser from guessing another type than the one declared. */
 export const NOSNIFF = { 'x-content-type-options': 'nosniff' } as const
 
-/** Adds request headers that the answer depends on, each once; what is there already stays. */
+/** Adds request headers that the response depends on to `Vary`, each once. Existing names stay. */
 export function addVary(response: ServerResponse, names: string): void {
   for (const name of namesIn(names)) {
     const known = [response.getHeader('vary') ?? []].flat().flatMap((value) => namesIn(String(value)))
@@ -32,11 +32,11 @@ const COMPRESS_FROM = 1024
 const COMPRESSIBLE = /^(?:text\/|application\/(?:json|xml|[a-z.+-]+\+(?:json|xml)))/
 const coders = { gzip: promisify(gzip), deflate: promisify(deflate) } as const
 
-/** Sends the answer; of HEAD the headers alone. Headers already set on `response` stay. */
+/** Sends the response; for HEAD only the headers. Headers already set on `response` stay. */
 export async function send(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers, body }: Answer,
+  { status, headers, body }: HttpResponse,
   compress: boolean,
 ): Promise<void> {
   const length = body === undefined ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length

@@ -7,7 +7,7 @@ import { HttpError } from '../http/http-error.js'
 import type { FetchHandler, HttpHandler, NodeHandler } from './mux.js'
 import { targetOf } from './target.js'
 
-/** Runs a mounted handler. What it throws before it answered is thrown on. */
+/** Runs a mounted handler. Rethrows what it throws before it has responded. */
 export async function runHandler(
   handler: HttpHandler,
   request: IncomingMessage,
@@ -15,8 +15,8 @@ export async function runHandler(
   signal: AbortSignal,
 ): Promise<void> {
   if (handler.length >= 2) return runNode(handler as NodeHandler, request, response)
-  const answer = await (handler as FetchHandler)(toFetchRequest(request, signal))
-  await sendFetchResponse(request, response, answer)
+  const fetched = await (handler as FetchHandler)(toFetchRequest(request, signal))
+  await sendFetchResponse(request, response, fetched)
 }
 
 function runNode(handler: NodeHandler, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -27,7 +27,7 @@ function runNode(handler: NodeHandler, request: IncomingMessage, response: Serve
   })
 }
 
-/** What `next()` means, and `next(value)` with something that is no error. */
+/** The error for `next()`, and for `next(value)` with a value that is no error. */
 const noSuchPath = (reason: unknown): Error =>
   reason === undefined || reason === null
     ? new HttpError(404, 'NOT_FOUND', 'no such path')
@@ -36,11 +36,11 @@ const noSuchPath = (reason: unknown): Error =>
 function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const { method = 'GET', headers: given, headersDistinct, url = '/' } = request
   if (method === 'TRACE' || method === 'CONNECT')
-    throw new HttpError(405, 'UNIMPLEMENTED', `${method} is not answered`)
+    throw new HttpError(405, 'UNIMPLEMENTED', `${method} is not supported`)
   const headers = new Headers()
   for (const [name, values] of Object.entries(headersDistinct))
     for (const value of values ?? []) headers.append(name, value)
-  // The one that a proxy in front of us may have given the request, which is not among the headers as they came.
+  // A gateway or proxy around this one may have set the id; it is not in `rawHeaders`.
   const requestId = given['x-request-id']
   if (typeof requestId === 'string') headers.set('x-request-id', requestId)
   const bodyless = method === 'GET' || method === 'HEAD'
@@ -52,7 +52,7 @@ function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request 
   } as RequestInit)
 }
 
-/** A host and a port, and none of what would begin another part of a URL. */
+/** A host and a port, without characters that begin another part of a URL. */
 const HOST = /^[^\s/?#@\\]+$/
 
 function absolute(request: IncomingMessage, host: string, url: string): URL {
@@ -71,15 +71,15 @@ const notAHost = (): InvalidArgument => new InvalidArgument('', 'the Host header
 async function sendFetchResponse(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: Response,
+  fetched: Response,
 ): Promise<void> {
-  response.statusCode = answer.status
-  for (const [name, value] of answer.headers) if (name !== 'set-cookie') response.setHeader(name, value)
-  const cookies = answer.headers.getSetCookie()
+  response.statusCode = fetched.status
+  for (const [name, value] of fetched.headers) if (name !== 'set-cookie') response.setHeader(name, value)
+  const cookies = fetched.headers.getSetCookie()
   if (cookies.length > 0) response.setHeader('set-cookie', cookies)
-  if (answer.body === null || request.method === 'HEAD') {
+  if (fetched.body === null || request.method === 'HEAD') {
     response.end()
     return
   }
-  await pipeline(Readable.fromWeb(answer.body as ReadableStream), response)
+  await pipeline(Readable.fromWeb(fetched.body as ReadableStream), response)
 }

@@ -41,7 +41,7 @@ class MysqlSession implements Session {
     private readonly database: string,
   ) {
     this.engine = options.engine
-    // Locks belong to the whole server and have names of at most 64 characters.
+    // Lock names belong to the whole server and have at most 64 characters.
     this.#lock = `ashlar ${createHash('sha256').update(database).digest('hex').slice(0, 40)}`
   }
 
@@ -49,7 +49,7 @@ class MysqlSession implements Session {
     return this.#told(query(this.connection, sql, values))
   }
 
-  /** MySQL bounds no DDL by itself: a second connection ends what takes too long. */
+  /** MySQL has no timeout for DDL: a second connection cancels what takes too long. */
   async run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<void> {
     const result = await stoppable(
       () => this.#query(sql),
@@ -83,7 +83,7 @@ class MysqlSession implements Session {
     const [holder] = await this.rows('SELECT IS_USED_LOCK(?) AS id', [this.#lock])
     if (holder === undefined || holder.id === null) return ''
     const id = Number(holder.id)
-    // Without the right PROCESS, other users' rows are hidden.
+    // Without the privilege PROCESS, other users' rows are hidden.
     const [row] = await this.rows(
       'SELECT USER AS name, HOST AS host, TIME AS seconds FROM information_schema.PROCESSLIST WHERE ID = ?',
       [id],
@@ -113,7 +113,7 @@ class MysqlSession implements Session {
     return row !== undefined && row.holder !== null
   }
 
-  /** Asks the table itself: the catalog does not show it to a user who may not read it. */
+  /** Queries the table itself: the catalog hides it from users who may not read it. */
   async hasTable(name: string): Promise<boolean> {
     try {
       await this.rows(`SELECT 1 AS one FROM \`${name}\` LIMIT 0`)
@@ -137,9 +137,9 @@ class MysqlSession implements Session {
     return result
   }
 
-  async #told<T>(answer: Promise<T>): Promise<T> {
+  async #told<T>(result: Promise<T>): Promise<T> {
     try {
-      return await answer
+      return await result
     } catch (error) {
       throw sessionError(error, this.engine.failures, this.options.url)
     }
@@ -164,7 +164,7 @@ class MysqlSession implements Session {
 const LONGEST_S = 31_536_000
 const NO_SUCH_TABLE = '1146'
 
-/** What changes rows or tables says how often the server warned. What answers rows does not. */
+/** Results of changes carry the number of warnings. Results with rows do not. */
 const mayHaveWarned = (result: unknown): boolean =>
   Array.isArray(result) || (result as { readonly warningStatus?: number } | undefined)?.warningStatus !== 0
 
@@ -188,11 +188,11 @@ async function connect(options: ResolvedOptions): Promise<Connection> {
         connection.once('connect', () => resolve())
         connection.once('error', reject)
       })
-      // A connection that breaks while it is idle has no query to fail: the next one does.
+      // When an idle connection breaks, there is no query to fail; the next query fails instead.
       connection.on('error', () => undefined)
       return connection.promise()
     },
-    // Its socket is not in the types of the package, and destroy() would only say goodbye on it.
+    // The package's types do not have the socket, and destroy() would only send a goodbye.
     () => (connecting as unknown as { readonly stream: Socket } | undefined)?.stream.destroy(),
   )
 }

@@ -12,10 +12,10 @@ import { sessionError } from '../session/session-error.js'
 import { stoppable } from '../session/stoppable.js'
 import { connected, connectionFailed, type Row, type Session } from '../session/session.js'
 
-/** `ashlar` in ASCII: one lock for each database, whichever modules migrate in it. */
+/** `ashlar` in ASCII: one lock per database, for all modules that migrate in it. */
 const LOCK = { classId: 0x6173, objectId: 0x686c6172 } as const
 const LOCK_KEY = String(BigInt(LOCK.classId) * 0x100000000n + BigInt(LOCK.objectId))
-/** Held beside it: which module of the database is being migrated. */
+/** Held in addition: names the module of the database that is being migrated. */
 const MODULE_LOCK_CLASS = LOCK.objectId
 const CONNECT_TIMEOUT_MS = 10_000
 const PROBE_TIMEOUT_MS = 3_000
@@ -27,8 +27,8 @@ const POOLER =
   'that neither the lock nor the timeouts hold. Hand over the address of the database itself, or of a pool in session mode'
 
 /**
- * @param mayChange - false for a session that only reads: it leaves every setting alone, so that a pooler may be in between.
- * @throws {MigrationError} without a connection, or with a transaction pooler in between.
+ * @param mayChange - false for a session that only reads. It changes no settings, so that it can use a pooler.
+ * @throws {MigrationError} without a connection, or behind a transaction pooler.
  */
 export async function openPostgres(options: ResolvedOptions, mayChange: boolean): Promise<Session> {
   const client = await connect(options)
@@ -66,7 +66,7 @@ class PostgresSession implements Session {
 
   async rows(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     let number = 0
-    // Without values a ? is an operator, in quotes a part of a name.
+    // Without values a `?` is an operator; in quotes it is part of a name.
     const numbered =
       values.length === 0
         ? sql
@@ -87,8 +87,8 @@ class PostgresSession implements Session {
   }
 
   /**
-   * The search path is the module's schema alone: a name that is missing there must not be found elsewhere. A file finds
-   * extensions beside it, and nothing else: `reachExtensions`.
+   * The search path is only the module's schema: a name that is missing there must not be found elsewhere. A file can
+   * also find extensions: see `reachExtensions`.
    */
   async settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void> {
     await this.run('RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL')
@@ -172,23 +172,23 @@ class PostgresSession implements Session {
     return end(this.client)
   }
 
-  /** By a CancelRequest, which needs no free slot; where that does not help, because a pooler made up its key, by a second login. */
+  /** First by a CancelRequest, which needs no free slot. A pooler may have invented the key; then by a second login. */
   async #cancel(ended: AbortSignal): Promise<void> {
-    // Its key is not in the types of the package.
+    // The package's types do not have the key.
     await requestCancel(this.client as unknown as CancelTarget)
     await pause(CANCEL_WAIT_MS, undefined, { signal: ended }).catch(() => undefined)
     if (ended.aborted) return
     const second = await connect(this.options, PROBE_TIMEOUT_MS).catch(() => undefined)
     if (second === undefined) return
-    // A pool of one session keeps it waiting for the very session that is meant.
+    // A pool of one session would make it wait for the very session that it should cancel.
     ended.addEventListener('abort', () => void end(second))
     await second.query('SELECT pg_cancel_backend($1)', [this.backend]).catch(() => undefined)
     await end(second)
   }
 
-  async #told<T>(answer: Promise<T>): Promise<T> {
+  async #told<T>(result: Promise<T>): Promise<T> {
     try {
-      return await answer
+      return await result
     } catch (error) {
       throw sessionError(error, this.engine.failures, this.options.url)
     }
@@ -203,7 +203,7 @@ const HERE = 'database = (SELECT oid FROM pg_database WHERE datname = current_da
 const OUR_LOCK = `locktype = 'advisory' AND granted AND classid = ${LOCK.classId} AND objid = ${LOCK.objectId}
   AND objsubid = 1 AND ${HERE}`
 
-/** Settings of a role or database that would end a long run or change what a file means. */
+/** Settings of a role or database that would end a long run or change the meaning of a file. */
 const SETTINGS: Readonly<Record<string, string>> = {
   idle_session_timeout: '0',
   idle_in_transaction_session_timeout: '0',
@@ -229,7 +229,7 @@ async function connect(options: ResolvedOptions, timeoutMs = CONNECT_TIMEOUT_MS)
         keepAlive: true,
         stream: () => socket,
       })
-      // A connection that breaks while it is idle has no query to fail: the next one does.
+      // When an idle connection breaks, there is no query to fail; the next query fails instead.
       client.on('error', () => undefined)
       await client.connect()
       return client
@@ -247,12 +247,12 @@ async function backendOf(client: Client): Promise<number> {
   return rows[0]?.pid ?? 0
 }
 
-/** The number the server gave when the connection began. A pooler makes up its own. */
+/** The process id that the server sent when the connection began. A pooler sends its own. */
 const ownProcessId = (client: Client): unknown => (client as unknown as { processID?: unknown }).processID
 
 /**
- * Whether two statements of one connection may meet two server sessions: while a second connection holds a transaction
- * open, it has the session that the first one just used, or the first one is handed another.
+ * Whether two statements of one connection may reach two server sessions. While a second connection holds a transaction
+ * open, it either has the session that the first one just used, or the first one gets another.
  */
 async function isPooled(client: Client, backend: number, options: ResolvedOptions): Promise<boolean> {
   const second = await connect(options, PROBE_TIMEOUT_MS).catch(() => undefined)
@@ -270,5 +270,5 @@ async function isPooled(client: Client, backend: number, options: ResolvedOption
   }
 }
 
-/** What a pooler in statement mode answers to BEGIN. */
+/** The error of a pooler in statement mode for BEGIN. */
 const REFUSED_BY_THE_POOLER = '08P01'

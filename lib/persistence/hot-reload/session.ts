@@ -85,7 +85,7 @@ export class Session<C> {
       this.#refuse = reject
       const late = setTimeout(() => {
         const who = this.#connection === undefined ? 'the password callback' : 'the database'
-        this.cut(new Unavailable(`${who} did not answer in ${ms} ms`))
+        this.cut(new Unavailable(`${who} did not respond in ${ms} ms`))
       }, ms)
       this.#logIn(connect, dsn, asked)
         .then(resolve, (error: Error) => this.cut(error))

@@ -1,8 +1,8 @@
 import type { ColumnOptions, EntityOptions, getMetadataArgsStorage } from 'typeorm'
 
 /**
- * What TypeORM lets an entity declare, and what becomes of it: `carried out`, or why not and what to write instead. Nothing
- * is taken and then dropped; what no table here knows is refused as well. To lift a refusal, change its row.
+ * What TypeORM lets an entity declare, and what happens to it: `carried out`, or why not and what to write instead.
+ * Nothing is silently dropped: what no table here knows is refused. To lift a refusal, change its row.
  */
 
 type Storage = ReturnType<typeof getMetadataArgsStorage>
@@ -12,12 +12,12 @@ export type Declared = {
 }[keyof Storage]
 export type ArgsOf<K extends Declared> = Storage[K][number]
 
-/** What a decorator did not get, and what to do; undefined where this one is carried out. */
+/** The refusal of a declaration, with what to do; undefined when this one is carried out. */
 export type DeclarationRule<K extends Declared> = (args: ArgsOf<K>, entity: string) => string | undefined
 
-/** Why the value of an option is not carried out, and what to do. */
+/** Why an option is not carried out, and what to do. */
 export interface OptionRule {
-  /** Whether the value asks for something. By default every one does but undefined, null and false. */
+  /** Whether the value has an effect. By default every value has one except undefined, null and false. */
   readonly asks?: (value: unknown) => boolean
   readonly instead: string
 }
@@ -34,7 +34,7 @@ const BY_MIGRATION = 'drop it, and add the constraint in a migration'
 const pascalCase = (text: string): string =>
   text.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** By the list of TypeORM's that a decorator writes to. Lists without an owner in this version of it have no entity either. */
+/** By the TypeORM list that a decorator writes to. Lists that do not belong to an entity are not listed. */
 export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> } = {
   tables: ({ type }) =>
     type === 'view'
@@ -73,7 +73,7 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
     `${propertyName}: @${pascalCase(type)}() is never called: ${inRepository(entity)}`,
   indices: CARRIED_OUT, // By INDEX_OPTIONS.
   uniques: CARRIED_OUT, // By UNIQUE_OPTIONS.
-  entitySubscribers: CARRIED_OUT, // They have no entity but by listenTo(): where a DataSource has them they are checked.
+  entitySubscribers: CARRIED_OUT, // They belong to an entity only by listenTo(): the DataSource that has them is checked.
   namingStrategies: CARRIED_OUT,
   transactionEntityManagers: CARRIED_OUT,
   transactionRepositories: CARRIED_OUT,
@@ -112,7 +112,7 @@ const SPATIAL = 'drop it: places are kept as numbers or in "simple-json"'
 const OWN_VALUE =
   'drop it, and let the property begin with the value, or set it in create() of a class that extends repositoryOf()'
 
-/** Of @Column() and @PrimaryColumn(), beside what the type of the field has to say to them. */
+/** For @Column() and @PrimaryColumn(), in addition to the checks of the field's type. */
 export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', Rule<OptionRule>>> = {
   type: CARRIED_OUT, // By the field's kind.
   name: CARRIED_OUT,
@@ -125,7 +125,7 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', 
   precision: CARRIED_OUT, // By the field's kind.
   select: {
     asks: no,
-    instead: 'drop it, and keep the field out of the message, so that nobody is answered it',
+    instead: 'drop it, and keep the field out of the message, so that no response contains it',
   },
   insert: {
     asks: no,
@@ -159,7 +159,7 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', 
   utc: { instead: 'drop it: every time is UTC' },
 }
 
-/** Of @Entity(), as TypeORM keeps them. */
+/** For @Entity(), as TypeORM stores them. */
 export const ENTITY_OPTIONS: Readonly<Record<keyof EntityOptions, Rule<OptionRule>>> = {
   name: CARRIED_OUT,
   schema: CARRIED_OUT,
@@ -178,7 +178,7 @@ type OptionsOf<K extends Declared> = Exclude<keyof ArgsOf<K>, 'target' | 'column
 
 const PLAIN_INDEX = 'drop it, or make the index in a migration instead of here'
 
-/** Of @Index(), as TypeORM keeps them; `name` is the first argument. */
+/** For @Index(), as TypeORM stores them; `name` is the first argument. */
 export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, Rule<OptionRule>>> = {
   unique: CARRIED_OUT,
   name: { instead: 'drop it: indexes are named by the framework' },
@@ -198,7 +198,7 @@ export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, Rule<OptionRul
   },
 }
 
-/** Of @Unique(), as TypeORM keeps them; `name` is the first argument. */
+/** For @Unique(), as TypeORM stores them; `name` is the first argument. */
 export const UNIQUE_OPTIONS: Readonly<Record<OptionsOf<'uniques'>, Rule<OptionRule>>> = {
   name: { instead: 'drop it: indexes are named by the framework' },
   deferrable: { instead: 'drop it: uniqueness is checked at every write' },

@@ -49,7 +49,7 @@ export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
     resolve: ({ authorizer = devAuthorizer() }) => authorizer,
   },
   principalFunc: {
-    documented: 'the verified principal, else nobody',
+    documented: 'the verified principal, else none',
     resolve: ({ principalFunc = verifiedPrincipal }) => principalFunc,
   },
   authenticator: { documented: 'none', resolve: ({ authenticator }) => authenticator },
@@ -73,7 +73,7 @@ export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
     resolve: ({ resilience = {} }) => resolved(RESILIENCE_FIELDS, resilience),
   },
   gateway: { documented: 'see [Gateway](gateway.md)', resolve: ({ gateway = {} }) => gateway },
-  tls: { documented: 'none, in the clear', resolve: ({ tls }) => tls },
+  tls: { documented: 'none, plain text', resolve: ({ tls }) => tls },
   httpTls: {
     documented: 'that of `tls`',
     resolve: ({ tls, httpTls = tls }) => (httpTls === 'none' ? undefined : httpTls),

@@ -6,18 +6,18 @@ import {
   type DeduplicationStore,
   keyText,
   type StoredReply,
-  withoutAnswer,
+  omittedReply,
 } from './deduplication-store.js'
 import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js'
 
 export interface MemoryDeduplicationOptions {
-  /** How long an answer is replayed, in milliseconds. Default 10 minutes. */
+  /** How long a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
-  /** The most keys that are remembered of one tenant; beyond it its oldest replies go. Default 100,000. */
+  /** The most keys of one tenant; beyond it, its oldest responses are dropped. Default 100,000. */
   readonly maxEntries?: number
-  /** Bytes of all keys and replies, with 1 KiB for each on top. Default 64 MiB. */
+  /** Bytes of all keys and responses, plus 1 KiB for each. Default 64 MiB. */
   readonly maxBytes?: number
-  /** The same of one tenant; beyond it its oldest replies go. Default a quarter of `maxBytes`. */
+  /** The same for one tenant; beyond it, its oldest responses are dropped. Default a quarter of `maxBytes`. */
   readonly maxTenantBytes?: number
   /** Default: the system's clock. */
   readonly now?: () => Date
@@ -32,8 +32,8 @@ const TEN_MINUTES_MS = 10 * 60_000
 const DEFAULT_BYTES = 64 * 1024 * 1024
 
 /**
- * Keeps replies in this process: the default. A duplicate that reaches another process runs again. Each tenant has a share of
- * the memory, and makes room out of its own replies.
+ * Stores responses in this process: the default. A duplicate that reaches another process runs again. Each tenant has a
+ * share of the memory, and only its own responses make room for new ones.
  */
 export class MemoryDeduplicationStore implements DeduplicationStore {
   readonly #ttlMs: number
@@ -52,7 +52,7 @@ export class MemoryDeduplicationStore implements DeduplicationStore {
     this.#entries = new TenantShares({ maxBytes, maxTenantBytes, maxTenantEntries: maxEntries })
   }
 
-  /** @throws ResourceExhausted where the tenant's share is full of calls that still run. */
+  /** @throws ResourceExhausted when running calls fill the tenant's share. */
   async claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
     const text = keyText(key)
     const now = this.#now()
@@ -61,7 +61,7 @@ export class MemoryDeduplicationStore implements DeduplicationStore {
       const { reply } = known
       return reply === undefined
         ? { state: 'running', fingerprint: known.fingerprint }
-        : { state: 'answered', fingerprint: known.fingerprint, reply }
+        : { state: 'done', fingerprint: known.fingerprint, reply }
     }
     if (known !== undefined) this.#entries.delete(known)
     this.#entries.sweep(now, (lapsed) => this.#entries.delete(lapsed))
@@ -86,7 +86,7 @@ export class MemoryDeduplicationStore implements DeduplicationStore {
         if (isOurs() && !entry.isSettled) this.#entries.extend(entry, this.#now() + leaseMs)
       },
       complete: async (reply) => {
-        // A claim that has lapsed, and that nobody has taken since, is still good for its answer.
+        // A lapsed claim that no other call has taken can still store its response.
         if (!isOurs() && (this.#entries.get(entry.key) !== undefined || !this.#entries.add(entry)))
           return false
         this.#keep(entry, reply)
@@ -98,10 +98,10 @@ export class MemoryDeduplicationStore implements DeduplicationStore {
     }
   }
 
-  /** Where there is no room for the answer, that there was one is remembered, so that the call does not run again. */
+  /** Without room for the response, the fact that the call ran is stored, so that it does not run again. */
   #keep(entry: Entry, reply: StoredReply): void {
     const hasRoom = this.#entries.resize(entry, entry.bytes + bytesOf(reply))
-    entry.reply = hasRoom ? reply : withoutAnswer('room')
+    entry.reply = hasRoom ? reply : omittedReply('room')
     this.#entries.settle(entry, this.#now() + this.#ttlMs)
   }
 }

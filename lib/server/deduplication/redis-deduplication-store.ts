@@ -8,23 +8,23 @@ import {
   type StoredReply,
 } from './deduplication-store.js'
 
-/** What is used of a connected client of the `redis` package. */
+/** The part of a connected `redis` client that is used. */
 export interface RedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
 export interface RedisDeduplicationOptions {
-  /** How long an answer is replayed, in milliseconds. Default 10 minutes. */
+  /** How long a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
-  /** What the names of keys begin with. Default `ashlar:idempotency:`. */
+  /** The prefix of keys. Default `ashlar:idempotency:`. */
   readonly prefix?: string
 }
 
 const TEN_MINUTES_MS = 10 * 60_000
 
 /**
- * Keeps replies in Redis, for all processes on one server. The reply is kept after the effect, not with it: a process that dies
- * in between leaves an effect whose duplicate runs again. Where that matters, use `SqlDeduplicationStore`.
+ * Stores responses in Redis, for all processes that use the same server. The response is stored after the effect, not
+ * with it. If the process dies in between, a duplicate runs again. If that matters, use `SqlDeduplicationStore`.
  */
 export class RedisDeduplicationStore implements DeduplicationStore {
   readonly #client: RedisClient
@@ -43,11 +43,11 @@ export class RedisDeduplicationStore implements DeduplicationStore {
   async claim(key: DeduplicationKey, fingerprint: string, leaseMs: number): Promise<ClaimOutcome> {
     const name = this.#prefix + createHash('sha256').update(keyText(key)).digest('hex')
     const token = randomUUID()
-    const answer = (await this.#run(CLAIM, name, token, fingerprint, String(leaseMs))) as string[]
-    const [state, known = '', reply = ''] = answer
+    const result = (await this.#run(CLAIM, name, token, fingerprint, String(leaseMs))) as string[]
+    const [state, known = '', reply = ''] = result
     if (state === 'claimed') return { state: 'claimed', claim: this.#claimOf(name, token, fingerprint) }
     if (state === 'running') return { state: 'running', fingerprint: known }
-    return { state: 'answered', fingerprint: known, reply: parsed(reply) }
+    return { state: 'done', fingerprint: known, reply: parsed(reply) }
   }
 
   #claimOf(name: string, token: string, fingerprint: string): Claim {
@@ -68,11 +68,11 @@ export class RedisDeduplicationStore implements DeduplicationStore {
   }
 }
 
-// A lease is the life of the key: what lapses is gone.
+// The lease is the key's time to live: a lapsed key is gone.
 const CLAIM = `
 local known = redis.call('HMGET', KEYS[1], 'token', 'fingerprint', 'reply')
 if known[2] then
-  if known[3] then return { 'answered', known[2], known[3] } end
+  if known[3] then return { 'done', known[2], known[3] } end
   return { 'running', known[2] }
 end
 redis.call('HSET', KEYS[1], 'token', ARGV[1], 'fingerprint', ARGV[2])
@@ -83,7 +83,7 @@ const RENEW = `
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`
 
-// A claim that has lapsed, and that nobody has taken since, is still good for its answer.
+// A lapsed claim that no other call has taken can still store its response.
 const COMPLETE = `
 if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
 redis.call('HDEL', KEYS[1], 'token')

@@ -14,7 +14,7 @@ import type { UnrecordedCalls } from './unrecorded-calls.js'
 export const LEASE_MS = 10_000
 const RENEW_MS = LEASE_MS / 3
 
-/** A call whose key is ours. */
+/** A call that holds its key. */
 export interface ClaimedCall {
   readonly claim: Claim
   /** The text of its key. */
@@ -32,10 +32,10 @@ export interface Keeping {
 }
 
 /**
- * Runs the call and keeps its answer. A caller whose time is up is told so at once, but the key is held until the handler has
- * settled: what it did is then known, and kept for the retry. Once the handler has returned, the key is never freed because the
- * store failed: the effect must not happen twice.
- * @param settle - hears what there is to replay, undefined for nothing, before anybody gets a reply.
+ * Runs the call and stores its response. A caller whose deadline passes gets its error at once. The key is held until
+ * the handler has settled, so that the result is stored for the retry. Once the handler has returned, a failure of the
+ * store never frees the key: the effect must not happen twice.
+ * @param settle - called with what can be replayed, undefined for nothing, before any caller gets a response.
  */
 export const runClaimed = (
   { store, redaction, logger, unrecorded }: Keeping,
@@ -49,15 +49,15 @@ export const runClaimed = (
     let kept: StoredReply | undefined
     let failure: unknown
     const effect = async (context: RequestContext): Promise<Reply> => {
-      const answer = await run(context).catch((error: unknown) => {
+      const response = await run(context).catch((error: unknown) => {
         if (call.handling === undefined || call.handling.settled) throw error
         reject(error as Error)
         return call.handling.reply
       })
-      reply = answer
+      reply = response
       try {
-        kept = toStored(answer as Message, call, redaction)
-        if (await inTime(claim.complete(kept, context))) return answer
+        kept = toStored(response as Message, call, redaction)
+        if (await inTime(claim.complete(kept, context))) return response
       } catch (error) {
         failure = error
         throw error
@@ -67,14 +67,14 @@ export const runClaimed = (
 
     const giveUp = async (error: unknown): Promise<void> => {
       if (failure === undefined) {
-        // The handler failed, somebody else has the key, or the transaction was rolled back.
+        // The handler failed, another call has the key, or the transaction was rolled back.
         await claim.release().catch(() => {})
         settle(undefined)
         return reject(error as Error)
       }
       logger.error(
         { requestId: call.requestId, method: call.path, err: errorForLog(failure) },
-        'an answer was not kept',
+        'a response was not stored',
       )
       if (store.transaction !== undefined) {
         unrecorded.addRolledBack(key, LEASE_MS)
@@ -83,7 +83,7 @@ export const runClaimed = (
       }
       unrecorded.add(key, claim)
       settle(kept)
-      // The effect is there: its caller is told what came of it, unless it cannot be said at all.
+      // The effect is done: its caller gets the response, unless it cannot be sent at all.
       if (kept === undefined) reject(error as Error)
       else resolve(reply as Reply)
     }
@@ -92,9 +92,9 @@ export const runClaimed = (
       store.transaction === undefined ? effect(call.context) : store.transaction(call.context, effect)
     attempt
       .then(
-        (answer) => {
+        (reply) => {
           settle(kept)
-          resolve(answer)
+          resolve(reply)
         },
         (error: unknown) => giveUp(error),
       )
@@ -102,10 +102,10 @@ export const runClaimed = (
       .catch(reject)
   })
 
-/** A store that does not answer has failed: nobody waits for it longer than for a lease. */
+/** A store that does not respond within a lease has failed. */
 const inTime = <T>(work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    const late = () => reject(new Unavailable(`the store did not answer within ${LEASE_MS} ms`))
+    const late = () => reject(new Unavailable(`the store did not respond within ${LEASE_MS} ms`))
     const timer = setTimeout(late, LEASE_MS).unref()
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })

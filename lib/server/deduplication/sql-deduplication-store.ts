@@ -19,7 +19,7 @@ import type {
 import { bytesOf, keyPart, sqlText } from '../stores/sql-text.js'
 
 export interface SqlDeduplicationOptions {
-  /** How long an answer is replayed, in milliseconds. Default 10 minutes. */
+  /** How long a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number
 }
 
@@ -27,9 +27,10 @@ const TEN_MINUTES_MS = 10 * 60_000
 const SWEEP_EVERY_MS = 60_000
 
 /**
- * Keeps replies in the table `idempotency_keys` of the baseline migration, for all processes on one database. Handlers run in a
- * transaction that repositories of the same DataSource join, so that what they write and the answer become durable together:
- * a process that dies in between has done nothing, and its key is free when the lease has lapsed.
+ * Stores responses in the table `idempotency_keys` of the baseline migration, for all processes that use the same
+ * database. Handlers run in a transaction that repositories of the same DataSource join, so that their writes and the
+ * response become durable together. If a process dies in between, it has written nothing, and its key is free when the
+ * lease lapses.
  */
 export class SqlDeduplicationStore implements DeduplicationStore {
   readonly #database: Database
@@ -63,7 +64,7 @@ export class SqlDeduplicationStore implements DeduplicationStore {
       if (row !== undefined && !isTrue(row[4])) return outcomeOf(row)
       const token = randomUUID()
       const lease = [fingerprint, leaseMs, leaseMs + this.#ttlMs]
-      // What another caller was faster to take is read again: its reply may be there already.
+      // A key that another caller took first is read again: it may already have its response.
       const { affected } =
         row === undefined
           ? await this.#database.run(insert, [...place, token, ...lease])
@@ -89,7 +90,7 @@ export class SqlDeduplicationStore implements DeduplicationStore {
     }
   }
 
-  /** SQLite has no migrations: its table is made here. */
+  /** SQLite has no migrations, so its table is created here. */
   async #prepared(): Promise<void> {
     if (this.#database.dialect.migration !== undefined) return
     this.#table ??= this.#database.run(named(SQLITE_TABLE), []).catch((error: unknown) => {
@@ -114,7 +115,7 @@ type Statements = Readonly<
 
 const KEY = ['account_id', 'subject', 'method', 'request_id']
 const IS_KEY = KEY.map((column) => `${column} = ?`).join(' AND ')
-// While a call runs, response_type holds the token of its claim: whoever takes the key over writes another one.
+// While a call runs, response_type holds the token of its claim. A call that takes the key over writes another token.
 const IS_OURS = `${IS_KEY} AND status = 'pending' AND response_type = ?`
 const LEASE = ['fingerprint', 'lease_until', 'expires_at']
 
@@ -166,12 +167,12 @@ const columnsOf = ({ tenant, subject, method, requestId }: DeduplicationKey): st
 const outcomeOf = ([status, type, response, fingerprint]: readonly unknown[]): ClaimOutcome => {
   const print = String(fingerprint)
   if (status === 'pending') return { state: 'running', fingerprint: print }
-  return { state: 'answered', fingerprint: print, reply: opened(String(type), bytesOf(response)) }
+  return { state: 'done', fingerprint: print, reply: opened(String(type), bytesOf(response)) }
 }
 
 const isTrue = (value: unknown): boolean => Number(value) === 1
 
-/** What is beside the message as one line of JSON, then the message. */
+/** One line of JSON with everything but the message, then the message. */
 const enveloped = ({ headers, trailers, omitted, message }: StoredReply): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify([headers, trailers, omitted])}\n`), message])
 

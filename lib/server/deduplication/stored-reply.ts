@@ -3,9 +3,12 @@ import { AshlarError, Internal } from '../../errors.js'
 import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
 import type { Metadata } from '../../call.js'
 import type { Call } from '../chain/call.js'
-import { MAX_KEPT_BYTES, type Omission, type StoredReply, withoutAnswer } from './deduplication-store.js'
+import { MAX_KEPT_BYTES, type Omission, type StoredReply, omittedReply } from './deduplication-store.js'
 
-/** An answer as it is kept; of one that is too large, or that nobody can look into for secrets, that there was one. */
+/**
+ * A response as it is stored. For one that is too large, or that cannot be searched for secrets, only the fact that it
+ * existed.
+ */
 export const toStored = (
   reply: Message,
   { method, headers, trailers }: Call,
@@ -13,9 +16,9 @@ export const toStored = (
 ): StoredReply => {
   const { output } = method.desc
   const cleared = withoutSecrets(redaction, output, reply)
-  if (!cleared.isWhole) return withoutAnswer('content')
+  if (!cleared.isWhole) return omittedReply('content')
   const message = toBinary(output, cleared.message)
-  if (message.byteLength > MAX_KEPT_BYTES) return withoutAnswer('size')
+  if (message.byteLength > MAX_KEPT_BYTES) return omittedReply('size')
   return {
     type: output.typeName,
     message,
@@ -25,8 +28,8 @@ export const toStored = (
 }
 
 /**
- * The answer again, with what was sent around it, marked as a replay.
- * @throws AshlarError FAILED_PRECONDITION where the answer is not kept.
+ * The stored response with its headers and trailers, marked as a replay.
+ * @throws AshlarError FAILED_PRECONDITION when the response was not stored.
  */
 export const fromStored = (stored: StoredReply, { method, headers, trailers }: Call): Message => {
   const { output } = method.desc
@@ -40,18 +43,18 @@ export const fromStored = (stored: StoredReply, { method, headers, trailers }: C
 }
 
 const NOT_KEPT: Readonly<Record<Omission, readonly [reason: string, why: string]>> = {
-  size: ['ANSWER_TOO_LARGE', `is larger than ${MAX_KEPT_BYTES / 1024} KiB`],
-  room: ['NO_ROOM_FOR_ANSWER', 'had no room beside the others of this tenant'],
-  failure: ['ANSWER_LOST', 'could not be written'],
-  content: ['ANSWER_UNREADABLE', 'holds a google.protobuf.Any of a type that the server does not know'],
+  size: ['RESPONSE_TOO_LARGE', `is larger than ${MAX_KEPT_BYTES / 1024} KiB`],
+  room: ['NO_ROOM_FOR_RESPONSE', 'had no room beside the others of this tenant'],
+  failure: ['RESPONSE_LOST', 'could not be written'],
+  content: ['RESPONSE_UNREADABLE', 'holds a google.protobuf.Any of a type that the server does not know'],
 }
 
 const notKept = (omitted: Omission): AshlarError => {
   const [reason, why] = NOT_KEPT[omitted]
-  const message = `the call with this request_id was made and its answer was not kept, because it ${why}: read the resource instead of repeating the call`
+  const message = `the call with this request_id was made and its response was not stored, because it ${why}: read the resource instead of repeating the call`
   return new AshlarError('FAILED_PRECONDITION', message, { details: [{ kind: 'errorInfo', reason }] })
 }
 
-/** A replay has a request id of its own. */
+/** A replay has its own request id. */
 const ownEntries = (metadata: Metadata): [string, string][] =>
   [...metadata.entries()].filter(([name]) => name !== 'x-request-id')

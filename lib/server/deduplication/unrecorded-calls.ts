@@ -1,22 +1,22 @@
 import { RequestContext } from '../../context.js'
-import { type Claim, withoutAnswer } from './deduplication-store.js'
+import { type Claim, omittedReply } from './deduplication-store.js'
 
-/** As long as an answer is kept by default. */
+/** The default time that a response is stored. */
 const LONGEST_MS = 10 * 60_000
-/** Well within what is left of a lease when an answer is not kept, so that a short failure of the store lets nobody in. */
+/** Well below the rest of a lease, so that a short failure of the store lets no duplicate run. */
 const RETRY_MS = 1_000
-/** Beyond it the oldest are given up: the store has been out of order for so many calls. */
+/** Beyond it, the oldest are dropped: the store has failed for that many calls. */
 const MAX_CALLS = 10_000
 
 interface Unrecorded {
   readonly until: number
-  /** What is still to be told to the store; undefined where the store took back what the call did. */
+  /** The claim to complete; undefined when the store rolled back what the call did. */
   readonly claim: Claim | undefined
 }
 
 /**
- * Calls that were made and whose answer the store could not keep. As long as this process lives, duplicates find them here and
- * do not run again; the store is told that they were made as soon as it can be, for other processes.
+ * Calls that ran and whose response the store could not save. As long as this process lives, duplicates find them here
+ * and do not run again. The store is told as soon as possible, for other processes.
  */
 export class UnrecordedCalls {
   readonly #calls = new Map<string, Unrecorded>()
@@ -36,7 +36,7 @@ export class UnrecordedCalls {
     return false
   }
 
-  /** Remembers a call whose effect lasts; its claim is completed later, without the answer. */
+  /** Remembers a call whose effect is durable; its claim is completed later, without the response. */
   add(key: string, claim: Claim): void {
     this.#put(key, { until: this.#now() + LONGEST_MS, claim })
     this.#schedule()
@@ -57,14 +57,14 @@ export class UnrecordedCalls {
     this.#timer ??= setTimeout(() => void this.retry(), RETRY_MS).unref()
   }
 
-  /** Tells the store of what it does not know yet, until it fails again. */
+  /** Completes the remaining claims, until the store fails again. */
   async retry(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     for (const [key, { claim }] of this.#calls) {
       if (!this.has(key) || claim === undefined) continue
       try {
-        await claim.complete(withoutAnswer('failure'), new RequestContext())
+        await claim.complete(omittedReply('failure'), new RequestContext())
         this.#calls.delete(key)
       } catch {
         this.#schedule()

@@ -2,7 +2,7 @@ import { type DescMethod, type Message, toBinary } from '@bufbuild/protobuf'
 import { type Caller, type Incoming, Metadata } from '../../call.js'
 import type { Arrival } from './arrival.js'
 
-/** A call that came in over gRPC. */
+/** A call from the gRPC listener. */
 export class GrpcIncoming implements Incoming {
   readonly transport = 'grpc'
   readonly headers = new Metadata()
@@ -10,7 +10,7 @@ export class GrpcIncoming implements Incoming {
   readonly caller: Caller
   readonly deadline: number | undefined
   unreadable: Error | undefined
-  /** The answer of a unary call. */
+  /** The response of a unary call. */
   bytes: Uint8Array = NOTHING
 
   constructor(
@@ -23,8 +23,8 @@ export class GrpcIncoming implements Incoming {
     this.deadline = deadline
   }
 
-  write(answer: Message): void {
-    this.bytes = toBinary(this.method.output, answer)
+  write(response: Message): void {
+    this.bytes = toBinary(this.method.output, response)
   }
 }
 

@@ -13,11 +13,11 @@ import { asNiceMetadata } from './nice-metadata.js'
 import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor.js'
 
 /**
- * A middleware made for nice-grpc as one of `Config.interceptors`: unary calls, behind the framework's chain. It sees metadata,
- * peer and signal of the call and may set headers and trailers; errors of what is behind it reach it as `ServerError`, and the
- * one it throws reaches the client, INTERNAL and UNKNOWN aside, whose texts stay here. What it adds to the context is found on
- * the call, by those behind it and by the handler.
- * @throws TypeError, at the call, when it adds to the context what a call has already, or breaks nice-grpc's own rules.
+ * Adapts a nice-grpc middleware to `Config.interceptors`: for unary calls, after the framework's chain. It sees
+ * metadata, peer and signal of the call and may set headers and trailers. Inner errors reach it as `ServerError`.
+ * Errors that it throws reach the client; the texts of INTERNAL and UNKNOWN do not. What it adds to the context is on
+ * the call, for inner interceptors and the handler.
+ * @throws TypeError, at the call, when it adds to the context what a call already has, or breaks nice-grpc's own rules.
  */
 export const niceGrpcMiddleware =
   <Adds, Needs>(middleware: ServerMiddleware<Adds, Needs>): UserInterceptor =>
@@ -42,14 +42,14 @@ export const niceGrpcMiddleware =
       next: run,
     } as unknown as ServerMiddlewareCall<Message, Message, Adds & Needs>
     try {
-      const answer = await resultOf(middleware(middlewareCall, contextOf(call) as CallContext & Needs), path)
-      return part(answer, desc.output, path)
+      const response = await resultOf(middleware(middlewareCall, contextOf(call) as CallContext & Needs), path)
+      return part(response, desc.output, path)
     } catch (error) {
       throw (error instanceof ServerError && ours.get(error)) || error
     }
   }
 
-/** Reads a generator to its end, which is the answer. */
+/** Reads a generator to its end, and returns the response. */
 const resultOf = async (generator: AsyncGenerator<unknown, unknown, undefined>, path: string) => {
   for (;;) {
     const { done, value } = await generator.next()
@@ -66,7 +66,7 @@ const part = (value: unknown, desc: DescMessage, path: string): Message => {
   return message
 }
 
-/** Which error of ours a ServerError stands for, so that its details are not lost on the way. */
+/** The original error of a ServerError, so that its details are not lost on the way. */
 const ours = new WeakMap<ServerError, AshlarError>()
 
 const asServerError = (error: unknown): unknown => {
@@ -88,7 +88,7 @@ const contextOf = (call: InterceptedCall): CallContext => {
     trailer: asNiceMetadata(call.trailers),
     peer: call.peer,
     signal: call.signal,
-    // Headers go out with the answer, which only the whole chain knows.
+    // Headers are sent with the response: only the whole chain knows them.
     sendHeader: () => {},
   }
 }

@@ -10,17 +10,17 @@ import { decode, statusOf } from './unary.js'
 
 type Bytes = Uint8Array
 
-/** What nice-grpc calls for a streaming method: bytes in, bytes out, the dispatcher between them. */
+/** The nice-grpc handler of a streaming method: bytes in, bytes out, the dispatcher between them. */
 export const streamHandler = (method: DescMethod, dispatcher: Dispatcher) => {
-  const answer = (requests: AsyncIterable<Bytes> | Bytes, context: CallContext) =>
+  const handle = (requests: AsyncIterable<Bytes> | Bytes, context: CallContext) =>
     respond(method, dispatcher, Symbol.asyncIterator in requests ? requests : only(requests), context)
   return method.methodKind === 'client_streaming'
     ? async (requests: AsyncIterable<Bytes>, context: CallContext) => {
         let last: Bytes | undefined
-        for await (const bytes of answer(requests, context)) last = bytes
+        for await (const bytes of handle(requests, context)) last = bytes
         return last
       }
-    : answer
+    : handle
 }
 
 async function* respond(
@@ -40,7 +40,7 @@ async function* respond(
     try {
       return toBinary(method.output, message)
     } catch (error) {
-      // The call learns here what its caller is told, for its log.
+      // For the call's log: what the caller is told.
       incoming.caller.leave(new Internal(error))
       throw error
     }

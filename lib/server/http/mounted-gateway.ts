@@ -1,19 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Unavailable } from '../../errors.js'
-import { errorAnswer } from '../../gateway/http/error-body.js'
+import { errorResponse } from '../../gateway/http/error-body.js'
 import type { Gateway } from '../../gateway/gateway.js'
 import { send } from '../../gateway/http/respond.js'
 import { identified } from './identified.js'
 import type { Listener } from '../lifecycle/shutdown.js'
 
-/** The gateway as a listener: of `node:http`, or of Express, Fastify or Nest, which it hands on to what it has no route for. */
+/**
+ * The gateway as a listener of `node:http`, Express, Fastify or Nest. In an app, it passes on requests that have no
+ * route.
+ */
 export type HttpListener = (
   request: IncomingMessage,
   response: ServerResponse,
   next?: (error?: unknown) => void,
 ) => void
 
-/** A gateway inside of somebody else's HTTP server: closed until `serve` has checked everything, and again when it ends. */
+/**
+ * A gateway inside of another HTTP server. It is closed until `serve` has checked everything, and again when `serve`
+ * ends.
+ */
 export class MountedGateway implements Listener {
   readonly #responding = new Set<ServerResponse>()
   #gateway: Gateway | undefined
@@ -52,7 +58,7 @@ export class MountedGateway implements Listener {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse): void {
-  const answer = errorAnswer(new Unavailable('the server is not serving: try again later'))
-  const last = { ...answer, headers: { ...answer.headers, connection: 'close' } }
+  const unavailable = errorResponse(new Unavailable('the server is not serving: try again later'))
+  const last = { ...unavailable, headers: { ...unavailable.headers, connection: 'close' } }
   send(request, response, last, false).catch(() => response.destroy())
 }

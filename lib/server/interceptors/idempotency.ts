@@ -70,7 +70,7 @@ export const idempotency = (
           )
         }
         assertSame(claimed.fingerprint, fingerprint)
-        if (claimed.state === 'answered') {
+        if (claimed.state === 'done') {
           settle(claimed)
           return replay(claimed, fingerprint, call)
         }
@@ -102,7 +102,7 @@ export const idempotency = (
 }
 
 const UNRECORDED =
-  'a call with this request_id has run and its answer could not be kept: read the resource before you try again'
+  'a call with this request_id has run and its response could not be stored: read the resource before you try again'
 
 /** What becomes of the key, unless the time of the call is up before; a claim that comes late is given back. */
 const inTime = async (claiming: Promise<ClaimOutcome>, { time }: RequestId): Promise<ClaimOutcome> => {

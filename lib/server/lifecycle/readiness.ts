@@ -1,9 +1,9 @@
 import { Unavailable } from '../../errors.js'
 
-/** Says whether something the service needs is there. */
+/** Checks something that the service needs. */
 export interface ReadinessCheck {
   readonly name: string
-  /** Resolves when it is; anything else counts as not ready. Has 2 s, after which the signal aborts. */
+  /** Resolves when the service is ready; any error means not ready. Has 2 s, after which the signal aborts. */
   check(signal: AbortSignal): Promise<void> | void
 }
 
@@ -12,7 +12,7 @@ const CHECK_TIMEOUT_MS = 2_000
 export interface CheckResult {
   readonly name: string
   readonly ok: boolean
-  /** What it threw, for the log alone. */
+  /** The error that it threw, only for the log. */
   readonly error?: unknown
 }
 
@@ -21,7 +21,7 @@ interface Keeper {
   checkWrites?(): Promise<void>
 }
 
-/** Fails while a database that has refused a write takes none. No check where nothing is kept in a database. */
+/** Fails while a database refuses writes. No check when nothing is stored in a database. */
 export const writesCheck = (keepers: readonly Keeper[]): readonly ReadinessCheck[] => {
   const asked = keepers.filter((keeper) => typeof keeper.checkWrites === 'function')
   if (asked.length === 0) return []
@@ -39,7 +39,7 @@ const runCheck = async (check: ReadinessCheck): Promise<CheckResult> => {
   const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const tooLate = () => reject(new Unavailable(`no answer within ${CHECK_TIMEOUT_MS} ms`))
+    const tooLate = () => reject(new Unavailable(`no response within ${CHECK_TIMEOUT_MS} ms`))
     timer = setTimeout(tooLate, CHECK_TIMEOUT_MS)
   })
   try {

@@ -16,54 +16,54 @@ import { sparingImmutable } from './immutable-fields.js'
 import { keyInside, listOptions, maskToWrite, putKey, putScope, requiredIn } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 
-/** What a response depends on beside the request. */
+/** What a response depends on besides the request. */
 export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'>
-export type Answer = (request: Message, facts: Facts) => Promise<Message>
+export type Responder = (request: Message, facts: Facts) => Promise<Message>
 type AnyRepository = Repository<object>
 
-/** Implements a standard method with a repository. Nothing here asks for the current context: it is handed on. */
+/** Implements a standard method with a repository. It never reads the current context: the call passes it. */
 export const repositoryHandler = (
   desc: DescMethod,
   method: StandardMethod,
   repository: AnyRepository,
 ): Handler => {
-  const answer = standardAnswer(desc, method, repository)
+  const respond = responderOf(desc, method, repository)
   return {
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
     readsNestedValidateOnly: false,
     run: (call: ServerCall & Call) => {
       const request = call.request as Message
-      if (!call.validateOnly) return answer(request, call)
+      if (!call.validateOnly) return respond(request, call)
       const { ifMatch, ignoredMask } = call
       return dryRun(repository, call.context, async (context) =>
-        concealed(repository.model, await answer(request, { context, ifMatch, ignoredMask })),
+        concealed(repository.model, await respond(request, { context, ifMatch, ignoredMask })),
       )
     },
   }
 }
 
 /** What a repository returns for a standard method. */
-export const standardAnswer = (desc: DescMethod, method: StandardMethod, repository: AnyRepository): Answer =>
-  (ANSWERS[method.kind] as AnyAnswers)(method, desc, repository)
+export const responderOf = (desc: DescMethod, method: StandardMethod, repository: AnyRepository): Responder =>
+  (RESPONDERS[method.kind] as AnyResponders)(method, desc, repository)
 
 /** Whether the method has one entity whose etag can be compared. */
 export const comparesEtags = ({ kind }: StandardMethod): boolean => COMPARES_ETAGS.has(kind)
 
-/** The others have no entity to compare, or several. */
+/** The other kinds have no entity to compare, or several. */
 const COMPARES_ETAGS: ReadonlySet<StandardMethod['kind']> = new Set(['get', 'update', 'delete', 'undelete'])
 
-type Answers = {
+type Responders = {
   readonly [K in StandardMethod['kind']]: (
     method: StandardMethod & { kind: K },
     desc: DescMethod,
     repository: AnyRepository,
-  ) => Answer
+  ) => Responder
 }
 
-type AnyAnswers = (method: StandardMethod, desc: DescMethod, repository: AnyRepository) => Answer
+type AnyResponders = (method: StandardMethod, desc: DescMethod, repository: AnyRepository) => Responder
 
-const ANSWERS: Answers = {
+const RESPONDERS: Responders = {
   get: ({ key, scope }, _desc, repository) => {
     const { model } = repository
     const keyOf = requiredIn<string>(key)
@@ -138,7 +138,7 @@ const ANSWERS: Answers = {
         checkScope(model, scope, request, entity)
         return model.toMessage(entity)
       }
-      // A deleted row cannot be read beforehand; one that is somewhere else is put back.
+      // A deleted row cannot be read beforehand; outside of the scope, the transaction is rolled back.
       return scope.length === 0
         ? restore(facts.context)
         : repository.transaction(restore, { context: facts.context })
@@ -203,14 +203,14 @@ const ANSWERS: Answers = {
     },
 }
 
-/** The answer without the tokens that were minted for it. */
+/** The response without the tokens that were minted for it. */
 export const concealed = (model: ResourceModel, message: Message): Message => {
   if (message.$typeName !== model.message?.typeName) return message
   for (const { proto } of model.credentials) putToken(model, message, proto, '')
   return message
 }
 
-/** The one answer that shows a credential: that of the call which minted it. */
+/** The only response that shows a credential: that of the call which minted it. */
 const withTokens = (model: ResourceModel, entity: object): Message => {
   const message = model.toMessage(entity)
   for (const { property, proto } of model.credentials) {
@@ -224,7 +224,7 @@ const putToken = (model: ResourceModel, message: Message, proto: string, token: 
   if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
 }
 
-/** Before a write: the entities are where the request says. */
+/** Before a write: checks that the entities are in the scope of the request. */
 const checkStored = async (
   repository: AnyRepository,
   scope: readonly ScopeField[],

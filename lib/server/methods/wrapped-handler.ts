@@ -13,7 +13,7 @@ import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
 import { checkScope } from './path-scope.js'
 import { checkEtag } from './preconditions.js'
-import { comparesEtags, concealed, standardAnswer } from './repository-handler.js'
+import { comparesEtags, concealed, responderOf } from './repository-handler.js'
 import { keyInside, requiredIn } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 import type { Wrap } from './wrapped.js'
@@ -34,7 +34,7 @@ export const wrappedHandler = (
   { options, fn }: Wrap,
   self: unknown,
 ): Handler => {
-  const answer = standardAnswer(desc, method, repository)
+  const respond = responderOf(desc, method, repository)
   const { requestEtag } = methodOf(desc)
   const keyOf = keyReader(repository, method)
 
@@ -50,7 +50,7 @@ export const wrappedHandler = (
       const etag = requestEtag?.(request) ?? ''
       const own = etag === '' || etag === givenEtag ? undefined : parseIfMatch(etag, 'etag')
       const facts = { context: RequestContext.current(), ignoredMask }
-      const message = await answer(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
+      const message = await respond(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
       isCompared = true
       return message
     }

@@ -11,19 +11,19 @@ import type { Implementation } from '../chain/handler.js'
 import { pathOf } from '../chain/method.js'
 import type { Rule } from '../authz/rules.js'
 
-type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse']>
+type MessageResponse = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>['messageResponse']>
 
-/** Both versions, which tools try in this order. */
+/** Both versions, in the order in which tools try them. */
 export const reflectionServices: readonly DescService[] = [ServerReflection, ServerReflectionAlpha]
 
-/** Whoever asks what is served has no identity yet. */
+/** Public, because a client that asks for the services has no identity yet. */
 export const reflectionRules: readonly Rule[] = reflectionServices
   .flatMap(({ methods }) => methods)
   .map((method) => ({ method: pathOf(method), public: true }))
 
 /**
- * gRPC server reflection, of either version: their messages differ in the name of the package alone.
- * @param services - what is served, asked when the first request comes.
+ * gRPC server reflection, of either version: their messages differ only in the package name.
+ * @param services - returns the served services; called for the first request.
  */
 export const reflectionService = (
   services: () => readonly DescService[],
@@ -34,19 +34,19 @@ export const reflectionService = (
       index ??= new DescriptorIndex(services())
       const sent = new Set<string>()
       for await (const request of requests) {
-        const messageResponse = answerTo(request, index, services, sent)
+        const messageResponse = responseTo(request, index, services, sent)
         yield { validHost: request.host, originalRequest: request, messageResponse }
       }
     },
   }
 }
 
-const answerTo = (
+const responseTo = (
   { messageRequest: { case: asked, value } }: ServerReflectionRequest,
   index: DescriptorIndex,
   services: () => readonly DescService[],
   sent: Set<string>,
-): Answer => {
+): MessageResponse => {
   switch (asked) {
     case 'fileByFilename':
       return fileOr(index.fileNamed(value), `there is no file ${value}`, sent)
@@ -74,8 +74,8 @@ const answerTo = (
   }
 }
 
-/** A client has the files of a stream already, the one it asks for excepted. */
-const fileOr = (file: DescFile | undefined, otherwise: string, sent: Set<string>): Answer => {
+/** A client already has the files of a stream, except the one that it requests. */
+const fileOr = (file: DescFile | undefined, otherwise: string, sent: Set<string>): MessageResponse => {
   if (file === undefined) return notFound(otherwise)
   sent.delete(file.proto.name)
   return {
@@ -84,7 +84,7 @@ const fileOr = (file: DescFile | undefined, otherwise: string, sent: Set<string>
   }
 }
 
-const notFound = (errorMessage: string): Answer => ({
+const notFound = (errorMessage: string): MessageResponse => ({
   case: 'errorResponse',
   value: { errorCode: CODES.NOT_FOUND, errorMessage },
 })

@@ -5,7 +5,7 @@ import { type Case, rejects } from './subject.js'
 /** Batches and transactions: all or nothing. */
 export const BATCHES: readonly Case[] = [
   [
-    'batchGet answers in the order of the keys, duplicates as duplicates',
+    'batchGet returns resources in the order of the keys, duplicates as duplicates',
     async (on) => {
       await on.store('a', 'b')
       const found = await on.repository.batchGet(['b', 'a', 'b'])
@@ -18,7 +18,7 @@ export const BATCHES: readonly Case[] = [
     },
   ],
   [
-    'batchUpdate answers in the order of its items',
+    'batchUpdate returns resources in the order of its items',
     async (on) => {
       await on.store('a', 'b')
       const updated = await on.repository.batchUpdate(

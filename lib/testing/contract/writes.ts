@@ -5,7 +5,7 @@ import { type Case, rejects } from './subject.js'
 /** Create, get, update, delete, undelete and purge of one entity. */
 export const WRITES: readonly Case[] = [
   [
-    'create answers what get answers then',
+    'create returns what get returns later',
     async (on) => {
       const [created] = await on.store('a')
       assert.ok(created !== undefined)
@@ -31,16 +31,16 @@ export const WRITES: readonly Case[] = [
   ],
   ['get of nothing is ErrNotFound', (on) => rejects(on.repository.get('nobody'), ErrNotFound)],
   [
-    'what is answered is a copy',
+    'returned entities are copies',
     async (on) => {
       await on.store('a')
       const before = on.stored(await on.repository.get('a'))
-      const answered = (await on.repository.get('a')) as Record<string, unknown>
-      for (const property of Object.keys(answered)) {
-        const value = answered[property]
+      const returned = (await on.repository.get('a')) as Record<string, unknown>
+      for (const property of Object.keys(returned)) {
+        const value = returned[property]
         if (value instanceof Date) value.setTime(0)
         else if (value instanceof Uint8Array) value.fill(1)
-        else answered[property] = undefined
+        else returned[property] = undefined
       }
       assert.deepEqual(on.stored(await on.repository.get('a')), before)
     },

@@ -9,7 +9,7 @@ import { statusBytesOf } from './test-client.js'
 /** A call of a gRPC client, a `fetch`, or an operation of a repository; or a function that makes it. */
 export type TestedCall = PromiseLike<unknown> | AsyncIterable<unknown> | (() => unknown)
 
-/** What a call that failed told its caller. */
+/** What a failed call told its caller. */
 export interface CallFailure {
   readonly code: Code
   readonly message: string
@@ -17,13 +17,14 @@ export interface CallFailure {
 }
 
 /**
- * How a call failed; undefined when it did not. What is no answer of a server (a refused connection) is thrown on.
+ * How a call failed; undefined when it did not. Rethrows an error that is not a server's response, such as a refused
+ * connection.
  */
 export async function failureOf(call: TestedCall): Promise<CallFailure | undefined> {
   try {
-    const answer = await (typeof call === 'function' ? call() : call)
-    if (answer instanceof Response) return await failureIn(answer)
-    if (isStream(answer)) for await (const _ of answer);
+    const result = await (typeof call === 'function' ? call() : call)
+    if (result instanceof Response) return await failureIn(result)
+    if (isStream(result)) for await (const _ of result);
     return undefined
   } catch (error) {
     if (error instanceof AshlarError) return said(error)

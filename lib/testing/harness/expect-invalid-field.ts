@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { failureOf, type TestedCall } from './call-failure.js'
 
 /**
- * Asserts that a call is InvalidArgument (HTTP 400) and that its BadRequest detail names a field. Over gRPC the call has to
- * be one of a client of `testServer`: others throw the details away.
+ * Asserts that a call is InvalidArgument (HTTP 400) and that its BadRequest detail names a field. Over gRPC, use a
+ * client of `testServer`: other clients drop the details.
  * @param field - path in proto spelling, such as `widget.display_name`.
- * @returns what is said of the field.
+ * @returns the description of the field's error.
  */
 export async function expectInvalidField(call: TestedCall, field: string): Promise<string> {
   const failure = await failureOf(call)
-  assert.ok(failure !== undefined, `expected INVALID_ARGUMENT for ${field}, but the call was answered`)
+  assert.ok(failure !== undefined, `expected INVALID_ARGUMENT for ${field}, but the call succeeded`)
   const { code, message, violations } = failure
   assert.equal(code, 'INVALID_ARGUMENT', `expected INVALID_ARGUMENT for ${field}, not ${code}: ${message}`)
   const named = violations.map((violation) => violation.field)

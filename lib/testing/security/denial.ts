@@ -7,15 +7,15 @@ import { requestFor } from './requests.js'
 import type { Subject } from './subjects.js'
 import { newKey, type Row, type World } from './world.js'
 
-/** Somebody whom no grant knows. */
+/** A caller without grants. */
 export interface Stranger {
   readonly who: string
   readonly headers: Headers
-  /** Without an identity Unauthenticated is a fit answer too. */
+  /** Without an identity, Unauthenticated is also correct. */
   readonly isNobody: boolean
 }
 
-/** Every method that is not public, called by strangers: all of them have to be denied, before anything is looked at. */
+/** Strangers call every method that is not public. Each must be denied, before anything else is checked. */
 export const checkDenial = async (
   { probe, a }: World,
   methods: readonly ServedMethod[],
@@ -29,12 +29,12 @@ export const checkDenial = async (
       const request = create(desc.input, bound(desc))
       for (const outcome of await probe.sendAll(desc, request, { headers, mustNotSee: a.mustNotSee }))
         if (!isDenied(outcome))
-          probe.findings.add('denial', path, `${who} is answered ${nameOf(outcome)}`, outcome.transport)
+          probe.findings.add('denial', path, `${who} gets ${nameOf(outcome)}`, outcome.transport)
     }
   }
 }
 
-/** A denial says the same of what is there and what is not (AIP-211). */
+/** A denial is the same for resources that exist and that do not (AIP-211). */
 export const checkSilence = async (
   { probe }: World,
   subject: Subject,
@@ -65,7 +65,7 @@ const isDenied = ({ code }: Outcome): boolean =>
 export const nameOf = ({ code }: Pick<Outcome, 'code'>): string =>
   Object.entries(CODES).find(([, number]) => number === code)?.[0] ?? String(code)
 
-/** A value for each text of the request, so that paths of HTTP can be filled. */
+/** A value for each text of the request, to fill HTTP paths. */
 const bound = (desc: ServedMethod['desc']): never =>
   Object.fromEntries(
     desc.input.fields

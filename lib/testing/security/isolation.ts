@@ -8,17 +8,17 @@ import { writableFields } from './samples.js'
 import type { Kind, Standard, Subject } from './subjects.js'
 import { draft, makeRow, newKey, type Row, type World } from './world.js'
 
-/** What is known of the two tenants' resources of one type. */
+/** The two tenants' resources of one type. */
 interface Rows {
   readonly live: Row
   readonly other: Row
-  /** Soft-deleted, where the resource can be. */
+  /** Soft-deleted, when the resource supports it. */
   readonly deleted: Row | undefined
-  /** One of tenant b. */
+  /** A resource of tenant b. */
   readonly own: Row
 }
 
-/** Tenant b reaches for what is tenant a's, by every method that could do it: it is not there. */
+/** Tenant b tries every method that could reach a resource of tenant a. The resource must appear not to exist. */
 export const checkIsolation = async (world: World, subject: Subject): Promise<void> => {
   const rows = await rowsOf(world, subject)
   if (typeof rows === 'string') return leaveUnchecked(world, subject, rows)
@@ -57,13 +57,13 @@ const rowsOf = async (world: World, subject: Subject): Promise<Rows | string> =>
   return { live, other, deleted: gone, own }
 }
 
-/** No resource could be made, so that no method about it is known to be safe. */
+/** No resource could be created, so its methods remain unchecked. */
 export const leaveUnchecked = ({ probe }: World, subject: Subject, why: string): void => {
   for (const { path, standard } of subject.methods)
     if (standard !== undefined) probe.findings.add('unchecked', path, why)
 }
 
-/** What tenant a sees of its live resources. */
+/** Tenant a's view of its live resources. */
 const viewOf = async (
   { probe, a }: World,
   subject: Subject,
@@ -75,13 +75,13 @@ const viewOf = async (
   if (get === undefined || listener === undefined) return view
   for (const { key } of [live, other]) {
     const outcome = await probe.send(listener, get.desc, requestFor(subject, get, { key }), a)
-    const bytes = outcome?.answer && toBinary(get.desc.output, outcome.answer)
+    const bytes = outcome?.response && toBinary(get.desc.output, outcome.response)
     view.set(key, bytes === undefined ? '' : Buffer.from(bytes).toString('latin1'))
   }
   return view
 }
 
-/** One way to reach for another's resource, and the same call for what is not there. */
+/** One way to reach another tenant's resource, and the same call for a missing resource. */
 interface Reach {
   readonly path: string
   readonly desc: Standard['desc']
@@ -139,10 +139,10 @@ const judge = async ({ probe, b }: World, listener: ListenerClient, reach: Reach
   const say = (text: string) => probe.findings.add('isolation', path, text, listener.name)
   if (foreign.code === CODES.OK) {
     if (isStandard || missing.code !== CODES.OK)
-      return say("it answers for another tenant's resource as if it were the caller's own")
+      return say("it returns another tenant's resource as if it were the caller's own")
     return probe.findings.leaveOut(
       path,
-      'it answers OK for what is not there too, so nothing can be told from it',
+      'it returns OK for missing resources too, so the result shows nothing',
     )
   }
   if (foreign.code !== missing.code || without(foreign, keys) !== without(missing, keys))
@@ -151,7 +151,7 @@ const judge = async ({ probe, b }: World, listener: ListenerClient, reach: Reach
     probe.findings.add(
       'unchecked',
       path,
-      `another tenant is answered ${nameOf(foreign)} and not NOT_FOUND: ${foreign.message}`,
+      `another tenant gets ${nameOf(foreign)} and not NOT_FOUND: ${foreign.message}`,
       listener.name,
     )
 }
@@ -172,7 +172,7 @@ const checkList = async (
   const key = subject.key.name
   const ask = (fields: Readonly<Record<string, unknown>>) => requestFor(subject, method, { fields })
   const first = await probe.send(listener, method.desc, ask({ page_size: 1 }), a)
-  const { nextPageToken = '' } = (first?.answer ?? {}) as { readonly nextPageToken?: string }
+  const { nextPageToken = '' } = (first?.response ?? {}) as { readonly nextPageToken?: string }
   const filters = [`${key} = "${live.key}"`, `${key} != ""`, `${key} = "x" OR ${key} != "x"`]
   const asked = [
     {},
@@ -185,13 +185,13 @@ const checkList = async (
   ]
   for (const fields of asked) {
     const outcome = await probe.send(listener, method.desc, ask(fields), b)
-    const keys = itemsOf(method.standard.items, outcome?.answer).map((item) => keyOf(subject, item))
+    const keys = itemsOf(method.standard.items, outcome?.response).map((item) => keyOf(subject, item))
     if (keys.some((one) => theirs.includes(one)))
       probe.findings.add('isolation', method.path, "it lists another tenant's resources", listener.name)
   }
 }
 
-/** A resource that says it is another tenant's belongs to its maker; an id of another tenant is free. */
+/** A resource that claims another tenant belongs to its creator, and an id of another tenant is free. */
 const checkCreate = async (
   world: World,
   subject: Subject,
@@ -206,7 +206,7 @@ const checkCreate = async (
   const claimed = create(subject.message, { ...draft(world, subject, b), accountId: a.tenant } as never)
   const key = subject.keyPattern === '*' ? '' : newKey(subject)
   const made = await send(b, requestFor(subject, method, { key, entity: claimed }))
-  const { accountId = '' } = (made?.answer ?? {}) as { readonly accountId?: string }
+  const { accountId = '' } = (made?.response ?? {}) as { readonly accountId?: string }
   if (accountId === a.tenant)
     probe.findings.add('isolation', method.path, 'a caller can create for another tenant', listener.name)
   const again = { key: taken.key, entity: draft(world, subject, b) }
@@ -225,7 +225,7 @@ const checkCreate = async (
   )
 }
 
-/** A public method has no tenant, so it shows none's. */
+/** A public method has no tenant, so it must show no tenant's data. */
 const checkPublic = async (
   { probe, b }: World,
   subject: Subject,

@@ -10,34 +10,34 @@ import * as grpc from '@grpc/grpc-js'
 import { CODES } from '../../errors.js'
 import { httpRequestOf } from './http-request.js'
 
-/** What a call came to. */
+/** The result of a call. */
 export interface Outcome {
   readonly transport: 'grpc' | 'http'
   readonly code: number
-  /** What an error says. */
+  /** The error's text. */
   readonly message: string
-  /** Everything the caller got, headers, trailers and bytes included, as text. */
+  /** Everything the caller received, headers, trailers and bytes included, as text. */
   readonly said: string
-  /** The first answer. */
-  readonly answer: Message | undefined
-  /** False when the time was up before, or the connection broke. */
-  readonly isAnswered: boolean
+  /** The first response. */
+  readonly response: Message | undefined
+  /** False after a timeout or a broken connection. */
+  readonly isDone: boolean
 }
 
 export type Headers = Readonly<Record<string, string>>
 
-/** A way into the server. */
+/** A client of one listener. */
 export interface ListenerClient {
   readonly name: 'grpc' | 'http'
-  /** Sends one message and waits for the end; undefined where the call cannot be said at this listener. */
+  /** Sends one message and waits for the end; undefined when this listener cannot express the call. */
   send(desc: DescMethod, request: Message, headers: Headers): Promise<Outcome | undefined>
   close(): void
 }
 
-/** How long a call may take. */
+/** The timeout of a call. */
 export const WITHIN_MS = 10_000
-/** Of a stream that does not end, this much is enough. */
-const MOST_ANSWERS = 20
+/** Responses to read of an endless stream. */
+const MAX_RESPONSES = 20
 
 export const grpcListenerClient = (address: string): ListenerClient => {
   const client = new grpc.Client(address, grpc.credentials.createInsecure())
@@ -61,11 +61,11 @@ const sendGrpc = (
   const write = (message: Message) => Buffer.from(toBinary(desc.input, message))
   const read = (bytes: Buffer) => bytes
   return new Promise((resolve) => {
-    const answers: Buffer[] = []
+    const responses: Buffer[] = []
     const said: string[] = []
     const keep = (bytes: Buffer | undefined) => {
-      if (bytes !== undefined) answers.push(bytes)
-      if (answers.length >= MOST_ANSWERS) call.cancel()
+      if (bytes !== undefined) responses.push(bytes)
+      if (responses.length >= MAX_RESPONSES) call.cancel()
     }
     const done = (_: unknown, bytes?: Buffer) => keep(bytes)
     const call = begin(client, desc, { path, write, read, request, metadata, options, done })
@@ -74,15 +74,15 @@ const sendGrpc = (
     call.on('error', () => {}) // the status says it too
     call.on('metadata', (received: grpc.Metadata) => said.push(metadataText(received)))
     call.on('status', ({ code, details, metadata: trailers }: grpc.StatusObject) => {
-      said.push(details, metadataText(trailers), ...answers.map((bytes) => bytes.toString('latin1')))
-      const [first] = answers
+      said.push(details, metadataText(trailers), ...responses.map((bytes) => bytes.toString('latin1')))
+      const [first] = responses
       resolve({
         transport: 'grpc',
-        code: answers.length >= MOST_ANSWERS ? 0 : code,
+        code: responses.length >= MAX_RESPONSES ? 0 : code,
         message: code === 0 ? '' : details,
         said: said.join('\n'),
-        answer: first === undefined ? undefined : fromBinary(desc.output, first),
-        isAnswered: code !== grpc.status.DEADLINE_EXCEEDED || Date.now() < options.deadline,
+        response: first === undefined ? undefined : fromBinary(desc.output, first),
+        isDone: code !== grpc.status.DEADLINE_EXCEEDED || Date.now() < options.deadline,
       })
     })
   })
@@ -125,13 +125,13 @@ export const httpListenerClient = (url: string): ListenerClient => ({
     if (form === undefined) return undefined
     const { method, path, body } = form
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
-    const answered = await answerTo(url + path, {
+    const received = await fetchText(url + path, {
       method,
       headers: { ...headers, ...type },
       ...(body !== undefined && { body }),
     })
-    if (answered === undefined) return UNANSWERED
-    const { response, text } = answered
+    if (received === undefined) return NOT_DONE
+    const { response, text } = received
     const code = response.ok ? CODES.OK : codeOf(text, response.status)
     const said = [...response.headers].map(([name, value]) => `${name}: ${value}`)
     return {
@@ -139,14 +139,14 @@ export const httpListenerClient = (url: string): ListenerClient => ({
       code,
       message: response.ok ? '' : text,
       said: [...said, text].join('\n'),
-      answer: response.ok ? answerIn(desc, text) : undefined,
-      isAnswered: true,
+      response: response.ok ? responseIn(desc, text) : undefined,
+      isDone: true,
     }
   },
   close: () => {},
 })
 
-const answerTo = async (url: string, init: RequestInit) => {
+const fetchText = async (url: string, init: RequestInit) => {
   try {
     const response = await fetch(url, {
       ...init,
@@ -155,17 +155,17 @@ const answerTo = async (url: string, init: RequestInit) => {
     })
     return { response, text: await response.text() }
   } catch {
-    return undefined // the time is up, or the connection broke
+    return undefined // a timeout, or a broken connection
   }
 }
 
-const UNANSWERED: Outcome = {
+const NOT_DONE: Outcome = {
   transport: 'http',
   code: CODES.DEADLINE_EXCEEDED,
   message: '',
   said: '',
-  answer: undefined,
-  isAnswered: false,
+  response: undefined,
+  isDone: false,
 }
 
 const BY_STATUS: Readonly<Record<number, number>> = {
@@ -181,12 +181,12 @@ const codeOf = (text: string, status: number): number => {
     const { code } = JSON.parse(text) as { code?: unknown }
     if (typeof code === 'number' && code !== 0) return code
   } catch {
-    // no JSON: the status has to do
+    // not JSON: the status is enough
   }
   return BY_STATUS[status] ?? CODES.UNKNOWN
 }
 
-const answerIn = (desc: DescMethod, text: string): Message | undefined => {
+const responseIn = (desc: DescMethod, text: string): Message | undefined => {
   try {
     return fromJson(desc.output, JSON.parse(text) as JsonValue, { ignoreUnknownFields: true })
   } catch {

@@ -8,8 +8,8 @@ import type { Kind, Subject } from './subjects.js'
 import { draft, noteTokens, repeatable, type Row, type World } from './world.js'
 
 /**
- * Every method about a resource, called by its owner: nothing that comes back may hold a secret, and only the Create that
- * made a token may show it.
+ * The owner calls every method of a resource. No response may hold a secret, and only the Create that minted a token
+ * may show it.
  */
 export const checkSecrecy = async (world: World, subject: Subject, row: Row): Promise<void> => {
   await checkCreate(world, subject)
@@ -18,12 +18,12 @@ export const checkSecrecy = async (world: World, subject: Subject, row: Row): Pr
   const entity = draft(world, subject, a)
   const fields = writableFields(subject)
   const all = fields.map(({ name }) => name)
-  const answered = new Set<string>()
+  const succeeded = new Set<string>()
   const call = async (kind: Kind, asking: Parameters<typeof requestFor>[2]) => {
     const method = subject.of(kind)
     if (method === undefined) return
     for (const outcome of await probe.sendAll(method.desc, requestFor(subject, method, asking), a)) {
-      if (outcome.code === CODES.OK) answered.add(kind)
+      if (outcome.code === CODES.OK) succeeded.add(kind)
       else refused.set(kind, `${nameOf(outcome)}: ${outcome.message}`)
     }
   }
@@ -41,8 +41,8 @@ export const checkSecrecy = async (world: World, subject: Subject, row: Row): Pr
   await call('batchDelete', { keys: [key] })
   for (const [kind, said] of refused) {
     const method = subject.of(kind as Kind)
-    if (method !== undefined && !answered.has(kind))
-      probe.findings.add('unchecked', method.path, `its own tenant is answered ${said}`)
+    if (method !== undefined && !succeeded.has(kind))
+      probe.findings.add('unchecked', method.path, `its own tenant gets ${said}`)
   }
 }
 
@@ -60,10 +60,10 @@ const checkCreate = async (world: World, subject: Subject): Promise<void> => {
     if (first === undefined || first.code !== CODES.OK) continue
     const tokens = noteTokens(world, subject, first)
     for (const field of subject.secrets)
-      if (textIn(first.answer, field) !== '')
-        probe.findings.add('secret', method.path, `${field.name} is in the answer`, listener.name)
+      if (textIn(first.response, field) !== '')
+        probe.findings.add('secret', method.path, `${field.name} is in the response`, listener.name)
     const again = await send(request, extra)
-    const isReplayed = keyOf(subject, again?.answer) === keyOf(subject, first.answer)
+    const isReplayed = keyOf(subject, again?.response) === keyOf(subject, first.response)
     if (again !== undefined && isReplayed && tokens.some((token) => again.said.includes(token)))
       probe.findings.add('secret', method.path, 'a replayed Create shows the token again', listener.name)
     else if (again !== undefined) noteTokens(world, subject, again)

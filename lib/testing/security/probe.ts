@@ -5,14 +5,14 @@ import { type ListenerClient, type Headers, type Outcome, WITHIN_MS } from './li
 import type { Findings } from './report.js'
 import type { Subject } from './subjects.js'
 
-/** Who calls. */
+/** A caller of the check. */
 export interface Caller {
   readonly headers: Headers
-  /** What belongs to others and must not be in any answer. */
+  /** Texts of others, which must not be in any response. */
   readonly mustNotSee: Canaries | undefined
 }
 
-/** Makes calls, and looks through everything that is said to their callers. */
+/** Makes calls, and searches everything that their callers receive. */
 export class Probe {
   calls = 0
 
@@ -20,11 +20,11 @@ export class Probe {
     readonly listeners: readonly ListenerClient[],
     readonly findings: Findings,
     private readonly subjects: readonly Subject[],
-    /** Secrets and tokens: nobody may see them. */
+    /** Secrets and tokens, which nobody may see. */
     readonly secrets: Canaries,
   ) {}
 
-  /** Sends a request by one listener. Undefined where it cannot be said there. */
+  /** Sends a request to one listener. Undefined when it cannot express the request. */
   async send(
     listener: ListenerClient,
     desc: DescMethod,
@@ -36,11 +36,11 @@ export class Probe {
     if (outcome === undefined) return undefined
     this.calls++
     const path = `/${desc.parent.typeName}/${desc.name}`
-    if (!outcome.isAnswered)
+    if (!outcome.isDone)
       this.findings.add(
-        'no answer',
+        'no response',
         path,
-        `a call is not answered within ${WITHIN_MS / 1000} s, or breaks the connection`,
+        `a call gets no response within ${WITHIN_MS / 1000} s, or breaks the connection`,
         listener.name,
       )
     if (outcome.code !== 0) {
@@ -55,13 +55,13 @@ export class Probe {
       this.findings.add(
         'isolation',
         path,
-        "what another tenant wrote is in the caller's answer",
+        "what another tenant wrote is in the caller's response",
         listener.name,
       )
     return outcome
   }
 
-  /** Sends it by every listener that can say it. */
+  /** Sends it to every listener that can express it. */
   async sendAll(
     desc: DescMethod,
     request: Message,

@@ -1,46 +1,46 @@
-/** What a finding is about. */
+/** The kind of a finding. */
 export type SecurityCheckName =
   /** A method has neither a rule nor a public exemption, or two rules contradict each other. */
   | 'rule'
   /** A rule's resource template names no field of the request. */
   | 'template'
-  /** A rule is for a method that nobody serves. */
+  /** A rule is for a method that is not served. */
   | 'stray rule'
-  /** A method is public and nobody said that it is meant to be. */
+  /** A method is public without being listed as public. */
   | 'public'
   /** A field looks like a secret and is not marked as one. */
   | 'unmarked secret'
-  /** Somebody without an identity, or whom no grant knows, was not denied. */
+  /** A caller without an identity or without grants was not denied. */
   | 'denial'
-  /** One tenant reaches, or learns of, what is another's. */
+  /** One tenant can reach or detect a resource of another. */
   | 'isolation'
-  /** An error says what is the database's or the program's own. */
+  /** An error contains text of the database or the program. */
   | 'error text'
-  /** A secret or a credential came out. */
+  /** A secret or a credential leaked. */
   | 'secret'
-  /** A call was not answered at all. */
-  | 'no answer'
-  /** A standard method that could not be put to the test. */
+  /** A call got no response. */
+  | 'no response'
+  /** A standard method that could not be tested. */
   | 'unchecked'
 
-/** Something that must not be. */
+/** A violation. */
 export interface SecurityFinding {
   readonly check: SecurityCheckName
-  /** gRPC full method name; empty where it is about none. */
+  /** gRPC full method name; empty when the finding is about none. */
   readonly method: string
-  /** By which listener it was seen; empty where it is about no call. */
+  /** The listener where it was seen; empty when the finding is about no call. */
   readonly transport: 'grpc' | 'http' | ''
-  /** What was seen, and what to do. No secret is in it. */
+  /** What was seen, and what to do. It contains no secret. */
   readonly text: string
 }
 
-/** A method, or a part of it, that was left out, and why. */
+/** A method, or a part of it, that was not checked, and why. */
 export interface NotChecked {
   readonly method: string
   readonly reason: string
 }
 
-/** What a security check came to. */
+/** The result of a security check. */
 export interface SecurityReport {
   /** Whether there is no finding. */
   readonly passed: boolean
@@ -52,7 +52,7 @@ export interface SecurityReport {
   readonly calls: number
 }
 
-/** Collects findings: one of a kind for each method and listener is enough. */
+/** Collects findings, at most one of a kind for each method and listener. */
 export class Findings {
   readonly #findings = new Map<string, SecurityFinding>()
   readonly #notChecked = new Map<string, NotChecked>()

@@ -7,24 +7,24 @@ import { keyOf, requestFor, textIn } from './requests.js'
 import { sampleOf, type Samples } from './samples.js'
 import type { Subject } from './subjects.js'
 
-/** A tenant of the check with somebody who may do everything in it. */
+/** A tenant of the check, with a caller who may do everything in it. */
 export interface Side extends Caller {
   readonly tenant: string
-  /** What its texts begin with. */
+  /** The prefix of its texts. */
   readonly text: string
 }
 
-/** Two tenants, and what the check knows of them. */
+/** The two tenants, and what the check knows of them. */
 export interface World {
   readonly probe: Probe
   readonly a: Side
   readonly b: Side
   readonly samples: Samples
-  /** What is put into secret fields. */
+  /** The value of secret fields. */
   readonly secret: string
 }
 
-/** A resource that was made through the API. */
+/** A resource that was created through the API. */
 export interface Row {
   readonly key: string
   readonly message: Message
@@ -38,20 +38,20 @@ export const newText = (): { readonly text: string; readonly canaries: Canaries 
 
 let made = 0
 
-/** A number that no other value of the process is made from. */
+/** A number that no other value of the process uses. */
 export const nextNumber = (): number => ++made
 
-/** A new resource of a side, not sent yet. */
+/** A new resource of a tenant, not sent yet. */
 export const draft = (world: World, subject: Subject, { text }: Side, n = nextNumber()): Message =>
   sampleOf(subject, { n, text, secret: world.secret }, world.samples)
 
-/** A key of the resource's own shape that nothing has. */
+/** A key in the resource's format that does not exist. */
 export const newKey = ({ keyPattern }: Subject): string =>
   keyPattern.replaceAll(/\*+/g, () => newCanary('check-'))
 
 /**
- * Makes a resource for a side, through Create, else through the repository; text says why it cannot be made. Create may
- * leave the key to the server or want one of the caller.
+ * Creates a resource for a tenant, with Create or else through the repository. A returned text says why it cannot be
+ * created. Create may let the server choose the key, or require one.
  */
 export const makeRow = async (world: World, subject: Subject, side: Side): Promise<Row | string> => {
   const create = subject.of('create')
@@ -62,10 +62,10 @@ export const makeRow = async (world: World, subject: Subject, side: Side): Promi
     const [listener] = world.probe.listeners
     const outcome =
       listener && (await world.probe.send(listener, create.desc, request, side, { shows: true }))
-    if (outcome?.code === 0 && outcome.answer !== undefined) {
+    if (outcome?.code === 0 && outcome.response !== undefined) {
       noteTokens(world, subject, outcome)
-      const own = keyOf(subject, outcome.answer)
-      if (own !== '') return { key: own, message: outcome.answer }
+      const own = keyOf(subject, outcome.response)
+      if (own !== '') return { key: own, message: outcome.response }
     }
     said = outcome?.message ?? ''
   }
@@ -84,9 +84,9 @@ const storeRow = async (world: World, subject: Subject, side: Side): Promise<Row
   return { key: keyOf(subject, message), message }
 }
 
-/** A token that a Create showed must not be seen again. */
-export const noteTokens = (world: World, subject: Subject, { answer }: Outcome): readonly string[] => {
-  const tokens = subject.credentials.map((field) => textIn(answer, field)).filter((token) => token !== '')
+/** A token that a Create showed must not appear again. */
+export const noteTokens = (world: World, subject: Subject, { response }: Outcome): readonly string[] => {
+  const tokens = subject.credentials.map((field) => textIn(response, field)).filter((token) => token !== '')
   for (const token of tokens) {
     world.probe.secrets.plant(token)
     const secret = token.slice(token.lastIndexOf('_') + 1)
@@ -95,5 +95,5 @@ export const noteTokens = (world: World, subject: Subject, { answer }: Outcome):
   return tokens
 }
 
-/** Headers that make a call one of which a second is only a repetition. */
+/** Headers that make two equal calls one, so that the second is a repetition. */
 export const repeatable = (): Headers => ({ 'idempotency-key': newCanary('key-') })

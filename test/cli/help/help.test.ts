@@ -106,7 +106,7 @@ describe('the programs', () => {
     ['idp', 'frobnicate --help', 'there is no command frobnicate; see idp --help'],
   ]
   for (const [program, words, message] of UNKNOWN)
-    it(`answer "${program} ${words}" with what was meant`, async () => {
+    it(`reject "${program} ${words}" with what was meant`, async () => {
       const { exit, stdout, stderr } = await runCli(program, words.split(' '))
       expect([exit, stdout, stderr]).to.deep.equal([2, '', `${program}: ${message}\n`])
     })

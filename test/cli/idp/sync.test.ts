@@ -283,11 +283,11 @@ describe('idp clients sync', () => {
       says: /does not speak HTTP/,
     },
     {
-      name: 'a daemon that answers no JSON',
+      name: 'a daemon that returns no JSON',
       daemon: plain('<html>'),
       files: { 'devedge.yaml': LOCAL },
       exit: 3,
-      says: /does not answer as the devedge daemon \(its answer is not JSON\): restart it/,
+      says: /is not the devedge daemon \(its response is not JSON\): restart it/,
     },
     {
       name: 'a registered host without a dot',
@@ -406,7 +406,7 @@ describe('idp clients sync', () => {
       expect(readdirSync(folder).filter((file) => file.endsWith('.tmp'))).to.deep.equal([])
     })
 
-  it('gives a hung daemon five seconds, and one that never ends its answer too', async function () {
+  it('gives a hung daemon five seconds, and one that never ends its response too', async function () {
     this.timeout(30_000)
     const daemons = await Promise.all(
       (['hung', 'dripping'] as const).map((mode) => startRouteDaemon({ mode })),
@@ -417,7 +417,7 @@ describe('idp clients sync', () => {
     await Promise.all(daemons.map((one) => one.close()))
     for (const { exit, stdout, stderr } of all) {
       expect(stderr).to.match(
-        /^idp: the daemon at \S+ did not answer in 5 s: restart it, or stop it to go on without it\n$/,
+        /^idp: the daemon at \S+ did not respond in 5 s: restart it, or stop it to go on without it\n$/,
       )
       expect([exit, stdout]).to.deep.equal([3, ''])
     }

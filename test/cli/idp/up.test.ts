@@ -156,7 +156,7 @@ describe('idp up', () => {
     expect(calls).to.deep.equal([])
   })
 
-  it('ends with 3 and one line when the daemon answers nonsense', async () => {
+  it('ends with 3 and one line when the daemon returns nonsense', async () => {
     await start({ mode: 'garbage' })
     const { exit, stderr } = await up()
     expect(stderr).to.match(/^ashlar: the daemon at \S+ does not speak HTTP [^\n]+\n$/)

@@ -28,7 +28,7 @@ describe('ashlar security-check', function () {
   it('exits with 1 and says what gives way, on stdout alone', async () => {
     const { exit, stdout, stderr } = await check('--export', 'leaky')
     expect(exit).to.equal(1)
-    expect(stdout).to.match(/^isolation \/widgets\.v1\.WidgetService\/GetWidget \(grpc\)\n {2}it answers/)
+    expect(stdout).to.match(/^isolation \/widgets\.v1\.WidgetService\/GetWidget \(grpc\)\n {2}it returns/)
     expect(stdout).to.match(/\n\d finding\(s\): 12 methods, \d+ calls\n$/)
     expect(stdout).to.not.include('retiring')
     expect(stderr).to.match(/^(retiring\n)+$/)
@@ -56,7 +56,7 @@ describe('ashlar security-check', function () {
     expect(findings.map((finding) => [finding.check, finding.method])).to.deep.equal([['public', PING]])
   })
 
-  it('refuses services that nothing answers', async () => {
+  it('refuses services without implementations', async () => {
     const generated = join(compiled, 'examples', 'widgets', 'gen', 'widgets_pb.js')
     const { exit, stderr } = await runCli('ashlar', ['security-check', generated])
     expect(exit).to.equal(2)

@@ -35,7 +35,7 @@ export const batches = (holder: Holder): void => {
   })
 
   describe('batches', () => {
-    it('BatchGet answers in the order of the keys, duplicates as duplicates', () =>
+    it('BatchGet returns entities in the order of the keys, duplicates as duplicates', () =>
       inAcme(async () => {
         await make('a', 'b', 'c')
         const found = await holder.subject.specimens.batchGet(['c', 'a', 'c'])
@@ -48,7 +48,7 @@ export const batches = (holder: Holder): void => {
         await rejection(holder.subject.specimens.batchGet(['a', 'nobody']), ErrNotFound)
       }))
 
-    it('BatchUpdate answers in the order of the items, each with its own mask', () =>
+    it('BatchUpdate returns entities in the order of the items, each with its own mask', () =>
       inAcme(async () => {
         await make('a', 'b')
         const updated = await holder.subject.specimens.batchUpdate([
@@ -101,7 +101,7 @@ export const batches = (holder: Holder): void => {
         expect(await etag('a')).to.not.equal(before)
       }))
 
-    it('BatchUpdate with touchOnly answers entities that have neither etag nor update_time', () =>
+    it('BatchUpdate with touchOnly returns entities that have neither etag nor update_time', () =>
       inAcme(async () => {
         const { notes } = holder.subject
         for (const name of ['m', 'n']) await notes.create({ name, text: name, stars: 1 })

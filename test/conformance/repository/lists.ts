@@ -198,7 +198,7 @@ export const lists = (holder: Holder): void => {
           })
         }))
 
-    it('answers every row for a search term of nothing but spaces', () =>
+    it('returns every row for a search term of nothing but spaces', () =>
       inAcme(async () => {
         await make('a', 'b')
         expect((await holder.subject.specimens.list({ search: ' \t ' })).items).to.have.length(2)

@@ -25,7 +25,7 @@ export const states = (holder: Holder): void => {
       expect((await notes.list({ showDeleted: true })).items).to.have.length(0)
     })
 
-    it('soft-deleted + Undelete: is live again, and the restored entity is answered', () =>
+    it('soft-deleted + Undelete: is live again, and the restored entity is returned', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const created = await specimens.create(draft({ note: 'kept' }))
@@ -53,7 +53,7 @@ export const states = (holder: Holder): void => {
         )
       }))
 
-    it('live + Undelete: answers ErrNotFound and changes nothing', () =>
+    it('live + Undelete: returns ErrNotFound and changes nothing', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const created = await specimens.create(draft())
@@ -62,7 +62,7 @@ export const states = (holder: Holder): void => {
         expect(await specimens.get(created.id)).to.deep.include(stored)
       }))
 
-    it('purged + Undelete: answers ErrNotFound', () =>
+    it('purged + Undelete: returns ErrNotFound', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const { id } = await specimens.create(draft({ expireTime: new Date(clock.now) }))
@@ -71,7 +71,7 @@ export const states = (holder: Holder): void => {
         await rejection(specimens.undelete(id), ErrNotFound)
       }))
 
-    it('a resource without soft-delete + Undelete: answers ErrNotFound', async () => {
+    it('a resource without soft-delete + Undelete: returns ErrNotFound', async () => {
       const { notes } = holder.subject
       await notes.create({ name: 'notes/1' })
       await rejection(notes.undelete('notes/1'), ErrNotFound)

@@ -196,7 +196,7 @@ export const updates = (holder: Holder): void => {
         await rejection(holder.subject.specimens.update(id, {}, [], { touchOnly: true }), ErrNotFound)
       }))
 
-    it('with touchOnly answers the entity where there is neither etag nor update_time', () =>
+    it('with touchOnly returns the entity where there is neither etag nor update_time', () =>
       inAcme(async () => {
         const { notes } = holder.subject
         const note = await notes.create({ name: 'n', text: 'as it was', stars: 3 })
@@ -271,7 +271,7 @@ export const updates = (holder: Holder): void => {
         await rejection(holder.subject.specimens.update(id, {}, ['etag'], options), InvalidArgument)
       }))
 
-    it('answers ErrNotFound for a key nobody has', () =>
+    it('returns ErrNotFound for a key nobody has', () =>
       inAcme(async () => {
         await rejection(holder.subject.specimens.update('nobody', { title: 'x' }, ['title']), ErrNotFound)
       }))

@@ -150,7 +150,7 @@ export const values = (holder: Holder): void => {
           )
         }))
 
-    it('what is answered is a copy: changing it changes nothing stored', () =>
+    it('returned entities are copies: changing them changes nothing stored', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const given = draft({
@@ -213,7 +213,7 @@ export const values = (holder: Holder): void => {
   })
 
   describe('secrets and credentials', () => {
-    it('create mints a token that verifies, and answers it once', () =>
+    it('create mints a token that verifies, and returns it once', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
         const created = await specimens.create(draft({ apiKey: 'chosen by the caller' }))

@@ -26,7 +26,7 @@ describe('CORS', () => {
     expect((await preflight(running, APP)).headers.get('access-control-allow-origin')).to.equal(null)
   })
 
-  it('answers a preflight without asking a handler', async () => {
+  it('responds to a preflight without asking a handler', async () => {
     const running = await start({
       origins: [APP],
       credentials: true,
@@ -44,7 +44,7 @@ describe('CORS', () => {
     expect(running.dispatcher.heard).to.have.lengthOf(0)
   })
 
-  it('lets a known origin read answers and errors', async () => {
+  it('lets a known origin read responses and errors', async () => {
     const running = await start({ origins: [APP], exposeHeaders: ['X-Total'] })
     for (const path of ['/v1/echo', '/v1/echo?nope=1', '/nope']) {
       const { headers } = await running.fetch(path, { headers: { origin: APP } })
@@ -72,7 +72,7 @@ describe('CORS', () => {
     expect(answer.headers.get('access-control-allow-credentials')).to.equal(null)
   })
 
-  it('answers OPTIONS that is no preflight with Allow', async () => {
+  it('returns Allow for an OPTIONS that is no preflight', async () => {
     const running = await start({ origins: '*' })
     const answer = await running.fetch('/v1/widgets/1', { method: 'OPTIONS' })
     expect(answer.status).to.equal(204)

@@ -138,7 +138,7 @@ describe('hostile requests', () => {
       'RFC 9110 15.5.14',
     ],
   ] as const)
-    it(`are answered ${status} for ${what} (${rule})`, () => refused(bytes, status))
+    it(`get ${status} for ${what} (${rule})`, () => refused(bytes, status))
 
   const deep = (open: string, close: string, levels: number): string =>
     `${open.repeat(levels)}${close.repeat(levels)}`
@@ -183,7 +183,7 @@ describe('hostile requests', () => {
     expect((await running.fetch('/v1/echo', json('POST', '{"text":"a\\u0000b"}'))).status).to.equal(200)
   })
 
-  it('answer every JSON the conformance vectors call unreadable with 400', async function () {
+  it('return 400 for every JSON that the conformance vectors call unreadable', async function () {
     const rows = vectors<{ readonly id: string; readonly kind: string; readonly json?: string }>(
       'proto3-json-conformance',
     )
@@ -197,7 +197,7 @@ describe('hostile requests', () => {
     }
   })
 
-  it('get an answer to each of 200 that come at once on one connection', async () => {
+  it('get a response to each of 200 that come at once on one connection', async () => {
     const one = `GET /v1/ping HTTP/1.1\r\n${HOST}\r\n`
     const { text } = await rawRequest(
       running.port,
@@ -207,7 +207,7 @@ describe('hostile requests', () => {
     expect(text.split('HTTP/1.1 200')).to.have.lengthOf(201)
   })
 
-  it('never have a smuggled request answered', async () => {
+  it('never get a response to a smuggled request', async () => {
     const inner = `GET /v1/echo?text=smuggled HTTP/1.1\r\n${HOST}\r\n`
     running.dispatcher.heard.length = 0
     await rawRequest(

@@ -6,7 +6,7 @@ import { type Running, startGateway } from '../start-gateway.js'
 const header = (text: string, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)\\r$`, 'im').exec(text)?.[1]
 
-describe('headers of an answer', () => {
+describe('headers of a response', () => {
   let running: Running
   before(async () => {
     running = await startGateway({
@@ -55,8 +55,8 @@ describe('headers of an answer', () => {
   }
 
   for (const [what, init, status] of [
-    ['a tagged answer', {}, 200],
-    ['a tagged answer to HEAD', { method: 'HEAD' }, 200],
+    ['a tagged response', {}, 200],
+    ['a tagged response to HEAD', { method: 'HEAD' }, 200],
     ['304', { headers: { 'if-none-match': '"e1"' } }, 304],
   ] as const)
     it(`keep ${what} to its caller`, async () => {

@@ -62,7 +62,7 @@ describe('errors through the gateway', () => {
     ['DATA_LOSS', 500],
     ['UNAUTHENTICATED', 401],
   ] as readonly (readonly [Code, number])[])
-    it(`answers ${code} with ${status} (google.rpc.Code)`, async () => {
+    it(`returns ${status} for ${code} (google.rpc.Code)`, async () => {
       const { answer, body } = await failing(new AshlarError(code, 'why'))
       expect(answer.status).to.equal(status)
       expect(body).to.deep.equal({ code: CODES[code], message: 'why', details: [] })
@@ -269,10 +269,10 @@ describe('errors through the gateway', () => {
       405,
       12,
       { allow: 'GET, HEAD' },
-      'probes answer GET and HEAD',
+      'probes support GET and HEAD',
     ],
   ] as readonly (readonly [string, string, RequestInit, number, number, Record<string, string>, string])[])
-    it(`answers ${what} with ${status} (${rule})`, async () => {
+    it(`returns ${status} for ${what} (${rule})`, async () => {
       const answer = await running.fetch(path, init)
       expect(answer.status).to.equal(status)
       for (const [name, value] of Object.entries(headers)) expect(answer.headers.get(name)).to.equal(value)

@@ -12,7 +12,7 @@ interface Row {
   readonly bodies?: readonly string[]
 }
 
-const CONNECT = 'a CONNECT is answered with 405, and the connection is closed (RFC 9110 9.3.6)'
+const CONNECT = 'a CONNECT gets 405, and the connection is closed (RFC 9110 9.3.6)'
 const UPGRADE = 'an Upgrade that is not taken up leaves the request it came with (RFC 9110 7.8)'
 
 /** Node 20.20 has 9.3, which refuses what 9.4 of later Nodes takes. */

@@ -12,7 +12,7 @@ import { ALICE, partly, type RunningServer, startServer } from '../../support/se
 let values: Record<string, unknown> = {}
 let thrown: Error | undefined
 
-describe('an answer whose values do not fit their fields', () => {
+describe('a response whose values do not fit their fields', () => {
   let running: RunningServer
   let client: ForeignClient
   before(async () => {

@@ -76,7 +76,7 @@ describe('mounted handlers', () => {
     expect(await (await running.fetch('/healthz/')).text()).to.equal('all mine')
   })
 
-  it('get a Fetch request and may answer in pieces', async () => {
+  it('get a Fetch request and may respond in pieces', async () => {
     const running = await start(({ mux }) =>
       mux.handle('/fetch', async (request) => {
         const body = new ReadableStream({
@@ -119,7 +119,7 @@ describe('mounted handlers', () => {
     ])
   })
 
-  it('answer 404 when a node-style handler hands on', async () => {
+  it('return 404 when a node-style handler hands on', async () => {
     const running = await start(({ mux }) =>
       mux.handle('/on/', (_request: unknown, _response: unknown, next: () => void) => next()),
     )
@@ -153,9 +153,9 @@ describe('mounted handlers', () => {
       (_request: IncomingMessage, _response: ServerResponse, next: (error?: unknown) => void) =>
         next('secret'),
     ],
-    ['a Fetch handler that answers nothing', () => undefined as unknown as Response],
+    ['a Fetch handler that returns nothing', () => undefined as unknown as Response],
   ] as const)
-    it(`answers 500 without a reason for ${style}, and logs it`, async () => {
+    it(`returns 500 without a reason for ${style}, and logs it`, async () => {
       const running = await start(({ mux }) => mux.handle('/bad', handler))
       const answer = await running.fetch('/bad')
       expect([answer.status, await answer.json()]).to.deep.equal([
@@ -165,7 +165,7 @@ describe('mounted handlers', () => {
       expect(failures).to.have.lengthOf(1)
     })
 
-  it('log what fails behind the headers, and cut the answer', async () => {
+  it('log what fails behind the headers, and cut the response', async () => {
     let breakOff: (() => void) | undefined
     const running = await start(({ mux }) =>
       mux.handle('/late', () => {
@@ -196,7 +196,7 @@ describe('mounted handlers', () => {
     ['a b', 400],
     ['a:port', 400],
   ] as const)
-    it(`answer ${status} to a Host of ${host}`, async () => {
+    it(`return ${status} for a Host of ${host}`, async () => {
       const running = await start(({ mux }) =>
         mux.handle('/host', (request) => new Response(new URL(request.url).host)),
       )
@@ -237,7 +237,7 @@ describe('probes', () => {
     return running
   }
 
-  it('answer 200 while all is well', async () => {
+  it('return 200 while all is well', async () => {
     const running = await start(() => Promise.resolve([{ name: 'db', ok: true }]))
     for (const path of ['/healthz', '/readyz', '/readyz?verbose']) {
       const answer = await running.fetch(path)
@@ -273,7 +273,7 @@ describe('probes', () => {
   })
 
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-    it(`answer ${method} with 405 and Allow`, async () => {
+    it(`return 405 and Allow for ${method}`, async () => {
       const running = await start(() => Promise.resolve([]))
       const answer = await running.fetch('/readyz', { method })
       expect([answer.status, answer.headers.get('allow')]).to.deep.equal([405, 'GET, HEAD'])

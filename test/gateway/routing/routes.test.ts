@@ -128,7 +128,7 @@ describe('RouteTable', () => {
     expect([add('/v1/{b}', 'PUT'), add('/v1/{b}:go'), add('/v1/b')]).to.deep.equal([true, true, true])
   })
 
-  it('answers in time that does not grow with the choices on the way', () => {
+  it('finds a route in time that does not grow with the choices on the way', () => {
     const table = tableOf(
       ...Array.from(
         { length: 12 },

@@ -148,7 +148,7 @@ describe('bodies through the gateway', () => {
     ['x', /^400 DeleteWidget takes no body here/],
     [`{${' '.repeat(200)}"id":"2"}`, /^400 DeleteWidget takes no body here/],
   ] as const)
-    it(`answers ${JSON.stringify(body.slice(0, 20))} to a method without body (${NONE})`, async () => {
+    it(`returns ${JSON.stringify(body.slice(0, 20))} for a method without body (${NONE})`, async () => {
       expect(await get(body)).to.match(wanted)
     })
 
@@ -281,7 +281,7 @@ describe('bodies through the gateway', () => {
     expect((await send('text/html')).headers.get('x-content-type-options')).to.equal('nosniff')
   })
 
-  it('compresses a long answer for who accepts it', async () => {
+  it('compresses a long response for who accepts it', async () => {
     const ask = (coding: string): Promise<Response> =>
       running.fetch('/v1/types', { headers: { 'accept-encoding': coding } })
     for (const [coding, used] of [
@@ -302,7 +302,7 @@ describe('bodies through the gateway', () => {
     }
   })
 
-  it('leaves a short answer as it is', async () => {
+  it('leaves a short response as it is', async () => {
     const answer = await running.fetch('/v1/widgets/1', {
       method: 'DELETE',
       headers: { 'accept-encoding': 'gzip' },

@@ -94,12 +94,12 @@ describe('read_mask', () => {
       'AIP-157: of a list, each item',
     ],
   ] as const)
-    it(`${path} answers ${JSON.stringify(wanted)} (${rule})`, async () => {
+    it(`${path} returns ${JSON.stringify(wanted)} (${rule})`, async () => {
       expect(await ask(path, answer)).to.deep.equal(wanted)
     })
 
   for (const path of ['/v1/widgets/1', '/v1/widgets/1?read_mask=', '/v1/widgets/1?read_mask=*'])
-    it(`${path} answers everything`, async () => {
+    it(`${path} returns everything`, async () => {
       expect(await ask(path, create(WidgetSchema, widget))).to.include.keys(
         'id',
         'displayName',

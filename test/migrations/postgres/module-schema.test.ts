@@ -86,7 +86,7 @@ onEachEngine(
       }
     })
 
-    it('is where the stores of answers and operations find their tables', async () => {
+    it('is where the stores of responses and operations find their tables', async () => {
       for (const schema of ['inventory', ODD]) {
         await migrator(schema, { Contact }).up()
         const dataSource = await open({ schema })

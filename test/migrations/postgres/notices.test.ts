@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { migrate, type MigrateOptions, type Progress } from '../../../lib/migrations/index.js'
 import { file, onEachEngine } from '../each-engine.js'
 
-onEachEngine('what the server says beside its answers', (database, dialect) => {
+onEachEngine('what the server says in notices', (database, dialect) => {
   const told = async (
     files: MigrateOptions['files'],
     options: Partial<MigrateOptions> = {},

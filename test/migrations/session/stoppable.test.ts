@@ -14,7 +14,7 @@ describe('stoppable', () => {
     return { work, end: (code: string) => end(new SessionError('stopped', code, 'failed')) }
   }
 
-  it('returns what the statement answers, and absorbs nothing', async () => {
+  it('returns what the statement returns, and absorbs nothing', async () => {
     const refuse = () => Promise.reject(new Error('not asked'))
     expect(
       await stoppable(() => Promise.resolve(7), unbounded, { stopped, stop: refuse, absorb: refuse }),

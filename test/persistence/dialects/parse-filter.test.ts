@@ -14,13 +14,13 @@ describe('parseFilter', () => {
     expect(parseFilter('size = 1', columns, { dialect: 'mysql' }).where).to.equal('`c_size` = ?')
   })
 
-  it('answers an empty clause for a blank filter', () => {
+  it('returns an empty clause for a blank filter', () => {
     expect(parseFilter(' \n', columns)).to.deep.equal({ where: '', params: [] })
   })
 })
 
 describe('parseOrderBy', () => {
-  it('answers columns and directions', () => {
+  it('returns columns and directions', () => {
     expect(parseOrderBy('size DESC, note', columns)).to.deep.equal([
       { column: 'c_size', direction: 'desc' },
       { column: 'c_note', direction: 'asc' },

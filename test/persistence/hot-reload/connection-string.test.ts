@@ -161,7 +161,7 @@ describe('resolveDsn', () => {
     return path
   }
 
-  it('answers a DSN that is given directly', async () => {
+  it('returns a DSN that is given directly', async () => {
     expect(await resolveDsn('mysql://db/app')).to.deep.equal({
       driver: 'mysql',
       dsn: 'mysql://db/app',

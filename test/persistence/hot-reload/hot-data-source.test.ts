@@ -216,7 +216,7 @@ for (const engine of ['postgres', 'mysql'] as const)
       expect(await who()).to.equal('b')
     })
 
-    it('reads a file of which the system tells nothing, and moves on from what never answers', async () => {
+    it('reads a file of which the system tells nothing, and moves on from what never responds', async () => {
       const [port, connected, close] = await mute()
       try {
         // Longer than the test waits: only the regular reading is left.
@@ -230,7 +230,7 @@ for (const engine of ['postgres', 'mysql'] as const)
       }
     })
 
-    it('is destroyed while it waits for an answer of another DSN', async () => {
+    it('is destroyed while it waits for a response of another DSN', async () => {
       const [port, connected, close] = await mute()
       try {
         await open()

@@ -46,7 +46,7 @@ describeOn('transaction', databases, ({ name, open }) => {
   const kill = (id: string) =>
     run(database, name === 'postgres' ? `SELECT pg_terminate_backend(${id})` : `KILL ${id}`)
 
-  it('commits and answers what its function answers', async () => {
+  it('commits and returns what its function returns', async () => {
     const answer = await transaction(database, async () => {
       await insert(1)
       await insert(2)

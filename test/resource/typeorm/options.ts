@@ -30,7 +30,7 @@ const COLUMN: Options = [
   [
     'select',
     false,
-    'drop it, and keep the field out of the message, so that nobody is answered it',
+    'drop it, and keep the field out of the message, so that no response contains it',
     'select: false',
   ],
   ['insert', false, OUTPUT_ONLY, 'insert: false'],

@@ -35,7 +35,7 @@ describe('API keys that are hashed slowly', () => {
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
   const madeUp = (n: number) => bearer(`ib_${String(n).padStart(22, '0')}_${'x'.repeat(43)}`)
 
-  it('answer at most 8 waiting callers with made-up keys, the further ones Unavailable, and real ones go on', async () => {
+  it('let at most 8 callers with made-up keys wait, return Unavailable to others, and let real ones go on', async () => {
     const strangers = Array.from({ length: 40 }, (_, n) => client.unary('Echo', {}, madeUp(n)))
     const stranger = fetch(`${running.http}/v1/echo`, post(madeUp(99)))
     const friends = Array.from({ length: 12 }, () => client.unary('Echo', {}, bearer(key)))

@@ -96,7 +96,7 @@ for (const [finder, config] of Object.entries(FINDERS))
     })
   })
 
-describe('a thenable that a principal function answers', () => {
+describe('a thenable that a principal function returns', () => {
   for (const then of [
     (resolve: (value: unknown) => void) =>
       resolve({ subject: 'root', tenant: 'acme', groups: [], scopes: [] }),

@@ -155,14 +155,14 @@ describe('the authorization matrix', () => {
     const expected = (method: DescMethod) =>
       mayAll || PUBLIC.includes(pathOf(method)) ? granted(method) : DENIED
 
-    it(`answers ${who} over gRPC, method by method`, async () => {
+    it(`treats ${who} over gRPC, method by method`, async () => {
       for (const method of services.flatMap((service) => service.methods)) {
         const [code] = expected(method)
         expect([pathOf(method), await overGrpc(method, headers)]).to.deep.equal([pathOf(method), code])
       }
     })
 
-    it(`answers ${who} over HTTP, binding by binding`, async () => {
+    it(`treats ${who} over HTTP, binding by binding`, async () => {
       for (const method of services.flatMap((service) => service.methods))
         for (const binding of bindingsOf(method)) {
           const [verb, path] = binding

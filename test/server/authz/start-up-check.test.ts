@@ -194,7 +194,7 @@ describe('the boot-time gate', () => {
     expect(await refusal(server)).to.match(/specimens\.v1\.EchoService is registered twice/)
   })
 
-  it('refuses a reference whose target nobody answers', async () => {
+  it('refuses a reference whose target nobody serves', async () => {
     const server = builder().build()
     server.recordReferences({ field: 'a.v1.Part.widget', target: 'widget' })
     expect(await refusal(server)).to.match(/a\.v1\.Part\.widget refers to widget/)
@@ -217,7 +217,7 @@ describe('the boot-time gate', () => {
     ['at an address not yet known', (server) => server.recordExternalReferenceTarget('widget')],
   ]
   for (const [name, record] of reachable)
-    it(`takes a reference whose target is answered ${name}`, async () => {
+    it(`takes a reference whose target is served ${name}`, async () => {
       const server = builder().build()
       server.recordReferences({ field: 'a.v1.Part.widget', target: 'widget' })
       record(server)

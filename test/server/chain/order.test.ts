@@ -157,12 +157,12 @@ describe('the order of the chain', () => {
     const update = { specimen: { id: '1' }, update_mask: { paths: ['title'] } }
     const url = `${running.http}/v1/specimens`
     const calls: readonly (readonly [string, () => Promise<unknown>])[] = [
-      ['unary, answered', () => specimens.unary('CreateSpecimen', {}, headers())],
+      ['unary, done', () => specimens.unary('CreateSpecimen', {}, headers())],
       ['unary, failed', () => specimens.unary('UpdateSpecimen', update, headers())],
       ['server stream, failed', () => echo.stream('Count', [{}], headers())],
       ['client stream, failed', () => echo.stream('Collect', [{}], headers())],
       ['bidirectional stream, failed', () => echo.stream('Chat', [{}], headers())],
-      ['gateway, answered', () => fetch(url, post(headers()))],
+      ['gateway, done', () => fetch(url, post(headers()))],
       ['gateway, failed', () => fetch(`${url}/1?update_mask=title`, post(headers(), {}, 'PATCH'))],
     ]
     const text: string[] = []

@@ -64,7 +64,7 @@ const stages: readonly (readonly [string, (end: () => never | undefined) => Conf
     'unary',
   ],
   [
-    'deduplication store that keeps an answer',
+    'deduplication store that keeps a response',
     (end) => {
       const store = new MemoryDeduplicationStore()
       const claim = store.claim.bind(store)
@@ -200,8 +200,8 @@ for (const [name, configOf, calls] of stages)
         })
   })
 
-describe('a key whose deduplication store never answered', () => {
-  it('is free when the store is back, and not held by an answer that comes late', async () => {
+describe('a key whose deduplication store never responded', () => {
+  it('is free when the store is back, and not held by a response that comes late', async () => {
     settled = []
     let isDown = true
     const store = new MemoryDeduplicationStore()
@@ -368,7 +368,7 @@ describe('an open stream', () => {
     client.close()
   })
 
-  it('whose answer cannot be written is logged as what its reader was told', async () => {
+  it('whose response cannot be written is logged as what its reader was told', async () => {
     handle = async function* () {
       yield await Promise.resolve({ text: 'a' })
       yield { text: 'b', request: { number: 2n ** 70n } } as never

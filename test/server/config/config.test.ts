@@ -67,7 +67,7 @@ describe('resolveConfig', () => {
     expect(resolveConfig({ grpcAddr: ':1' }).grpcAddr).to.equal(':1')
   })
 
-  it('keeps answers and operations in memory by default', () => {
+  it('keeps responses and operations in memory by default', () => {
     // How long is held by the suites of the stores, which run on the default.
     expect(defaults.deduplicationStore).to.be.instanceOf(MemoryDeduplicationStore)
     expect(defaults.lroStore).to.be.instanceOf(MemoryOperationStore)

@@ -36,7 +36,7 @@ describe('MemoryDeduplicationStore', () => {
   /** What a duplicate finds: its answer, that there was one, or nothing. */
   const found = async (store: MemoryDeduplicationStore, tenant: string, id: string) => {
     const outcome = await store.claim(keyOf(tenant, id), '', 1000)
-    return outcome.state === 'answered' ? (outcome.reply.omitted ?? 'answered') : outcome.state
+    return outcome.state === 'done' ? (outcome.reply.omitted ?? 'done') : outcome.state
   }
 
   it('keeps no more than it may, and never drops a claim', async () => {
@@ -49,13 +49,13 @@ describe('MemoryDeduplicationStore', () => {
     ])
   })
 
-  it('keeps the newest answers of a tenant, as many bytes as its share has', async () => {
+  it('keeps the newest responses of a tenant, as many bytes as its share has', async () => {
     const store = new MemoryDeduplicationStore({ maxBytes: 8 * MIB, maxTenantBytes: 2 * MIB })
     for (let n = 0; n < 100; n++) await complete(store, 'acme', `${n}`, 100_000)
     const kept: string[] = []
     for (let n = 99; n >= 70; n--) kept.push(await found(store, 'acme', `${n}`))
-    expect(kept.filter((state) => state === 'answered').length).to.be.within(18, 20)
-    expect(kept.slice(0, 18).every((state) => state === 'answered')).to.equal(true)
+    expect(kept.filter((state) => state === 'done').length).to.be.within(18, 20)
+    expect(kept.slice(0, 18).every((state) => state === 'done')).to.equal(true)
   })
 
   it('holds 16 MiB of one tenant and 64 MiB of all by default, whoever asks for more', async () => {
@@ -67,7 +67,7 @@ describe('MemoryDeduplicationStore', () => {
       let bytes = 0
       for (let n = 0; n < 100; n++) {
         const outcome = await store.claim(keyOf(tenant, `${n}`), '', 1000)
-        if (outcome.state === 'answered') bytes += outcome.reply.message.byteLength
+        if (outcome.state === 'done') bytes += outcome.reply.message.byteLength
       }
       return bytes
     }
@@ -77,13 +77,13 @@ describe('MemoryDeduplicationStore', () => {
     expect(held.reduce((sum, bytes) => sum + bytes, 0)).to.be.within(32 * MIB, 64 * MIB)
   })
 
-  it('never gives up the answer of one tenant for another, however many there are and whatever they send', async () => {
+  it('never gives up the response of one tenant for another, however many there are and whatever they send', async () => {
     const store = new MemoryDeduplicationStore({ maxBytes: 8 * MIB })
     expect(await complete(store, 'acme', 'mine', 1000)).to.equal('claimed')
     for (let n = 0; n < 200; n++)
       for (let tenant = 0; tenant < 20; tenant++)
         await complete(store, `flood-${tenant}`, `${n}`, n % 2 === 0 ? 250_000 : 0).catch(() => {})
-    expect(await found(store, 'acme', 'mine')).to.equal('answered')
+    expect(await found(store, 'acme', 'mine')).to.equal('done')
   })
 
   it('has room for a tenant that comes when others have taken all they could', async () => {
@@ -91,10 +91,10 @@ describe('MemoryDeduplicationStore', () => {
     for (let n = 0; n < 100; n++)
       for (let tenant = 0; tenant < 10; tenant++) await complete(store, `flood-${tenant}`, `${n}`, 100_000)
     await complete(store, 'late', 'mine', 1000)
-    expect(await found(store, 'late', 'mine')).to.equal('answered')
+    expect(await found(store, 'late', 'mine')).to.equal('done')
   })
 
-  it('remembers that there was an answer which it has no room for', async () => {
+  it('remembers that there was a response which it has no room for', async () => {
     const store = new MemoryDeduplicationStore({ maxBytes: 8 * MIB, maxTenantBytes: 100_000 })
     await complete(store, 'acme', 'large', 200_000)
     expect(await found(store, 'acme', 'large')).to.equal('room')
@@ -136,14 +136,14 @@ describeOn('SqlDeduplicationStore', [...databases, ...pooled], (backend) => {
 
   conformsToDeduplicationStore(() => subject)
 
-  it('takes back an answer together with what it stands for', async () => {
+  it('takes back a response together with what it stands for', async () => {
     const { store } = subject
     const key = { tenant: 'acme', subject: 'alice', method: '/a.v1.B/C', requestId: 'rolled-back' }
     const outcome = await store.claim(key, 'print', 60_000)
     const reply = { type: 'a.v1.D', message: Buffer.alloc(0), headers: [], trailers: [] }
     const failing = store.transaction?.(new RequestContext(), async (context) => {
       if (outcome.state === 'claimed') expect(await outcome.claim.complete(reply, context)).to.equal(true)
-      throw new RangeError('after the answer was kept')
+      throw new RangeError('after the response was kept')
     })
     expect(await failing?.catch((error: unknown) => error)).to.be.instanceOf(RangeError)
     expect((await store.claim(key, 'print', 60_000)).state).to.equal('running')

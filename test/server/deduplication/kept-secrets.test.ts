@@ -104,7 +104,7 @@ describe('what is kept for duplicates of a call', () => {
     expect(kept.some((bytes) => bytes.includes(SECRET))).to.equal(false)
   })
 
-  it('is nothing where nobody can look into the answer, and the duplicate is told', async () => {
+  it('is nothing where nobody can look into the response, and the duplicate is told', async () => {
     const value = new Uint8Array(Buffer.from(SECRET))
     answer = { optionalAny: create(AnySchema, { typeUrl: 'type.googleapis.com/other.v1.Thing', value }) }
     const headers = { ...ALICE, 'idempotency-key': 'unknown' }

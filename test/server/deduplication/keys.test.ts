@@ -93,7 +93,7 @@ describeOn('idempotency keys', backends, (backend) => {
     ['the same in capitals', 'A', 0],
   ]
   for (const [what, key, expected] of shapes)
-    it(`answer ${expected} to ${what}, and ${expected === 0 ? 'are known again' : 'nothing is made'}`, async () => {
+    it(`return ${expected} for ${what}, and ${expected === 0 ? 'are known again' : 'nothing is made'}`, async () => {
       const request = { specimen: specimen(), request_id: key }
       const first = await specimens.unary('CreateSpecimen', request, ALICE)
       expect(first.code, first.details).to.equal(expected)

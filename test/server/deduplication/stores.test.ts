@@ -47,7 +47,7 @@ const failing = (store: DeduplicationStore): Failing => {
 }
 
 const UNRECORDED =
-  'a call with this request_id has run and its answer could not be kept: read the resource before you try again'
+  'a call with this request_id has run and its response could not be stored: read the resource before you try again'
 /** The bytes that a text costs beside itself. */
 const HEAD = 4
 
@@ -80,7 +80,7 @@ const deduplicates = (open: () => DeduplicationStore): void => {
   const echo = (): Promise<Outcome> => client.unary('Echo', {}, { ...ALICE, 'idempotency-key': key })
   const overHttp = () => fetch(`${running.http}/v1/echo`, post({ ...ALICE, 'idempotency-key': key }))
 
-  it('replays an answer of 256 KiB', async () => {
+  it('replays a response of 256 KiB', async () => {
     await start(open())
     answer = 'x'.repeat(256 * 1024 - HEAD)
     expect((await echo()).code).to.equal(0)
@@ -96,9 +96,9 @@ const deduplicates = (open: () => DeduplicationStore): void => {
     const { code, details, trailers } = await echo()
     expect(code).to.equal(9)
     expect(details).to.equal(
-      'the call with this request_id was made and its answer was not kept, because it is larger than 256 KiB: read the resource instead of repeating the call',
+      'the call with this request_id was made and its response was not stored, because it is larger than 256 KiB: read the resource instead of repeating the call',
     )
-    expect(trailers.get('grpc-status-details-bin').toString()).to.contain('ANSWER_TOO_LARGE')
+    expect(trailers.get('grpc-status-details-bin').toString()).to.contain('RESPONSE_TOO_LARGE')
     const response = await overHttp()
     expect([response.status, ((await response.json()) as { code: number }).code]).to.deep.equal([400, 9])
     expect(runs).to.equal(1)
@@ -117,7 +117,7 @@ const deduplicates = (open: () => DeduplicationStore): void => {
       expect((await overHttp()).status).to.equal(409)
     }
     expect(runs).to.equal(1)
-    expect(running.records.map(({ message }) => message)).to.include('an answer was not kept')
+    expect(running.records.map(({ message }) => message)).to.include('a response was not stored')
   })
 
   it('holds the key of such a call for other processes until its lease ends', async () => {
@@ -162,7 +162,7 @@ describe('calls that could not be recorded', () => {
     return outcome.claim
   }
 
-  it('are told to the store, without their answer, when it is in order again', async () => {
+  it('are told to the store, without their response, when it is in order again', async () => {
     const [broken, calls] = [store(), new UnrecordedCalls()]
     for (const key of ['a', 'b']) calls.add(key, await claimed(broken, key))
     await calls.retry()
@@ -171,7 +171,7 @@ describe('calls that could not be recorded', () => {
     await calls.retry()
     expect([calls.has('a'), calls.has('b'), broken.completed]).to.deep.equal([false, false, 2])
     const key = { tenant: '', subject: '', method: '', requestId: 'a' }
-    expect(await broken.claim(key, 'print', 1)).to.deep.include({ state: 'answered' })
+    expect(await broken.claim(key, 'print', 1)).to.deep.include({ state: 'done' })
   })
 
   it('are remembered for ten minutes where their effect lasts, and for a lease where it was rolled back', async () => {

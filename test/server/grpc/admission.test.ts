@@ -76,7 +76,7 @@ describe('what the gRPC listener lets in', () => {
   ]
   for (const method of ['Echo', 'Count', 'Nope'])
     for (const [type, isSpoken] of types)
-      it(`${isSpoken ? 'answers' : 'refuses'} ${method} in "${type}"`, async () => {
+      it(`${isSpoken ? 'serves' : 'refuses'} ${method} in "${type}"`, async () => {
         const headers = { ...ALICE, authorization: 'Bearer x', 'content-type': type }
         const { httpStatus, code } = await raw.call(
           method,
@@ -146,7 +146,7 @@ describe('what the gRPC listener lets in', () => {
     })
 
   for (const text of ['0S', '0n'])
-    it(`answers DeadlineExceeded to the timeout "${text}"`, async () => {
+    it(`returns DeadlineExceeded for the timeout "${text}"`, async () => {
       const headers = { ...ALICE, authorization: 'Bearer x', 'grpc-timeout': text }
       const { code, text: details } = await raw.call('Echo', headers, BODY)
       expect([code, details]).to.deep.equal([4, 'deadline exceeded'])

@@ -36,7 +36,7 @@ describe('niceGrpcMiddleware', () => {
     seen.push(['in', path, requestStream, responseStream, options, call.requestStream, call.responseStream])
     try {
       const answer = yield* call.next(call.request, context)
-      seen.push(['answered', (answer as { text: string }).text, context.trailer.get('by-handler')])
+      seen.push(['done', (answer as { text: string }).text, context.trailer.get('by-handler')])
       return answer
     } catch (error) {
       if (error instanceof ServerError) seen.push(['failed', error.code, error.details])
@@ -149,7 +149,7 @@ describe('niceGrpcMiddleware', () => {
   /** [what comes, the text that is sent, headers] */
   const rows: readonly (readonly [string, string, object])[] = [
     ['a call', 'hello', { several: ['a', 'b'], token: 'good' }],
-    ['an answer of the middleware', 'mine', {}],
+    ['a response of the middleware', 'mine', {}],
     ['an error of the middleware', 'hello', { token: 'bad' }],
     ['a ServerError of the handler', 'teapot', {}],
   ]
@@ -223,7 +223,7 @@ describe('niceGrpcMiddleware', () => {
         },
         /yielded a message/,
       ],
-      ['no answer', async function* () {}, /made no specimens\.v1\.EchoResponse/],
+      ['no response', async function* () {}, /made no specimens\.v1\.EchoResponse/],
       [
         'metadata that gRPC cannot carry',
         async function* (call, context) {

@@ -58,7 +58,7 @@ describe('Expect: 100-continue', () => {
       socket.once('error', reject)
     })
 
-  it('asks for the body of a call that is let in, and answers it', async () => {
+  it('asks for the body of a call that is let in, and reads it', async () => {
     const text = await ask('/v1/echo', ALICE, '{"text":"hi"}')
     expect(text.startsWith(ASKED)).to.equal(true)
     expect(text)

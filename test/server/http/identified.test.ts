@@ -4,7 +4,7 @@ import { EchoService } from '../../support/gen/specimens_pb.js'
 import { ALICE, post, type RunningServer, startServer } from '../../support/servers/server.js'
 import { echoService } from '../../support/grpc/echo.js'
 
-describe('the request id of an HTTP answer', () => {
+describe('the request id of an HTTP response', () => {
   let running: RunningServer
   let seen: string | undefined
 

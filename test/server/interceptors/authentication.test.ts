@@ -60,13 +60,13 @@ describe('authentication', () => {
   for (const [name, value, guarded, open] of rows) {
     const headers = () => ({ ...(value() && { authorization: value() as string }), ...ALICE })
 
-    it(`answers ${guarded} over gRPC to ${name}, and ${open} on a public method`, async () => {
+    it(`returns ${guarded} over gRPC to ${name}, and ${open} on a public method`, async () => {
       expect((await client.unary('Echo', {}, headers())).code).to.equal(guarded)
       expect((await client.stream('Chat', [{}], headers())).code).to.equal(guarded)
       expect((await client.unary('Ping', {}, headers())).code).to.equal(open)
     })
 
-    it(`answers the same over HTTP to ${name}`, async () => {
+    it(`treats ${name} the same over HTTP`, async () => {
       const status = { 0: 200, 7: 403, 16: 401 }
       const guard = await fetch(`${running.http}/v1/echo`, post(headers()))
       const ping = await fetch(`${running.http}/v1/ping`, { headers: headers() })

@@ -35,7 +35,7 @@ describe('authorization', () => {
 
   after(() => running.stop())
 
-  it('answers 403 without identity through the gateway', async () => {
+  it('returns 403 without identity through the gateway', async () => {
     const response = await fetch(`${running.http}/v1/specimens`)
     expect(response.status).to.equal(403)
     expect(await response.json()).to.deep.equal({ code: 7, message: 'permission denied', details: [] })
@@ -86,7 +86,7 @@ describe('a rule with a template', () => {
     ['%20', 403],
   ]
   for (const [id, status] of rows)
-    it(`answers ${status} for specimen ${JSON.stringify(id)}`, async () => {
+    it(`returns ${status} for specimen ${JSON.stringify(id)}`, async () => {
       const response = await fetch(`${running.http}/v1/specimens/${id}:weigh`, post(ALICE))
       expect(response.status).to.equal(status)
     })

@@ -55,7 +55,7 @@ describe('idempotency', () => {
   const echo = (key: string, request: object = { text: 'a' }, headers: object = ALICE): Promise<Outcome> =>
     client.unary('Echo', request, { ...headers, ...(key && { 'idempotency-key': key }) })
 
-  it('runs a call once and answers the same again, with a request id of its own', async () => {
+  it('runs a call once and returns the same again, with a request id of its own', async () => {
     await start()
     const first = await echo('k')
     const again = await echo('k')
@@ -68,7 +68,7 @@ describe('idempotency', () => {
     expect(again.headers.get('x-request-id')).not.to.deep.equal(first.headers.get('x-request-id'))
   })
 
-  it('answers the same over HTTP and gRPC', async () => {
+  it('returns the same over HTTP and gRPC', async () => {
     await start()
     await echo('k')
     const init = post({ ...ALICE, 'idempotency-key': 'k' }, { text: 'a' })
@@ -131,7 +131,7 @@ describe('idempotency', () => {
     ['a tab', 'a\tb', 3],
   ]
   for (const [name, key, code] of wrong)
-    it(`answers ${code} to a key of ${name}`, async () => {
+    it(`returns ${code} for a key of ${name}`, async () => {
       await start()
       const response = await fetch(`${running.http}/v1/echo`, post({ ...ALICE, 'idempotency-key': key }))
       expect(response.status).to.equal(code === 0 ? 200 : 400)
@@ -155,7 +155,7 @@ describe('idempotency', () => {
     expect((await echo('k')).code).to.equal(7)
   })
 
-  it(`runs ${drill(50, 1000)} calls at the same time once, and answers all the same`, async () => {
+  it(`runs ${drill(50, 1000)} calls at the same time once, and returns the same to all`, async () => {
     await start()
     const gate = new EventEmitter()
     handle = async () => {

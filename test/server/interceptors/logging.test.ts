@@ -170,7 +170,7 @@ describe('a payload in the log', () => {
     ])
   })
 
-  it('fails no call, whatever a handler answers', async () => {
+  it('fails no call, whatever a handler returns', async () => {
     const at = create(TimestampSchema)
     answered = create(EchoResponseSchema, { text: 'out', request: { at } })
     Object.defineProperty(at, 'seconds', {

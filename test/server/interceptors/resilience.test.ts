@@ -225,7 +225,7 @@ describe('the circuit breaker', () => {
         expect((await client.unary('Echo', {}, ALICE)).details).to.equal(mistake.wireMessage)
     })
 
-  it('is opened by what is our fault, and answers Unavailable without the handler', async () => {
+  it('is opened by what is our fault, and returns Unavailable without the handler', async () => {
     thrown = new Unavailable('the shelf is gone')
     for (let n = 0; n < 3; n++)
       expect((await client.unary('Echo', {}, ALICE)).details).to.equal('the shelf is gone')

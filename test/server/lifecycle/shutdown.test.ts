@@ -75,7 +75,7 @@ const isRefused = (address: string): Promise<boolean> =>
   })
 
 describe('a shutdown with a delay', () => {
-  it('says NOT_SERVING first, and goes on answering until the delay is over', async () => {
+  it('says NOT_SERVING first, and goes on serving until the delay is over', async () => {
     const running = await start(new Gate(), { shutdownDelayMs: 400 })
     const health = new ForeignClient(Health, running.grpc)
     const { client: watching, close } = niceClient(Health, running.grpc)
@@ -143,7 +143,7 @@ describe('a shutdown with a delay', () => {
 })
 
 describe('connections at a shutdown', () => {
-  it('are told Connection: close with their next answer while others are answered, and cut then', async () => {
+  it('are told Connection: close with their next response while others are served, and cut then', async () => {
     const gate = new Gate()
     const running = await start(gate)
     const idle = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -166,7 +166,7 @@ describe('connections at a shutdown', () => {
     for (const agent of [idle, untouched]) agent.destroy()
   })
 
-  it('that are about to ask are told, without anybody else being answered', async () => {
+  it('that are about to ask are told, without serving anybody else', async () => {
     const running = await start(new Gate())
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     await ask(agent, running.http)

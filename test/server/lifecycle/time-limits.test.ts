@@ -88,7 +88,7 @@ describe('the times a store keeps by default', () => {
       at = start + ms
       return (await store.claim(key, 'fingerprint', 1)).state
     }
-    expect(await stateAt(10 * 60_000 - 1)).to.equal('answered')
+    expect(await stateAt(10 * 60_000 - 1)).to.equal('done')
     expect(await stateAt(10 * 60_000)).to.equal('claimed')
   })
 

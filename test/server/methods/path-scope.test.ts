@@ -56,7 +56,7 @@ describe('a method whose path binds a field of the resource', () => {
     ['CreateNote', { note: { name: 'notes/3' }, text: 'upper' }, 0],
   ]
   for (const [method, request, code] of rows)
-    it(`answers ${code} to ${method} ${JSON.stringify(request)}`, async () => {
+    it(`returns ${code} for ${method} ${JSON.stringify(request)}`, async () => {
       const outcome = await client.unary(method, request, ALICE)
       expect(outcome.code, outcome.details).to.equal(code)
     })

@@ -46,7 +46,7 @@ const rows: readonly (readonly [string, (etag: string) => string, string])[] = [
 const CODES = { [HOLDS]: 0, [DIFFERS]: 9, [INVALID]: 3 }
 const STATUS = { [HOLDS]: 200, [DIFFERS]: 412, [INVALID]: 400 }
 
-describeOn('If-Match answered by a repository', backends, (backend) => {
+describeOn('If-Match served by a repository', backends, (backend) => {
   let served: Awaited<ReturnType<typeof serveSpecimens>>
   let client: ForeignClient
 
@@ -284,7 +284,7 @@ describeOn('If-Match answered by a repository', backends, (backend) => {
   })
 })
 
-describe('If-Match answered by an implementation', () => {
+describe('If-Match served by an implementation', () => {
   let running: RunningServer
   let ran: number
   const seen: unknown[] = []

@@ -30,7 +30,7 @@ class Wrapped extends MemoryRepository<Widget> {
   }
 }
 
-describe('a service answered by a repository', () => {
+describe('a service served by a repository', () => {
   let running: RunningServer
   let client: ForeignClient
   const widgets = new Wrapped(Widget)
@@ -98,7 +98,7 @@ describe('a service answered by a repository', () => {
     ['BatchUpdateWidgets', { requests: [{ widget: {} }] }, 'widget.id: is required'],
   ]
   for (const [method, request, text] of required)
-    it(`answers InvalidArgument "${text}" to ${method} ${JSON.stringify(request)}`, async () => {
+    it(`returns InvalidArgument "${text}" for ${method} ${JSON.stringify(request)}`, async () => {
       const { code, details } = await call(method, request)
       expect([code, details]).to.deep.equal([3, text])
     })
@@ -215,7 +215,7 @@ describe('a service answered by a repository', () => {
       ['words', () => 'not an etag', 3],
     ]
     for (const [name, header, code] of rows)
-      it(`answers ${code} to ${name}`, async () => {
+      it(`returns ${code} for ${name}`, async () => {
         const { etag = '' } = await made(`m-${rows.findIndex(([row]) => row === name)}`)
         const id = `m-${rows.findIndex(([row]) => row === name)}`
         const outcome = await call(
@@ -250,7 +250,7 @@ describe('a service answered by a repository', () => {
       ])
     })
 
-    it('answers 412 over HTTP', async () => {
+    it('returns 412 over HTTP', async () => {
       await made('m-412')
       const init = post({ ...ALICE, 'if-match': '"stale"' }, { size: 1 }, 'PATCH')
       const response = await fetch(`${running.http}/v1/widgets/m-412?update_mask=size`, init)
@@ -259,7 +259,7 @@ describe('a service answered by a repository', () => {
   })
 
   describe('read_mask', () => {
-    it('answers only what it names, on a copy', async () => {
+    it('returns only what it names, on a copy', async () => {
       await made('r1', { size: 7, tags: TAGS })
       const { answer } = await call('GetWidget', { id: 'r1', read_mask: { paths: ['size', 'tags.a'] } })
       expect(answer).to.include({ size: 7, display_name: '', account_id: '', etag: '' })
@@ -281,7 +281,7 @@ describe('a service answered by a repository', () => {
       expect(answer?.['next_page_token']).not.to.equal('')
     })
 
-    it('answers everything for *', async () => {
+    it('returns everything for *', async () => {
       const { answer } = await call('GetWidget', { id: 'r1', read_mask: { paths: ['*'] } })
       expect(answer).to.include({ display_name: 'r1', size: 7 })
     })
@@ -314,7 +314,7 @@ describe('a service answered by a repository', () => {
     expect((await call('GetWidget', { id: 'b1' })).answer).to.include({ size: 1 })
   })
 
-  it('answers batches in the order of the request', async () => {
+  it('returns batches in the order of the request', async () => {
     await made('o1')
     await made('o2')
     const { answer } = await call('BatchGetWidgets', { ids: ['o2', 'o1', 'o2'] })
@@ -335,13 +335,13 @@ describe('a service answered by a repository', () => {
     ['a NUL in a string', 'CreateWidget', { widget: { display_name: 'a\0b' } }, 'display_name'],
   ]
   for (const [name, method, request, field] of bad)
-    it(`answers InvalidArgument naming the field to ${name}`, async () => {
+    it(`returns InvalidArgument naming the field for ${name}`, async () => {
       const { code, details } = await call(method, request)
       expect(code, details).to.equal(3)
       expect(details).to.contain(field)
     })
 
-  it('answers InvalidArgument to bytes that are no message', async () => {
+  it('returns InvalidArgument for bytes that are no message', async () => {
     const garbage = Buffer.from([0xff, 0xff, 0xff])
     const raw = new (await import('@grpc/grpc-js')).Client(
       running.grpc,

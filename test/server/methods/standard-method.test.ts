@@ -73,13 +73,13 @@ describe('standardMethod', () => {
       'GetWidgetRequest has neither "string id" nor "string name"',
     ],
     [
-      'a delete that answers the resource',
+      'a delete that returns the resource',
       'DeleteWidget',
       (proto) => void (proto.method('DeleteWidget').outputType = '.widgets.v1.Widget'),
       'it returns widgets.v1.Widget and not google.protobuf.Empty',
     ],
     [
-      'a get that answers nothing',
+      'a get that returns nothing',
       'GetWidget',
       (proto) => void (proto.method('GetWidget').outputType = '.google.protobuf.Empty'),
       'it returns google.protobuf.Empty and not widgets.v1.Widget',

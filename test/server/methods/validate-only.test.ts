@@ -18,7 +18,7 @@ import {
 import { ALICE, partly, post, startServer } from '../../support/servers/server.js'
 import { Specimen } from '../../support/entities/specimen.js'
 
-describeOn('validate_only answered by a repository', backends, (backend) => {
+describeOn('validate_only served by a repository', backends, (backend) => {
   let served: Awaited<ReturnType<typeof serveSpecimens>>
   let client: ForeignClient
 
@@ -34,7 +34,7 @@ describeOn('validate_only answered by a repository', backends, (backend) => {
     return answer?.['specimens'] as Record<string, unknown>[]
   }
 
-  it('answers what create would have answered, without a token, and creates nothing', async () => {
+  it('returns what create would have returned, without a token, and creates nothing', async () => {
     const request = { specimen: { title: 'Marble', code: 'v1' }, specimen_id: 'v1', validate_only: true }
     const { answer, code, details } = await client.unary('CreateSpecimen', request, ALICE)
     expect(code, details).to.equal(0)
@@ -43,7 +43,7 @@ describeOn('validate_only answered by a repository', backends, (backend) => {
     expect(await list()).to.deep.equal([])
   })
 
-  it('answers what update would have answered, and updates nothing', async () => {
+  it('returns what update would have returned, and updates nothing', async () => {
     const made = await client.unary(
       'CreateSpecimen',
       { specimen: { title: 'Slate', code: 'v2' }, specimen_id: 'v2' },
@@ -80,7 +80,7 @@ describeOn('validate_only answered by a repository', backends, (backend) => {
   })
 })
 
-describe('validate_only answered by an implementation', () => {
+describe('validate_only served by an implementation', () => {
   it('does not run a handler that does not know of it', async () => {
     let ran = 0
     const createSpecimen = () => {

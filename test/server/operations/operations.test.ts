@@ -59,7 +59,7 @@ describe('long-running operations', () => {
   }
   const wait = (name: string) => ask('WaitOperation', { name, timeout: { seconds: 20 } })
 
-  it('answer their response when they are done', async () => {
+  it('return their response when they are done', async () => {
     const name = await begin(async () => create(EchoResponseSchema, { text: 'done' }))
     const { done, response } = await wait(name)
     expect(name).to.match(/^operations\/[0-9a-f]{32}$/)

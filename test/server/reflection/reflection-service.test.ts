@@ -275,7 +275,7 @@ describe('reflection', () => {
         expect(none).to.deep.equal({ base_type_name: 'specimens.v1.Specimen' })
       })
 
-      it('answers NotFound in the stream, and goes on', async () => {
+      it('returns NotFound in the stream, and goes on', async () => {
         const { answers, code } = await explorer.ask(
           { file_containing_symbol: 'specimens.v1.Nothing' },
           { file_by_filename: 'etc/passwd' },

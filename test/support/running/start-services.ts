@@ -42,7 +42,7 @@ export async function startServices(wanted: readonly Service[]): Promise<Started
     const url = said === undefined || said === '' ? local : said
     if (url !== undefined && url !== ABSENT && (await answers(service, url))) {
       environment[variable] = url
-      notes.push(`${service}: the one that answers at ${new URL(url).host}`)
+      notes.push(`${service}: the one that listens at ${new URL(url).host}`)
       continue
     }
     try {
@@ -201,7 +201,7 @@ async function start(service: Service, postgres: string | undefined): Promise<St
       await pause(100)
     }
     child.kill('SIGKILL')
-    throw new TypeError(`${executable} did not answer within 30 s`)
+    throw new TypeError(`${executable} did not respond within 30 s`)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
@@ -315,7 +315,7 @@ async function answers(service: Service, url: string): Promise<boolean> {
 const firstBytes = (url: URL, say: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect({ host: url.hostname, port: Number(url.port) })
-    socket.setTimeout(2000, () => socket.destroy(new TypeError('no answer')))
+    socket.setTimeout(2000, () => socket.destroy(new TypeError('no response')))
     socket.once('connect', () => socket.write(say))
     socket.once('data', (bytes) => {
       resolve(bytes.toString('latin1'))

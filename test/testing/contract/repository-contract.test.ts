@@ -151,7 +151,7 @@ describe('repositoryContract', () => {
           kept.get(key) ?? working.get(key).then((one) => (kept.set(key, one), one))
         return { get }
       },
-      'what is answered is a copy',
+      'returned entities are copies',
     ],
   ]
   for (const [what, breaking, noticed] of broken)

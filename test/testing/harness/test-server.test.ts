@@ -51,7 +51,7 @@ describe('testServer', () => {
     await dataSource.destroy()
   })
 
-  it('answers typed calls of a principal, over both listeners', async () => {
+  it('serves typed calls of a principal, over both listeners', async () => {
     const ada = server.as(ADA)
     const made = await ada.client(WidgetService).createWidget({ widget: { displayName: 'Anvil' } })
     expect(made.accountId).to.equal('acme')
@@ -112,9 +112,9 @@ describe('testServer', () => {
       await expectDenied(widgets.get(id))
     })
 
-    it('fails for an answer, for another error, and for a denial that tells', async () => {
+    it('fails for a success, for another error, and for a denial that tells', async () => {
       const ada = server.as(ADA).client(WidgetService)
-      expect(await fails(expectDenied(ada.listWidgets({})))).to.match(/was answered/)
+      expect(await fails(expectDenied(ada.listWidgets({})))).to.match(/the call succeeded/)
       expect(await fails(expectDenied(ada.getWidget({ id: 'none' })))).to.match(/not NOT_FOUND/)
       const telling = new PermissionDenied('this widget exists, and is not yours')
       expect(await fails(expectDenied(Promise.reject(telling)))).to.match(/must not tell/)
@@ -122,7 +122,7 @@ describe('testServer', () => {
       expect(await fails(expectDenied(call('none'), other))).to.match(/the same words/)
     })
 
-    it('lets what is no answer of a server through', async () => {
+    it('lets what is no response of a server through', async () => {
       const outcome = await expectDenied(fetch('http://127.0.0.1:1')).catch((error: unknown) => error)
       expect(outcome).to.be.instanceOf(TypeError).and.not.instanceOf(AssertionError)
     })
@@ -143,11 +143,11 @@ describe('testServer', () => {
       await withTenant('acme', () => expectInvalidField(widgets.list({ pageToken: 'x' }), 'page_token'))
     })
 
-    it('fails for another field, another error, and an answer', async () => {
+    it('fails for another field, another error, and a success', async () => {
       const client = server.as(ADA).client(WidgetService)
       expect(await fails(expectInvalidField(client.getWidget({}), 'name'))).to.match(/names id and not name/)
       expect(await fails(expectInvalidField(client.getWidget({ id: 'none' }), 'id'))).to.match(/NOT_FOUND/)
-      expect(await fails(expectInvalidField(client.listWidgets({}), 'filter'))).to.match(/was answered/)
+      expect(await fails(expectInvalidField(client.listWidgets({}), 'filter'))).to.match(/the call succeeded/)
       const blank = Promise.reject(new InvalidArgument('', 'is wrong'))
       expect(await fails(expectInvalidField(blank, 'id'))).to.match(/no BadRequest detail/)
       expect(await fails(expectInvalidField(Promise.reject(new ErrNotFound()), 'id'))).to.match(/NOT_FOUND/)

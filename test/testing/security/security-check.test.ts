@@ -33,7 +33,7 @@ const found = ({ findings }: SecurityReport): readonly string[] => [
 ]
 
 describeOn('securityCheck', backends, (backend) => {
-  it('finds nothing wrong with a service that a repository answers', async function () {
+  it('finds nothing wrong with a service that a repository serves', async function () {
     this.timeout(120_000)
     const { specimens, notes, close } = await openSubject(backend)
     try {
@@ -104,8 +104,8 @@ describe('securityCheck', function () {
     ])
     const texts = report.findings.map(({ method, text }) => `${method.split('/').at(-1)}: ${text}`)
     expect(texts).to.include.members([
-      "GetSpecimen: it answers for another tenant's resource as if it were the caller's own",
-      "GetSpecimen: what another tenant wrote is in the caller's answer",
+      "GetSpecimen: it returns another tenant's resource as if it were the caller's own",
+      "GetSpecimen: what another tenant wrote is in the caller's response",
       "ListSpecimens: it lists another tenant's resources",
       "UndeleteSpecimen: another tenant's resource can be told from what is not there: PERMISSION_DENIED",
       "UpdateSpecimen: another tenant's calls changed or removed a resource",
@@ -150,7 +150,7 @@ describe('securityCheck', function () {
     const report = await securityCheck(open.register(NoteService, new NoteMemory()))
     expect(found(report)).to.deep.equal(['denial ListNotes'])
     expect(report.findings.map(({ text }) => text)).to.deep.equal([
-      'somebody whom no grant knows is answered OK',
+      'somebody whom no grant knows gets OK',
     ])
     const meant = await securityCheck(open, { openMethods: ['/specimens.v1.NoteService/ListNotes'] })
     expect(meant.findings).to.deep.equal([])
@@ -168,7 +168,7 @@ describe('securityCheck', function () {
       .build()
     const report = await securityCheck(server)
     expect(found(report)).to.include('denial GetNote')
-    expect(report.findings.map(({ text }) => text)).to.include('nobody is answered NOT_FOUND')
+    expect(report.findings.map(({ text }) => text)).to.include('nobody gets NOT_FOUND')
   })
 
   it('reports a denial that tells what is there', async () => {

@@ -6,11 +6,11 @@ import { Verb } from '../../../verb/verb.js'
 export default class Sync extends Verb {
   static override summary =
     'Write the clients file of the identity provider from the apps that the edge serves.'
-  static override description = `Apps are taken from the route registry of the local daemon and from local files. When no daemon runs, the local files alone are used, and the command says so; a daemon that hangs or answers nonsense ends the command, because a sync without it would drop its apps.
+  static override description = `Apps come from the route registry of the local daemon and from local files. When no daemon runs, only the local files are used, and the command says so. A daemon that hangs or returns an invalid response ends the command, because a sync without it would drop its apps.
 
-The routes of one project are one app; a route without a project is named by the first label of its host. Two hosts with the same first label, of which one has no project, would be one client by chance: they are refused with exit status 2, and nothing is written until one of them has a project (metadata.name in its devedge.yaml). People enter an app by its route with a tile, else by the one without a path, else by the first in order of host and path: that host makes the redirect URI. TCP routes are skipped.
+The routes of one project are one app; a route without a project is named by the first label of its host. Two hosts with the same first label that no project joins would become one client by chance. The command refuses them with exit status 2, and writes nothing until one of them has a project (metadata.name in its devedge.yaml). The redirect URI has the host of the route with a tile, else of the one without a path, else of the first by host and path. TCP routes are skipped.
 
-The file is replaced as a whole, never merged: a client whose app was not found is gone, and the command says which. The same apps give the same bytes, and a file that is right already is not written. When no app is found, neither by the daemon nor in a local file, the command says where it looked and exits with 2, and the file is left as it was: an empty list would lock everybody out.
+The file is replaced, never merged: a client whose app was not found is removed, and the command names it. The same apps give the same bytes, and a file that is up to date is not written. When there is no app at all, the command says where it looked and exits with 2. The file then stays as it was: an empty list would lock everybody out.
 
 The client secrets are guessable on purpose, dev-secret-<name>: never use the file outside development.
 
@@ -28,7 +28,7 @@ A local file has the kind Config or Service (spec.routes, each with host, upstre
     }),
     out: pathFlag({ summary: 'The clients file.', default: 'idp-clients.yaml' }),
     check: Flags.boolean({
-      summary: 'Write nothing; exit with 1 when the file is not what a sync would write.',
+      summary: 'Write nothing; exit with 1 when the file is out of date.',
     }),
   }
 

@@ -30,12 +30,12 @@ interface Client {
   /** `I` outside of a transaction, by what the server said last. */
   getTransactionStatus(): string | null
   query(query: PostgresQuery): void
-  query(query: { readonly text: string }): Promise<Answer | readonly Answer[]>
+  query(query: { readonly text: string }): Promise<PgResult | readonly PgResult[]>
   release(destroy?: boolean): void
   on(event: 'error', listener: () => void): void
 }
 
-interface Answer {
+interface PgResult {
   readonly command: string
   readonly rows: readonly Readonly<Record<string, unknown>>[]
 }
@@ -81,8 +81,8 @@ export class PostgresDatabase implements Database {
     try {
       checkClient(client)
       const cut = () => client.connection?.stream.destroy()
-      const answer = await unlessSilent(client.query({ text: SESSION }), signal, cut)
-      const connection = new PostgresConnection(client, isPooled(client, answer), this.#writes)
+      const result = await unlessSilent(client.query({ text: SESSION }), signal, cut)
+      const connection = new PostgresConnection(client, isPooled(client, result), this.#writes)
       this.#connections.set(client, connection)
       return connection
     } catch (error) {
@@ -135,10 +135,10 @@ class PostgresConnection implements Lease {
   /** A COMMIT after a failed statement gets the response ROLLBACK, and without an error. */
   async control(text: string): Promise<void> {
     const running = this.client.query({ text })
-    const answer = await unlessSilent(running, this.signal, () => this.#cut()).catch((error: unknown) => {
+    const result = await unlessSilent(running, this.signal, () => this.#cut()).catch((error: unknown) => {
       throw this.#failed(error)
     })
-    if (text === 'COMMIT' && 'command' in answer && answer.command !== 'COMMIT') {
+    if (text === 'COMMIT' && 'command' in result && result.command !== 'COMMIT') {
       throw new Aborted('a statement of the transaction failed, so all of it was rolled back')
     }
   }
@@ -173,10 +173,10 @@ class PostgresConnection implements Lease {
       this.writes.refused()
       return refused
     }
-    if (!isUnanswered(error)) return translated(error)
+    if (!isTimeout(error)) return translated(error)
     // The statement goes on, and whoever had the connection next would wait for it.
     this.#cancelling = requestCancel(this.client)
-    return new Unavailable('the database did not answer within query_timeout', new DriverFault(error))
+    return new Unavailable('the database did not result within query_timeout', new DriverFault(error))
   }
 }
 
@@ -187,7 +187,7 @@ const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
   (await on.run(READ_ONLY, [], options)).rows[0]?.[0] === 'on'
 
 /** `pg` has waited for as long as its option `query_timeout` says. */
-const isUnanswered = (error: unknown): boolean =>
+const isTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout' && !('severity' in error)
 
 function poolOf(dataSource: DataSource): Pool {
@@ -200,8 +200,8 @@ function poolOf(dataSource: DataSource): Pool {
  * Whether another session answers than the one that the connection began with: a pooler makes up the number of its own. A
  * statement prepared there would be missing on the next session, and stay on the last one for as long as that lives.
  */
-const isPooled = ({ processID }: Client, answer: Answer | readonly Answer[]): boolean =>
-  !('rows' in answer) || Number(answer.rows[0]?.['pid']) !== processID
+const isPooled = ({ processID }: Client, result: PgResult | readonly PgResult[]): boolean =>
+  !('rows' in result) || Number(result.rows[0]?.['pid']) !== processID
 
 function checkClient({ connection, pipeline }: Client): void {
   if (connection === undefined)

@@ -78,7 +78,7 @@ function execute(
     const { statement } = prepared
     // A COMMIT that was refused stays active until it is reset, and would keep an interruption alive for all others.
     const fail = (error: Error) => statement.reset(() => reject(error))
-    if (prepared.answersRows) {
+    if (prepared.returnsRows) {
       statement.all<Readonly<Record<string, unknown>>>(values, (error, found) => {
         // `sqlite3` has no rows by position: they come by name, in the order of the select list.
         const rows = shape === 'object' || error !== null ? found : found.map(Object.values<unknown>)

@@ -1,7 +1,7 @@
 /** What must be known of a statement before it is sent, because `sqlite3` does not tell and does not complain. */
 export interface SqliteText {
   /** Returns rows, so that it must be read; otherwise it returns how many rows it changed. */
-  readonly answersRows: boolean
+  readonly returnsRows: boolean
   /** Values it takes; `sqlite3` binds NULL where one is missing. */
   readonly placeholders: number
   /** Holds a second statement, which `sqlite3` would silently leave out. */
@@ -37,7 +37,7 @@ export function readSqliteText(text: string): SqliteText {
   const verb = words[0] === 'WITH' ? words.find((word) => VERBS.has(word)) : words[0]
   const isTrigger = verb === 'CREATE' && words.slice(1, 4).includes('TRIGGER')
   return {
-    answersRows:
+    returnsRows:
       (verb !== undefined && READS.has(verb)) || (words.includes('RETURNING') && verb !== 'CREATE'),
     placeholders,
     several: several && !isTrigger,

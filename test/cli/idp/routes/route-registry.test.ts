@@ -157,14 +157,14 @@ describe('the route registry', () => {
     (response: ServerResponse): void =>
       void response.writeHead(status).end(body)
   const NONSENSE: readonly (readonly [string, RouteDaemonOptions['mode'], RegExp])[] = [
-    ['is silent', 'hung', /did not answer in 0\.3 s: restart it, or stop it to go on without it/],
-    ['never ends its answer', 'dripping', /did not answer in 0\.3 s/],
+    ['is silent', 'hung', /did not respond in 0\.3 s: restart it, or stop it to go on without it/],
+    ['never ends its response', 'dripping', /did not respond in 0\.3 s/],
     ['speaks no HTTP', 'garbage', /does not speak HTTP/],
     ['hangs up', 'hanging-up', /does not speak HTTP \(E(CONNRESET|PIPE)\)/],
-    ['answers HTML', answering(200, '<html>'), /its answer is not JSON/],
-    ['answers half a list', answering(200, '[{"host":'), /its answer is not JSON/],
-    ['answers nothing', answering(200, ''), /its answer is not JSON/],
-    ['answers an object', answering(200, '{"routes":[]}'), /its answer is not a list/],
+    ['returns HTML', answering(200, '<html>'), /its response is not JSON/],
+    ['returns half a list', answering(200, '[{"host":'), /its response is not JSON/],
+    ['returns nothing', answering(200, ''), /its response is not JSON/],
+    ['returns an object', answering(200, '{"routes":[]}'), /its response is not a list/],
     ['lists text', answering(200, '["a"]'), /an entry of its list is not a route/],
     ['lists null', answering(200, '[null]'), /an entry of its list is not a route/],
     ['lists a numeric host', answering(200, '[{"host":1}]'), /host of a route is not text/],
@@ -173,10 +173,10 @@ describe('the route registry', () => {
       answering(200, '[{"host":"a.dev.test","tile":"x"}]'),
       /the tile of a\.dev\.test is not an object/,
     ],
-    ['has a mistake', answering(500, 'boom\u001b[31m\n'), /GET \/v1\/routes answered: boom\uFFFD\[31m/],
-    ['knows no such path', answering(404, ''), /answered: status 404/],
-    ['redirects', answering(302, ''), /answered: status 302/],
-    ['answers without end in sight', answering(200, Buffer.alloc(9 << 20, ' ')), /more than 8 MiB/],
+    ['has a mistake', answering(500, 'boom\u001b[31m\n'), /GET \/v1\/routes returned: boom\uFFFD\[31m/],
+    ['knows no such path', answering(404, ''), /returned: status 404/],
+    ['redirects', answering(302, ''), /returned: status 302/],
+    ['sends a response without end', answering(200, Buffer.alloc(9 << 20, ' ')), /more than 8 MiB/],
   ]
   for (const [name, mode, message] of NONSENSE)
     it(`fails when the daemon ${name}`, async () => {
@@ -215,7 +215,7 @@ describe('the route registry', () => {
     ],
     ['a bad request', answering(400, 'invalid ttl'), 'daemon', /refused idp\.dev\.test: invalid ttl/],
     ['a mistake', answering(503, ''), 'daemon', /refused idp\.dev\.test: status 503/],
-    ['silence', 'hung', 'daemon', /did not answer in 0\.3 s/],
+    ['silence', 'hung', 'daemon', /did not respond in 0\.3 s/],
   ]
   for (const [name, mode, exit, message] of REFUSALS)
     it(`says why a route was not registered: ${name}`, async () => {

@@ -158,7 +158,7 @@ describeOn('what is said of a statement that fails', databases, (backend: Backen
     const output = await outputOf(async () => {
       for (const [what, operation] of Object.entries(failing)) {
         const error = await inAcme(() => operation(specimens)).then(
-          (answer) => new TypeError(`${what} was answered ${typeof answer}`),
+          (answer) => new TypeError(`${what} returned ${typeof answer}`),
           (reason: unknown) => reason,
         )
         said[what] =

@@ -272,7 +272,7 @@ describe('withRetries', () => {
     return () => (++calls <= times ? Promise.reject(error as Error) : Promise.resolve(calls))
   }
 
-  it('answers at once when nothing is in the way', async () => {
+  it('runs at once when nothing is in the way', async () => {
     expect(await withRetries(failing(0))).to.equal(1)
   })
 

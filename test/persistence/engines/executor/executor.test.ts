@@ -58,7 +58,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
     expect(database.dialect.name).to.equal(dialects[name as keyof typeof dialects])
   })
 
-  it('answers rows by position, as the comment of Row says', async () => {
+  it('returns rows by position, as the comment of Row says', async () => {
     const at = '2024-02-29 23:59:59.123456'
     const values = [1, 'Gräfin 🏰', Buffer.from([0, 200]), '9007199254740993', 0.1 + 0.2, at, true]
     await run(database, 'INSERT INTO stone VALUES (?, ?, ?, ?, ?, ?, ?)', values)
@@ -73,7 +73,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
     ])
   })
 
-  it('answers NULL as null', async () => {
+  it('returns NULL as null', async () => {
     await run(database, 'INSERT INTO stone (id, name) VALUES (?, ?)', [1, null])
     expect((await run(database, 'SELECT name, raw, big, ratio, at, flag FROM stone')).rows).to.deep.equal([
       [null, null, null, null, null, null],
@@ -133,7 +133,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
     })
   })
 
-  it('counts the rows of an answer', async () => {
+  it('counts the rows of a result', async () => {
     await run(database, 'INSERT INTO stone (id) VALUES (1), (2)')
     expect((await run(database, 'SELECT id FROM stone')).affected).to.equal(2)
   })
@@ -194,7 +194,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
     await rejection(run(database, 'SELECT 1 AS one', [], { signal }), DeadlineExceeded, 'the budget is spent')
   })
 
-  it('answers as usual when the signal aborts afterwards', async () => {
+  it('returns as usual when the signal aborts afterwards', async () => {
     const caller = new AbortController()
     await run(database, 'SELECT 1 AS one', [], { signal: caller.signal })
     caller.abort()
@@ -370,7 +370,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
     it('refuses undefined inside of an array', () =>
       rejection(run(database, 'SELECT ?::text[]', [[undefined]]), TypeError, 'value 1'))
 
-    it('rejects a COMMIT that the server answers with ROLLBACK', async () => {
+    it('rejects a COMMIT that the server ends with ROLLBACK', async () => {
       const lease = await database.lease()
       await lease.control('BEGIN')
       await rejection(run(lease, 'SELECT 1 / 0'), Error)
@@ -401,7 +401,7 @@ describeOn('executorOf', databases, ({ name, open }) => {
       writer.release()
     })
 
-    it('answers JSON as text', async () => {
+    it('returns JSON as text', async () => {
       await run(database, 'CREATE TABLE doc (body json)')
       await run(database, 'INSERT INTO doc VALUES (?)', ['{"a": [1, 9007199254740993]}'])
       expect(await column(database, 'SELECT body FROM doc')).to.deep.equal(['{"a": [1, 9007199254740993]}'])

@@ -46,21 +46,21 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
   }
 
   describe('that was prepared', () => {
-    it('answers after the type of a column changed', async () => {
+    it('works after the type of a column changed', async () => {
       const made = await prepared('SELECT name FROM stone ORDER BY id')
       await run(database, 'ALTER TABLE stone ALTER COLUMN name TYPE text')
       for (let round = 0; round < 2; round++)
         expect((await lease.run(made, [])).rows).to.deep.equal([['a'], ['b']])
     })
 
-    it('answers after the type of a column that it is given changed', async () => {
+    it('works after the type of a column that it is given changed', async () => {
       const made = await prepared('SELECT id, peer FROM stone WHERE id = ?', [1])
       await run(database, 'ALTER TABLE stone ALTER COLUMN id TYPE bigint')
       expect((await lease.run(made, ['3000000000'])).rows).to.deep.equal([])
       expect((await lease.run(made, [1])).rows).to.deep.equal([['1', null]])
     })
 
-    it('answers after the server has forgotten it', async () => {
+    it('works after the server has forgotten it', async () => {
       const made = await prepared('SELECT name FROM stone WHERE id = ?', [1])
       await run(lease, 'DEALLOCATE ALL')
       expect((await lease.run(made, [2])).rows).to.deep.equal([['b']])
@@ -68,7 +68,7 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
       expect((await lease.run(made, [1])).rows).to.deep.equal([['a']])
     })
 
-    it('answers when the server had one of its name from somebody else', async () => {
+    it('works when the server had one of its name from somebody else', async () => {
       const made = statement('SELECT name FROM stone WHERE id = ?', 'postgres')
       await run(lease, `PREPARE ${made.name} AS SELECT 'somebody else'`)
       for (let round = 0; round < 3; round++) expect((await lease.run(made, [2])).rows).to.deep.equal([['b']])

@@ -390,7 +390,7 @@ describeOn('SqliteDataSource', engines, ({ name }) => {
       })
     }
 
-    it('answer how many rows a write found, and the rows of RETURNING', async () => {
+    it('return how many rows a write found, and the rows of RETURNING', async () => {
       const leases = dataSource.leases!
       const insert = 'INSERT INTO cat (name) VALUES (?), (?)'
       expect(await leases.run(insert, ['a', 'b'], 'array')).to.deep.equal({
@@ -402,7 +402,7 @@ describeOn('SqliteDataSource', engines, ({ name }) => {
       expect({ rows, affected }).to.deep.equal({ rows: [['a'], ['b']], affected: 2 })
     })
 
-    it('run beside each other with the same text and keep their own answers', async () => {
+    it('run beside each other with the same text and keep their own results', async () => {
       const answers = Array.from({ length: 50 }, (_, index) =>
         dataSource.leases!.run('SELECT ? AS v', [index], 'array'),
       )

@@ -3,7 +3,7 @@ import { readSqliteText } from '../../../../lib/persistence/engines/sqlite/state
 
 const cases: readonly (readonly [
   text: string,
-  answersRows: boolean,
+  returnsRows: boolean,
   placeholders: number,
   several: boolean,
 ])[] = [
@@ -42,9 +42,9 @@ const cases: readonly (readonly [
 ]
 
 describe('readSqliteText', () => {
-  for (const [text, answersRows, placeholders, several] of cases) {
+  for (const [text, returnsRows, placeholders, several] of cases) {
     it(`reads ${text === '' ? 'nothing' : text}`, () => {
-      expect(readSqliteText(text)).to.deep.equal({ answersRows, placeholders, several })
+      expect(readSqliteText(text)).to.deep.equal({ returnsRows, placeholders, several })
     })
   }
 })
