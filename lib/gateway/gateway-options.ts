@@ -4,7 +4,7 @@ import type { CorsOptions } from './http/cors.js'
 import type { ReadinessResult } from './http/probes.js'
 import type { UpdateMaskMode } from './transcoding/update-mask-spelling.js'
 
-/** Where the gateway reports what nobody else would hear of. */
+/** Receives failures that no caller is told of. */
 export interface GatewayLogger {
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
@@ -24,11 +24,11 @@ export interface GatewayOptions {
   readonly forwardHeaders?: readonly string[]
   /** More response metadata that become headers, beside `x-request-id` and `x-idempotent-replay`. */
   readonly responseHeaders?: readonly string[]
-  /** Compresses answers of 1 KiB and more for who accepts it. Default true. */
+  /** Compresses responses of 1 KiB and more when the client accepts it. Default true. */
   readonly compress?: boolean
-  /** Default: pages of other origins may read nothing. */
+  /** Default: pages of other origins can read nothing. */
   readonly cors?: CorsOptions
   readonly logger?: GatewayLogger
-  /** Hears of every update whose mask was partly ignored, for a counter. */
+  /** Called for every update whose mask was partly ignored, for example to count them. */
   readonly onIgnoredMask?: (method: DescMethod, paths: readonly string[]) => void
 }

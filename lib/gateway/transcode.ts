@@ -14,9 +14,9 @@ import { parseQuery } from './transcoding/query-text.js'
 import { prune } from './transcoding/read-mask.js'
 import { textValue } from './transcoding/text-value.js'
 
-/** The parts of an HTTP request that a message is made of. */
+/** The parts of an HTTP request that fill a message. */
 export interface RequestParts {
-  /** Segments of the path as they came. */
+  /** Segments of the path as received. */
   readonly segments: readonly string[]
   readonly query: string
   readonly body: Buffer
@@ -24,7 +24,7 @@ export interface RequestParts {
 }
 
 /**
- * Makes the request message: body first, then query, then path, so that the path wins.
+ * Creates the request message: body first, then query, then path, so that the path wins.
  * @throws InvalidArgument naming the field, HttpError for a body of the wrong type.
  */
 export function toRequest(binding: Binding, parts: RequestParts, registry: Registry): Message {
@@ -70,13 +70,13 @@ function withRawBody(
   return message
 }
 
-/** The body of an answer and its type. */
+/** The body of a response and its type. */
 export interface Content {
   readonly contentType: string
   readonly body: string | Uint8Array
 }
 
-/** Writes the response to a request as the binding wants it. A google.api.HttpBody is sent as it is. */
+/** Writes the response of a call as the binding asks. A google.api.HttpBody is sent unchanged. */
 export function toContent(
   { method, responseBody, readMask }: Binding,
   request: Message,

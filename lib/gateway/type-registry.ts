@@ -20,7 +20,10 @@ const ALWAYS = [
   file_google_protobuf_wrappers,
 ]
 
-/** Every type that a message of these methods may hold in a google.protobuf.Any: their files, and all those import. */
+/**
+ * Every type that a message of these methods can hold in a google.protobuf.Any: those of their files, and of all
+ * imports.
+ */
 export function registryOf(methods: readonly DescMethod[]): Registry {
   const files = new Set<DescFile>()
   const add = (file: DescFile): void => {

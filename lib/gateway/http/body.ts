@@ -6,14 +6,14 @@ import { Cancelled, InvalidArgument } from '../../errors.js'
 import { HttpError } from './http-error.js'
 import { type Json, parseJson } from '../json/parse.js'
 
-/** Whether the request carries anything at all. */
+/** Whether the request has a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
-/** Bytes that are read of a body, after inflation, before it is known whether its call is let in. */
+/** Bytes of a body, after inflation, that are read before authorization. */
 const EARLY_BYTES = 64 * 1024
 
-/** A body that is read in two steps: the beginning, and the rest when its sender may be heard. Inflates gzip and deflate. */
+/** A body that is read in two steps: the beginning, and the rest after authorization. Inflates gzip and deflate. */
 export class Body {
   readonly #request: IncomingMessage
   readonly #limit: number
@@ -28,7 +28,7 @@ export class Body {
   }
 
   /**
-   * All of a small body; undefined when there is more to come, which then waits at its sender.
+   * The whole of a small body; undefined when there is more, which the client then has to hold back.
    * @throws HttpError 413 over the limit, 415 for another content coding.
    */
   async beginning(): Promise<Buffer | undefined> {
@@ -42,14 +42,14 @@ export class Body {
     return early
   }
 
-  /** The whole of it. @throws as `beginning`. */
+  /** The whole body. @throws as `beginning`. */
   async whole(): Promise<Buffer> {
     checkLength(this.#request, this.#limit)
     this.#source?.resume()
     return this.#read()
   }
 
-  /** Nobody wants what is still to come: it is read and dropped, so that the sender reads the answer. */
+  /** Reads and discards the rest of the body, so that the client gets to read the response. */
   drop(): void {
     if (this.#source === undefined) return
     this.#source.removeAllListeners('data')
@@ -109,12 +109,12 @@ export class Body {
   }
 }
 
-/** @throws HttpError 413 for a body that says that it is over the limit. */
+/** @throws HttpError 413 for a body whose Content-Length is over the limit. */
 export function checkLength(request: IncomingMessage, limit: number): void {
   if (lengthOf(request) > limit) throw tooLarge(limit)
 }
 
-/** As the request says. */
+/** The Content-Length. */
 const lengthOf = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0)
 
 /** Parses the bytes of a body as JSON; undefined when there are none. */
@@ -156,7 +156,7 @@ function inflaterOf(coding: string): Transform {
   })
 }
 
-/** What a body parser of an Express or Fastify around us has read already. */
+/** The body as a parser of the surrounding Express or Fastify application has read it. */
 function takenByFramework(request: IncomingMessage & { readonly body?: unknown }): Buffer | undefined {
   if (!request.readableEnded) return undefined
   const { body } = request

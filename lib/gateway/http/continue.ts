@@ -2,16 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 const waiting = new WeakMap<IncomingMessage, boolean>()
 
-/** Notes that the caller sends its body only when it is told to. Until then the answer is the last one of the connection. */
+/**
+ * Notes that the client sends its body only after `100 Continue`. Until that is sent, the connection closes after its
+ * response.
+ */
 export function expectContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response.shouldKeepAlive)
   response.shouldKeepAlive = false
 }
 
-/** Whether the caller waits with its body. */
+/** Whether the client waits for `100 Continue`. */
 export const awaitsContinue = (request: IncomingMessage): boolean => waiting.has(request)
 
-/** Tells the caller to send its body, if it waits for that. */
+/** Sends `100 Continue` if the client waits for it. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   const keepAlive = waiting.get(request)
   if (keepAlive === undefined) return

@@ -1,28 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { addVary } from './respond.js'
 
-/** Which pages of other origins may read the answers. */
+/** Which pages of other origins can read the responses. */
 export interface CorsOptions {
   /** `*`, or exact origins such as `https://app.example.com`. */
   readonly origins: '*' | readonly string[]
-  /** Lets browsers send cookies; needs exact origins. Default false. */
+  /** Lets browsers send cookies; requires exact origins. Default false. */
   readonly credentials?: boolean
-  /** Request headers that pages may set beside the usual ones. */
+  /** Request headers that pages can set in addition to the usual ones. */
   readonly allowHeaders?: readonly string[]
-  /** Response headers that pages may read beside the gateway's own. */
+  /** Response headers that pages can read in addition to the gateway's own. */
   readonly exposeHeaders?: readonly string[]
-  /** How long a browser may remember a preflight. Default 600. */
+  /** How long a browser may cache a preflight. Default 600. */
   readonly maxAgeSeconds?: number
 }
 
-/** Headers that the gateway itself understands, beside those that become metadata. */
+/** Request headers that the gateway itself reads, in addition to those that become metadata. */
 const ALLOWED = ['Baggage', 'Content-Encoding', 'Content-Type', 'Grpc-Timeout', 'If-None-Match', 'Prefer']
 const EXPOSED = [
   ...['Allow', 'ETag', 'Preference-Applied', 'Retry-After', 'WWW-Authenticate'],
   ...['X-Idempotent-Replay', 'X-Ignored-Update-Mask', 'X-Request-Id'],
 ]
 
-/** @throws TypeError for `*` together with credentials, and for something that is no origin. */
+/** @throws TypeError for `*` together with credentials, and for a value that is not an origin. */
 export function checkCors({ origins, credentials }: CorsOptions): void {
   if (origins === '*' && credentials === true)
     throw new TypeError('cors: credentials need exact origins, not "*"')
@@ -32,8 +32,9 @@ export function checkCors({ origins, credentials }: CorsOptions): void {
 }
 
 /**
- * Sets the headers that let the request's origin read the answer; true when it was a preflight, now without a body.
- * @param known - the headers of requests that become metadata, and those of answers that come from it.
+ * Sets the headers that let the request's origin read the response. Returns true for a preflight, which then has no
+ * body.
+ * @param known - request headers that become metadata, and response headers that come from it.
  */
 export function applyCors(
   options: CorsOptions,
@@ -63,13 +64,13 @@ export function applyCors(
   return isPreflight
 }
 
-/** What becomes metadata of a call, and what of it becomes headers. */
+/** Request headers that become metadata, and metadata that becomes response headers. */
 export interface KnownHeaders {
   readonly forwarded: readonly string[]
   readonly responseHeaders: readonly string[]
 }
 
-/** Each name once, whatever its case, in the usual spelling. */
+/** Each name once, compared without case, in its usual spelling. */
 const listOf = (...lists: readonly (readonly string[] | undefined)[]): string => {
   const byName = new Map<string, string>()
   for (const name of lists.flatMap((list) => list ?? []))

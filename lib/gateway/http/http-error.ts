@@ -1,6 +1,6 @@
 import { AshlarError, type Code } from '../../errors.js'
 
-/** An error whose HTTP status is not the one of its code, such as 405 or 413. */
+/** An error with an HTTP status of its own, such as 405 or 413, instead of the status of its code. */
 export class HttpError extends AshlarError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

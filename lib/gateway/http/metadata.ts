@@ -3,9 +3,9 @@ import { InvalidArgument } from '../../errors.js'
 import { Metadata } from '../../call.js'
 import { timeoutMs } from './grpc-timeout.js'
 
-/** Headers that say who is calling, believed only where nothing verifies a token. */
+/** Headers that name the caller. They are trusted only where no token is verified. */
 export const IDENTITY_HEADERS = ['account-id', 'subject', 'groups'] as const
-/** Headers of which a request has one: of two, nobody could say which one counts. */
+/** Headers that a request may have once: with two values it would be ambiguous which one counts. */
 export const SINGLE_HEADERS = ['authorization', 'account-id', 'subject', 'idempotency-key'] as const
 const FORWARDED = [
   'authorization',
@@ -21,7 +21,7 @@ export const forwardedNames = (more: readonly string[] = []): readonly string[] 
   ...new Set([...FORWARDED, ...IDENTITY_HEADERS, ...more.map((name) => name.toLowerCase())]),
 ]
 
-/** @throws InvalidArgument for a value that gRPC metadata could not carry. */
+/** @throws InvalidArgument for a value that gRPC metadata cannot carry. */
 export function metadataOf(request: IncomingMessage, names: readonly string[]): Metadata {
   const metadata = new Metadata()
   for (const name of names) {
@@ -39,7 +39,7 @@ export function metadataOf(request: IncomingMessage, names: readonly string[]): 
 
 const SINGLE: ReadonlySet<string> = new Set(SINGLE_HEADERS)
 
-/** Node joins what was sent twice, or drops the second: the chain must see both, to refuse them. */
+/** Node joins repeated headers or drops the second one. The chain must see both to refuse them. */
 function valuesOf({ rawHeaders }: IncomingMessage, name: string, value: string | string[]): string[] {
   const values: string[] = []
   for (let index = 0; index < rawHeaders.length; index += 2)

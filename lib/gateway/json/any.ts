@@ -11,10 +11,10 @@ const SPECIAL = new Set(
     .map((name) => `google.protobuf.${name}`),
 )
 
-/** Messages whose JSON is not an object of their fields, and that an Any therefore holds under `value`. */
+/** Messages whose JSON is not an object of their fields. An Any holds them under `value`. */
 export const hasSpecialJson = (desc: DescMessage): boolean => SPECIAL.has(desc.typeName)
 
-/** Reads `{"@type": ..., fields}` or, for types with a JSON of their own, `{"@type": ..., "value": ...}`. */
+/** Reads `{"@type": ..., fields}` or, for types with their own JSON form, `{"@type": ..., "value": ...}`. */
 export function readAny(
   json: Json,
   options: JsonReadOptions,

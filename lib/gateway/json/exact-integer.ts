@@ -2,7 +2,7 @@ const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,9}))?$/
 /** No 64-bit integer has more digits. */
 const MAX_DIGITS = 20
 
-/** The integer a JSON number spells, digit by digit (`1e5`, `100.000`); undefined when it spells none of 64 bits. */
+/** The integer that a JSON number spells, digit by digit (`1e5`, `100.000`); undefined when it is no 64-bit integer. */
 export function exactInteger(text: string): bigint | undefined {
   const match = DECIMAL.exec(text)
   if (match === null) return undefined
@@ -15,7 +15,9 @@ export function exactInteger(text: string): bigint | undefined {
   return BigInt(sign + digits.slice(from, to) + '0'.repeat(zeros))
 }
 
-/** Where the digits between leading and trailing zeros begin and end. Counted by hand: a caller sends a million of them. */
+/**
+ * Where the digits between leading and trailing zeros begin and end. A loop, because a caller can send a million zeros.
+ */
 function significantDigits(digits: string): readonly [number, number] {
   let from = 0
   let to = digits.length

@@ -1,6 +1,9 @@
 import { InvalidArgument } from '../../errors.js'
 
-/** A value of a JSON document that does not fit its field. The path grows from the inside out while it is thrown. */
+/**
+ * A value of a JSON document that does not fit its field. While the error is thrown, each level adds its step to the
+ * path.
+ */
 export class JsonFault extends Error {
   #path = ''
 
@@ -18,7 +21,7 @@ export class JsonFault extends Error {
   }
 }
 
-/** Runs `read`; a fault in it becomes the caller's InvalidArgument, at `path` where that is not empty. */
+/** Runs `read`. A fault in it becomes an InvalidArgument, at `path` where that is not empty. */
 export function orInvalid<T>(path: string, read: () => T): T {
   try {
     return read()

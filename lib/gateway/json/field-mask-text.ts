@@ -1,6 +1,6 @@
 import { JsonFault } from './fault.js'
 
-/** `displayName` → `display_name`, as FieldMask's mapping has it. */
+/** `displayName` → `display_name`, by the JSON mapping of FieldMask. */
 export const toSnakeCase = (path: string): string =>
   path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -17,7 +17,7 @@ export function readMaskPaths(text: string): string[] {
   return paths.map(toSnakeCase)
 }
 
-/** @throws RangeError for a path that would not come back the same. */
+/** @throws RangeError for a path that would read back as another. */
 export function writeMaskPaths(paths: readonly string[]): string {
   if (!Array.isArray(paths)) throw new RangeError('the paths of a mask are no array')
   return Array.from(paths as readonly unknown[], (path) => {

@@ -45,7 +45,7 @@ export const isUnwrapped = (field: DescField): field is DescField & { readonly m
 export const isPlainObject = (field: DescField): boolean =>
   field.message?.typeName === 'google.protobuf.Struct' && field.parent.typeName !== 'google.protobuf.Value'
 
-/** Sets a property of a caller's choosing; `__proto__` is a name like any other. */
+/** Sets a property whose name comes from the caller; `__proto__` is a name like any other. */
 export function setOwn(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }

@@ -1,7 +1,7 @@
 import { InvalidArgument } from '../../errors.js'
 import { JSON_ESCAPES } from '../../text/json-escapes.js'
 
-/** A number as it was written, where a JavaScript number might not hold it exactly. */
+/** A number as it was written, for numbers that a JavaScript number may not hold exactly. */
 export class JsonNumber {
   constructor(readonly text: string) {}
 }
@@ -9,7 +9,7 @@ export class JsonNumber {
 /** A parsed document. Objects are maps, so that `__proto__` is a name like any other. */
 export type Json = null | boolean | number | string | JsonNumber | Json[] | Map<string, Json>
 
-/** Levels of objects and arrays within each other. */
+/** The deepest nesting of objects and arrays. */
 export const MAX_JSON_DEPTH = 100
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y

@@ -19,7 +19,7 @@ import { expected, readInt32, type ScalarReader, scalarReader } from './scalars.
 import { printable } from '../../text/printable.js'
 
 export interface JsonReadOptions {
-  /** Where the types named in a google.protobuf.Any are found. */
+  /** Finds the types named in a google.protobuf.Any. */
   readonly registry?: Registry
   /** Skips unknown fields and enum names instead of refusing them. Default false. */
   readonly ignoreUnknown?: boolean
@@ -29,7 +29,7 @@ type MessageReader = (json: Json, options: JsonReadOptions) => Message
 type FieldReader = (message: Message, json: Json, options: JsonReadOptions) => void
 type ItemReader = (json: Json, options: JsonReadOptions) => unknown
 
-/** What a reader of enum names answers for one that is to be skipped. */
+/** What a reader of enum names returns for a name that is to be skipped. */
 const SKIPPED = Symbol('skipped')
 
 const messageReaders = new WeakMap<DescMessage, MessageReader>()
@@ -44,7 +44,7 @@ export function messageReader(desc: DescMessage): MessageReader {
   return reader
 }
 
-/** The reader of one field's value, which it puts into the message. */
+/** The reader of one field, which stores the value in the message. */
 export function fieldReader(field: DescField): FieldReader {
   const known = fieldReaders.get(field)
   if (known !== undefined) return known
@@ -140,7 +140,7 @@ function at<T>(step: string, refusesNull: boolean, json: Json, read: () => T): T
   }
 }
 
-/** One value of the field: itself, an item of its list, a value of its map. */
+/** Reads one value of the field: the field itself, an item of its list, or a value of its map. */
 function itemReader(field: DescField): ItemReader {
   if (field.enum !== undefined) return enumReader(field.enum)
   if (field.message === undefined)
@@ -177,7 +177,7 @@ function enumReader(desc: DescEnum): ItemReader {
   }
 }
 
-/** Values that JSON null is one of. */
+/** Fields for which JSON null is a value. */
 const holdsNull = (field: DescField): boolean =>
   field.message?.typeName === 'google.protobuf.Value' || field.enum?.typeName === 'google.protobuf.NullValue'
 

@@ -1,12 +1,13 @@
 import { isUint8Array } from 'node:util/types'
 import { ScalarType } from '@bufbuild/protobuf'
 
-/** Writes a value that a field holds as JSON text. Throws a RangeError for one that the field cannot hold. */
+/** Writes a value of a field as JSON text. Throws a RangeError for a value that the field cannot hold. */
 export type ScalarWriter = (value: unknown) => string
 
 /**
- * How values of the type are written, following the table of the proto3 JSON mapping. Values are those of a handler, and
- * TypeScript's types are no promise: what `toBinary` refuses is refused here, and what it converts comes out the same.
+ * The writer for values of the type, by the table of the proto3 JSON mapping. Values come from a handler, so
+ * TypeScript's types guarantee nothing. What `toBinary` refuses is refused here; what it converts is written the same
+ * way.
  */
 export function scalarWriter(type: ScalarType): ScalarWriter {
   switch (type) {
@@ -40,7 +41,7 @@ export function scalarWriter(type: ScalarType): ScalarWriter {
 /** Also the range of an enum's numbers. */
 export const writeInt32: ScalarWriter = (value) => writeInteger(value, -0x8000_0000, 0x7fff_ffff, 'int32')
 
-/** Writes a key of a map, which every object has as text: only the one spelling that the key's type has for it. */
+/** Writes the key of a map. A JavaScript object has keys as text, so only the key type's one spelling is accepted. */
 export function mapKeyWriter(type: ScalarType): (key: string) => string {
   if (type === ScalarType.STRING) return quote
   const write = scalarWriter(type)
@@ -54,17 +55,17 @@ const boolText = (key: string): string => (key === 'true' || key === 'false' ? k
 
 const ESCAPED = /["\\\u0000-\u001f\u007f\u2028\u2029\ud800-\udfff]/
 
-/** A JSON string. Half a surrogate pair becomes U+FFFD, as it does on its way into a protobuf message. */
+/** A JSON string. Half a surrogate pair becomes U+FFFD, as in a protobuf message. */
 export const quote = (text: string): string =>
   ESCAPED.test(text) ? JSON.stringify(text.toWellFormed()) : `"${text}"`
 
-/** A finite number, as a google.protobuf.Value has it. */
+/** A finite number of a google.protobuf.Value. */
 export function writeFinite(value: unknown): string {
   if (typeof value !== 'number' || !Number.isFinite(value)) return refuse(value, 'finite number')
   return writeNumber(value, String)
 }
 
-/** Throws what tells an operator which value does not fit; a caller reads `internal error`. */
+/** Throws an error that tells the operator which value does not fit. The caller reads `internal error`. */
 export function refuse(value: unknown, what: string): never {
   const given = typeof value === 'number' || typeof value === 'bigint' ? String(value) : kindOf(value)
   throw new RangeError(`expected ${what}, got ${given}`)

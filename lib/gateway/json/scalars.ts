@@ -3,10 +3,10 @@ import { exactInteger } from './exact-integer.js'
 import { JsonFault } from './fault.js'
 import { type Json, JsonNumber } from './parse.js'
 
-/** Turns a JSON value into what a generated message holds. Throws {@link JsonFault}. */
+/** Converts a JSON value to what a generated message holds. Throws {@link JsonFault}. */
 export type ScalarReader = (json: Json) => unknown
 
-/** How a value of the type is read, following the table of the proto3 JSON mapping. */
+/** The reader for values of the type, by the table of the proto3 JSON mapping. */
 export function scalarReader(type: ScalarType, longAsString = false): ScalarReader {
   switch (type) {
     case ScalarType.STRING:
@@ -40,7 +40,7 @@ export function scalarReader(type: ScalarType, longAsString = false): ScalarRead
 export const readInt32 = (json: Json): number =>
   Number(integer(json, -0x80000000n, 0x7fffffffn, 'a 32-bit integer'))
 
-/** What kind of thing a JSON value is, for a message; never the value itself. */
+/** The kind of a JSON value, for error messages; never the value itself. */
 export function kindOf(json: Json): string {
   if (json === null) return 'null'
   if (Array.isArray(json)) return 'an array'

@@ -47,7 +47,7 @@ export function readDuration(text: string): Duration {
   })
 }
 
-/** @throws RangeError outside of what RFC 3339 and the mapping can say. */
+/** @throws RangeError outside the range of RFC 3339 and the JSON mapping. */
 export function writeTimestamp(message: Message): string {
   const { seconds, nanos } = message as Timestamp
   const whole = Number(seconds)
@@ -57,7 +57,7 @@ export function writeTimestamp(message: Message): string {
   return `${instant(whole)}${fraction(nanos)}Z`
 }
 
-/** @throws RangeError outside of the mapping, or when seconds and nanos differ in sign. */
+/** @throws RangeError outside the range of the JSON mapping, or when seconds and nanos differ in sign. */
 export function writeDuration(message: Message): string {
   const { seconds, nanos } = message as Duration
   const mixed = (seconds > 0n && nanos < 0) || (seconds < 0n && nanos > 0)
@@ -74,8 +74,8 @@ const TWO_DIGITS = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '
 const two = (n: number): string => TWO_DIGITS[n] ?? ''
 
 /**
- * `YYYY-MM-DDThh:mm:ss` of the years 0 to 9999. A page of a list has a hundred of these, and `toISOString` takes four times
- * as long. The calendar is counted in eras of 400 years that begin in March, so that leap days come last.
+ * `YYYY-MM-DDThh:mm:ss` of the years 0 to 9999. `toISOString` takes four times as long, and a page of a list has a
+ * hundred times. The calendar is computed in eras of 400 years that begin in March, so that leap days come last.
  */
 function instant(seconds: number): string {
   const days = Math.floor(seconds / 86_400)
@@ -87,7 +87,7 @@ function instant(seconds: number): string {
   return `${latestDate}T${two(Math.floor(second / 3600))}:${two(Math.floor(second / 60) % 60)}:${two(second % 60)}`
 }
 
-/** The times of a page are mostly of one day. */
+/** The times of a page are mostly of the same day. */
 let latestDay = Number.NaN
 let latestDate = ''
 

@@ -29,9 +29,9 @@ const messageWriters = new WeakMap<DescMessage, JsonWriter<Message>>()
 const fieldWriters = new WeakMap<DescField, JsonWriter<Message>>()
 
 /**
- * The writer of a message in proto3 JSON, compiled on first use: lowerCamelCase names, zero values written, absent
- * messages and `optional` fields left out. Throws a RangeError for values that the mapping cannot say, and for those of a
- * wrong type, naming the field.
+ * The writer of a message in proto3 JSON, compiled on first use. It writes lowerCamelCase names and zero values, and
+ * leaves out absent messages and `optional` fields. Throws a RangeError naming the field for a value that JSON cannot
+ * hold or that has the wrong type.
  */
 export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   const known = messageWriters.get(desc)
@@ -45,7 +45,7 @@ export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   return writer
 }
 
-/** The writer of what one field of a message holds; an absent one is `null`. */
+/** The writer of one field's value; an absent value is `null`. */
 export function fieldWriter(field: DescField): JsonWriter<Message> {
   const known = fieldWriters.get(field)
   if (known !== undefined) return known
@@ -83,7 +83,7 @@ function plainWriter(desc: DescMessage): JsonWriter<Message> {
   }
 }
 
-/** Says whose value is wrong, once: the innermost field. */
+/** Adds the name of the innermost field to the error, once. */
 function inField(field: DescField | undefined, error: unknown): unknown {
   if (field === undefined || !(error instanceof RangeError) || error.message.startsWith(FIELD)) return error
   return new RangeError(`${FIELD}${field.parent.typeName}.${field.name}: ${error.message}`, { cause: error })
@@ -91,7 +91,7 @@ function inField(field: DescField | undefined, error: unknown): unknown {
 
 const FIELD = 'field '
 
-/** Throws for anything but a message of the type: what is no message has no type either. */
+/** Throws unless the value is a message of the type. A value that is no message has no type name. */
 function checkType(message: Message, { typeName }: DescMessage): void {
   if ((message as Message | undefined | null)?.$typeName !== typeName) refuse(message, typeName)
 }
@@ -231,7 +231,7 @@ const writeList = ({ values }: ListValue): string =>
 const writeText = scalarWriter(ScalarType.STRING)
 const writeFlag = scalarWriter(ScalarType.BOOL)
 
-/** Writes the plain object that generated code keeps for a Struct. JSON.stringify would lose the sign of a zero. */
+/** Writes the plain object that generated code keeps for a Struct. JSON.stringify would lose the sign of zero. */
 function writePlain(value: unknown): string {
   switch (typeof value) {
     case 'number':
@@ -242,7 +242,7 @@ function writePlain(value: unknown): string {
       return String(value)
     case 'object':
       if (value === null) return 'null'
-      // Array.from: a hole is an undefined value, which JSON has not.
+      // Array.from turns a hole into undefined, which is refused.
       if (Array.isArray(value)) return `[${Array.from(value, writePlain).join(',')}]`
       return `{${Object.entries(value)
         .map(([name, member]) => `${quote(name)}:${writePlain(member)}`)

@@ -9,7 +9,7 @@ import { type ReadMask, readMaskOf } from '../transcoding/read-mask.js'
 import { RouteTable } from './routes.js'
 import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask-spelling.js'
 
-/** One HTTP spelling of a method: everything that is known before a request comes. */
+/** One HTTP rule of a method, with everything that is known before a request comes. */
 export interface Binding {
   readonly method: DescMethod
   readonly httpMethod: string
@@ -19,15 +19,15 @@ export interface Binding {
   readonly body: '*' | DescField | undefined
   readonly responseBody: DescField | undefined
   readonly bound: Bound
-  /** Where the request has a mask of fields to update. */
+  /** The request's update mask, if it has one. */
   readonly mask: MaskTarget | undefined
-  /** Where the request says what it wants to read. */
+  /** The request's read mask, if it has one. */
   readonly readMask: ReadMask | undefined
 }
 
 /**
  * The routes that `google.api.http` declares for the methods.
- * @throws DeclarationError with every rule that cannot be served, and every pair that means the same path.
+ * @throws DeclarationError with every rule that cannot be served, and every pair of rules for the same path.
  */
 export function routesOf(methods: readonly DescMethod[]): RouteTable<Binding> {
   const table = new RouteTable<Binding>()

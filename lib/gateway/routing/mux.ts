@@ -4,7 +4,7 @@ import { isProbe } from '../http/probes.js'
 
 /** A handler in the style of the Fetch standard. */
 export type FetchHandler = (request: Request) => Response | Promise<Response>
-/** A handler in the style of `node:http`, told apart by its two or three parameters; an Express application is one. */
+/** A handler in the style of `node:http`, recognized by its two or three parameters. An Express application is one. */
 export type NodeHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -12,13 +12,13 @@ export type NodeHandler = (
 ) => void | Promise<void>
 export type HttpHandler = FetchHandler | NodeHandler
 
-/** Handlers mounted beside the services. The longest pattern wins; `/` replaces the services altogether. */
+/** Handlers mounted beside the services. The longest pattern wins; a handler at `/` replaces the services. */
 export class GatewayMux {
   readonly #exact = new Map<string, HttpHandler>()
   #prefixes: readonly (readonly [string, HttpHandler])[] = []
 
   /**
-   * Mounts a handler; its authentication and authorization are its own.
+   * Mounts a handler. The handler authenticates and authorizes its own requests.
    * @param pattern - an exact path, or a prefix ending in `/`.
    * @throws TypeError for another pattern, one that is taken, or a probe's.
    */
@@ -41,7 +41,7 @@ export class GatewayMux {
     return this
   }
 
-  /** The handler for a path in its normal spelling; undefined leaves it to the services. */
+  /** The handler for a normalized path; undefined when the path belongs to the services. */
   find(path: string): HttpHandler | undefined {
     return this.#exact.get(path) ?? this.#prefixes.find(([prefix]) => path.startsWith(prefix))?.[1]
   }

@@ -1,9 +1,10 @@
-/** All that is neither written as it stands in every spelling of a path, nor begins a dot segment. */
+/** Characters that some spelling of a path escapes, and the beginning of a dot segment. */
 const UNUSUAL = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/]|\/\./
 
 /**
- * The one spelling of a path (RFC 3986 section 6.2.2, and the URL standard where it goes further): no dot segments, `\` is
- * `/`, letters, digits, `-`, `.`, `_` and `~` stand for themselves, other escapes are upper-case. `%2F` and empty segments stay.
+ * The normal form of a path (RFC 3986 section 6.2.2, and the URL standard where it goes further): no dot segments; `\`
+ * becomes `/`; letters, digits, `-`, `.`, `_` and `~` are unescaped; other escapes are upper-case. `%2F` and empty
+ * segments stay.
  * @param path - begins with `/`, and has neither query nor fragment.
  */
 export function normalPath(path: string): string {

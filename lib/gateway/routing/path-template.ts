@@ -1,15 +1,15 @@
 import { InvalidArgument } from '../../errors.js'
 
-/** A piece of a path between slashes: a literal, `*` (one segment) or `**` (all that is left, also nothing). */
+/** A piece of a path between slashes: a literal, `*` (one segment) or `**` (the rest, which can be empty). */
 export type Segment =
   { readonly kind: 'literal'; readonly text: string } | { readonly kind: 'one' } | { readonly kind: 'rest' }
 
-/** Which segments a request field is taken from. */
+/** The segments that fill a request field. */
 export interface Variable {
   /** Path of the field, such as `widget.id`. */
   readonly field: string
   readonly from: number
-  /** Behind the last segment; undefined means to the end of the path. */
+  /** Index behind the last segment; undefined means the end of the path. */
   readonly to: number | undefined
 }
 
@@ -17,7 +17,7 @@ export interface Variable {
 export interface PathTemplate {
   readonly segments: readonly Segment[]
   readonly variables: readonly Variable[]
-  /** Behind the last colon, `''` for none (AIP-136). */
+  /** The text after the last colon, `''` for none (AIP-136). */
   readonly verb: string
 }
 
@@ -28,9 +28,9 @@ export interface PathTemplate {
 export const parsePathTemplate = (source: string): PathTemplate => new TemplateParser(source).parse()
 
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y
-/** A literal ends where the grammar has a sign of its own; what may stand in it is checked apart. */
+/** A literal ends at a character that the grammar uses. What a literal may contain is checked separately. */
 const LITERAL = /[^*{}:/=]+/y
-/** Ends a path, or is changed by clients on the way. */
+/** Characters that end a path, or that clients change. */
 const NOT_IN_A_PATH = /[\s?#\\\u0000-\u001f\u007f]/
 const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 
@@ -39,7 +39,7 @@ class TemplateParser {
   readonly #segments: Segment[] = []
   readonly #variables: Variable[] = []
   #at = 0
-  /** Where `**` stands. */
+  /** The position of `**`. */
   #restAt: number | undefined
 
   constructor(source: string) {
@@ -123,7 +123,7 @@ class TemplateParser {
     if (this.#peek() === ':') throw this.#wrong('a verb must stand behind the path, outside of variables')
   }
 
-  /** Decoded, as the path of a request is before it is compared. */
+  /** Decoded, because the path of a request is decoded before the comparison. */
   #literal(): string {
     const from = this.#at
     const raw = this.#match(LITERAL)
@@ -178,7 +178,7 @@ const LITERAL_START = /[^*{}:/=]/
 
 const quoted = (character: string): string => (character === '' ? 'the end' : JSON.stringify(character))
 
-/** The value of a variable: a single segment is decoded whole, of several `%2F` stays as it is. */
+/** The value of a variable: a single segment is decoded completely; of several, `%2F` stays. */
 export function variableText({ from, to }: Variable, raw: readonly string[]): string {
   if (to === from + 1) return decodeSegment(raw[from] ?? '')
   return raw.slice(from, to).map(decodeKeepingSlashes).join('/')
@@ -192,14 +192,14 @@ function decodeKeepingSlashes(segment: string): string {
     .join('')
 }
 
-/** @throws InvalidArgument for an escape that is none, or that is not UTF-8. */
+/** @throws InvalidArgument for a malformed escape, or one that is not UTF-8. */
 function decodeSegment(segment: string): string {
   const text = decoded(segment)
   if (text === undefined) throw new InvalidArgument('', 'the path has a percent escape that is not UTF-8')
   return text
 }
 
-/** A segment without its escapes; undefined for one that is no escape, or not UTF-8. */
+/** A segment without its escapes; undefined for a malformed escape, or one that is not UTF-8. */
 export function decoded(segment: string): string | undefined {
   if (!segment.includes('%')) return segment
   try {

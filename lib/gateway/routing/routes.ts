@@ -1,6 +1,6 @@
 import { decoded, type PathTemplate } from './path-template.js'
 
-/** A template under an HTTP method, and what is behind it. */
+/** A template for an HTTP method, and its target. */
 export interface Route<T> {
   /** `GET`, or `*` for every method. */
   readonly httpMethod: string
@@ -10,11 +10,11 @@ export interface Route<T> {
 
 export interface Match<T> {
   readonly target: T
-  /** Segments of the path as they came, without the verb. */
+  /** Segments of the path as received, without the verb. */
   readonly segments: readonly string[]
 }
 
-/** What a path and method lead to; `allow` lists the methods of a path that is known under others only. */
+/** The match of a path and method. `allow` lists the methods of a path that only has others. */
 export type Found<T> = { readonly match: Match<T> } | { readonly allow: readonly string[] }
 
 interface Node<T> {
@@ -25,12 +25,13 @@ interface Node<T> {
 }
 
 /**
- * Routes by path: a template with a verb before one without, then, segment by segment, a literal before `*` before `**`.
+ * Routes by path. A template with a verb comes before one without; then, segment by segment, a literal before `*`
+ * before `**`.
  */
 export class RouteTable<T> {
   readonly #byVerb = new Map<string, Node<T>>()
 
-  /** Answers false, and adds nothing, where a route of the same method and shape is already there. */
+  /** Returns false, and adds nothing, when there is already a route of the same method and shape. */
   add({ httpMethod, template, target }: Route<T>): boolean {
     let node = this.#byVerb.get(template.verb)
     if (node === undefined) this.#byVerb.set(template.verb, (node = emptyNode()))
@@ -41,12 +42,12 @@ export class RouteTable<T> {
     return claim(node.here, httpMethod, target)
   }
 
-  /** @param path - as it came, without the query. */
+  /** @param path - as received, without the query. */
   find(httpMethod: string, path: string): Found<T> | undefined {
     const colon = path.lastIndexOf(':')
     if (colon > path.lastIndexOf('/')) {
       const verb = decoded(path.slice(colon + 1)) ?? ''
-      // Without a word behind it, the colon belongs to the value.
+      // When no route has this verb, the colon belongs to the value.
       const verbs = verb === '' ? undefined : this.#byVerb.get(verb)
       const found =
         verbs === undefined ? undefined : search(verbs, httpMethod, path.slice(1, colon).split('/'))

@@ -2,7 +2,7 @@ import { InvalidArgument } from '../../errors.js'
 
 /** A request target split at the question mark. */
 export interface Target {
-  /** As it came, still escaped; begins with `/`. */
+  /** As received, still escaped; begins with `/`. */
   readonly path: string
   readonly query: string
 }

@@ -2,10 +2,10 @@ import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { hasSpecialJson } from '../json/any.js'
 import { ensureMessage } from '../json/local-field.js'
 
-/** Fields within each other that one path may name. */
+/** The most fields that one path may name. */
 const MAX_PATH_DEPTH = 32
 
-/** A field of a request, with the messages on the way to it. */
+/** A field of a request, with the messages that lead to it. */
 export interface FieldPath {
   /** In proto spelling, such as `widget.display_name`. */
   readonly name: string
@@ -30,7 +30,7 @@ export function findField(desc: DescMessage, path: string): FieldPath | undefine
   return undefined
 }
 
-/** The message that holds the field, created on the way where it is absent. */
+/** The message that holds the field. Absent messages on the way are created. */
 export const holderOf = ({ parents }: FieldPath, root: Message): Message =>
   parents.reduce(ensureMessage, root)
 

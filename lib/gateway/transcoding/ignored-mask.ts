@@ -1,6 +1,6 @@
 import type { IgnoredPath } from './update-mask-spelling.js'
 
-/** Bytes of the header, at most. */
+/** The most bytes of the header. */
 const MAX_BYTES = 512
 
 /** Value of `X-Ignored-Update-Mask`: each path percent-encoded, with the names it should have been. */
@@ -16,5 +16,5 @@ export function ignoredMaskHeader(ignored: readonly IgnoredPath[]): string {
   return text
 }
 
-/** The beginning of an escaped path, never ending inside of an escape. */
+/** The beginning of an escaped path, never cut inside an escape. */
 const cut = (escaped: string): string => escaped.slice(0, MAX_BYTES).replace(/%[0-9A-F]?$/, '')

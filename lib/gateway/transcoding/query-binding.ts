@@ -11,7 +11,7 @@ import type { Parameter } from './query-text.js'
 import { textValue } from './text-value.js'
 import { printable } from '../../text/printable.js'
 
-/** What of a request may not come from the query. */
+/** The fields of a request that the query cannot fill. */
 export interface Bound {
   /** Proto paths that the URL's path fills. */
   readonly path: ReadonlySet<string>
@@ -20,8 +20,8 @@ export interface Bound {
 }
 
 /**
- * Fills the fields of a request from the query: every singular or repeated scalar, enum and wrapper, Timestamp, Duration
- * and FieldMask, nested by dots; map entries as `labels[key]=value`.
+ * Fills the fields of a request from the query: singular and repeated scalars, enums and wrappers, Timestamp, Duration
+ * and FieldMask, nested with dots; map entries as `labels[key]=value`.
  * @throws InvalidArgument naming the parameter.
  */
 export function bindQuery(
@@ -73,7 +73,7 @@ function checkFree(path: FieldPath, name: string, { path: inPath, body }: Bound)
     throw new InvalidArgument(path.name, `belongs in the body: ${printable(name)} is no query parameter here`)
 }
 
-/** Refuses a second member of a oneof, on the way to the field as well. */
+/** Refuses a second member of a oneof, also of those on the way to the field. */
 function checkChoices({ name, parents, field }: FieldPath, root: Message): void {
   let holder: Message | undefined = root
   for (const step of [...parents, field]) {
@@ -90,7 +90,7 @@ function checkChoices({ name, parents, field }: FieldPath, root: Message): void 
   }
 }
 
-/** Kinds whose values a single string can spell. */
+/** Field kinds whose values one string can spell. */
 const speaksText = ({ message }: DescField): boolean =>
   message === undefined || TEXTUAL.has(message.typeName) || isWrapperDesc(message)
 
@@ -112,7 +112,7 @@ const appendItem = ({ name, field }: FieldPath, holder: Message, value: string):
 const bindEntry = ({ name, field }: FieldPath, holder: Message, key: string, value: string): void =>
   read(name, field, holder, new Map([[key, textValue(field, value)]]))
 
-/** Comma-joined, in either spelling; several parameters add up. */
+/** Comma-separated, in either spelling; repeated parameters add up. */
 function appendPaths(field: DescField, holder: Message, value: string): void {
   const paths = value === '' ? [] : value.split(',').map(toSnakeCase)
   const mask = getField(holder, field) as FieldMask | undefined

@@ -3,12 +3,12 @@ import { InvalidArgument } from '../../errors.js'
 /** One `name=value` of a query, decoded. */
 export type Parameter = readonly [name: string, value: string]
 
-/** More than the most ids of a batch and a mask take together. */
+/** More than a batch's largest number of ids and a mask need together. */
 export const MAX_PARAMETERS = 2000
 
 /**
  * Splits and decodes a query as application/x-www-form-urlencoded.
- * @throws InvalidArgument for too many parameters, for an escape that is none, and for one that is not UTF-8.
+ * @throws InvalidArgument for too many parameters, a malformed escape, and an escape that is not UTF-8.
  */
 export function parseQuery(query: string): readonly Parameter[] {
   if (query === '') return []

@@ -3,17 +3,17 @@ import type { FieldMask } from '@bufbuild/protobuf/wkt'
 import { fieldByEitherName } from './field-path.js'
 import { getField } from '../json/local-field.js'
 
-/** What a request's `read_mask` speaks of (AIP-157): the response, or each of its items. */
+/** What a request's `read_mask` applies to (AIP-157): the response, or each of its items. */
 export interface ReadMask {
   readonly paths: (request: Message) => readonly string[]
   readonly message: DescMessage
   readonly items: DescField | undefined
 }
 
-/** JSON names that are asked for; undefined below a name means all of it. */
+/** The requested JSON names. Undefined below a name selects all of it. */
 type Tree = ReadonlyMap<string, Tree | undefined>
 
-/** Finds `read_mask` in the requests of a method, be it a FieldMask or repeated strings. */
+/** Finds `read_mask` in the requests of a method, as a FieldMask or as repeated strings. */
 export function readMaskOf({ input, output }: DescMethod): ReadMask | undefined {
   const field = input.fields.find(({ name }) => name === 'read_mask')
   const paths = field === undefined ? undefined : pathsOf(field)
@@ -23,8 +23,8 @@ export function readMaskOf({ input, output }: DescMethod): ReadMask | undefined 
 }
 
 /**
- * Leaves out of a written response what was not asked for. The chain has emptied those fields; written with their zero
- * values they would read like facts.
+ * Removes fields that were not requested from a written response. The chain has emptied them; their zero values would
+ * look like real ones.
  */
 export function prune(text: string, { items, message }: ReadMask, paths: readonly string[]): string {
   if (paths.length === 0 || paths.includes('*')) return text
@@ -42,7 +42,7 @@ function pathsOf(field: DescField): ReadMask['paths'] | undefined {
   return (request) => (getField(request, field) as FieldMask | undefined)?.paths ?? []
 }
 
-/** The one repeated message beside a page token at most: what a list answers. */
+/** The resources of a list response: its one repeated message, beside at most a page token. */
 function itemsOf(output: DescMessage): DescField | undefined {
   const lists = output.fields.filter((field) => field.fieldKind === 'list' && field.listKind === 'message')
   const isList =
@@ -50,7 +50,7 @@ function itemsOf(output: DescMessage): DescField | undefined {
   return lists.length === 1 && isList ? lists[0] : undefined
 }
 
-/** Paths in proto spelling as JSON names; below a map they are keys. Each path is walked once. */
+/** Proto paths as JSON names; below a map the names are keys. Each path is walked once. */
 function treeOf(paths: readonly string[], message: DescMessage): Tree {
   const root: Growing = new Map()
   for (const path of paths) add(path, root, message)

@@ -2,7 +2,7 @@ import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
 import type { Json } from '../json/parse.js'
 
-/** What a path segment or query value says, as the JSON value that the field's reader understands. */
+/** The JSON value of a path segment or query value, as the field's reader expects it. */
 export function textValue(field: DescField, text: string): Json {
   if (field.enum !== undefined) return /^-?[0-9]+$/.test(text) ? Number(text) : text
   const { message } = field

@@ -7,24 +7,27 @@ import type { Local } from '../json/local-field.js'
 import { printable } from '../../text/printable.js'
 
 /**
- * What happens to `update_mask` values that are comma-joined or lowerCamelCase. `spec`: they write nothing, and a header
- * says so. `strict`: they are an error. `normalize`: they are split and respelled.
+ * What happens to `update_mask` values that are comma-joined or lowerCamelCase. `spec`: they write nothing, and a
+ * header reports them. `strict`: they are an error. `normalize`: they are split and converted to proto names.
  */
 export type UpdateMaskMode = 'spec' | 'strict' | 'normalize'
 
-/** A request's `update_mask` and the resource it speaks of. */
+/** A request's `update_mask` and the resource that it applies to. */
 export interface MaskTarget {
   readonly field: DescField
   readonly resource: DescMessage
 }
 
-/** A mask value that was set aside, and what it should have said. */
+/** A mask value that was ignored, and the names it should have been. */
 export interface IgnoredPath {
   readonly path: string
   readonly nearest: readonly string[]
 }
 
-/** Finds `repeated string update_mask` beside a resource; undefined for other requests. A FieldMask has its own mapping. */
+/**
+ * Finds `repeated string update_mask` beside a resource; undefined for other requests. A FieldMask has its own JSON
+ * mapping.
+ */
 export function maskTargetOf(request: DescMessage, bodyField: DescField | undefined): MaskTarget | undefined {
   const field = request.fields.find(({ name }) => name === 'update_mask')
   if (field?.fieldKind !== 'list' || field.listKind !== 'scalar') return undefined
@@ -36,9 +39,9 @@ export function maskTargetOf(request: DescMessage, bodyField: DescField | undefi
 }
 
 /**
- * Sorts the values of a request's mask: those that name fields stay, those in a spelling that must not be applied are
- * taken out and answered. Blank values alone are no mask.
- * @throws InvalidArgument for a name that is wrong in every spelling, and for every other spelling when `strict`.
+ * Sorts the values of a request's mask. Values that name fields stay. Values in another spelling are removed and
+ * returned. Blank values alone are no mask.
+ * @throws InvalidArgument for a name that is wrong in every spelling; when `strict`, also for every other spelling.
  */
 export function sortMask(
   message: Message,
@@ -57,7 +60,7 @@ export function sortMask(
     else if (mode === 'strict') throw new InvalidArgument('update_mask', mistake(nearest))
     else ignored.push({ path: value, nearest })
   }
-  // An empty mask would mean a full update: where nothing is left, the ignored values stay, marked as such.
+  // An empty mask would mean a full update. When nothing is left, the ignored values stay, marked as ignored.
   local[field.localName] = kept.length === 0 ? ignored.map(({ path }) => path) : kept
   return ignored
 }
@@ -65,7 +68,7 @@ export function sortMask(
 const mistake = (nearest: readonly string[]): string =>
   `name each field in a parameter of its own and in proto spelling: ${nearest.map((name) => `update_mask=${name}`).join('&')}`
 
-/** The proto paths that a value means, whatever its spelling. */
+/** The proto paths that a value means, in any spelling. */
 function respell(resource: DescMessage, value: string): readonly string[] {
   const parts = value.split(',')
   return parts.map((part) => {
@@ -77,7 +80,7 @@ function respell(resource: DescMessage, value: string): readonly string[] {
   })
 }
 
-/** Walks a dotted path by either spelling; behind a map any key goes. */
+/** Walks a dotted path in either spelling; behind a map any key is valid. */
 function protoPathOf(resource: DescMessage, path: string): string | undefined {
   const names: string[] = []
   let inside: DescMessage | 'keys' | undefined = resource
