@@ -9,10 +9,10 @@ import { splitStatements } from './sql/statements.js'
 import { createIndex, createTable } from './sql/statement-shape.js'
 
 /**
- * Takes over, on first contact, what another tool recorded in a two-column `schema_migrations`: every file up to its version
- * counts as applied, with a checksum nobody knows. The table stays as it is. Tables of the framework that the other tool's
- * first version does not have are made.
- * @throws {MigrationError} when that tool left its version dirty, or these files do not have it.
+ * On first contact, takes over what another tool recorded in a two-column `schema_migrations`. Every file up to its
+ * version counts as applied, with an unknown checksum. The tool's table is not changed. Framework tables that the
+ * tool's first version lacks are created.
+ * @throws {MigrationError} when that tool left its version dirty, or when these files do not have it.
  */
 export async function adopt(
   session: Session,
@@ -55,9 +55,9 @@ export async function adopt(
 }
 
 /**
- * Makes the tables of the framework's first version that the other tool's does not have, such as `operations`. A table that is
- * there is left alone. MySQL commits each by itself: a run that dies here finds them when it comes again.
- * @returns the tables that were made.
+ * Creates the tables of the framework's first version that the other tool's lacks, such as `operations`. An existing
+ * table is not changed. MySQL commits each table by itself: after a crash, the next run finds those that exist.
+ * @returns the tables that were created.
  */
 async function completeFramework(
   session: Session,

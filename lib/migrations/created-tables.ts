@@ -5,9 +5,9 @@ import { splitStatements } from './sql/statements.js'
 import { createTable, dropped } from './sql/statement-shape.js'
 
 /**
- * Which of these tables are there once a module's files are applied, each with the version that creates it (`0002_widgets`).
- * Where only one of a file and `tables` says a schema, they mean the same table, unless it is another one of `tables`. Tables
- * of routines and `DO` blocks are not seen.
+ * The tables that exist once a module's files are applied, each with the version that creates it (`0002_widgets`). When
+ * only one of a file and `tables` names a schema, they mean the same table, unless it is another one of `tables`.
+ * Tables in routines and `DO` blocks are not found.
  * @param tables - `widgets`, or `inventory.widgets`.
  * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
  */
@@ -34,7 +34,7 @@ export async function createdTables(
   return found
 }
 
-/** The name under which a table was created: the same one, or the one that says or leaves out its schema. */
+/** The name under which a table was created: the same name, or the one with or without its schema. */
 function same(table: string, created: ReadonlyMap<string, string>): string | undefined {
   if (created.has(table)) return table
   const bare = withoutSchema(table)

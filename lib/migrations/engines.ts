@@ -10,8 +10,8 @@ export const ENGINES: Readonly<Record<Dialect, Engine>> = { postgres, mysql }
 export const engineOf = (dialect: Dialect): Engine => ENGINES[dialect]
 
 /**
- * The engine a connection string is for. Nothing of the string is repeated in an error, it may hold a password.
- * @throws {Unimplemented} for SQLite, which keeps automatic table creation.
+ * The engine of a connection string. Errors repeat nothing of the string, because it may hold a password.
+ * @throws {Unimplemented} for SQLite, which only has automatic table creation.
  * @throws {TypeError} for anything else that is neither `postgres://` nor `mysql://`.
  */
 export function dialectOf(url: string): Dialect {

@@ -7,9 +7,10 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1_000
 
 /**
- * Runs `work` while no other host migrates the same database. The lock is polled outside of any transaction: a session that
- * waits inside of `pg_advisory_lock` holds a snapshot, for which the leader's `CREATE INDEX CONCURRENTLY` waits in turn.
- * @throws {MigrationError} after `waitTimeoutMs`, saying who holds the lock.
+ * Runs `work` while no other host migrates the same database. The lock is polled outside of any transaction. A session
+ * that waits inside of `pg_advisory_lock` holds a snapshot, and the leader's `CREATE INDEX CONCURRENTLY` would wait for
+ * that snapshot.
+ * @throws {MigrationError} after `waitTimeoutMs`, naming the holder of the lock.
  */
 export async function withLock<T>(
   session: Session,
@@ -38,7 +39,7 @@ async function waitForLock(
         `waited ${waitedMs} ms for ${holder || 'another host'}, which is migrating the same database: run again when it has ended`,
       )
     if (holder !== '') report({ kind: 'waiting', holder, waitedMs })
-    // Hosts that started together must not poll together.
+    // Random, so that hosts that started together do not poll together.
     const pauseMs = Math.min(wait * (0.5 + Math.random() / 2), waitTimeoutMs - waitedMs)
     await pause(pauseMs, undefined, signal && { signal }).catch(() => undefined)
     if (signal?.aborted === true)

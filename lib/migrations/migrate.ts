@@ -8,20 +8,20 @@ import type { MigrateOptions } from './session/options.js'
 import { down, type DownResult, up, type UpResult } from './runner.js'
 import { type SchemaComparison, status, verify, type VersionStatus } from './status.js'
 
-/** A module's migrations against one database. Every call opens a connection of its own and closes it. */
+/** A module's migrations for one database. Every call opens its own connection and closes it. */
 export interface Migrator {
-  /** Applies every version that is missing. Safe on any number of hosts at once: one works, the others wait. */
+  /** Applies every missing version. Safe on any number of hosts at once: one works, the others wait. */
   up(): Promise<UpResult>
-  /** Rolls back every version above `to`, by the stored SQL where the files are gone; 0 rolls everything back. */
+  /** Rolls back every version above `to`, with the stored SQL when the files are missing; 0 rolls everything back. */
   down(to: number): Promise<DownResult>
-  /** Where the database stands. Changes nothing. */
+  /** The state of the database. Changes nothing. */
   status(): Promise<readonly VersionStatus[]>
   /**
-   * What is not as the files say, one line each. Changes nothing.
-   * @param compare - what else to look at, such as `schemaComparison(entities)` of `ashlar/persistence`.
+   * What differs from the files, one line each. Changes nothing.
+   * @param compare - a further comparison, such as `schemaComparison(entities)` of `ashlar/persistence`.
    */
   verify(compare?: SchemaComparison): Promise<readonly string[]>
-  /** What is wrong with the files. Opens no connection. */
+  /** The findings of lint. Opens no connection. */
   lint(): Promise<readonly Finding[]>
 }
 
@@ -47,7 +47,7 @@ export function migrate(options: MigrateOptions): Migrator {
 }
 
 /**
- * What is wrong with a module's files for one engine. Opens no connection.
+ * The findings of lint in a module's files for one engine. Opens no connection.
  * @param statementTimeoutMs - how long a statement may run, for the findings that name a number of rows; default 60000.
  * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
  */

@@ -5,12 +5,12 @@ import type { Engine } from './session/engine.js'
 import { DEFAULT_STATEMENT_TIMEOUT_MS } from './session/options.js'
 import { type Script, splitStatements } from './sql/statements.js'
 
-/** A version with its way up taken apart. */
+/** A version with the statements of its way up. */
 export interface Planned extends Migration {
   readonly script: Script
 }
 
-/** What a module ships, and what lint says of it. */
+/** A module's versions, and the findings of lint. */
 export interface MigrationSet {
   readonly migrations: readonly Planned[]
   readonly findings: readonly Finding[]
@@ -33,7 +33,7 @@ export async function readSet(
   return { migrations, findings }
 }
 
-/** What is wrong with a way down. */
+/** The findings in a way down. */
 export const lintDown = (
   name: string,
   sql: string,
@@ -49,8 +49,9 @@ export const lintDown = (
   })
 
 /**
- * @param isSettled - whether a version is applied: what is may be anything, it will not run again.
- * @throws {DeclarationError} when a file that would run is one the engine refuses.
+ * @param isSettled - whether a version is applied: an applied version does not run again, so its findings do not
+ * matter.
+ * @throws {DeclarationError} when a file that would run is one that the engine refuses.
  */
 export function refuseBadFiles(
   { migrations, findings }: MigrationSet,

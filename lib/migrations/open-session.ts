@@ -5,8 +5,9 @@ import type { Session } from './session/session.js'
 import { SessionError } from './session/session-error.js'
 
 /**
- * Runs `work` on a connection of its own, which is closed afterwards. One that changes things refuses a transaction pooler.
- * @throws {MigrationError} for whatever the server refuses, saying what to do.
+ * Runs `work` on its own connection, and closes it afterwards. A session that makes changes refuses a transaction
+ * pooler.
+ * @throws {MigrationError} for anything the server refuses, with what to do.
  */
 export async function withSession<T>(
   options: ResolvedOptions,
@@ -23,7 +24,7 @@ export async function withSession<T>(
   }
 }
 
-/** For a statement of the engine's own: those of files are told with their place. */
+/** For the framework's own statements. Errors of files are reported with their position. */
 function stoppedBy(
   error: SessionError,
   options: ResolvedOptions,

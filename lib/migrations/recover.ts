@@ -7,10 +7,7 @@ import { splitStatements } from './sql/statements.js'
 import type { Step } from './session/step.js'
 import { type AppliedVersion, deleteVersion, isGoingDown, markVersion } from './session/version-table.js'
 
-/**
- * Rolls one version back: with the file where the image ships the one that belongs to what was applied, else with the
- * stored SQL.
- */
+/** Rolls one version back. Uses the file where it belongs to what was applied, else the stored SQL. */
 export async function rollBack(
   session: Session,
   options: ResolvedOptions,
@@ -28,8 +25,8 @@ export async function rollBack(
 }
 
 /**
- * Brings a version whose rollback was interrupted back to a state that the way up can start from, and says which: `applied`,
- * or `absent` when the rollback had come too far and was finished.
+ * Recovers a version whose rollback was interrupted. Returns the resulting state: `applied`, or `absent` when the
+ * rollback had gone too far and was finished.
  */
 export async function endRollBack(
   session: Session,
@@ -48,7 +45,7 @@ export async function endRollBack(
   return 'absent'
 }
 
-/** @throws {DeclarationError} when the stored SQL is one the engine refuses. */
+/** @throws {DeclarationError} when the engine refuses the stored SQL. */
 function downStep(
   session: Session,
   options: ResolvedOptions,
@@ -62,7 +59,7 @@ function downStep(
   return { session, options, version: row.version, name: row.name, direction: 'down', sql, statements }
 }
 
-/** A corrected file wins over the stored SQL, but only one that belongs to the way up that was applied. */
+/** A corrected file takes precedence over the stored SQL, if it belongs to the way up that was applied. */
 function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
   const isSame = row.checksum === undefined || row.dirty || shipped?.checksum === row.checksum
   const sql = (isSame ? shipped?.down : undefined) ?? row.downSql

@@ -36,5 +36,5 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
   }
 }
 
-/** The largest number that PostgreSQL takes for a timeout. */
+/** The largest timeout that PostgreSQL accepts. */
 const LONGEST_MS = 2_147_483_647

@@ -22,11 +22,11 @@ import {
 export interface UpResult {
   /** Versions this run applied, in order. */
   readonly applied: readonly string[]
-  /** Versions of the database that these files do not have: a newer image applied them, and they are left alone. */
+  /** Versions of the database that these files lack. A newer image applied them; they are not changed. */
   readonly ahead: readonly string[]
   /**
-   * Versions that these files do not have and whose step failed or was cut off; absent when there is none. They are left alone
-   * as well: only files that have them, or a rollback, put them right.
+   * Versions that these files lack and whose step failed or was interrupted; absent when there are none. They are not
+   * changed either: only files that have them, or a rollback, can repair them.
    */
   readonly dirty?: readonly string[]
 }
@@ -37,8 +37,8 @@ export interface DownResult {
 }
 
 /**
- * Applies every version that is missing, in the order of their numbers. A version that failed before is run again first of
- * all that follow it; one host works while the others wait and then find nothing left to do.
+ * Applies every missing version, in numeric order. A version that failed before runs again before all later ones. One
+ * host works while the others wait and then find nothing left to do.
  * @throws {DeclarationError} for files that cannot be run, before anything is changed.
  * @throws {MigrationError} when a file fails, or an applied file was edited.
  */
@@ -54,7 +54,7 @@ export async function up(options: ResolvedOptions): Promise<UpResult> {
 }
 
 /**
- * Rolls back every version above `to`, the last applied one first; 0 rolls everything back.
+ * Rolls back every version above `to`, the last applied first; 0 rolls everything back.
  * @throws {RangeError} when `to` is neither 0 nor an applied version.
  */
 export async function down(options: ResolvedOptions, to: number): Promise<DownResult> {
@@ -102,7 +102,7 @@ async function applyMissing(
   return { applied, ...unknownTo(set, rows, false) }
 }
 
-/** Runs a version's way up, after whatever an earlier run left of it. False when it turned out to be applied. */
+/** Runs a version's way up, after recovering from an earlier run. False when the version turned out to be applied. */
 async function apply(
   session: Session,
   options: ResolvedOptions,
@@ -149,7 +149,7 @@ async function beforeStep(session: Session, { signal }: ResolvedOptions, name: s
   await session.guard()
 }
 
-/** A way down may be corrected after the version was applied; its way up may not. */
+/** After a version is applied, its way down may be corrected; its way up may not. */
 async function keepCorrected(session: Session, row: AppliedVersion, { down }: Planned): Promise<void> {
   if (down !== undefined && down !== row.downSql) await keepDown(session, row.version, down)
 }
@@ -163,7 +163,9 @@ function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[]
   })
 }
 
-/** @param isMigrating - whether another session works on what is unfinished: then it is ahead, and not dirty. */
+/**
+ * @param isMigrating - whether another session works on the unfinished versions: then they are ahead, and not dirty.
+ */
 function unknownTo(
   { migrations }: MigrationSet,
   rows: readonly AppliedVersion[],
@@ -177,7 +179,7 @@ function unknownTo(
   return { ahead, ...(dirty.length > 0 && { dirty }) }
 }
 
-/** @throws {MigrationError} naming both checksums of every applied file that says something else now. */
+/** @throws {MigrationError} with both checksums of every applied file that was edited. */
 function refuseEdited(
   { migrations }: Pick<MigrationSet, 'migrations'>,
   rows: readonly AppliedVersion[],

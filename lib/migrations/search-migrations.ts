@@ -1,10 +1,10 @@
-/** Generated migrations start here, so that they never collide with hand-written ones. */
+/** Generated migrations start at this number, so that they never collide with hand-written ones. */
 export const FIRST_GENERATED = 9001
 
 /** A table with INDEXED search, and the expression of its vector. */
 export interface SearchTable {
   readonly table: string
-  /** Undefined for the schema that the files run in. */
+  /** Undefined for the schema in which the files run. */
   readonly schema?: string | undefined
   readonly vector: string
 }
@@ -13,10 +13,10 @@ export interface SearchTable {
 export type MigrationFiles = Readonly<Record<string, string>>
 
 /**
- * The migrations that INDEXED search needs (PostgreSQL): for each table a pair that adds the stored vector and its GIN index.
- * A table whose vector is already in `committed` keeps its pair; a new table or a changed vector takes the next free one, so
- * that an applied file is never edited. The same input gives the same bytes.
- * @param committed - the files of the migrations folder, as they are now.
+ * The migrations that INDEXED search needs (PostgreSQL). Each table gets a pair that adds the stored vector and its GIN
+ * index. A table whose vector is already in `committed` keeps its pair. A new table or a changed vector takes the next
+ * free pair, so that an applied file is never edited. The same input gives the same bytes.
+ * @param committed - the current files of the migrations folder.
  */
 export function searchMigrations(tables: readonly SearchTable[], committed: MigrationFiles): MigrationFiles {
   const files: Record<string, string> = {}
@@ -63,7 +63,7 @@ function newPair(version: number, table: SearchTable, before: string | undefined
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** The name of a file takes no other characters. */
+/** A file name may have no other characters. */
 const inFileName = (table: string): string => table.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 
 const VECTOR_FILE = /^(\d{4})_(.+)_search_vector\.up\.sql$/
@@ -84,8 +84,9 @@ function latestVector(
 }
 
 /**
- * Whether a file of the table's name is about it, and not about one of the same name in another schema.
- * @param isOnly - whether no other table has such files: then one that names no schema, or is not ours any more, is about it.
+ * Whether a file of the table's name belongs to the table, and not to one of the same name in another schema.
+ * @param isOnly - whether no other table has such files. Then a file that names no schema, or is no longer generated,
+ * belongs to it.
  */
 function isAbout(sql: string, table: SearchTable, isOnly: boolean): boolean {
   if (sql.includes(`ALTER TABLE ${nameOf(table)} `)) return true

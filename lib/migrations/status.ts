@@ -13,9 +13,9 @@ import {
 } from './session/version-table.js'
 
 /**
- * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step failed, the next run
- * takes it up again. `edited`: the file says something else than what was applied. `ahead`: applied by a newer image, these
- * files do not have it.
+ * `pending`: not applied yet. `running`: a session is applying it or rolling it back now. `dirty`: its step failed; the
+ * next run resumes it. `edited`: the file differs from what was applied. `ahead`: a newer image applied it, and these
+ * files lack it.
  */
 export type VersionState = 'applied' | 'pending' | 'running' | 'dirty' | 'edited' | 'ahead'
 
@@ -25,25 +25,27 @@ export interface VersionStatus {
   readonly name: string
   readonly state: VersionState
   readonly appliedAt: Date | undefined
-  /** Why it is dirty; empty when the host died and nobody knows. */
+  /** Why it is dirty; empty when the host died and the cause is unknown. */
   readonly error: string | undefined
-  /** False where another tool applied it: then nobody can tell whether the file was edited. */
+  /** False when another tool applied it: then it is unknown whether the file was edited. */
   readonly isChecked: boolean
 }
 
-/** Where the database stands, in the order of the versions. Changes nothing and waits for nobody. */
+/** The state of the database, in the order of the versions. Changes nothing and takes no locks. */
 export async function status(options: ResolvedOptions): Promise<readonly VersionStatus[]> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return statusOf(migrations, await withSession(options, 'read', readVersionsNow))
 }
 
-/** A database whose catalogs a comparison reads, on a connection that only reads. */
+/** A database whose catalogs a comparison reads, on a read-only connection. */
 export type LiveSchema = Pick<Session, 'dialect' | 'schema' | 'rows'>
 
-/** What else of a database is not as it should be, one line each. */
+/** Compares the database with something else, and returns one line for each difference. */
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
 
-/** What of a database is not as the files say, one line each; empty when everything is. What nobody can tell is not told. */
+/**
+ * What differs from the files, one line each; empty when nothing does. Things that cannot be known are not reported.
+ */
 export async function verify(
   options: ResolvedOptions,
   compare: SchemaComparison = () => Promise.resolve([]),
@@ -55,7 +57,7 @@ export async function verify(
   })
 }
 
-/** Names of the versions that these files have and the database has not, those whose step runs or failed among them. */
+/** Names of the versions that these files have and the database lacks. Includes versions whose step runs or failed. */
 export async function pendingVersions(options: MigrateOptions): Promise<readonly string[]> {
   const states = await status(resolveOptions(options))
   return states.filter(({ state }) => PENDING.includes(state)).map(({ name }) => name)
@@ -63,18 +65,20 @@ export async function pendingVersions(options: MigrateOptions): Promise<readonly
 
 const PENDING: readonly VersionState[] = ['pending', 'running', 'dirty']
 
-/** What `schemaIsCurrent` asks, and where. */
+/** The database and files that `schemaIsCurrent` compares. */
 export interface SchemaCheckOptions extends Omit<MigrateOptions, 'url'> {
   /**
-   * `postgres://…` or `mysql://…`, or what answers one; it is asked at every probe, so that a password that is rotated in a
-   * file is followed: `async () => (await resolveDsn('fsnotify://postgres/etc/secrets/dsn')).dsn`.
+   * `postgres://…` or `mysql://…`, or a function that returns one. The function is called for every probe, so that a
+   * password that is rotated in a file is followed: `async () => (await
+   * resolveDsn('fsnotify://postgres/etc/secrets/dsn')).dsn`.
    */
   readonly url: string | (() => string | Promise<string>)
 }
 
 /**
- * A readiness check for a server: it fails while the schema is older than the files and says which version is missing. Once
- * the schema was current it stays satisfied, without a connection: only an explicit rollback makes a schema older.
+ * A readiness check for a server. It fails while the schema is older than the files, and names the missing version.
+ * Once the schema was current the check stays satisfied and opens no connection: only an explicit rollback makes a
+ * schema older.
  * @example
  * ```ts
  * import { ServerBuilder } from 'ashlar'
@@ -96,7 +100,7 @@ export function schemaIsCurrent(options: SchemaCheckOptions): () => Promise<void
       )
     wasCurrent = true
   }
-  // Probes that come while the database does not answer wait for one connection, instead of opening one each.
+  // While the database is unreachable, all probes wait for one connection, instead of opening one each.
   return () => {
     if (wasCurrent) return Promise.resolve()
     asking ??= ask().finally(() => (asking = undefined))

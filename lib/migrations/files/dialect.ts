@@ -1,4 +1,4 @@
-/** The two engines that versioned SQL runs on. MariaDB counts as MySQL. */
+/** The two engines that run versioned SQL. MariaDB counts as MySQL. */
 export type Dialect = 'postgres' | 'mysql'
 
 export const DIALECTS: readonly Dialect[] = ['postgres', 'mysql']

@@ -1,8 +1,8 @@
 import type { Dialect } from './dialect.js'
 
-/** What an engine says about the files of a module. */
+/** What an engine needs to know about the files of a module. */
 export interface EngineFiles {
   readonly dialect: Dialect
-  /** Whether the files that `search generate` writes are for it. */
+  /** Whether the engine uses the files that `search generate` writes. */
   readonly hasSearchFiles: boolean
 }

@@ -7,8 +7,8 @@ import { type Dialect, DIALECTS } from './dialect.js'
 import type { EngineFiles } from './engine-files.js'
 
 /**
- * Where a module's files come from: a folder, or an object from file name to SQL for a module that is bundled. Either may
- * have the files of both engines, in `postgres/` and `mysql/`.
+ * Where a module's files come from: a folder, or for a bundled module an object from file name to SQL. Either can have
+ * files for both engines, in `postgres/` and `mysql/`.
  */
 export type FileSource = string | URL | Readonly<Record<string, string>>
 
@@ -20,12 +20,12 @@ export interface Migration {
   readonly up: string
   /** SHA-256 of `up`; the same whether lines end in LF or CRLF. */
   readonly checksum: string
-  /** Undefined where the file was not shipped. */
+  /** Undefined when the file is missing. */
   readonly down: string | undefined
 }
 
 /**
- * A module's versions in order, the framework's own among them.
+ * A module's versions in order, with the framework's own.
  * @throws {DeclarationError} with every misnamed, missing, doubled or misplaced file.
  */
 export async function readMigrations(
@@ -51,7 +51,7 @@ export async function readMigrations(
   return migrations
 }
 
-/** Hand-written files, framework upgrades, generated files; each band is without gaps. */
+/** Hand-written files, framework upgrades, generated files. Each range of numbers has no gaps. */
 export const BANDS = [
   { first: 1, last: 7999 },
   { first: 8001, last: 8999 },
@@ -65,14 +65,14 @@ export const checksumOf = (sql: string): string => createHash('sha256').update(s
 const RESERVED =
   '0001 and 8001 to 8999 are the framework’s own and never edited; a module’s first migration is 0002'
 const FILE_NAME = /^(\d+)_([A-Za-z0-9_-]+)\.(up|down)\.sql$/
-/** Generated for PostgreSQL alone; MySQL has its own search. */
+/** Generated for PostgreSQL only; MySQL has its own search. */
 const SEARCH = /^9\d{3}_.*_search_(vector|gin)$/
 
 const isReserved = ({ version }: Migration): boolean => version === 1 || (version > 8000 && version < 9000)
 
 type Files = ReadonlyMap<string, string>
 
-/** Beside `dist` in the package. A bundle has none: then the module's own copy of 0001 is used. */
+/** Beside `dist` in the package. A bundle lacks them; then the module's own copy of 0001 is used. */
 async function readFramework(dialect: Dialect): Promise<Files> {
   const folder = fileURLToPath(new URL(`../../../../migrations/${dialect}/`, import.meta.url))
   return readFolder(folder).catch(() => new Map())
@@ -122,7 +122,7 @@ function ofDialect(files: Readonly<Record<string, string>>, dialect: Dialect): F
   return new Map(ours.map(([path, sql]) => [path.slice(prefix.length), sql]))
 }
 
-/** Puts ways up and down together and tells what does not fit. */
+/** Pairs up and down files, and reports those that do not fit. */
 function paired(files: Files, problems: string[]): readonly Migration[] {
   const found = new Map<number, { name: string; up?: string; down?: string }>()
   for (const [file, text] of files) {

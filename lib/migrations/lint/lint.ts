@@ -10,7 +10,7 @@ import { SECRET_RULES } from './rules/secrets.js'
 import type { Script, Statement } from '../sql/statements.js'
 import { createTable, isDdl } from '../sql/statement-shape.js'
 
-/** Every rule there is. */
+/** All rules. */
 export const RULES: readonly Rule[] = [
   ...REFUSALS,
   ...postgresLint.rules,
@@ -39,8 +39,8 @@ export interface LintedFile {
 }
 
 /**
- * What is wrong with one file. A comment `-- ashlar:allow rule-name, rule-name` anywhere in the file says that a danger
- * or advice is known and meant; what the engine refuses cannot be allowed.
+ * The findings of one file. A comment `-- ashlar:allow rule-name, rule-name` anywhere in the file accepts a danger or
+ * advice. What the engine refuses cannot be allowed.
  */
 export function lintFile({ name, script, ...facts }: LintedFile): readonly Finding[] {
   const { statements, comments, problem } = script

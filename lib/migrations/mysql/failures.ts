@@ -5,13 +5,13 @@ export const mysqlFailures: EngineFailures = {
   server: 'MySQL',
   failureOf: ({ errno, fatal, message }, code) => {
     if (DENIED.includes(code)) return 'denied'
-    // 1290 is the number for any option of the server that prevents the statement.
+    // 1290 covers any server option that prevents the statement.
     if (READ_ONLY.includes(code) || (code === '1290' && /read.only/i.test(message))) return 'readOnly'
     const isOfServer = typeof errno === 'number' && errno > 0
     return !isOfServer || fatal === true || GONE.includes(code) ? 'connection' : 'failed'
   },
   lockTimeouts: ['1205'],
-  // MySQL's and MariaDB's.
+  // The first is MySQL's, the second MariaDB's.
   stopped: ['1317', '1969'],
   writable:
     'The server takes no writes: hand over the address of the primary, or turn read_only and transaction_read_only off',
@@ -30,8 +30,8 @@ export const mysqlFailures: EngineFailures = {
   ],
 }
 
-/** Command, column, routine and special rights; SUPER for triggers and functions with a binary log. */
+/** Rights on commands, columns and routines, and special rights; SUPER for triggers and functions with a binary log. */
 const DENIED = ['1044', '1045', '1142', '1143', '1227', '1370', '1419', '1698']
 const READ_ONLY = ['1792', '1836']
-/** The server shuts down, the connection was killed, packets were truncated, the connection was idle for too long. */
+/** Server shutdown, killed connection, truncated packets, idle timeout. */
 const GONE = ['1053', '1080', '1158', '1159', '1160', '1161', '1927', '3169', '4031']

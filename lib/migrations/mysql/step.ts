@@ -14,14 +14,14 @@ import {
 } from '../session/version-table.js'
 
 /**
- * What a statement answers when it was done already: the table, column or key exists, or is gone. Believed only of the
- * first statement after a host died, because only that one may have been done without being recorded.
+ * Error codes for a statement that was already done: the table, column or key exists, or is gone. They are accepted
+ * only for the first statement after a host died, because only that one may have run without being recorded.
  */
 const DONE_ALREADY = ['1050', '1051', '1060', '1061', '1091']
 
 /**
- * Applies a version, statement by statement: MySQL commits DDL by itself, so the row remembers how many are done. Other
- * statements commit together with that number.
+ * Applies a version statement by statement. MySQL commits DDL by itself, so the row records how many statements are
+ * done. Other statements commit together with that number.
  */
 export async function upOnMysql(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
   const { session, version, statements } = step
@@ -32,7 +32,7 @@ export async function upOnMysql(step: Step, row: VersionRow, previous?: AppliedV
   await markVersion(session, version, { dirty: false, statementsDone: statements.length, error: undefined })
 }
 
-/** Rolls a version back, likewise. Whether its way up was finished is the caller's concern. */
+/** Rolls a version back in the same way. The caller checks whether its way up was finished. */
 export async function downOnMysql(step: Step, previous: AppliedVersion): Promise<void> {
   const { session, version } = step
   const isResumed = isGoingDown(previous)
@@ -82,7 +82,7 @@ const remainsOf = (done: number): Remains =>
         correct: `correct the file from statement ${done + 1} on and run again`,
       }
 
-/** @throws {MigrationError} when the statements that are done are not the ones the file begins with any more. */
+/** @throws {MigrationError} when the file no longer begins with the statements that are done. */
 function sameBeginning({ name, direction, statements }: Step, then: string | undefined, done: number): void {
   const text = ({ text }: Statement) => text
   const before = splitStatements(then ?? '', mysqlSyntax)

@@ -29,7 +29,7 @@ export const postgres: Engine = {
   down: downOnPostgres,
   isNeverApplied: async (step, row) => !(await recoverNonTransactional(step, row, true)),
   isUndone: (step, row) => recoverNonTransactional(step, row, true),
-  // The statement is done, only its row is left.
+  // The statement is done; only its row is left.
   finishDown: ({ session }, { version }) => deleteVersion(session, version),
   unusableIndexes,
 }

@@ -4,21 +4,21 @@ import type { Session } from '../session/session.js'
 import type { Statement } from '../sql/statements.js'
 import type { Step } from '../session/step.js'
 
-/** Something of nobody's extension, in a schema that is searched because an extension is there. */
+/** An object that belongs to no extension, in a schema that is searched because an extension is there. */
 export interface Stranger {
   /** `pg_class` and so on, with its object id. */
   readonly id: string
   readonly schema: string
   readonly name: string
-  /** Is another one when it was changed, or something new depends on it. */
+  /** Changes when the object is changed, or when something new depends on it. */
   readonly version: string | null
 }
 
 /**
- * Lets a file find the types, functions and operators of the database's extensions, wherever they were installed: a database
- * has each extension once, for all modules. Everything else that is in those schemas belongs to somebody.
- * @returns what of it the file might mean, because it has the name without a schema. Nothing for a file that says itself where
- * to search.
+ * Lets a file find the types, functions and operators of the database's extensions, wherever they are installed. A
+ * database has each extension once, for all modules. Other objects in those schemas are not the module's.
+ * @returns the objects that the file might mean, because it uses their name without a schema. Empty for a file that
+ * sets its own search path.
  */
 export async function reachExtensions({ session, sql }: Step): Promise<readonly Stranger[]> {
   const own = session.prefix.slice(0, -1)
@@ -39,8 +39,9 @@ export async function reachExtensions({ session, sql }: Step): Promise<readonly 
 }
 
 /**
- * Before the file's transaction ends.
- * @throws {MigrationError} when the file has used what is not there in the module's schema, and found it in another one.
+ * Runs before the file's transaction ends.
+ * @throws {MigrationError} when the file used an object of another schema, because the module's schema does not have
+ * it.
  */
 export async function refuseStrangers(
   { session, name }: Step,
@@ -67,7 +68,7 @@ export async function refuseStrangeTable({ session, name }: Step, path: readonly
   if (row !== undefined) throw foundElsewhere(session, name, { schema: String(row.schema), name: table })
 }
 
-/** Whether a statement may change where extensions are. */
+/** Whether a statement may change where extensions are installed. */
 export const movesExtension = ({ tokens }: Statement): boolean =>
   ['CREATE', 'ALTER'].some((verb) => new Cursor(tokens).sees(verb, 'EXTENSION'))
 
@@ -83,7 +84,7 @@ const foundElsewhere = (
     step,
   )
 
-/** Named without a schema, and nowhere with its own. */
+/** Used without a schema, and nowhere with its own. */
 function isMeant({ schema, name }: Stranger, sql: string): boolean {
   const [of, it] = [schema, name].map((part) => {
     const escaped = part.replaceAll(/[^\w]/g, '\\$&')
@@ -98,8 +99,8 @@ const OTHER_SCHEMAS = `SELECT DISTINCT n.oid, nspname FROM pg_extension JOIN pg_
 const OTHERS = `SELECT string_agg(quote_ident(nspname), ', ' ORDER BY nspname) FROM (${OTHER_SCHEMAS}) AS others`
 
 /**
- * What a schema holds. To change a relation, and to refer to one, takes a lock of it; to change a function or a type, or to make
- * something that needs it, takes none, and is seen in the catalog alone.
+ * The objects of a schema. Changing or referencing a relation takes a lock on it. Changing a function or type, or
+ * creating something that needs it, takes no lock and shows only in the catalog.
  */
 const THINGS = `
   named AS (
@@ -126,8 +127,8 @@ const STRANGERS = `
 const VERSIONS = `WITH ${THINGS} SELECT id, version FROM things WHERE id = ANY(?::text[])`
 
 /**
- * What this session has used in its transaction. What it has dropped is in no catalog any more, and locked still. A foreign
- * key that was made before takes nothing but a RowShareLock of the table that it leads to.
+ * What this session has used in its transaction. A dropped object is in no catalog but still locked. A foreign key that
+ * existed before only takes a RowShareLock on the table that it references.
  */
 const LOCKED = `
   SELECT 'pg_class:' || relation AS id FROM pg_locks

@@ -6,7 +6,7 @@ export const postgresFailures: EngineFailures = {
   failureOf: ({ severity }, code) => {
     if (code === INSUFFICIENT_PRIVILEGE) return 'denied'
     if (code === READ_ONLY_TRANSACTION) return 'readOnly'
-    // An error that does not come from the server has no severity. The server writes its severity in its own language.
+    // An error without a severity does not come from the server. The server writes its severity in its own language.
     return severity === undefined || GONE.test(code) ? 'connection' : 'failed'
   },
   lockTimeouts: ['55P03'],
@@ -32,5 +32,5 @@ export const postgresFailures: EngineFailures = {
 
 const INSUFFICIENT_PRIVILEGE = '42501'
 const READ_ONLY_TRANSACTION = '25006'
-/** The connection, a shutdown or an administrator, a session that was idle or a transaction that was open for too long. */
+/** Connection errors, a shutdown or an administrator, an idle session or a transaction that was open for too long. */
 const GONE = /^08|^57P0[1235]|^25P0[34]/

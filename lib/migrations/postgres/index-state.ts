@@ -2,10 +2,10 @@ import type { NonTransactional } from './sql/non-transactional.js'
 import type { Session } from '../session/session.js'
 import type { Step } from '../session/step.js'
 
-/** What PostgreSQL knows of an index: none, usable, or left behind by a build or a drop that was cut off. */
+/** The state of an index: absent, usable, or left behind by an interrupted build or drop. */
 export type IndexState = 'absent' | 'valid' | 'invalid'
 
-/** The state of the index that `alone` makes or drops. */
+/** The state of the index that the statement creates or drops. */
 export async function indexState(session: Session, nonTransactional: IndexStatement): Promise<IndexState> {
   const [row] = await session.rows(
     `SELECT i.indisvalid AND i.indisready AND i.indislive AS usable
@@ -25,7 +25,7 @@ export async function dropLeftOver(
   await session.run(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`, 0, options.signal)
 }
 
-/** `REINDEX CONCURRENTLY` builds its indexes under names of their own and leaves those behind. */
+/** `REINDEX CONCURRENTLY` builds its indexes under temporary names and leaves those behind. */
 export async function dropReindexed({ session, options }: Step): Promise<void> {
   const rows = await session.rows(
     `SELECT format('%I.%I', nspname, relname) AS name

@@ -6,9 +6,9 @@ import type { Step } from '../session/step.js'
 import { type AppliedVersion, isGoingDown } from '../session/version-table.js'
 
 /**
- * Clears away what a statement that ran outside of a transaction left behind when it failed or its host died, and says
- * whether its effect is there: then it is not run again. Files that ran in a transaction left nothing behind.
- * @param isSame - whether the file still says what it said then; otherwise an effect that is there is undone as well.
+ * Removes what a non-transactional statement left behind when it failed or its host died. Returns whether its effect is
+ * there, so that it is not run again. Files that ran in a transaction left nothing behind.
+ * @param isSame - whether the file is unchanged since then; otherwise an effect that is there is undone as well.
  */
 export async function recoverNonTransactional(
   step: Step,
@@ -21,7 +21,7 @@ export async function recoverNonTransactional(
   const nonTransactional = only && nonTransactionalOf(only)
   if (nonTransactional === undefined) return false
   await session.settle(0, options.concurrentTimeoutMs)
-  // An error was answered, so the statement did not come to its end; without one nobody knows.
+  // With an error, the statement did not finish. Without one, it is unknown.
   const mayHaveEnded = previous.error === undefined
   switch (nonTransactional.kind) {
     case 'createIndex':

@@ -23,7 +23,7 @@ const CLEANED_UP_LATER = {
   correct: 'correct the file and run again',
 }
 
-/** Applies a version: the file and its row in one transaction, or its only statement outside of any. */
+/** Applies a version: the file and its row in one transaction, or its only statement outside of any transaction. */
 export async function upOnPostgres(step: Step, row: VersionRow, previous?: AppliedVersion): Promise<void> {
   const { session } = step
   const isDone =
@@ -41,7 +41,7 @@ export async function upOnPostgres(step: Step, row: VersionRow, previous?: Appli
   await writeVersion(session, row)
 }
 
-/** Rolls a version back, likewise. Whether its way up was finished is the caller's concern. */
+/** Rolls a version back in the same way. The caller checks whether its way up was finished. */
 export async function downOnPostgres(step: Step, previous: AppliedVersion): Promise<void> {
   const { session, version } = step
   const isDone =
@@ -64,9 +64,9 @@ const nonTransactionalIn = ({ statements: [first] }: Step): NonTransactional | u
   first && nonTransactionalOf(first)
 
 interface Recorder {
-  /** Part of the transaction. */
+  /** Runs inside the transaction. */
   readonly record: () => Promise<void>
-  /** After its rollback. */
+  /** Runs after the rollback. */
   readonly recordFailure: (error: string) => Promise<void>
 }
 
@@ -99,8 +99,8 @@ async function inTransaction(step: Step, { record, recordFailure }: Recorder): P
     await session.run('COMMIT', 0)
   } catch (error) {
     const failure = failureOf(step, at, error, NOTHING_STAYS)
-    // Without a connection nothing can be recorded; the server has rolled back by itself then. A file that was cancelled is
-    // as if it had never been sent.
+    // Without a connection nothing can be recorded, and the server has rolled back by itself. A cancelled file leaves
+    // no trace.
     await session
       .run('ROLLBACK', 0)
       .then(() => (failure.stop === 'cancelled' ? undefined : recordFailure(failure.message)))
@@ -130,7 +130,7 @@ async function runNonTransactional(
       )
   } catch (error) {
     const failure = failureOf(step, 0, error, CLEANED_UP_LATER)
-    // Without a connection nobody knows how far the server came: the row keeps saying so.
+    // Without a connection it is unknown how far the server got; the row keeps saying so.
     await markVersion(session, version, { dirty: true, statementsDone, error: failure.message }).catch(
       () => undefined,
     )

@@ -17,8 +17,8 @@ export async function unusableIndexes(session: Session): Promise<readonly string
 }
 
 /**
- * Whether a session works on an index CONCURRENTLY, seen from the locks that it keeps all the while, which everybody may see:
- * a build locks the table, a drop the index too. Vacuum locks the table in the same way and builds nothing.
+ * Whether a session works on an index CONCURRENTLY. The locks that it holds show this to every user: a build locks the
+ * table, a drop also locks the index. Vacuum takes the same lock on the table and builds nothing.
  */
 const BUSY = `EXISTS (
   SELECT FROM pg_locks l

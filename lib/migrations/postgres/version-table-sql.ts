@@ -12,7 +12,7 @@ export const postgresVersionTable: VersionTableSql = {
     error text,
     applied_at timestamptz NOT NULL
   )`,
-  // The settings of the database or the role say how a time is written. A session that reads leaves them alone.
+  // Settings of the database or role control how a time is written, and a read-only session does not change them.
   appliedAt: `to_char(applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
   now: 'clock_timestamp()',
   replace: (columns) => [

@@ -1,7 +1,7 @@
 import type { ResolvedOptions } from './options.js'
 import type { SessionFailure } from './engine-failures.js'
 
-/** What to do about a statement that failed; empty when only the file that it stands in can tell. */
+/** What to do about a failed statement; empty when it depends on the file. */
 export function adviceFor(
   failure: SessionFailure,
   code: string,

@@ -1,12 +1,12 @@
 import type { MigrationStop } from '../../errors.js'
 
-/** Why a statement of a session failed. `failed` is anything that the statement itself may be to blame for. */
+/** Why a statement of a session failed. `failed` is any error that the statement itself may have caused. */
 export type SessionFailure = Extract<
   MigrationStop,
   'failed' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
 >
 
-/** Fields of the drivers' errors that are safe to read. The others repeat rows and statements. */
+/** Fields of driver errors that are safe to read. The others repeat rows and statements. */
 export interface DriverError {
   readonly code?: unknown
   readonly errno?: unknown
@@ -15,19 +15,19 @@ export interface DriverError {
   readonly message: string
 }
 
-/** What an engine's error codes mean. */
+/** The meaning of an engine's error codes. */
 export interface EngineFailures {
   /** The server's name in messages. */
   readonly server: string
   readonly failureOf: (error: DriverError, code: string) => SessionFailure
-  /** The codes of a statement that waited too long for a lock. */
+  /** The codes of a lock timeout. */
   readonly lockTimeouts: readonly string[]
-  /** The codes of a statement that was asked to stop. */
+  /** The codes of a cancelled statement. */
   readonly stopped: readonly string[]
-  /** What to do about a database that takes no writes. */
+  /** What to do about a read-only database. */
   readonly writable: string
-  /** What to do about a right that the user lacks, to read or to change. */
+  /** What to do about a missing right to read or to change. */
   readonly rights: (purpose: 'read' | 'change', schema: string) => string
-  /** What to do about a connection that is refused, by the code. */
+  /** What to do about a refused connection, by code. */
   readonly connection: readonly (readonly [codes: RegExp, advice: string])[]
 }

@@ -7,7 +7,7 @@ import type { Session } from './session.js'
 import type { Step } from './step.js'
 import type { AppliedVersion, VersionRow } from './version-table.js'
 
-/** What a session is opened for. One that reads leaves every setting alone. */
+/** What a session is opened for. A session that reads changes no settings. */
 export type Purpose = 'change' | 'read'
 
 /** Everything about migrations that differs between the database engines. */
@@ -16,28 +16,28 @@ export interface Engine extends EngineFiles {
   readonly lint: EngineLint
   readonly failures: EngineFailures
   readonly versionTable: VersionTableSql
-  /** What a connection string for this engine may start with, before `://`. */
+  /** The schemes of connection strings for this engine, without `://`. */
   readonly schemes: readonly string[]
-  /** Whether DDL is part of the transaction that it runs in. */
+  /** Whether DDL is part of its transaction. */
   readonly hasTransactionalDdl: boolean
-  /** Where the files run; empty for the database of the connection string. */
+  /** The schema in which the files run; empty for the database of the connection string. */
   readonly schemaOf: (said: string | undefined, module: string | undefined) => string
-  /** What is wrong with the schema that the options name. */
+  /** What is wrong with the schema of the options. */
   readonly schemaProblems: (said: string | undefined, schema: string) => readonly string[]
   /** @throws {MigrationError} without a connection. */
   readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>
-  /** Applies a version, after whatever an earlier run left of it. */
+  /** Applies a version, after recovering from an earlier run. */
   readonly up: (step: Step, row: VersionRow, previous: AppliedVersion | undefined) => Promise<void>
   /** Rolls a version back. */
   readonly down: (step: Step, previous: AppliedVersion) => Promise<void>
   /**
-   * Whether nothing is there of a version whose way up failed.
-   * @throws {MigrationError} when only the way up can finish what is there.
+   * Whether nothing is left of a version whose way up failed.
+   * @throws {MigrationError} when something is left that only the way up can finish.
    */
   readonly isNeverApplied: (step: Step, row: AppliedVersion) => Promise<boolean>
-  /** Whether a rollback that was interrupted has undone so much that it has to be finished. */
+  /** Whether an interrupted rollback has undone so much that it has to be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
-  /** Finishes such a rollback. */
+  /** Finishes an interrupted rollback. */
   readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
   /** Indexes of the module that no query can use, one line each. */
   readonly unusableIndexes: (session: Session) => Promise<readonly string[]>
@@ -47,12 +47,12 @@ export interface Engine extends EngineFiles {
 export interface VersionTableSql {
   /** Columns and options for CREATE TABLE. */
   readonly definition: string
-  /** `applied_at` as it is read, whatever the settings of the session. */
+  /** `applied_at` as text that does not depend on session settings. */
   readonly appliedAt: string
   /** The server's clock in UTC. */
   readonly now: string
   /** Verb and ending of the INSERT that replaces a row of the same version. */
   readonly replace: (columns: readonly string[]) => readonly [verb: string, ending: string]
-  /** The schema as a condition on `table_schema`, with the values it needs. */
+  /** A condition on `table_schema` for the schema, with its values. */
   readonly inSchema: (schema: string) => readonly [condition: string, values: readonly string[]]
 }

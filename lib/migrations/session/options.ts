@@ -2,24 +2,30 @@ import type { FileSource } from '../files/migration-files.js'
 import type { Engine } from './engine.js'
 import type { Progress } from './progress.js'
 
-/** What a user says about a module's migrations. */
+/** The options of a module's migrations. */
 export interface MigrateOptions {
-  /** `postgres://…` or `mysql://…`; the engine opens connections of its own and never uses a pool. */
+  /** `postgres://…` or `mysql://…`. Migrations open their own connections and never use a pool. */
   readonly url: string
   readonly files: FileSource
-  /** The module's name, for messages; its schema has the same name unless `schema` says another. */
+  /** The module's name, for messages. It is also the name of its schema, unless `schema` names another. */
   readonly module?: string
-  /** PostgreSQL: where the files run and the version table lives; `module`, else `public`. MySQL: the URL's database. */
+  /**
+   * PostgreSQL: the schema of the files and the version table; default `module`, else `public`. MySQL: the URL's
+   * database.
+   */
   readonly schema?: string
-  /** How long a statement waits for a lock of its tables: 2000. */
+  /** How long a statement waits for table locks, in milliseconds. Default 2000. */
   readonly lockTimeoutMs?: number
-  /** How long a statement runs: 60000. */
+  /** How long a statement may run, in milliseconds. Default 60000. */
   readonly statementTimeoutMs?: number
-  /** How long `CREATE INDEX CONCURRENTLY` and its like run, which neither of the two others bounds: 900000 (15 min). */
+  /**
+   * How long `CREATE INDEX CONCURRENTLY` and its like may run, in milliseconds. The other two timeouts do not apply to
+   * them. Default 900000 (15 min).
+   */
   readonly concurrentTimeoutMs?: number
-  /** How long to wait for another host that is migrating: 3600000 (1 h). */
+  /** How long to wait for another host that is migrating, in milliseconds. Default 3600000 (1 h). */
   readonly waitTimeoutMs?: number
-  /** Gives up: cancels the statement that runs, on the server as well, or stops waiting. What is done stays. */
+  /** Cancels the running statement, on the server as well, or ends the wait for another host. Finished work stays. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
 }
@@ -34,7 +40,7 @@ export interface ResolvedOptions extends Timeouts {
   readonly url: string
   readonly engine: Engine
   readonly files: FileSource
-  /** For messages; `the database` when nobody named the module. */
+  /** For messages; `the database` when the module has no name. */
   readonly module: string
   /** Empty on MySQL. */
   readonly schema: string

@@ -1,8 +1,8 @@
-/** What a run tells while it goes on. */
+/** What a run reports while it works. */
 export type Progress =
   | {
       readonly kind: 'waiting'
-      /** Who is migrating, as far as the server tells. */
+      /** Who is migrating, as far as the server shows it. */
       readonly holder: string
       readonly waitedMs: number
     }
@@ -10,7 +10,7 @@ export type Progress =
       readonly kind: 'adopted'
       readonly from: string
       readonly versions: readonly string[]
-      /** Tables of the framework that were not there. */
+      /** Tables of the framework that were created. */
       readonly created: readonly string[]
     }
   | { readonly kind: 'recovering'; readonly version: string; readonly text: string }
@@ -21,7 +21,7 @@ export type Progress =
       readonly statements: number
     }
   | {
-      /** `started` before a statement is sent; `ended` after the server did it and before that is recorded. */
+      /** `started` before a statement is sent; `ended` after the server ran it and before that is recorded. */
       readonly kind: 'statement'
       readonly step: 'started' | 'ended'
       readonly version: string
@@ -31,7 +31,7 @@ export type Progress =
       readonly summary: string
     }
   | {
-      /** What the server said beside its answer: `NOTICE`, `WARNING`, `INFO` of PostgreSQL; `NOTE`, `WARNING` of MySQL. */
+      /** A message of the server: `NOTICE`, `WARNING`, `INFO` of PostgreSQL; `NOTE`, `WARNING` of MySQL. */
       readonly kind: 'notice'
       readonly severity: string
       readonly text: string

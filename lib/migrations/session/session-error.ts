@@ -2,13 +2,13 @@ import type { DriverError, EngineFailures, SessionFailure } from './engine-failu
 import { hidePasswords } from '../../text/hide-passwords.js'
 
 /**
- * What the server returned instead of a result, or that the connection is gone: without the connection string's password and
- * without values, so that it may be shown and stored. A session throws nothing else of the driver's.
+ * An error of the server or the connection. It holds neither the connection string's password nor values, so that it
+ * can be shown and stored. A session throws no other driver errors.
  */
 export class SessionError extends Error {
   constructor(
     text: string,
-    /** PostgreSQL's five characters, MySQL's number, or what Node says of the connection. */
+    /** PostgreSQL's five characters, MySQL's number, or Node's code for the connection. */
     readonly code: string,
     readonly failure: SessionFailure,
   ) {

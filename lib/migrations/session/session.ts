@@ -8,36 +8,36 @@ import { isAborted } from './stoppable.js'
 export type Row = Readonly<Record<string, unknown>>
 
 /**
- * One connection of the engine's own, pinned for a whole run: the lock is held by the session that does the work, so it is
- * held for exactly as long as the server works, even when this process dies in the middle of a statement. What its methods
- * reject with is a `SessionError` or a `MigrationError`.
+ * A connection that is pinned for a whole run. The session that does the work also holds the lock, so the lock is held
+ * for exactly as long as the server works. That holds even when this process dies in the middle of a statement. Methods
+ * reject with a `SessionError` or a `MigrationError`.
  */
 export interface Session {
   readonly dialect: Dialect
   readonly engine: Engine
   /** The module's schema on PostgreSQL, empty on MySQL. */
   readonly schema: string
-  /** `"schema".` on PostgreSQL, empty on MySQL: what a table of the module is qualified with. */
+  /** `"schema".` on PostgreSQL, empty on MySQL: the prefix of the module's tables. */
   readonly prefix: string
-  /** Runs a statement of the engine's own. `?` stands for a value. */
+  /** Runs a statement of the framework. `?` stands for a value. */
   rows(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
   /**
-   * Runs a statement as written, for at most `timeoutMs` (0: no bound). PostgreSQL goes by what `settle` said. When `signal`
-   * aborts, the server is asked to stop it.
+   * Runs a statement as written, for at most `timeoutMs` (0: no limit). PostgreSQL uses the timeouts of `settle`. When
+   * `signal` aborts, the server is asked to cancel the statement.
    */
   run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<void>
-  /** Puts every setting back that a file may have changed, with the two timeouts (0 for none). */
+  /** Resets every setting that a file may have changed, and sets the two timeouts (0 for none). */
   settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void>
   tryLock(): Promise<boolean>
-  /** Who holds the lock; empty when nobody does any more. */
+  /** The holder of the lock; empty when there is none any more. */
   lockHolder(): Promise<string>
   unlock(): Promise<void>
-  /** Whether a session, of this host or another, migrates the module now. */
+  /** Whether a session, of this host or another, is migrating the module now. */
   isMigrating(): Promise<boolean>
-  /** @throws {MigrationError} when the lock is not held any more or another server session answers. */
+  /** @throws {MigrationError} when the lock was lost, or when another server session is behind the connection. */
   guard(): Promise<void>
   hasTable(name: string): Promise<boolean>
-  /** Makes the module's schema when it is not there yet. */
+  /** Creates the module's schema when it does not exist. */
   makeSchema(): Promise<void>
   close(): Promise<void>
 }
@@ -55,7 +55,7 @@ export function connectionFailed(error: unknown, { url, engine }: ResolvedOption
 }
 
 /**
- * Waits for a connection. When the run is told to stop in the meantime, `giveUp` ends the attempt.
+ * Waits for a connection. When the run is cancelled in the meantime, `giveUp` ends the attempt.
  * @throws {MigrationError}
  */
 export async function connected<T>(
@@ -64,7 +64,7 @@ export async function connected<T>(
   giveUp: () => void,
 ): Promise<T> {
   const { signal } = options
-  // A connection that is made to cancel a statement begins when the signal has aborted.
+  // A connection that is opened to cancel a statement begins after the signal has aborted.
   const mayStop = signal?.aborted === false
   signal?.addEventListener('abort', giveUp)
   try {
@@ -77,7 +77,7 @@ export async function connected<T>(
   }
 }
 
-/** What to do, by what Node says of the network. */
+/** What to do about Node's network error codes. */
 const NETWORK: readonly (readonly [codes: RegExp, advice: string])[] = [
   [
     /^E(CONNREFUSED|NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH)$/,

@@ -5,7 +5,7 @@ import type { Session } from './session.js'
 import { SessionError } from './session-error.js'
 import { type Statement, summaryOf } from '../sql/statements.js'
 
-/** One way of one version, as it runs. */
+/** One direction of one version, as it runs. */
 export interface Step {
   readonly session: Session
   readonly options: ResolvedOptions
@@ -13,13 +13,13 @@ export interface Step {
   /** `0002_widgets`. */
   readonly name: string
   readonly direction: 'up' | 'down'
-  /** The file's text, and the statements it consists of. */
+  /** The file's text and its statements. */
   readonly sql: string
   readonly statements: readonly Statement[]
 }
 
 /**
- * Sends one statement of the step, within `timeoutMs` and until the caller gives up.
+ * Sends one statement of the step, within `timeoutMs` and until the caller cancels.
  * @throws {SessionError}
  */
 export async function send(step: Step, at: number, timeoutMs: number): Promise<void> {
@@ -38,13 +38,13 @@ export async function send(step: Step, at: number, timeoutMs: number): Promise<v
   step.options.report({ ...event, step: 'ended' })
 }
 
-/** What is left of a file that did not come to its end, and how its author goes on. */
+/** What an unfinished file left behind, and how its author continues. */
 export interface Remains {
   readonly stays: string
   readonly correct: string
 }
 
-/** What failed and where, what is left of the file, and what to do. `at` is undefined for the COMMIT. */
+/** What failed and where, what the file left behind, and what to do. `at` is undefined for the COMMIT. */
 export function failureOf(
   step: Step,
   at: number | undefined,
@@ -57,7 +57,7 @@ export function failureOf(
   const line = at === undefined ? undefined : statements[at]?.line
   const place =
     line === undefined ? 'at its COMMIT' : `statement ${(at ?? 0) + 1} of ${statements.length} (line ${line})`
-  // Whether a COMMIT was done is unknown, and so is a statement that the server commits by itself.
+  // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
   const isUnknown = failure === 'connection' && (at === undefined || !options.engine.hasTransactionalDdl)
   const said = [
     `${name}.${direction}.sql, ${place}: ${message}${code === '' ? '' : ` (${code})`}`,
@@ -68,6 +68,6 @@ export function failureOf(
   return new MigrationError(stop, said.filter((part) => part !== '').join('. '), name, code)
 }
 
-/** Not the server's: a function of the caller's threw. */
+/** Not from the server: a function of the caller threw. */
 const foreign = (error: unknown) =>
   ({ message: error instanceof Error ? error.message : String(error), code: '', failure: 'failed' }) as const

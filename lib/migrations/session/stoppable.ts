@@ -1,6 +1,6 @@
 import { SessionError } from './session-error.js'
 
-/** What stops a statement before it ends by itself. */
+/** What can stop a statement before it ends. */
 export interface Bounds {
   /** 0 for none. */
   readonly timeoutMs: number
@@ -8,15 +8,15 @@ export interface Bounds {
 }
 
 export interface Stopping {
-  /** The codes of a statement that was asked to stop. */
+  /** The codes of a cancelled statement. */
   readonly stopped: readonly string[]
-  /** Asks the server to stop the statement that runs. Whoever waits for anything else waits until `ended` aborts at most. */
+  /** Asks the server to cancel the running statement. It must stop waiting when `ended` aborts. */
   readonly stop: (ended: AbortSignal) => Promise<void>
-  /** Runs something harmless in its place: a request to stop that comes too late must not end the next statement. */
+  /** Runs something harmless instead: a late cancel request must not hit the next statement. */
   readonly absorb: () => Promise<unknown>
 }
 
-/** Waits for a statement within its bounds. @throws {SessionError} */
+/** Waits for a statement within its timeout. @throws {SessionError} */
 export async function stoppable<T>(
   work: () => Promise<T>,
   { timeoutMs, signal }: Bounds,
@@ -45,7 +45,7 @@ export async function stoppable<T>(
   }
 }
 
-/** @throws {SessionError} instead of sending what the caller does not want any more. */
+/** @throws {SessionError} instead of sending a statement that the caller has cancelled. */
 export function refuseAborted(signal: AbortSignal | undefined): void {
   if (isAborted(signal)) throw new SessionError('it was not sent', '', 'cancelled')
 }

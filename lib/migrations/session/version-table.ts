@@ -2,21 +2,21 @@ import type { Migration } from '../files/migration-files.js'
 import { ADOPTED_TABLE, VERSION_TABLE } from '../files/names.js'
 import type { Row, Session } from './session.js'
 
-/** What is known of a version that was applied, or whose step did not come to its end. */
+/** A version that was applied, or whose step did not finish. */
 export interface AppliedVersion {
   readonly version: number
   readonly name: string
-  /** Undefined where another tool applied the version. */
+  /** Undefined when another tool applied the version. */
   readonly checksum: string | undefined
   readonly dirty: boolean
   /**
-   * Statements of the way up that are done. Below zero the version is on its way down, with `-1 - n` statements of that
-   * done: it must be seen from the table alone, which way a step was going.
+   * Statements of the way up that are done. A negative number means that the version is being rolled back, with `-1 -
+   * n` statements done: the table alone must show the direction.
    */
   readonly statementsDone: number
   readonly upSql: string | undefined
   readonly downSql: string | undefined
-  /** Undefined for a dirty version whose host died or lost its connection: nobody knows how far the statement came. */
+  /** Undefined for a dirty version whose host died or lost its connection: how far the statement got is unknown. */
   readonly error: string | undefined
   readonly appliedAt: Date
 }
@@ -24,12 +24,12 @@ export interface AppliedVersion {
 /** A row to write; `appliedAt` is the server's clock. */
 export type VersionRow = Omit<AppliedVersion, 'appliedAt'>
 
-/** Nobody has said how its step ended: it runs, or its host died or lost its connection. */
+/** The end of its step is not recorded: it runs, or its host died or lost its connection. */
 export const isUnfinished = ({ dirty, error }: AppliedVersion): boolean => dirty && error === undefined
 
 export const isGoingDown = ({ dirty, statementsDone }: AppliedVersion): boolean => dirty && statementsDone < 0
 
-/** In the order they were applied, which is not the order of their numbers when `0006` came after `9002`. */
+/** In the order in which they were applied. That is not the numeric order when `0006` came after `9002`. */
 export async function readVersions(session: Session): Promise<readonly AppliedVersion[]> {
   if (!(await session.hasTable(VERSION_TABLE))) return []
   const rows = await session.rows(
@@ -38,7 +38,7 @@ export async function readVersions(session: Session): Promise<readonly AppliedVe
   return rows.map(fromRow)
 }
 
-/** What the version table says, and whether a session works on what is unfinished: else its host died. */
+/** The version table, and whether a session works on the unfinished versions; if not, its host died. */
 export interface VersionsNow {
   readonly rows: readonly AppliedVersion[]
   readonly isMigrating: boolean
@@ -48,7 +48,7 @@ export async function readVersionsNow(session: Session): Promise<VersionsNow> {
   const rows = await readVersions(session)
   if (!rows.some(isUnfinished)) return { rows, isMigrating: false }
   if (await session.isMigrating()) return { rows, isMigrating: true }
-  // It may have come to its end in between.
+  // It may have finished in between.
   return { rows: await readVersions(session), isMigrating: false }
 }
 
@@ -57,15 +57,15 @@ export async function makeVersionTable(session: Session): Promise<void> {
     await session.run(`CREATE TABLE ${tableOf(session)} ${session.engine.versionTable.definition}`, 0)
 }
 
-/** Writes a version's row, whatever was there. */
+/** Writes a version's row and replaces an existing one. */
 export async function writeVersion(session: Session, row: VersionRow): Promise<void> {
   const [verb, ending] = session.engine.versionTable.replace(COLUMNS.split(', '))
   await insert(session, verb, ending, row)
 }
 
 /**
- * Writes a version's row unless it is applied: then the statement fails, so that even without the lock no two transactions
- * can apply one version.
+ * Writes a version's row unless the version is applied; then the statement fails. So no two transactions can apply one
+ * version, even without the lock.
  */
 export async function claimVersion(session: Session, row: VersionRow): Promise<void> {
   await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ? AND dirty = ?`, [row.version, true])
@@ -76,7 +76,7 @@ export async function deleteVersion(session: Session, version: number): Promise<
   await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ?`, [version])
 }
 
-/** Records how far a version came; `applied_at` stays, so that the order of the versions does. */
+/** Records how far a version got. `applied_at` stays, so that the order of the versions stays. */
 export async function markVersion(
   session: Session,
   version: number,
@@ -88,7 +88,7 @@ export async function markVersion(
   )
 }
 
-/** Keeps a corrected way down for the day it is needed. */
+/** Stores a corrected way down for later use. */
 export async function keepDown(session: Session, version: number, downSql: string): Promise<void> {
   await session.rows(`UPDATE ${tableOf(session)} SET down_sql = ? WHERE version = ?`, [downSql, version])
 }
@@ -108,7 +108,7 @@ export const appliedRow = (
   error: undefined,
 })
 
-/** Version and state of another tool's two-column table; undefined where there is none or it is empty. */
+/** Version and state of another tool's two-column table; undefined when it is missing or empty. */
 export async function readAdopted(
   session: Session,
 ): Promise<{ readonly version: number; readonly dirty: boolean } | undefined> {

@@ -1,12 +1,12 @@
 import type { Token } from './tokens.js'
 
-/** Walks over tokens from the left, taking what it is asked for. Words are given in upper case. */
+/** Reads tokens from the left. Words are given in upper case. */
 export class Cursor {
   #at = 0
 
   constructor(private readonly tokens: readonly Token[]) {}
 
-  /** What has not been taken yet. */
+  /** The tokens that were not taken yet. */
   get rest(): readonly Token[] {
     return this.tokens.slice(this.#at)
   }
@@ -23,7 +23,7 @@ export class Cursor {
     return found
   }
 
-  /** Takes any of these words, as often as one of them comes next. */
+  /** Takes these words as long as one of them comes next. */
   skip(...words: readonly string[]): void {
     while (words.some((word) => this.take(word)));
   }
@@ -33,7 +33,7 @@ export class Cursor {
     return this.path()?.join('.')
   }
 
-  /** The same in its parts, any of which may have a dot. */
+  /** The same in its parts, each of which may contain a dot. */
   path(): readonly string[] | undefined {
     const parts: string[] = []
     do {
@@ -45,7 +45,7 @@ export class Cursor {
     return parts
   }
 
-  /** Takes `( … )` and gives what is between; undefined when no parenthesis comes next. */
+  /** Takes `( … )` and returns what is between; undefined when no parenthesis comes next. */
   inParentheses(): readonly Token[] | undefined {
     if (!this.sees('(')) return undefined
     const end = closing(this.tokens, this.#at)
@@ -58,11 +58,11 @@ export class Cursor {
 export const isWord = (token: Token | undefined, word: string): boolean =>
   token !== undefined && (token.kind === 'word' || token.kind === 'symbol') && token.value === word
 
-/** As both servers compare it: an unquoted name in lower case, a quoted one as written. */
+/** The name as both servers compare it: an unquoted name in lower case, a quoted one as written. */
 export const nameOf = (token: Token): string =>
   token.kind === 'word' ? token.text.toLowerCase() : token.value
 
-/** Where `words` follow each other outside of parentheses; -1 when nowhere. */
+/** The index of `words` in a row outside of parentheses; -1 when there is none. */
 export function indexOfWords(tokens: readonly Token[], ...words: readonly string[]): number {
   for (let at = 0; at < tokens.length; at++) {
     if (words.every((word, index) => isWord(tokens[at + index], word))) return at

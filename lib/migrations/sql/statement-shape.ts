@@ -5,7 +5,7 @@ import type { Token } from './tokens.js'
 
 type Tokens = readonly Token[]
 
-/** Whether the statement changes what tables there are or look like. */
+/** Whether the statement changes the set or the shape of tables. */
 export const isDdl = ({ tokens: [verb] }: Statement): boolean =>
   ['CREATE', 'ALTER', 'DROP', 'RENAME', 'TRUNCATE'].some((word) => isWord(verb, word))
 
@@ -95,10 +95,10 @@ export function alteredColumn(
 }
 
 export interface CreateIndex {
-  /** Empty when the server is to choose it. */
+  /** Empty when the server chooses the name. */
   readonly name: string
   readonly table: string
-  /** The two in their parts. */
+  /** Both, in their parts. */
   readonly paths: { readonly name: readonly string[]; readonly table: readonly string[] }
   readonly isConcurrent: boolean
 }
@@ -147,7 +147,7 @@ export function typeOf({ definition }: Column): { readonly name: string; readonl
   return { name: token === undefined ? '' : nameOf(token).toUpperCase(), isQuoted: token?.kind === 'quoted' }
 }
 
-/** A part of a column list; nothing when it is a constraint or a key. */
+/** A part of a column list; nothing for a constraint or a key. */
 function toColumn(part: Tokens, syntax: Syntax): readonly Column[] {
   return syntax.notColumns.some((word) => isWord(part[0], word)) ? [] : columnOf(part)
 }

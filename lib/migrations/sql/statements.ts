@@ -1,26 +1,29 @@
 import type { Syntax } from './syntax.js'
 import { type Token, tokenize } from './tokens.js'
 
-/** One statement of a file, as it is sent to the server. */
+/** One statement of a file, as sent to the server. */
 export interface Statement {
-  /** Without the closing semicolon and without comments before it. */
+  /** Without the closing semicolon and without leading comments. */
   readonly text: string
-  /** Where it starts, from 1. */
+  /** The line where it starts, from 1. */
   readonly line: number
   readonly syntax: Syntax
   /** Without comments. */
   readonly tokens: readonly Token[]
 }
 
-/** A file's text, taken apart. */
+/** A file's text as statements. */
 export interface Script {
   readonly statements: readonly Statement[]
   readonly comments: readonly string[]
-  /** Why the rest of the file cannot be read, such as a string without an end. */
+  /** Why the rest of the file cannot be read, such as an unterminated string. */
   readonly problem: { readonly line: number; readonly text: string } | undefined
 }
 
-/** Cuts a file at its semicolons: not those in literals, in the bodies of routines or, where the engine says so, in parentheses. */
+/**
+ * Splits a file at its semicolons, except those in literals, in the bodies of routines and, where the engine says so,
+ * in parentheses.
+ */
 export function splitStatements(sql: string, syntax: Syntax): Script {
   const { tokens, unterminated } = tokenize(sql, syntax)
   const lineAt = lineNumbers(sql)
@@ -63,7 +66,7 @@ export function splitStatements(sql: string, syntax: Syntax): Script {
   }
 }
 
-/** A statement's first words, for a person: literals are left out, they may be anybody's data. */
+/** A statement's first words for messages. Literals are left out, because they may hold data. */
 export function summaryOf({ tokens }: Statement, longest = 72): string {
   const words = tokens.slice(0, 24).map(({ kind, text }) => (kind === 'string' ? "'…'" : text))
   const line = words
@@ -74,11 +77,11 @@ export function summaryOf({ tokens }: Statement, longest = 72): string {
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
 }
 
-/** What else CREATE makes: its statement has no body, whatever words follow. */
+/** Other objects of CREATE. Their statements have no body, whatever words follow. */
 const BODILESS = ['TABLE', 'VIEW', 'INDEX', 'USER', 'ROLE', 'DATABASE', 'SCHEMA', 'SEQUENCE', 'TYPE', 'RULE']
 const ENDS_WITHOUT_CLOSING = ['IF', 'LOOP', 'WHILE', 'REPEAT', 'FOR']
 
-/** Counts what is open in a statement, so that a semicolon inside of it is seen not to end it. */
+/** Counts the open blocks of a statement, so that a semicolon inside does not end it. */
 class Body {
   #made: string | undefined
   #words = 0
@@ -122,7 +125,7 @@ class Body {
   }
 }
 
-/** The line of an offset, from 1. Offsets must be asked for in rising order. */
+/** The line of an offset, from 1. Offsets must be requested in ascending order. */
 function lineNumbers(sql: string): (at: number) => number {
   let line = 1
   let from = 0

@@ -1,33 +1,33 @@
 import type { Dialect } from '../files/dialect.js'
 
-/** How an engine reads SQL, as far as a file has to be taken apart. The patterns are sticky. */
+/** An engine's SQL syntax, as far as files have to be split. The patterns are sticky. */
 export interface Syntax {
   readonly dialect: Dialect
   /** What starts a comment up to the end of the line. */
   readonly lineComment: RegExp
   readonly hasNestedComments: boolean
-  /** The opening of a comment whose content is executed; undefined where there is none. */
+  /** The opening of a comment whose content is executed; undefined when the engine has none. */
   readonly executableComment: RegExp | undefined
   /** Letters before a quote that make it another kind of literal. */
   readonly stringPrefix: RegExp
   readonly stringQuotes: readonly string[]
   /** Whether a backslash escapes the next character in a literal with this prefix. */
   readonly hasBackslashes: (prefix: string) => boolean
-  /** The tag around a literal without escapes, such as `$body$`; undefined where there is none. */
+  /** The tag around a literal without escapes, such as `$body$`; undefined when the engine has none. */
   readonly dollarQuote: RegExp | undefined
   readonly nameQuote: string
-  /** The opening of a quoted name, up to and with its quote. */
+  /** The opening of a quoted name, including its quote. */
   readonly quotedName: RegExp
-  /** What CREATE makes that may have a body with semicolons. */
+  /** Objects of CREATE that may have a body with semicolons. */
   readonly routines: readonly string[]
-  /** Whether a semicolon in parentheses ends no statement, as in CREATE RULE. */
+  /** Whether a semicolon in parentheses does not end a statement, as in CREATE RULE. */
   readonly hasStatementsInParentheses: boolean
   /** Whether `word` after `previous` opens a block of a routine. */
   readonly opensBlock: (word: string, previous: string) => boolean
-  /** Whether there are `BEGIN NOT ATOMIC` and blocks that end in END IF and the like. */
+  /** Whether the engine has `BEGIN NOT ATOMIC` and blocks that end in END IF and the like. */
   readonly hasCompoundStatements: boolean
-  /** Words that start a part of CREATE TABLE or ADD that is no column. */
+  /** Words that start a part of CREATE TABLE or ADD that is not a column. */
   readonly notColumns: readonly string[]
-  /** Words after ALTER TABLE … DROP that drop something else than a column. */
+  /** Words after ALTER TABLE … DROP that drop something other than a column. */
   readonly notDroppedColumns: readonly string[]
 }

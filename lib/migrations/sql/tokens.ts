@@ -2,7 +2,7 @@ import type { Syntax } from './syntax.js'
 
 export type TokenKind = 'word' | 'quoted' | 'string' | 'number' | 'symbol' | 'comment' | 'marker'
 
-/** A piece of SQL that means one thing. White space is none. */
+/** A token of SQL. White space is not a token. */
 export interface Token {
   readonly kind: TokenKind
   /** As written. */
@@ -13,7 +13,7 @@ export interface Token {
   readonly end: number
 }
 
-/** What the file breaks off in the middle of. */
+/** The construct in which the file ends. */
 export interface Unterminated {
   readonly at: number
   readonly what: string
@@ -24,7 +24,7 @@ export interface Tokens {
   readonly unterminated: Unterminated | undefined
 }
 
-/** Reads SQL the way the server does. */
+/** Splits SQL into tokens as the server does. */
 export const tokenize = (sql: string, syntax: Syntax): Tokens => new Scanner(sql, syntax).all()
 
 const SPACE = /\s+/y
@@ -122,7 +122,7 @@ class Scanner {
     return true
   }
 
-  /** After the quote that closes the one at `opening`; a doubled quote does not. */
+  /** The offset after the quote that closes the one at `opening`; a doubled quote does not close it. */
   #endOfQuoted(opening: number, backslashes: boolean): number | undefined {
     const { sql } = this
     const quote = sql[opening]

@@ -6,7 +6,7 @@ import type { Token } from '../../sql/tokens.js'
 import { addedColumns, alteredColumn, alterTable, createIndex, dropped } from '../../sql/statement-shape.js'
 import { actionsOnOldTables, toldBy } from './old-tables.js'
 
-/** Statements that the code that is still running does not survive, or that lose data. */
+/** Statements that break running code, or that lose data. */
 export const BREAKING_RULES: readonly Rule[] = [
   {
     name: 'ban-drop-column',
@@ -117,7 +117,7 @@ function droppedColumn(action: readonly Token[], syntax: Syntax): string | undef
   return isColumn ? (cursor.name() ?? '') : undefined
 }
 
-/** `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT are something else. */
+/** `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT do not rename a column. */
 function renamesColumn(action: readonly Token[]): boolean {
   const cursor = new Cursor(action)
   if (cursor.take('CHANGE')) {

@@ -11,7 +11,7 @@ import {
   typeOf,
 } from '../../sql/statement-shape.js'
 
-/** Types and names that work today and hurt later. */
+/** Types and names that work today and cause trouble later. */
 export const COLUMN_RULES: readonly Rule[] = [
   typed(
     'ban-char-field',
@@ -104,7 +104,7 @@ function typed(
   }
 }
 
-/** Every column whose type the statement says. */
+/** Every column whose type the statement declares. */
 function columnsOf(statement: Statement): readonly Column[] {
   const created = createTable(statement)?.columns ?? []
   const altered = (alterTable(statement)?.actions ?? []).flatMap((action) => [

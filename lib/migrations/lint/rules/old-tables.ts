@@ -3,7 +3,7 @@ import type { Statement } from '../../sql/statements.js'
 import type { Token } from '../../sql/tokens.js'
 import { alterTable } from '../../sql/statement-shape.js'
 
-/** The actions of an ALTER TABLE on a table that was there before this file: only such a table has rows and readers. */
+/** The actions of an ALTER TABLE on a table that existed before this file. Only such a table has rows and readers. */
 export function actionsOnOldTables(
   statement: Statement,
   { created }: FileFacts,
@@ -12,7 +12,7 @@ export function actionsOnOldTables(
   return alter === undefined || created.has(alter.table) ? [] : alter.actions
 }
 
-/** A rule's check that looks at each of those actions by itself and tells the first thing found. */
+/** A rule's check that looks at each of those actions and returns the first finding. */
 export const toldBy =
   (check: (action: readonly Token[], file: FileFacts) => string | undefined): Rule['check'] =>
   (statement, file) =>

@@ -3,7 +3,7 @@ import type { Rule } from './lint-rule.js'
 import { VERSION_TABLE } from '../../files/names.js'
 import type { Statement } from '../../sql/statements.js'
 
-/** What the engine itself cannot run or be responsible for. */
+/** What the engine cannot run or recover. */
 export const REFUSALS: readonly Rule[] = [
   {
     name: 'transaction-control',

@@ -4,7 +4,7 @@ import type { Token } from '../../sql/tokens.js'
 import { addedColumns, addedConstraint, type Column, typeOf } from '../../sql/statement-shape.js'
 import { toldBy } from './old-tables.js'
 
-/** Statements that write every row of a table anew while everybody else is kept out of it. */
+/** Statements that rewrite every row of a table under an exclusive lock. */
 export const REWRITE_RULES: readonly Rule[] = [
   {
     name: 'adding-field-with-default',
@@ -29,7 +29,7 @@ export const REWRITE_RULES: readonly Rule[] = [
     ),
   },
   {
-    // Generated files cannot say that they are meant; people are to know all the same what they cost.
+    // Generated files cannot carry an allow comment, but their cost is reported.
     name: 'adding-search-vector',
     level: 'advice',
     dialect: 'postgres',
@@ -80,7 +80,7 @@ export const REWRITE_RULES: readonly Rule[] = [
   },
 ]
 
-/** Measured on two slow cores, with texts of 160 characters: a floor to plan with, not a promise. */
+/** Measured on two slow cores, with texts of 160 characters. A lower bound for planning, not a promise. */
 const VECTORS_PER_SECOND = 65_000
 const ROWS_PER_SECOND = 250_000
 
@@ -104,7 +104,7 @@ const isStored = (definition: readonly Token[]): boolean =>
   (hasWords(definition, 'STORED') || hasWords(definition, 'PERSISTENT')) &&
   !hasWords(definition, 'AS', 'IDENTITY')
 
-/** Without parentheses of their own these mean the same for every row of one statement. */
+/** Without parentheses, these have the same value for every row of one statement. */
 const STABLE = ['NOW', 'TRANSACTION_TIMESTAMP', 'STATEMENT_TIMESTAMP', 'CURRENT_DATABASE', 'CURRENT_SCHEMA']
 const TAKES_PRECISION = ['CURRENT_TIMESTAMP', 'CURRENT_TIME', 'LOCALTIME', 'LOCALTIMESTAMP', 'INTERVAL']
 const NOT_CALLED = [

@@ -1,7 +1,7 @@
 import { isWord } from '../../sql/cursor.js'
 import type { Rule } from './lint-rule.js'
 
-/** What must not be kept as text: every file's SQL is stored in the version table. */
+/** Values that must not be stored as text: the version table stores every file's SQL. */
 export const SECRET_RULES: readonly Rule[] = [
   {
     name: 'password-in-a-file',

@@ -13,7 +13,7 @@ import {
 } from '../../sql/statement-shape.js'
 import { actionsOnOldTables, toldBy } from '../../lint/rules/old-tables.js'
 
-/** MySQL commits each DDL statement by itself and copies tables where PostgreSQL only locks them. */
+/** MySQL commits each DDL statement by itself, and copies tables where PostgreSQL only locks them. */
 export const MYSQL_RULES: readonly Rule[] = [
   {
     name: 'torn-body',
@@ -146,7 +146,7 @@ export const MYSQL_RULES: readonly Rule[] = [
   },
 ]
 
-/** Things whose second creation or removal answers with an error that recovery does not know. */
+/** Objects for which recovery does not know the error of a repeated CREATE or DROP. */
 const NEEDS_IF = [
   'TRIGGER',
   'PROCEDURE',
@@ -194,11 +194,11 @@ function objectOf({ tokens }: Statement): string {
 
 const PLAIN = ['TABLE', 'VIEW', 'INDEX']
 
-/** `SET @name = …`: a variable of the session. Settings of the server need no `@`. */
+/** `SET @name = …` sets a session variable. Server settings need no `@`. */
 const sets = (tokens: Statement['tokens']): boolean =>
   isWord(tokens[0], 'SET') && tokens.some((token) => isWord(token, '@'))
 
-/** Whether `NAME=VALUE` or `NAME VALUE` says one of `values`; any value when they are not given. */
+/** Whether `NAME=VALUE` or `NAME VALUE` has one of `values`, or any value when none are given. */
 function setting(tokens: Statement['tokens'], name: string, values: readonly string[] | undefined): boolean {
   return tokens.some((token, at) => {
     if (!isWord(token, name)) return false
@@ -207,7 +207,7 @@ function setting(tokens: Statement['tokens'], name: string, values: readonly str
   })
 }
 
-/** MySQL takes an expression as a default only in parentheses; MariaDB takes `uuid()` without. */
+/** MySQL requires parentheses around a default expression; MariaDB accepts `uuid()` without. */
 function isExpression(definition: readonly Token[]): boolean {
   const value = definition[indexOfWords(definition, 'DEFAULT') + 1]
   return hasWords(definition, 'DEFAULT') && (isWord(value, '(') || isWord(value, 'UUID'))

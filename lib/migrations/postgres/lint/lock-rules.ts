@@ -15,7 +15,7 @@ import { actionsOnOldTables, toldBy } from '../../lint/rules/old-tables.js'
 
 const NEXT_FILE = 'run VALIDATE CONSTRAINT in a file of its own'
 
-/** PostgreSQL statements that keep everybody else out of a table while they read all of it. */
+/** PostgreSQL statements that lock a table exclusively while they read all of it. */
 export const LOCK_RULES: readonly Rule[] = [
   {
     name: 'require-concurrent-index-creation',
@@ -163,7 +163,7 @@ export const LOCK_RULES: readonly Rule[] = [
 const validates = (statement: Statement): boolean =>
   alterTable(statement)?.actions.some((action) => new Cursor(action).sees('VALIDATE', 'CONSTRAINT')) ?? false
 
-/** Whether `earlier` adds, unchecked, the constraint that `validating` checks. */
+/** Whether `earlier` adds, as NOT VALID, the constraint that `validating` checks. */
 function addsNotValid(earlier: Statement, validating: Statement): boolean {
   const [before, now] = [alterTable(earlier), alterTable(validating)]
   return (

@@ -1,7 +1,7 @@
 import type { Rule } from '../../lint/rules/lint-rule.js'
 import { nonTransactionalOf } from '../sql/non-transactional.js'
 
-/** What PostgreSQL cannot run as it is written. */
+/** Statements that PostgreSQL cannot run as written. */
 export const POSTGRES_RULES: readonly Rule[] = [
   {
     name: 'non-transactional',

@@ -5,7 +5,7 @@ import { alterTable, type CreateIndex, createIndex, dropped } from '../../sql/st
 
 type Path = readonly string[]
 
-/** A PostgreSQL statement that cannot run inside of a transaction, and what it leaves behind when it is cut off. */
+/** A PostgreSQL statement that cannot run inside of a transaction, and what it leaves behind when it is interrupted. */
 export type NonTransactional =
   | { readonly kind: 'createIndex'; readonly index: string; readonly paths: CreateIndex['paths'] }
   | { readonly kind: 'dropIndex'; readonly index: string; readonly paths: { readonly name: Path } }
@@ -13,7 +13,10 @@ export type NonTransactional =
   | { readonly kind: 'detachPartition'; readonly table: string; readonly partition: string }
   | { readonly kind: 'vacuum' }
 
-/** What `statement` is when it must be the only one of its file; undefined for any that can share a transaction. */
+/**
+ * The kind of a statement that must be the only one of its file; undefined for a statement that can share a
+ * transaction.
+ */
 export function nonTransactionalOf(statement: Statement): NonTransactional | undefined {
   const [verb] = statement.tokens
   if (isWord(verb, 'VACUUM')) return { kind: 'vacuum' }
@@ -41,7 +44,7 @@ export function reindexed({ tokens }: Statement): Reindex | undefined {
   return { what, isConcurrent: isOn(options, 'CONCURRENTLY') || hasWords(cursor.rest, 'CONCURRENTLY') }
 }
 
-/** Whether `VACUUM (FULL)`, `REINDEX (CONCURRENTLY true)` and the like say yes to `option`. */
+/** Whether `VACUUM (FULL)`, `REINDEX (CONCURRENTLY true)` and the like turn `option` on. */
 export function isOn(options: readonly Token[], option: string): boolean {
   const at = indexOfWords(options, option)
   const value = options[at + 1]
