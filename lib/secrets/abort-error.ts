@@ -1,5 +1,5 @@
 import { AshlarError, Cancelled } from '../errors.js'
 
-/** What a call that was given up rejects with: the reason it was aborted for, when that is one of ours. */
+/** The error of an aborted call: the abort reason, when that is an error of the framework. */
 export const abortError = (signal: AbortSignal | undefined): AshlarError =>
   signal?.reason instanceof AshlarError ? signal.reason : new Cancelled(signal?.reason)

@@ -20,29 +20,29 @@ const PUBLIC_ID_BITS = 128
 const SALT_BYTES = 16
 const MIN_SECRET_BITS = 128
 const MAX_SECRET_BITS = 2048
-/** Far above any token we mint; what is longer is not even searched for separators. */
+/** Far longer than any minted token. Longer text is rejected before it is searched for separators. */
 const MAX_TOKEN_LENGTH = 1024
 /**
- * Derivations that may wait where a secret is to be checked. Whoever presents an id that nobody has is turned away long before
- * those who present one that exists, so that made-up tokens do not keep real ones out.
+ * How many derivations may wait. Unknown ids are rejected long before known ones, so that made-up tokens do not block
+ * real ones.
  */
 const LONGEST_QUEUE = { known: 1000, unknown: 8 } as const
 const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
 const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
 
 export interface MinterOptions {
-  /** What tokens start with, such as the product's name; {@link DefaultPrefix} when empty. */
+  /** The beginning of tokens, such as the product's name; {@link DefaultPrefix} when empty. */
   readonly prefix?: string
   /** For credentials minted from now on; older ones keep theirs. Default {@link AlgoSHA512_256}. */
   readonly spec?: HashSpec
   /** 128 to 2048; {@link DefaultSecretBits} when not positive. */
   readonly secretBits?: number
-  /** Where randomness comes from; node's `crypto.randomBytes` unless a test wants to know the bytes. */
+  /** The source of randomness. Default: node's `crypto.randomBytes`; tests can pass known bytes. */
   readonly randomBytes?: (size: number) => Uint8Array
 }
 
 export interface MintedCredential {
-  /** Handed to the client once; nobody can tell it again. */
+  /** Given to the client once; it cannot be recovered. */
   readonly token: string
   readonly stored: StoredCredential
 }
@@ -54,12 +54,12 @@ export interface ParsedToken {
 }
 
 export interface CredentialOptions {
-  /** Gives up waiting for a PBKDF2 derivation. */
+  /** Cancels the wait for a PBKDF2 derivation. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Mints and verifies tokens `<prefix>_<public id>_<secret>` of which only a salted hash is kept. Usable with no arguments.
+ * Mints and verifies tokens `<prefix>_<public id>_<secret>`. Only a salted hash is stored. All arguments are optional.
  * @throws RangeError for a prefix, spec or number of bits that cannot work.
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export class CredentialMinter {
   readonly spec: HashSpec
   readonly secretBits: number
   readonly #randomBytes: (size: number) => Uint8Array
-  /** Nobody knows a secret for it; verifying against it costs what verifying against a real one does. */
+  /** No secret matches it. Verifying against it costs as much as against a real one. */
   readonly #decoy: StoredCredential
 
   constructor(options: MinterOptions = {}) {
@@ -94,7 +94,7 @@ export class CredentialMinter {
     this.#decoy = { publicId: '', ...randomHash(algorithm), spec: this.spec }
   }
 
-  /** A new token and what to store of it. */
+  /** Mints a token, and returns it with what to store. */
   async mint(options: CredentialOptions = {}): Promise<MintedCredential> {
     const publicId = randomBase62(base62Length(PUBLIC_ID_BITS), this.#randomBytes)
     const secret = randomBase62(base62Length(this.secretBits), this.#randomBytes)
@@ -107,12 +107,12 @@ export class CredentialMinter {
   }
 
   /**
-   * The parts of a token, whatever its prefix: compare that with `minter.prefix`.
-   * @throws InvalidArgument for a malformed token, which it does not repeat.
+   * The parts of a token with any prefix: compare that with `minter.prefix`.
+   * @throws InvalidArgument for a malformed token; the error does not repeat it.
    */
   parse(token: string): ParsedToken {
     if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH) throw malformed()
-    // From the right: a prefix may contain the separator, the other two parts cannot.
+    // Searched from the right: a prefix may contain the separator, the other two parts cannot.
     const secretAt = token.lastIndexOf('_')
     const publicIdAt = token.lastIndexOf('_', secretAt - 1)
     const prefix = token.slice(0, Math.max(publicIdAt, 0))
@@ -124,9 +124,9 @@ export class CredentialMinter {
   }
 
   /**
-   * Whether `secret` is the one that was minted with `stored`; compared in constant time.
-   * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere mismatch; Unavailable
-   * where 1,000 PBKDF2 derivations wait already.
+   * Whether `secret` was minted with `stored`; compared in constant time.
+   * @throws SecretUnreadable for a malformed stored field or an unsupported algorithm, never for a mere mismatch;
+   * Unavailable when 1,000 PBKDF2 derivations are waiting.
    */
   verify(secret: string, stored: StoredCredential, options: CredentialOptions = {}): Promise<boolean> {
     return this.#check(secret, stored, options, LONGEST_QUEUE.known)
@@ -149,8 +149,9 @@ export class CredentialMinter {
   }
 
   /**
-   * For a public id that nobody has: false, after the work of verifying, so that time does not tell the two apart.
-   * @throws Unavailable where 8 PBKDF2 derivations wait already.
+   * For an unknown public id: returns false after the work of a verification, so that timing does not reveal which ids
+   * exist.
+   * @throws Unavailable when 8 PBKDF2 derivations are waiting.
    */
   verifyUnknown(secret: string, options: CredentialOptions = {}): Promise<boolean> {
     return this.#check(secret, this.#decoy, options, LONGEST_QUEUE.unknown)

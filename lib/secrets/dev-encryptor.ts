@@ -40,7 +40,7 @@ export function newDev(key: Uint8Array | string): DevEncryptor {
     const frame = typeof ciphertext === 'string' ? decodeBase64(ciphertext) : undefined
     const bytes = frame === undefined ? undefined : open(secretKey, frame, options.associatedData)
     const plaintext = bytes === undefined ? undefined : toPlaintext(bytes)
-    // One text for every cause: which check failed is an oracle.
+    // One message for every cause: naming the failed check would help an attacker.
     if (plaintext === undefined) throw new SecretUnreadable('the ciphertext cannot be decrypted')
     return plaintext
   }

@@ -4,7 +4,7 @@ const ALGORITHM = 'aes-256-gcm'
 export const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** nonce ‖ ciphertext ‖ tag. The nonce must never have been used with the key. */
+/** nonce ‖ ciphertext ‖ tag. Never use a nonce twice with the same key. */
 export function seal(key: KeyObject, nonce: Uint8Array, plaintext: string, associatedData?: string): Buffer {
   const cipher = createCipheriv(ALGORITHM, key, nonce)
   if (associatedData !== undefined) cipher.setAAD(Buffer.from(associatedData))

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { SecretUnreadable } from '../errors.js'
 import { atMost } from './at-most.js'
 
-/** How a credential's secret is hashed. Stored with every credential, so that another default invalidates none. */
+/** How a credential's secret is hashed. Stored with every credential, so that a new default invalidates none. */
 export interface HashSpec {
   /** {@link AlgoSHA512_256} (also when empty), {@link AlgoSHA384} or `pbkdf2-sha256:<iters>:<keylen>`. */
   readonly algo: string
@@ -18,7 +18,7 @@ const MIN_KEY_LENGTH = 16
 const MAX_KEY_LENGTH = 128
 const PBKDF2 = /^pbkdf2-sha256:([1-9]\d{0,6}):([1-9]\d{0,2})$/
 
-/** An algorithm that was understood; `length` is that of the hash in bytes. */
+/** A parsed algorithm; `length` is that of the hash in bytes. */
 export type Algorithm =
   | { readonly digest: 'sha512-256' | 'sha384'; readonly length: number }
   | { readonly digest: 'pbkdf2'; readonly iterations: number; readonly length: number }
@@ -38,8 +38,8 @@ export function parseHashSpec(spec: HashSpec): Algorithm | undefined {
 }
 
 /**
- * The hash of salt, then secret. The fast algorithms answer at once; PBKDF2 (password: the secret) answers with a promise
- * from the thread pool, at most two at a time in the process.
+ * The hash of salt, then secret. Fast algorithms return the hash itself. PBKDF2 (password: the secret) returns a
+ * promise from the thread pool; at most two derivations run at a time in the process.
  * @throws SecretUnreadable for an unsupported algorithm.
  */
 export function hashWith(
@@ -54,8 +54,8 @@ export function hashWith(
 }
 
 /**
- * As {@link hashWith}, with an algorithm that was parsed already.
- * @param longest - derivations that may wait already; with more it rejects with Unavailable. Default: any number.
+ * Like {@link hashWith}, with a parsed algorithm.
+ * @param longest - derivations that may already wait; with more it rejects with Unavailable. Default: any number.
  */
 export function hashBy(
   algorithm: Algorithm,
@@ -65,27 +65,27 @@ export function hashBy(
   longest?: number,
 ): Buffer | Promise<Buffer> {
   if (algorithm.digest !== 'pbkdf2') {
-    // Out as text and back into bytes: a buffer made by the native side costs as much as the hash.
+    // Through text and back into bytes: a buffer created by native code costs as much as the hash.
     return Buffer.from(hash(algorithm.digest, concat(salt, secret), 'binary'), 'latin1')
   }
   const { iterations, length } = algorithm
   return derivations(() => derive(secret, salt, iterations, length, 'sha256'), signal, longest)
 }
 
-/** The algorithm is quoted: it is no secret, and an operator must find the row. */
+/** The message quotes the algorithm: it is no secret, and an operator must find the row. */
 export const unsupported = (spec: HashSpec): SecretUnreadable =>
   new SecretUnreadable(`unsupported hash algorithm ${JSON.stringify(String(spec.algo).slice(0, 64))}`)
 
 const derive = promisify(pbkdf2)
 
-// One for the process, because the thread pool is: eight derivations at once block its file and DNS work for a second.
+// One queue per process, like the thread pool: eight derivations at once block its file and DNS work for a second.
 const derivations = atMost(2)
 
 function concat(salt: Uint8Array, secret: string): Buffer {
   const length = Buffer.byteLength(secret)
   const bytes = Buffer.allocUnsafe(salt.length + length)
   bytes.set(salt)
-  // Latin-1 is what UTF-8 is for ASCII, and written faster.
+  // For ASCII, Latin-1 equals UTF-8 and is written faster.
   bytes.write(secret, salt.length, length === secret.length ? 'latin1' : 'utf8')
   return bytes
 }

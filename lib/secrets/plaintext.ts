@@ -1,7 +1,7 @@
 import { InvalidArgument } from '../errors.js'
 
 /**
- * Refuses text that has no UTF-8: its lone surrogates would come back as other characters.
+ * Refuses text with lone surrogates: UTF-8 cannot encode them, so they would read back as other characters.
  * @throws InvalidArgument
  */
 export function checkPlaintext(plaintext: string): void {

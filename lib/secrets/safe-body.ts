@@ -1,15 +1,15 @@
 const SHOWN = 1024
 const PLAINTEXT_FIELD = /("plaintext"\s*:\s*")[^"]*/gi
-// Line breaks and terminal codes would let a server write log lines of its own.
+// Line breaks and terminal codes would let a server forge log lines.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 
 /**
- * A server's answer in a form that may stand in an error: without the given secrets, in any spelling a server would echo
- * them in, without decrypted values, on one line, at most 1024 characters.
+ * A server's response body, made safe for an error: without the given secrets in any spelling that a server would echo,
+ * without decrypted values, on one line, at most 1024 characters.
  */
 export function safeBody(body: string, secrets: readonly string[]): string {
   const hidden = secrets.filter(Boolean).flatMap(spellings)
-  // The longest first: a secret that is part of another must not break it up.
+  // The longest first: replacing a part of a secret must not split it.
   hidden.sort((a, b) => b.length - a.length)
   let text = body.replace(PLAINTEXT_FIELD, '$1[redacted]')
   for (const secret of hidden) text = text.replaceAll(secret, '[redacted]')

@@ -1,12 +1,12 @@
 import type { HashSpec } from './hash-spec.js'
 
-/** What is kept of a credential: enough to verify it, nothing to get it back from. */
+/** What is stored of a credential: enough to verify it, nothing to recover it. */
 export interface StoredCredential {
-  /** Unique over all tenants; what a presented token is looked up by. */
+  /** Unique across all tenants; a presented token is looked up by it. */
   readonly publicId: string
   /** Standard base64 with padding. */
   readonly salt: string
-  /** Standard base64 with padding, of salt bytes then secret bytes. */
+  /** Standard base64 with padding; the hash of salt bytes followed by secret bytes. */
   readonly hash: string
   readonly spec: HashSpec
 }

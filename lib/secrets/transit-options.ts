@@ -6,17 +6,17 @@ const HEADER_VALUE = /^[\x21-\x7e]+$/
 
 export interface VaultTransitOptions {
   /**
-   * Key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes), kept as long as the hashes are. Left out, the key is
-   * the SHA-256 of the token, so that every stored hash is orphaned when the token changes.
+   * Key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes). Keep it as long as the hashes. Default: the
+   * SHA-256 of the token, so that a new token orphans every stored hash.
    */
   readonly indexKey?: Uint8Array | string
-  /** Bounds each request, from connecting to the last byte; default 5000. */
+  /** Timeout of each request in milliseconds, from connecting to the last byte; default 5000. */
   readonly timeoutMs?: number
   /** Where the transit engine is mounted; default `transit`. */
   readonly mount?: string
   /** Sent as `X-Vault-Namespace`. */
   readonly namespace?: string
-  /** Is told once when `hash` is used without an `indexKey`; default `process.emitWarning`. */
+  /** Called once when `hash` is used without an `indexKey`; default `process.emitWarning`. */
   readonly warn?: (message: string) => void
   /** Another `fetch`, for a private certificate authority or a proxy. It must honour `redirect: 'manual'`. */
   readonly fetch?: typeof fetch
@@ -34,7 +34,7 @@ export interface ResolvedTransit {
 }
 
 /**
- * The arguments with every default.
+ * The arguments with all defaults.
  * @throws DeclarationError with everything that is wrong with them; the token is never in it.
  */
 export function resolveTransit(
@@ -82,7 +82,7 @@ function problemsOf(transit: ResolvedTransit, keyName: string): string[] {
 /** A value that is not a string, such as an unset variable, would otherwise match as 'undefined'. */
 const matches = (value: unknown, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value)
 
-/** Origin and path without a slash at the end; undefined for what is not the address of a server. */
+/** Origin and path without a trailing slash; undefined for text that is not a server's address. */
 function endpointOf(addr: string): string | undefined {
   if (!URL.canParse(addr)) return undefined
   const url = new URL(addr)

@@ -1,6 +1,6 @@
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BITS_PER_CHARACTER = Math.log2(ALPHABET.length)
-/** Bytes from here on are thrown away: `% 62` over all 256 would favour the first eight characters. */
+/** Bytes from here on are discarded: `% 62` of all 256 would favour the first eight characters. */
 const REJECTED_FROM = 256 - (256 % ALPHABET.length)
 
 /** Uniform base62 text of `length` characters. */
