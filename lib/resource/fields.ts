@@ -14,15 +14,15 @@ import { typeormProblems } from './typeorm/problems.js'
 
 type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 
-/** What the reading of one entity found: its fields in column order, and all that does not fit. */
+/** The result of reading one entity: its fields in column order, and all problems. */
 export interface FieldReading {
   readonly fields: readonly Field[]
   readonly problems: readonly string[]
-  /** Properties that are refused as a whole. */
+  /** Properties that are already refused as a whole. */
   readonly refused: ReadonlySet<string>
 }
 
-/** Joins the columns TypeORM knows, what our decorators said and the message into fields. */
+/** Joins TypeORM's columns, our decorators and the message into fields. */
 export function readFields(
   entity: EntityClass<object>,
   facts: EntityFacts,
@@ -58,13 +58,13 @@ export function readFields(
   return { fields, problems, refused }
 }
 
-/** With the class of its property where TypeORM was told another type. */
+/** Restores the class of its property when TypeORM was given another type. */
 function asDeclared(column: ColumnArgs, facts: EntityFacts): ColumnArgs {
   const type = facts.properties.get(column.propertyName)?.type
   return type === undefined ? column : { ...column, options: { ...column.options, type: type as never } }
 }
 
-/** Secrets and credentials, which have no column of their own name. */
+/** Secrets and credentials have no column of their own name. */
 const decoratedOf = (facts: EntityFacts): string[] =>
   [...facts.properties].flatMap(([property, { role }]) =>
     role === 'secret' || role === 'credential' ? [property] : [],
@@ -73,7 +73,7 @@ const decoratedOf = (facts: EntityFacts): string[] =>
 const designTypeOf = ({ prototype }: EntityClass<object>, property: string): unknown =>
   Reflect.getMetadata('design:type', prototype as object, property)
 
-/** The made-up properties behind secrets and credentials. */
+/** The generated properties behind secrets and credentials. */
 function hiddenColumns(facts: EntityFacts): Map<string, Role> {
   const hidden = new Map<string, Role>()
   for (const [property, { role }] of facts.properties) {
@@ -157,13 +157,13 @@ function kindOf(
   const said = inMessage === undefined ? undefined : kindOfMessageField(inMessage)
   if (typeof said === 'object') return said
   const { type } = column.options
-  // A class is what TypeScript says of the property, and not what somebody declared: the message knows better.
+  // A class here is TypeScript's inferred type, which nobody declared: the message is more precise.
   if (said !== undefined && typeof type === 'function') return said
   const kind = kindOfColumn(type, designType)
   return kind === undefined ? { problem: unstorableType(type) } : (said ?? kind)
 }
 
-/** An enum's names have the room that its column was given, or enough. */
+/** The column's length, or a length that is enough for an enum's names. */
 function lengthOf(kind: FieldKind, options: ColumnArgs['options']): number | undefined {
   if (kind === 'string') return maxLengthOf(options)
   return kind === 'enum' && options.length !== undefined ? maxLengthOf(options) : undefined
@@ -221,7 +221,7 @@ function problemsOf(
   return problems
 }
 
-/** Columns by which rows are told apart have to be the properties we look for, or nothing is told apart. */
+/** Columns that identify rows must be properties with these names. */
 const RESERVED: Readonly<Record<string, string>> = {
   account_id: 'accountId',
   delete_time: 'deleteTime',

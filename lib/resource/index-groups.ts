@@ -4,7 +4,7 @@ import type { Field } from './fields/field.js'
 import { misspelt } from '../text/misspelt.js'
 import type { ArgsOf } from './typeorm/rules.js'
 
-/** Which columns are unique together, and which are looked up together. */
+/** The columns of unique constraints and of indexes. */
 export interface IndexGroups {
   readonly uniques: readonly (readonly Field[])[]
   readonly indexes: readonly (readonly Field[])[]
@@ -13,11 +13,11 @@ export interface IndexGroups {
 
 type Args = ArgsOf<'indices'> | ArgsOf<'uniques'>
 
-/** What `@Unique`, `@Index` and `@Column({ unique })` of an entity and its ancestors say. */
+/** The `@Unique`, `@Index` and `@Column({ unique })` declarations of an entity and its ancestors. */
 export function indexGroups(
   entity: { readonly name: string },
   fields: readonly Field[],
-  /** Properties that are reported already. */
+  /** Properties that are already reported. */
   refused: ReadonlySet<string>,
 ): IndexGroups {
   const classes = new Set<unknown>(lineage(entity))
@@ -59,5 +59,5 @@ function propertiesOf(columns: Args['columns']): readonly string[] {
   return Array.isArray(named) ? named.map(String) : Object.keys(named as object)
 }
 
-/** Every property is its own name, those that there are not too. */
+/** Every property returns its own name, including properties that do not exist. */
 const NAMES_ITSELF: object = new Proxy({}, { get: (_, property) => property })

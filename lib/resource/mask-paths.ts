@@ -1,12 +1,12 @@
 import { InvalidArgument } from '../errors.js'
 
-/** Paths of one mask. */
+/** The most paths of one mask. */
 export const MAX_MASK_PATHS = 1000
-/** Characters of one path. */
+/** The most characters of one path. */
 export const MAX_MASK_PATH_LENGTH = 4096
 
 /**
- * Refuses a mask that no resource needs, before anybody reads its paths.
+ * Refuses a mask that no resource needs, before its paths are read.
  * @param field - the request's field, for the error.
  * @throws InvalidArgument when there are too many paths, or one is too long.
  */

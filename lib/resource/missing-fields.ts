@@ -6,16 +6,16 @@ import { nearestNames } from '../text/nearest-names.js'
 import { isMarkedSecret } from './redaction.js'
 
 /**
- * What is wrong with the fields of a message that no property stores, with what to write.
- * @param fields - of the entity.
- * @param known - properties that store a field, or are reported already.
+ * The message fields that no property stores, each with what to write.
+ * @param fields - the fields of the entity.
+ * @param known - properties that store a field, or that are already reported.
  */
 export function missingFields(
   message: DescMessage,
   fields: readonly Field[],
   known: ReadonlySet<string>,
 ): string[] {
-  // Whose a row is, is not said by a column: see ownership.ts.
+  // Whether a resource has an owner is checked in ownership.ts.
   const missing = message.fields.filter(({ localName }) => !known.has(localName) && localName !== 'accountId')
   const internal = new Set(fields.filter(({ exposed }) => !exposed).map(({ property }) => property))
   return [
@@ -39,7 +39,7 @@ export function missingFields(
   ]
 }
 
-/** Fields that a decorator stands for: as a plain column they would be nothing but data. */
+/** Fields that belong to a decorator: as plain columns they would be ordinary data. */
 const DECORATED: Readonly<Record<string, string>> = {
   deleteTime: 'write @SoftDeletable() below @Resource()',
   expireTime: 'write @Expirable() below @Resource()',

@@ -17,7 +17,7 @@ import { jsonColumnOf, PLAIN_JSON, TAGS_JSON, type JsonColumn } from './values/w
 const models = new WeakMap<object, ResourceModel>()
 
 /**
- * The model of a decorated entity, computed at the first call.
+ * The model of a decorated entity, computed on the first call.
  * @throws DeclarationError with every mismatch between decorators, columns and message at once.
  */
 export function resourceModel<E extends object>(entity: EntityClass<E>): ResourceModel<E> {
@@ -124,7 +124,7 @@ function withoutMessage<E extends object>(entity: EntityClass<E>): Conversions<E
   return { toMessage: refuse, fromMessage: refuse }
 }
 
-/** Entries own no prototype, so that `constructor` and `__proto__` are no columns. */
+/** Without a prototype, so that `constructor` and `__proto__` are not columns. */
 function columnMap(fields: readonly Field[]): Columns {
   return Object.freeze(
     Object.assign(

@@ -22,14 +22,14 @@ import {
 import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
 import { toDate } from './values/wire-values.js'
 
-/** What stands in a log where a secret was. */
+/** Replaces a secret in a log. */
 export const REDACTED = '[redacted]'
 
-/** What redaction has to know of the services. */
+/** What redaction needs to know of the services. */
 export interface Redaction {
-  /** Whether a field holds a secret or a credential, also where its own descriptor does not say so. */
+  /** Whether a field holds a secret or a credential, even when its own descriptor does not say so. */
   isSecret(field: DescField): boolean
-  /** The types that a google.protobuf.Any may hold. */
+  /** The types that a google.protobuf.Any can hold. */
   readonly types: Registry
 }
 
@@ -40,16 +40,16 @@ export const isMarkedSecret = (field: DescField): boolean =>
 /** A message without its secrets. */
 export interface Cleared<M extends Message = Message> {
   readonly message: M
-  /** False when a google.protobuf.Any was emptied whole, because what it holds could not be read. */
+  /** False when a google.protobuf.Any was emptied completely, because its content could not be read. */
   readonly isWhole: boolean
 }
 
-/** A google.protobuf.Any in another in another: what is deeper is not read. */
+/** The deepest nesting of google.protobuf.Any that is read. */
 const MAX_ANYS = 20
 
 /**
- * The message without the values of its secret fields, however deep, inside of a google.protobuf.Any too: for what is kept.
- * A copy, or the message itself where it can hold none.
+ * The message without the values of its secret fields at any depth, also inside a google.protobuf.Any. Use it for what
+ * is stored. Returns a copy, or the message itself when it cannot hold secrets.
  */
 export function withoutSecrets(redaction: Redaction, desc: DescMessage, message: Message): Cleared {
   if (!mayHoldSecret(redaction, desc, new Set())) return { message, isWhole: true }
@@ -115,7 +115,7 @@ function contentOf(desc: DescMessage, { value }: Any): Message | undefined {
   }
 }
 
-/** What these hold is anybody's own: there are no fields to tell a secret by. */
+/** Types with free-form content: they have no fields that could be marked secret. */
 const OPAQUE: ReadonlyMap<string, string> = new Map([
   [StructSchema.typeName, '[struct]'],
   [ValueSchema.typeName, '[value]'],
@@ -130,9 +130,9 @@ const MAX_DEPTH = 10
 const MAX_VALUES = 1000
 
 /**
- * A message as a plain object for the log, under proto field names and without zero values. Fields that hold secrets and those
- * marked `debug_redact` are replaced wherever they stand, inside of a google.protobuf.Any too; bytes are shown by their length;
- * long texts and lists, deep nesting and what is more than 1000 values are cut.
+ * A message as a plain object for the log, with proto field names and without zero values. Fields that hold secrets and
+ * those marked `debug_redact` are replaced at any depth, also inside a google.protobuf.Any. Bytes are shown by their
+ * length. Long texts and lists, deep nesting and more than 1000 values are cut.
  */
 export function redactMessage(redaction: Redaction, desc: DescMessage, message: Message): unknown {
   return messageIn({ redaction, values: MAX_VALUES }, desc, message, 0)
@@ -142,7 +142,7 @@ type Plain = Record<string, unknown>
 
 interface Walk {
   readonly redaction: Redaction
-  /** How many more may be shown. */
+  /** How many more values may be shown. */
   values: number
 }
 
@@ -174,7 +174,7 @@ function anyIn(walk: Walk, any: Any, depth: number): unknown {
   ) as Plain
 }
 
-/** Of a oneof's members the chosen one has a value. */
+/** Of a oneof, only the chosen member has a value. */
 function valueOf(field: DescField, message: Plain): unknown {
   if (field.oneof === undefined) return message[field.localName]
   const chosen = message[field.oneof.localName] as
@@ -207,7 +207,7 @@ function firstEntriesOf(map: object, show: (value: unknown) => unknown): Plain {
   return Object.fromEntries(shown) as Plain
 }
 
-/** A value that JSON can carry. An object nobody described is not opened. */
+/** A value that JSON can hold. An object without a descriptor is not opened. */
 function plainValue(value: unknown): unknown {
   if (typeof value === 'string') return cut(value)
   if (typeof value === 'bigint') return String(value)

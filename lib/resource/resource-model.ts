@@ -6,9 +6,9 @@ import type { JsonColumn } from './values/wire-values.js'
 /** A class whose instances are entities. */
 export type EntityClass<E extends object> = new () => E
 
-/** What `@Entity` says of a table. */
+/** The table as `@Entity` declares it. */
 export interface DeclaredTable {
-  /** Undefined where the name of the class is to give one. */
+  /** Undefined when the class name determines it. */
   readonly name: string | undefined
   /** On PostgreSQL. */
   readonly schema: string | undefined
@@ -36,13 +36,13 @@ export interface CredentialField {
 
 /**
  * Everything the framework knows about one resource, computed once from decorators, TypeORM metadata and the proto
- * message, and frozen. Whoever needs to know what a field is asks here; there is no second place.
+ * message, and frozen. It is the only place that knows what a field is.
  */
 export interface ResourceModel<E extends object = object> {
   readonly entity: EntityClass<E>
   /** Resource type as rules name it, such as `widget`. */
   readonly type: string
-  /** The table as the entity alone names it; a DataSource may put a prefix before it, or the table into a schema. */
+  /** The table as the entity names it. A DataSource may add a prefix or a schema. */
   readonly table: string
   /** What `@Entity` said of the table. */
   readonly declaredTable: DeclaredTable
@@ -57,32 +57,32 @@ export interface ResourceModel<E extends object = object> {
   readonly key: Field
   /** `account_id`; undefined when the resource belongs to no tenant. */
   readonly tenant: Field | undefined
-  /** Whether the tenant is part of the primary key, so that taking another tenant's id is no oracle. */
+  /** Whether the tenant is part of the primary key, so that creating another tenant's id reveals nothing about it. */
   readonly tenantInKey: boolean
   readonly etag: Field | undefined
   readonly createTime: Field | undefined
   readonly updateTime: Field | undefined
-  /** Present makes the resource soft-delete (AIP-164). */
+  /** When present, the resource is soft-deleted (AIP-164). */
   readonly deleteTime: Field | undefined
-  /** Present makes `purgeExpired` remove something. */
+  /** When present, `purgeExpired` removes expired entities. */
   readonly expireTime: Field | undefined
   /** Milliseconds from create to `expire_time`, where the resource declares it. */
   readonly ttlMs: number | undefined
   /** Filterable and sortable proto fields → columns (the specification's `<Msg>Columns`). */
   readonly columns: Columns
-  /** Proto fields that callers see and that filters and orders may not name. */
+  /** Proto fields that callers see but that filters and orders cannot name. */
   readonly closed: ReadonlySet<string>
   /** What a predicate of the server's own code may name: every field of an entity → columns. */
   readonly predicateColumns: Columns
   /** Proto names of tags fields → JSON columns. */
   readonly jsonColumns: Columns
-  /** Proto names a mask may name (`*` aside). */
+  /** Proto names that a mask may contain (besides `*`). */
   readonly writable: ReadonlySet<string>
   /** Retrievable secrets; their two columns are fields of role `secret`. */
   readonly secrets: readonly SecretField[]
   /** Verify-only credentials; their four columns are fields of role `credential`. */
   readonly credentials: readonly CredentialField[]
-  /** What an entity carries: every field but the columns of secrets and credentials. */
+  /** The fields of an entity: all but the columns of secrets and credentials. */
   readonly entityFields: readonly Field[]
   /** Where the text that `q` searches comes from; undefined when the resource is not searchable. */
   readonly search: SearchModel | undefined
@@ -96,10 +96,10 @@ export interface ResourceModel<E extends object = object> {
   readonly create: () => E
   /** Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in it. */
   toMessage<M extends Message = Message>(entity: E): M
-  /** Turns a client's message into an entity: output-only values are dropped (AIP-203). */
+  /** Converts a client's message to an entity. Output-only values are dropped (AIP-203). */
   fromMessage(message: Message): E
   /**
-   * Checks that every value can be stored, the same on every backend.
+   * Checks that every value can be stored. The rules are the same on every backend.
    * @param properties - only these, when given.
    * @throws InvalidArgument with the proto field.
    */

@@ -2,7 +2,7 @@ import type { ColumnOptions } from 'typeorm'
 import type { FieldKind } from './field.js'
 import { kindOfColumn, storableTypes } from './field-kind.js'
 
-/** What a column is refused for whose type cannot be stored, whatever the message says of the field. */
+/** The refusal of a column whose type cannot be stored, whatever the message says about the field. */
 export const unstorableType = (type: unknown): string =>
   `has the column type ${describeType(type)}, which cannot be stored: ${adviceFor(type)}; supported are ${storableTypes()}`
 
@@ -41,7 +41,7 @@ const FAMILY: Readonly<Record<FieldKind, string>> = {
   tags: 'objects',
 }
 
-/** What the options that describe a column's type say otherwise than its field is. */
+/** Where the type options of a column contradict its field. */
 export function* typeProblems(
   property: string,
   { type, length, unsigned, precision }: ColumnOptions,
@@ -61,7 +61,7 @@ export function* typeProblems(
     yield `${property}: the column option precision is not supported: drop it${kind === 'timestamp' ? ', a time has microseconds' : ''}`
 }
 
-/** Text may stand for bytes, because TypeORM has no type of bytes for every database; MySQL has no boolean of its own. */
+/** Text may hold bytes, because TypeORM has no byte type for every database; MySQL has no boolean of its own. */
 const holds = (declared: FieldKind, type: unknown, kind: FieldKind): boolean =>
   FAMILY[declared] === FAMILY[kind] ||
   (kind === 'bytes' && FAMILY[declared] === 'text') ||
@@ -74,7 +74,7 @@ const UNBOUNDED = new Set<unknown>(['text', 'mediumtext', 'longtext'])
 
 const DEFAULT_LENGTH = 255
 
-/** Characters that a text column holds; undefined for any number. */
+/** The most characters of a text column; undefined when it is unlimited. */
 export function maxLengthOf({ type, length }: ColumnOptions): number | undefined {
   if (UNBOUNDED.has(type)) return undefined
   return isSaid(length) ? Number(length) : DEFAULT_LENGTH

@@ -20,12 +20,12 @@ const SCALARS: Readonly<Record<ScalarType, FieldKind>> = {
   [ScalarType.BYTES]: 'bytes',
 }
 
-/** Well-known types whose JSON form is not an object of fields, so that a column could not give them back. */
+/** Well-known types whose JSON form is not an object of fields, so that a column could not restore them. */
 const UNSTORABLE = new Set(
   ['Any', 'FieldMask', 'Struct', 'Value', 'ListValue', 'Empty'].map((name) => `google.protobuf.${name}`),
 )
 
-/** The kind a message field is stored as, or why it cannot be. */
+/** The kind that stores a message field, or why it cannot be stored. */
 export function kindOfMessageField(field: DescField): FieldKind | { readonly problem: string } {
   if (field.oneof !== undefined) return { problem: `is in the oneof ${field.oneof.name}, ${NO_ONEOF}` }
   const problem = field.message === undefined ? undefined : unstorable(field.message, new Set())
@@ -45,7 +45,7 @@ export function kindOfMessageField(field: DescField): FieldKind | { readonly pro
 
 export const NO_ONEOF = 'which no column can hold: make its members optional fields'
 
-/** Why a message cannot be stored as the JSON of its fields, however deep inside of it the reason lies. */
+/** Why a message cannot be stored as the JSON of its fields. Nested messages are checked too. */
 function unstorable(message: DescMessage, seen: Set<string>): string | undefined {
   if (seen.has(message.typeName)) return undefined
   seen.add(message.typeName)
@@ -95,8 +95,8 @@ const BY_CLASS = new Map<unknown, FieldKind>([
 ])
 
 /**
- * The kind of a column by its type; undefined when that is none we can store. A text of a Uint8Array holds bytes, because no
- * type of bytes is one that TypeORM takes on every database.
+ * The kind of a column by its type; undefined for a type that cannot be stored. A text column of a Uint8Array holds
+ * bytes, because TypeORM accepts no byte type on every database.
  */
 export const kindOfColumn = (type: unknown, designType: unknown): FieldKind | undefined => {
   const kind =
@@ -108,7 +108,7 @@ export const kindOfColumn = (type: unknown, designType: unknown): FieldKind | un
   return kind === 'string' && BY_CLASS.get(designType) === 'bytes' ? 'bytes' : kind
 }
 
-/** Every column type that can be stored, by what it holds. */
+/** Every storable column type, by kind. */
 export const storableTypes = (): string => {
   const kinds = [...new Set(Object.values(BY_TYPE_NAME))]
   return kinds.map((kind) => `${HOLDS[kind] ?? kind} (${typesOf(kind).join(', ')})`).join(', ')
@@ -153,7 +153,7 @@ const TYPES: Readonly<Record<FieldKind, TypeScriptType>> = {
 const PRIMITIVES = new Set<unknown>([String, Number, BigInt, Boolean, Date])
 
 /**
- * What the property should have been declared as, or undefined when its TypeScript type fits the kind. `Object` is what
+ * The TypeScript type that the property should have, or undefined when its type fits the kind. `Object` is what
  * TypeScript reports for unions and interfaces; it fits everything.
  */
 export function expectedType(kind: FieldKind, designType: unknown, repeated: boolean): string | undefined {

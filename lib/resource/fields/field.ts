@@ -21,24 +21,24 @@ export interface EnumNames {
   readonly numberOf: ReadonlyMap<string, number>
 }
 
-/** What a column is to a filter, an order or a cursor. */
+/** A column as a filter, an order or a cursor sees it. */
 export interface Column {
   /** Name in the database. */
   readonly column: string
   readonly kind: FieldKind
   readonly nullable: boolean
   readonly enumNames?: EnumNames
-  /** Characters, for strings whose column is bounded. */
+  /** The most characters, for strings with a bounded column. */
   readonly maxLength?: number | undefined
 }
 
 /**
- * Filterable proto field name → column: the specification's `<Msg>Columns`. A bare string is a column whose type is
- * unknown, so that literals are bound as they are written.
+ * Filterable proto field name → column: the specification's `<Msg>Columns`. A bare string is a column of unknown type,
+ * so literals are bound as they are written.
  */
 export type Columns = Readonly<Record<string, Column | string>>
 
-/** Why a field is not written by a caller. */
+/** Why a caller cannot write a field. */
 export type Role =
   | 'key'
   | 'tenant'
@@ -59,13 +59,13 @@ export interface Field extends Column {
   /** Name on the wire, snake_case. */
   readonly proto: string
   readonly role: Role
-  /** May be named in filter and order_by. */
+  /** Filter and order_by may name it. */
   readonly filterable: boolean
-  /** May be named in an update mask. */
+  /** An update mask may name it. */
   readonly writable: boolean
-  /** Is in the message; false for properties only the service itself knows. */
+  /** Whether it is in the message; false for properties that only the service knows. */
   readonly exposed: boolean
-  /** Characters, for strings whose column is bounded. */
+  /** The most characters, for strings with a bounded column. */
   readonly maxLength: number | undefined
   /** For `json`: whether the message field is repeated. */
   readonly repeated: boolean

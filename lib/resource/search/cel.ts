@@ -1,6 +1,6 @@
 import type { Field } from '../fields/field.js'
 
-/** A portable expression: the subset of CEL that every database can compute. Booleans stand only in conditions. */
+/** A portable expression: the subset of CEL that every database can compute. Booleans occur only in conditions. */
 export type CelNode =
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'bool'; readonly value: boolean }
@@ -26,7 +26,7 @@ export type CelNode =
 
 class Unsupported extends SyntaxError {}
 
-/** The expression, or why it is none of the portable subset. It has to be text. */
+/** The expression, or why it is outside of the portable subset. Its result must be text. */
 export function parseCel(text: string, fields: readonly Field[]): CelNode | string {
   try {
     return new CelParser(text, fields).parse()
@@ -151,7 +151,7 @@ class CelParser {
     return { kind: 'field', field }
   }
 
-  /** A map literal, which has to be looked into at once. */
+  /** A map literal, followed at once by an index. */
   #lookup(): CelNode {
     const entries: [string, string][] = []
     while (!this.#take('}')) {

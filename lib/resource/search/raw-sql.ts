@@ -1,6 +1,6 @@
 import type { Field } from '../fields/field.js'
 
-/** What a stored vector must not depend on, because it would be computed once and then be wrong, or is refused by PostgreSQL. */
+/** What a stored vector must not use: its value would become stale, or PostgreSQL refuses it. */
 const UNSTABLE = new Set(
   `now random clock_timestamp statement_timestamp transaction_timestamp timeofday current_timestamp current_date
   current_time localtime localtimestamp current_user session_user user current_setting nextval currval lastval setval
@@ -10,7 +10,9 @@ const STATEMENTS = new Set(
   'select insert update delete with values table returning into from union'.split(' '),
 )
 
-/** Why a raw expression cannot be a source of search; undefined when it can. Strings and quoted names are read as such. */
+/**
+ * Why a raw expression cannot be a source of search; undefined when it can. Strings and quoted names are recognized.
+ */
 export function rawSqlProblem(sql: string, fields: readonly Field[], table: string): string | undefined {
   if (sql.trim() === '') return 'is empty'
   const words: string[] = []

@@ -22,7 +22,7 @@ export interface SearchModel {
 
 const TEXT_CONFIG = /^[a-z_][a-z0-9_]*$/
 
-/** Reads what `@Searchable` said; undefined and no problems when nothing did. */
+/** Reads the `@Searchable` declarations; undefined and no problems when there are none. */
 export function searchModelOf(
   facts: EntityFacts,
   fields: readonly Field[],

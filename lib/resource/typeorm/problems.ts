@@ -13,16 +13,16 @@ import {
   UNIQUE_OPTIONS,
 } from './rules.js'
 
-/** What of an entity's TypeORM declarations is not carried out. */
+/** The parts of an entity's TypeORM declarations that are not supported. */
 export interface TypeormProblems {
   readonly problems: readonly string[]
-  /** Properties that are refused as a whole; what else is wrong with them does not matter. */
+  /** Properties that are refused as a whole; their other problems do not matter. */
   readonly properties: ReadonlySet<string>
 }
 
 type Args = Readonly<Record<string, unknown>>
 
-/** Holds everything that TypeORM knows of an entity and its ancestors against the rules. */
+/** Checks all TypeORM declarations of an entity and its ancestors against the rules. */
 export function typeormProblems(entity: { readonly name: string }): TypeormProblems {
   const classes = new Set<unknown>(lineage(entity))
   const problems: string[] = []
@@ -33,7 +33,7 @@ export function typeormProblems(entity: { readonly name: string }): TypeormProbl
     for (const args of entries as Args[]) {
       if (!classes.has(args['target'])) continue
       const property = args['propertyName'] as string | symbol | undefined
-      // A symbol has no text of its own accord.
+      // Symbols do not convert to text implicitly.
       const named = property === undefined ? args : { ...args, propertyName: String(property) }
       const problem = rule?.(named as never, entity.name)
       if (problem === undefined) continue
@@ -68,7 +68,7 @@ function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<str
     yield* refusedOptions(options, UNIQUE_OPTIONS, `@Unique() of ${namesOf(on)}`, 'option')
 }
 
-/** Two decorators that make one column: @ETag() and @Column() say. What both say alike does no harm. */
+/** Two decorators for one column, such as @ETag() and @Column(). Equal declarations do no harm. */
 function* doubledColumns(columns: readonly ArgsOf<'columns'>[]): Generator<string> {
   for (const [index, { target, propertyName, options }] of columns.entries()) {
     const other = columns
@@ -102,5 +102,5 @@ function* refusedOptions(
 
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== false
 
-/** An option that TypeORM came to know after this was written. */
+/** An option that a newer TypeORM has and this table lacks. */
 const UNKNOWN: OptionRule = { instead: 'drop it: this version does not know it' }

@@ -1,12 +1,15 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Field, FieldKind } from '../fields/field.js'
 
-/** What is wrong with a value, in words that follow the field's name; undefined when the column can hold it. */
+/** What is wrong with a value, as text that follows the field's name; undefined when the column can hold it. */
 type Check = (value: unknown, field: Field) => string | undefined
 
 const EARLIEST_MS = Date.UTC(1000, 0, 1)
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-/** 10,000 years, the range of google.protobuf.Duration, in nanoseconds would overflow 64 bits: the column's range it is. */
+/**
+ * 10,000 years, the range of google.protobuf.Duration, would overflow 64 bits in nanoseconds. The column's range
+ * counts.
+ */
 const [MIN_INT64, MAX_INT64, MAX_UINT64] = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 64n - 1n]
 
 const ofType = (type: string, value: unknown) =>
@@ -76,11 +79,11 @@ const CHECKS: Readonly<Record<FieldKind, Check>> = {
     field.repeated && !Array.isArray(value) ? 'has to be an array' : jsonProblem(value, 0),
 }
 
-/** Entries of a map of tags. */
+/** The most entries of a map of tags. */
 export const MAX_TAGS = 256
 const MAX_DEPTH = 64
 
-/** Strings anywhere inside a JSON value are held to what text columns hold. */
+/** Strings anywhere inside a JSON value must be storable in a text column. */
 function jsonProblem(value: unknown, depth: number): string | undefined {
   if (typeof value === 'string') return text(value)
   if (typeof value === 'number' && !Number.isFinite(value)) return 'contains a number that is not finite'
@@ -94,7 +97,7 @@ function jsonProblem(value: unknown, depth: number): string | undefined {
   return undefined
 }
 
-/** Counts code points, as databases count characters, and only when the UTF-16 length leaves a doubt. */
+/** Counts code points, as databases do. It counts only when the UTF-16 length is not conclusive. */
 export function isLonger(value: string, max: number): boolean {
   if (value.length <= max) return false
   if (value.length > max * 2) return true
@@ -103,7 +106,9 @@ export function isLonger(value: string, max: number): boolean {
   return false
 }
 
-/** Checks one value; absent ones are the database's business (NOT NULL). @throws InvalidArgument with the proto field. */
+/**
+ * Checks one value. Absent values are left to the database (NOT NULL). @throws InvalidArgument with the proto field.
+ */
 export function checkValue(field: Field, value: unknown): void {
   if (value === undefined || value === null) return
   const problem = CHECKS[field.kind](value, field)

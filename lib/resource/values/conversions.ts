@@ -7,12 +7,12 @@ import { fromMessageField, toMessageField } from './wire-values.js'
 
 type Values = Record<string, unknown>
 
-/** What happens to one field in one direction. */
+/** The conversion of one field in one direction. */
 interface Step {
   readonly property: string
-  /** Undefined where the value stays as it is. */
+  /** Undefined when the value needs no conversion. */
   readonly convert: ((value: unknown) => unknown) | undefined
-  /** What stands for an absent value; a function where each message has its own. */
+  /** The replacement for an absent value; a function when each message needs its own. */
   readonly empty: unknown
 }
 
@@ -33,7 +33,7 @@ const ZERO: Readonly<Record<FieldKind, () => unknown>> = {
   tags: () => ({}),
 }
 
-/** The value proto3 gives a field that is not set: undefined where the field knows absence. */
+/** The proto3 value of an unset field: undefined for a field with presence. */
 export function zeroOf(field: Field): unknown {
   if (field.nullable) return undefined
   return field.kind === 'json' && field.repeated ? [] : ZERO[field.kind]()
@@ -97,7 +97,7 @@ export function conversionsOf<E extends object>(
 /** The conversion of what a client sends and never gets back (AIP-203): it is not read at all. */
 const WITHHELD = (): undefined => undefined
 
-/** Returned as if it were not set. */
+/** Returned as an unset field. */
 function withheld(inMessage: DescField): Step {
   const kind = kindOfMessageField(inMessage)
   return {
@@ -132,7 +132,7 @@ const inward = (property: string, inMessage: DescField): Step => ({
   empty: undefined,
 })
 
-/** What a message holds where nothing is set; a function for what must not be shared. */
+/** The value of an unset field; a function when the value must not be shared. */
 function emptyOf(inMessage: DescField, zero: (() => unknown) | undefined): unknown {
   if (inMessage.fieldKind === 'message' || inMessage.proto.proto3Optional) return undefined
   if (inMessage.fieldKind === 'list') return () => []

@@ -13,7 +13,7 @@ import type { FieldKind } from '../fields/field.js'
 
 const NANOS = 1_000_000_000n
 
-/** Timestamp message → Date; what is below a millisecond is cut. */
+/** Timestamp message → Date; fractions of a millisecond are cut. */
 export const toDate = (value: Timestamp): Date =>
   new Date(Number(value.seconds) * 1000 + Math.floor(value.nanos / 1_000_000))
 
@@ -35,11 +35,11 @@ export const toNanoseconds = (value: Duration): bigint => value.seconds * NANOS 
 export const toDuration = (value: bigint): Duration =>
   ({ $typeName: DurationSchema.typeName, seconds: value / NANOS, nanos: Number(value % NANOS) }) as Duration
 
-/** One way of turning a value into another. */
+/** Converts a value. */
 type Convert = (value: unknown) => unknown
 const same: Convert = (value) => value
 
-/** What becomes of one singular value on its way out of a message; `plain` embedded objects drop their `$typeName`. */
+/** The conversion of one singular value from a message; `plain` removes `$typeName` from embedded objects. */
 function singularFrom(kind: FieldKind, message: DescMessage | undefined): Convert {
   if (kind === 'timestamp') return toDate as Convert
   if (kind === 'duration') return toNanoseconds as Convert
@@ -52,7 +52,7 @@ function singularTo(kind: FieldKind, message: DescMessage | undefined): Convert 
   return message === undefined ? same : (value) => messageOf(message, value as object)
 }
 
-/** The kind of an element of a repeated or map field, as far as conversion cares. */
+/** The kind of an element of a repeated or map field, as far as the conversion needs it. */
 const elementKind = (message: DescMessage | undefined): FieldKind =>
   message?.typeName === TimestampSchema.typeName
     ? 'timestamp'
@@ -60,10 +60,10 @@ const elementKind = (message: DescMessage | undefined): FieldKind =>
       ? 'duration'
       : 'json'
 
-/** Message field value → entity value; undefined where it stays as it is. */
+/** Message field value → entity value; undefined when no conversion is needed. */
 export const fromMessageField = (field: DescField): Convert | undefined => orNothing(converterFrom(field))
 
-/** Entity value → message field value; undefined where it stays as it is. */
+/** Entity value → message field value; undefined when no conversion is needed. */
 export const toMessageField = (field: DescField): Convert | undefined => orNothing(converterTo(field))
 
 const orNothing = (convert: Convert): Convert | undefined => (convert === same ? undefined : convert)
@@ -87,7 +87,7 @@ function converterTo(field: DescField): Convert {
 const mapValues = (value: object, convert: Convert): object =>
   Object.fromEntries(Object.entries(value).map(([key, element]) => [key, convert(element)]))
 
-/** An embedded message as the plain object an entity holds: Dates, bigints and arrays, no `$typeName`. */
+/** An embedded message as the plain object of an entity: Dates, bigints and arrays, no `$typeName`. */
 function plainOf(desc: DescMessage, message: Message): Record<string, unknown> {
   const plain: Record<string, unknown> = {}
   for (const field of desc.fields) {
@@ -113,15 +113,15 @@ export interface JsonColumn {
   readonly decode: (text: string) => unknown
 }
 
-/** JSON as it is, for columns that no message describes. */
+/** Plain JSON, for columns without a message type. */
 export const PLAIN_JSON: JsonColumn = {
   encode: (value) => JSON.stringify(value),
   decode: (text) => JSON.parse(text) as unknown,
 }
 
 /**
- * A map of texts. What another writer stored is read as filters see it: a number, a boolean or an object as its JSON text, null
- * as no tag; what is no object has none.
+ * A map of texts. Values of other writers are read as filters see them: a number, a boolean or an object as its JSON
+ * text, null as no tag. A value that is not an object has no tags.
  */
 export const TAGS_JSON: JsonColumn = {
   encode: (value) => JSON.stringify(value),
@@ -138,7 +138,7 @@ export const TAGS_JSON: JsonColumn = {
   },
 }
 
-/** The proto3 JSON of a repeated, map or embedded field, so that 64-bit integers, bytes and times survive the column. */
+/** The proto3 JSON of a repeated, map or embedded field, so that the column keeps 64-bit integers, bytes and times. */
 export function jsonColumnOf(parent: DescMessage, field: DescField): JsonColumn {
   const to = converterTo(field)
   const from = converterFrom(field)
