@@ -7,21 +7,21 @@ import { AshlarHealthIndicator } from './health-indicator.js'
 import { type Held, Serving } from './serving.js'
 import { dataSourceToken, OPTIONS, serverToken, type Token } from './tokens.js'
 
-/** A server's `Config`, and where its repositories live. */
+/** A server's `Config`, and the DataSource of its repositories. */
 export interface AshlarModuleOptions extends Config {
   /**
-   * The DataSource of the repositories: an instance, which is initialized here unless it is already (and destroyed at
-   * shutdown only then), or the token of a global provider that has one. Not needed without `forFeature`.
+   * The DataSource of the repositories: an instance, or the token of a global provider that has one. An instance that
+   * is not initialized yet is initialized at start and destroyed at shutdown. Not needed without `forFeature`.
    */
   readonly dataSource?: DataSource | Token
-  /** Builds further on the server before it serves: gateway handlers, references, rules. */
+  /** Configures the server further before it serves: gateway handlers, references, rules. */
   readonly configure?: (server: Server) => void
 }
 
-/** What a factory answers: a DataSource by itself, since the factory can have it injected. */
+/** What a factory returns. It has no DataSource, since the factory can inject it. */
 type InstanceOptions = Omit<AshlarModuleOptions, 'dataSource'> & { readonly dataSource?: DataSource }
 
-/** How the options are made from what is injected. */
+/** How to make the options from injected providers. */
 export interface AshlarModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
   readonly inject?: readonly Token[]
   readonly useFactory: (...injected: never[]) => InstanceOptions | Promise<InstanceOptions>
@@ -31,10 +31,10 @@ interface Resolved extends Held {
   readonly options: AshlarModuleOptions
 }
 
-/** Serves Ashlar's services inside of a Nest application. */
+/** Serves Ashlar's services inside a Nest application. */
 @Module({})
 export class AshlarModule {
-  /** Once, in the root module: the server, for every module. It serves when the application has started. */
+  /** Once, in the root module: the server for all modules. It serves when the application has started. */
   static forRoot(options: AshlarModuleOptions): DynamicModule {
     const { dataSource } = options
     const isToken =
@@ -58,7 +58,7 @@ export class AshlarModule {
     )
   }
 
-  /** In every module that uses them: the repositories of these entities, for `@InjectRepository(Widget)`. */
+  /** In every module that needs them: the repositories of these entities, for `@InjectRepository(Widget)`. */
   static forFeature(features: readonly (EntityClass<object> | Feature)[]): DynamicModule {
     const providers = features.flatMap((feature) => featureProviders(feature))
     return { module: AshlarModule, providers, exports: providers.map(tokenOf) }

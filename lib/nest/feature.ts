@@ -11,16 +11,19 @@ import { dataSourceToken, repositoryToken, type Token } from './tokens.js'
 /** An entity whose repository is more than `repositoryOf(entity)` on the module's DataSource. */
 export interface Feature<E extends object = object> {
   readonly entity: EntityClass<E>
-  /** A class of your own, `class WidgetRepository extends repositoryOf(Widget)`. It can be injected by its name too. */
+  /**
+   * Your own class, such as `class WidgetRepository extends repositoryOf(Widget)`. It can also be injected by its
+   * class.
+   */
   readonly repository?: Type<Repository<E>>
   /** Minter, encryptor, clock …, as the repository takes them. */
   readonly options?: RepositoryOptions
-  /** Makes the repository itself, from what is injected: for one in memory, or with an encryptor from elsewhere. */
+  /** Makes the repository from injected providers, for example in memory, or with an injected encryptor. */
   readonly useFactory?: (...injected: never[]) => Repository<E> | Promise<Repository<E>>
   readonly inject?: readonly Token[]
 }
 
-/** The providers of one entity: its repository by token, and by class where it has one of its own. */
+/** The providers of one entity: its repository by token, and by class when it has its own class. */
 export const featureProviders = (feature: EntityClass<object> | Feature): readonly Provider[] => {
   const {
     entity,

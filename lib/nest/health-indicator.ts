@@ -11,7 +11,7 @@ export type HealthResult<Key extends string = string> = Readonly<
   >
 >
 
-/** Tells a health check how the server is: `health.check([() => ashlar.isHealthy('ashlar')])`. */
+/** Reports the health of the server to a health check: `health.check([() => ashlar.isHealthy('ashlar')])`. */
 @Injectable()
 export class AshlarHealthIndicator {
   readonly #server: Server
@@ -22,7 +22,10 @@ export class AshlarHealthIndicator {
     this.#serving = serving
   }
 
-  /** Runs the readiness checks. `down` names those that fail, never their errors; so it is before and after serving. */
+  /**
+   * Runs the readiness checks. `down` names those that fail, never their errors. It is also `down` before and after
+   * serving.
+   */
   async isHealthy<const Key extends string = 'ashlar'>(key = 'ashlar' as Key): Promise<HealthResult<Key>> {
     return { [key]: await this.#state() } as HealthResult<Key>
   }

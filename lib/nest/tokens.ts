@@ -1,13 +1,13 @@
 import { Inject } from '@nestjs/common'
 import type { EntityClass } from '../persistence/index.js'
 
-/** What a provider is found by. */
+/** An injection token. */
 export type Token =
   string | symbol | ((...values: never[]) => unknown) | (abstract new (...values: never[]) => unknown)
 
 const SERVER = Symbol('ashlar server')
 const DATA_SOURCE = Symbol('ashlar data source')
-/** What `forRoot` was given; for the module itself. */
+/** The options of `forRoot`; only for the module itself. */
 export const OPTIONS = Symbol('ashlar options')
 
 const repositories = new WeakMap<object, symbol>()
@@ -24,7 +24,7 @@ export const repositoryToken = (entity: EntityClass<object>): symbol => {
 /** The token of the `Server`. */
 export const serverToken = (): symbol => SERVER
 
-/** The token of the DataSource that the repositories of `forFeature` are made on. */
+/** The token of the DataSource of the repositories of `forFeature`. */
 export const dataSourceToken = (): symbol => DATA_SOURCE
 
 /** Injects the repository that `AshlarModule.forFeature` made for an entity. */
