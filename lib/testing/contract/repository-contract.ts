@@ -8,10 +8,10 @@ import { globalFramework, type TestFramework } from '../harness/test-framework.j
 import { withTenant } from '../harness/with-tenant.js'
 
 /**
- * Describes what every repository has to do, for one of your own: each case gets a fresh subject of the factory, which
- * has to be empty. What a resource is decides what is asked of it: one without `@ETag()` has to refuse every
- * precondition, one without `@SoftDeletable()` to delete for good.
- * @param framework - where the global functions of mocha, Jest or Vitest are not to be used.
+ * Describes what every repository must do, for a repository of your own. Each case gets a fresh, empty subject from the
+ * factory. The resource decides what is required: without `@ETag()` it must refuse every precondition, without
+ * `@SoftDeletable()` it must delete permanently.
+ * @param framework - when the global functions of mocha, Jest or Vitest should not be used.
  */
 export function repositoryContract<E extends object>(
   factory: ContractFactory<E>,

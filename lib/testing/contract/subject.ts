@@ -8,20 +8,20 @@ export interface ContractRepository<E extends object> extends Omit<Repository<E>
   batchUpdate(...operands: never[]): Promise<E[]>
 }
 
-/** A fresh, empty repository, and what the contract has to know to use it. */
+/** A fresh, empty repository, and what the contract needs to use it. */
 export interface ContractSubject<E extends object> {
   readonly repository: ContractRepository<E>
-  /** A valid new entity for 0, 1, 2 …, none of which collides with another. A key in it is replaced. */
+  /** A valid new entity for 0, 1, 2 …; no two of them collide. The contract may replace its key. */
   readonly make: (n: number) => Partial<E>
-  /** An update that changes whatever `make` makes: proto names, and the values behind them. */
+  /** An update that changes every entity of `make`: proto names, and their values. */
   readonly change: { readonly patch: Partial<E>; readonly mask: readonly string[] }
-  /** Is called after each case. */
+  /** Called after each case. */
   readonly close?: () => Promise<void>
 }
 
 export type ContractFactory<E extends object> = () => ContractSubject<E> | Promise<ContractSubject<E>>
 
-/** The subject of the running case, with short words for what every case does. */
+/** The subject of the running case, with helpers for all cases. */
 export class Contract<E extends object> {
   readonly repository: Repository<E>
   readonly model: ResourceModel<E>
@@ -42,7 +42,7 @@ export class Contract<E extends object> {
     return stored
   }
 
-  /** A new entity under a key; under none, the repository mints one. */
+  /** A new entity with a key; without one, the repository mints it. */
   draft(key = ''): Partial<E> {
     return { ...this.subject.make(this.#made++), [this.model.key.property]: key }
   }
@@ -56,19 +56,19 @@ export class Contract<E extends object> {
     return items.map((entity) => this.keyOf(entity))
   }
 
-  /** `{ ifMatch }` with the entity's etag; nothing where the resource has none. */
+  /** `{ ifMatch }` with the entity's etag; empty when the resource has none. */
   match(entity: E): { ifMatch?: string } {
     const { etag } = this.model
     return etag === undefined ? {} : { ifMatch: this.#value(entity, etag.property) as string }
   }
 
-  /** What is stored of an entity: all but the token that a create answers once. */
+  /** What is stored of an entity: all but the token that a create returns once. */
   stored(entity: E): Readonly<Record<string, unknown>> {
     const hidden = new Set([...this.model.credentials, ...this.model.secrets].map(({ property }) => property))
     return Object.fromEntries(Object.entries(entity).filter(([property]) => !hidden.has(property)))
   }
 
-  /** What an update with this mask leaves alone: all of `stored` but the masked fields, the etag and the time. */
+  /** What an update with this mask must not change: all of `stored` but the masked fields, the etag and the time. */
   untouched(entity: E, mask: readonly string[] = []): Readonly<Record<string, unknown>> {
     const { etag, updateTime, byProto } = this.model
     const written = new Set<string | undefined>([
@@ -81,7 +81,7 @@ export class Contract<E extends object> {
     )
   }
 
-  /** Whether the masked fields of an entity hold what the patch says. */
+  /** Whether the masked fields of an entity have the values of the patch. */
   isChanged(entity: E): boolean {
     return this.mask.every((proto) => {
       const property = this.model.byProto.get(proto)?.property ?? proto
@@ -101,10 +101,10 @@ export class Contract<E extends object> {
   }
 }
 
-/** One case of the contract: as somebody of a tenant, on an empty repository. */
+/** One case of the contract. It runs as a principal of a tenant, on an empty repository. */
 export type Case = readonly [name: string, check: <E extends object>(on: Contract<E>) => Promise<void>]
 
-/** Another tenant than the one a case runs as. */
+/** Runs as another tenant than the case. */
 export const asStranger = <T>(fn: () => Promise<T>): Promise<T> => withTenant('stranger', fn)
 
 /** Asserts that a promise rejects with an error of a class. */

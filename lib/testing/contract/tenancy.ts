@@ -3,7 +3,7 @@ import { RequestContext } from '../../context.js'
 import { ErrNotFound, PermissionDenied } from '../../errors.js'
 import { asStranger, type Case, rejects } from './subject.js'
 
-/** What of one tenant another one can reach: nothing, unless the resource belongs to none. */
+/** One tenant reaches nothing of another, unless the resource belongs to none. */
 export const TENANCY: readonly Case[] = [
   [
     'another tenant finds nothing of it',

@@ -1,18 +1,18 @@
 import type { Logger, LogLevel } from '../../server/index.js'
 import { inspect } from 'node:util'
 
-/** One record that was logged. */
+/** One log record. */
 export interface LogRecord {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its records. */
 export interface CapturedLogs {
   readonly logger: Logger
   readonly records: readonly LogRecord[]
-  /** Everything that was logged as text, errors with their causes: for looking for what must not be there. */
+  /** All records as text, errors with their causes. Search it for what must not be logged. */
   text(): string
   clear(): void
 }
@@ -21,7 +21,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /**
  * A logger for tests.
- * @param level - the least severe level that is kept; `debug` has what goes in and out of every call. Default `info`.
+ * @param level - the least severe level that is kept; `debug` includes requests and responses. Default `info`.
  */
 export function captureLogs(level: LogLevel = 'info'): CapturedLogs {
   const records: LogRecord[] = []

@@ -1,22 +1,22 @@
 import { type SentStatement, watchStatements } from '../../persistence/index.js'
 
-/** A statement that was sent. */
+/** A captured statement. */
 export interface CapturedStatement {
   readonly text: string
   /** How many values were bound. */
   readonly parameters: number
-  /** The values, only when they were asked for: they are what clients sent. */
+  /** The values, only on request: they are what clients sent. */
   readonly values?: readonly unknown[]
 }
 
-/** What is sent through a DataSource while it is captured. */
+/** The statements that a DataSource sends while they are captured. */
 export interface CapturedSql {
   readonly statements: readonly CapturedStatement[]
   /** Statements without `BEGIN`, `COMMIT`, `ROLLBACK` and savepoints. */
   readonly queries: readonly CapturedStatement[]
-  /** Forgets what was sent so far. */
+  /** Forgets the statements so far. */
   clear(): void
-  /** Captures no more. */
+  /** Stops capturing. */
   stop(): void
 }
 
@@ -24,7 +24,7 @@ const CONTROL = /^\s*(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)
 
 /**
  * Captures the statements of a DataSource, those of repositories and of TypeORM's own API, until `stop`.
- * @param options - `values: true` keeps what was bound too.
+ * @param options - `values: true` also keeps the bound values.
  */
 export function captureSql(
   dataSource: Parameters<typeof watchStatements>[0],

@@ -1,15 +1,15 @@
-/** The time, for the `now` of a repository: it stands still until it is told to go on. */
+/** A clock for the `now` of a repository. It stands still until you advance it. */
 export interface FixedClock {
   (): Date
-  /** Goes on by milliseconds, and answers what time it is then. */
+  /** Advances by milliseconds, and returns the new time. */
   advance(ms: number): Date
-  /** Goes to an instant, back too. */
+  /** Sets the time, also to an earlier one. */
   set(to: Date | string): void
 }
 
 /**
  * A clock that starts at `date`.
- * @throws RangeError for what is no date.
+ * @throws RangeError for an invalid date.
  */
 export function fixedClock(date: Date | string): FixedClock {
   let at = instantOf(date)

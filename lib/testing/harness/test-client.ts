@@ -12,10 +12,10 @@ import type { Identity } from './with-principal.js'
 
 const statuses = new WeakMap<object, Uint8Array>()
 
-/** The google.rpc.Status that came with an error of a {@link testClient}. */
+/** The google.rpc.Status of an error of a {@link testClient}. */
 export const statusBytesOf = (error: object): Uint8Array | undefined => statuses.get(error)
 
-/** A typed client of a service that calls as `identity`; a call's own metadata wins. */
+/** A typed client of a service that calls as `identity`. Metadata of a single call takes precedence. */
 export function testClient<S extends DescService>(
   service: S,
   channel: Channel,

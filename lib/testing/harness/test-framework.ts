@@ -1,6 +1,6 @@
 type Register = (name: string, body: () => void | Promise<void>) => unknown
 
-/** What of a test framework the contract needs: mocha's, Jest's and Vitest's names, and those of `node:test`. */
+/** What the contract needs of a test framework: names of mocha, Jest and Vitest, and of `node:test`. */
 export interface TestFramework {
   readonly describe: (name: string, body: () => void) => unknown
   readonly it: Register
@@ -9,7 +9,7 @@ export interface TestFramework {
 }
 
 /**
- * The framework whose functions are global.
+ * The framework with global functions.
  * @throws TypeError when there is none.
  */
 export function globalFramework(): TestFramework {

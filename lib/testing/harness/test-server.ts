@@ -16,31 +16,31 @@ import { type Identity, type TestPrincipal, withPrincipal } from './with-princip
 export interface TestCaller {
   /** A typed gRPC client. */
   client<S extends DescService>(service: S): Client<Definition<S>>
-  /** `fetch` of a path of the gateway. */
+  /** `fetch` for a path of the gateway. */
   fetch(path: string, init?: RequestInit): Promise<Response>
 }
 
-/** A server in this process, on free ports. As a caller it is nobody. */
+/** A server in this process, on free ports. Its own `client` and `fetch` call without a principal. */
 export interface TestServer extends TestCaller {
   readonly server: Server
-  /** Where gRPC listens, `host:port`. */
+  /** The address of the gRPC listener, `host:port`. */
   readonly grpcAddress: string
   /** `http://host:port` of the gateway. */
   readonly url: string
   readonly logs: CapturedLogs
-  /** The caller that is this principal. */
+  /** A caller with this principal. */
   as(principal: TestPrincipal | Identity): TestCaller
-  /** Closes the clients, drains the server and rejects with what broke it. */
+  /** Closes the clients, drains the server and rejects with the error that broke it, if any. */
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * Starts a server for tests: free ports, no TLS, a gateway, captured logs, and principals that are believed (`devPrincipal`)
+ * Starts a server for tests: free ports, no TLS, a gateway, captured logs, and principals from headers (`devPrincipal`)
  * unless `config` has an authenticator or a principal function.
- * @param source - a configured builder, which stays as it is and whose authorizer decides; or a function that registers
- * services, and then everybody who says a name may do everything.
- * @param config - what shall be otherwise.
+ * @param source - a configured builder, which is not changed and whose authorizer decides; or a function that registers
+ * services: then every principal with a subject may call everything.
+ * @param config - what to configure differently.
  * @example
  * ```ts
  * import { testServer } from 'ashlar/testing'
@@ -75,7 +75,7 @@ const OPEN: Config = {
   authorizer: devAuthorizer([{ tenant: '*', subjects: ['*'], verbs: ['*'], resource: '*' }]),
 }
 
-/** A configuration on free ports, with the captured log; who somebody is, is left open. */
+/** A configuration with free ports and a captured log. It does not decide who calls. */
 export const inProcess = (configured: Config, { logger }: CapturedLogs): Config => {
   const {
     tls: _tls,

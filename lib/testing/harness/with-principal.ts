@@ -1,7 +1,7 @@
 import { Metadata } from 'nice-grpc'
 import type { Principal } from '../../context.js'
 
-/** Who a call comes from, as `devPrincipal` reads it. */
+/** The identity of a caller, as `devPrincipal` reads it. */
 export interface Identity {
   /** For `fetch`. */
   readonly headers: Readonly<Record<string, string>>
@@ -9,13 +9,13 @@ export interface Identity {
   readonly metadata: Metadata
 }
 
-/** What of a principal headers can say. */
+/** The parts of a principal that headers can carry. */
 export type TestPrincipal = Partial<Pick<Principal, 'subject' | 'tenant' | 'groups'>>
 
 const CARRIED = /^[\x20-\x7e]*$/
 
 /**
- * Headers and metadata of somebody.
+ * Headers and metadata of a principal.
  * @throws RangeError for a name that a header cannot carry, or a group with a comma.
  */
 export function withPrincipal({ subject = '', tenant = '', groups = [] }: TestPrincipal): Identity {

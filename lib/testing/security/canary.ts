@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 
-/** Text that nobody else writes, so that seeing it says where it came from. Letters and digits only. */
+/** A unique text: finding it in output shows where that output came from. Letters and digits only. */
 export const newCanary = (kind: string): string => `${kind}${randomBytes(8).toString('hex')}`
 
-/** Texts to look for, in every form in which they might come out. */
+/** Texts to search for, in every form in which they might leak. */
 export class Canaries {
   readonly #forms = new Map<string, string>()
 
@@ -12,19 +12,19 @@ export class Canaries {
     return text
   }
 
-  /** Whether one of them is in a text. */
+  /** Whether a text contains one of them. */
   isIn(text: string): boolean {
     for (const form of this.#forms.keys()) if (text.includes(form)) return true
     return false
   }
 }
 
-/** As it is, in lower case, in hexadecimal, and in Base64 wherever in a longer value it may stand. */
+/** The text itself, in lower case, in hexadecimal, and in Base64 at any offset of a longer value. */
 const formsOf = (text: string): readonly string[] => [
   ...new Set([text, text.toLowerCase(), Buffer.from(text).toString('hex'), ...[0, 1, 2].map(base64At(text))]),
 ]
 
-/** The part of the Base64 that does not depend on what stands before and behind. */
+/** The part of the Base64 that does not depend on the surrounding text. */
 const base64At =
   (text: string) =>
   (before: number): string => {

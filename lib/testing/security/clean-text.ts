@@ -1,6 +1,6 @@
 import type { Repository } from '../../persistence/index.js'
 
-/** What belongs to the database or the program, and to no caller (the specification's Errors). */
+/** Texts of databases or programs, which no caller may see (the specification's Errors). */
 const UNFIT: readonly (readonly [RegExp, string])[] = [
   [/constraint failed/i, 'the text of a constraint'],
   [/duplicate (key|entry)/i, 'the text of a constraint'],
@@ -22,9 +22,9 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * What in an error is not fit for a caller, in words; undefined when nothing is.
- * @param said - everything the caller gets, in which text of the database is looked for.
- * @param message - the error's own text, in which tables and columns of the repositories are looked for too.
+ * What in an error a caller must not see; undefined when there is nothing.
+ * @param said - everything the caller receives; database texts are searched in it.
+ * @param message - the error's own text; tables and columns of the repositories are also searched in it.
  */
 export const unfitIn = (
   said: string,
@@ -39,11 +39,11 @@ export const unfitIn = (
     : 'the name of a table or column'
 }
 
-/** What the framework says of any resource. */
+/** Words that the framework uses for every resource. */
 const GENERIC =
   /permission denied|not found|already exists|precondition failed|internal error|deadline exceeded/g
 
-/** Tables as drivers write them, with their schema and prefix or without, and columns that are called differently on the wire. */
+/** Tables as drivers write them, with or without schema and prefix, and columns with a different proto name. */
 const namesOf = ({ model, table }: Pick<Repository<object>, 'model' | 'table'>): readonly string[] => {
   const onTheWire = new Set([
     ...(model.message?.fields.map(({ name }) => name) ?? []),
@@ -54,10 +54,10 @@ const namesOf = ({ model, table }: Pick<Repository<object>, 'model' | 'table'>):
   return [...tables, ...model.fields.map(({ column }) => column)].filter((name) => !onTheWire.has(name))
 }
 
-/** The schema alone may be an ordinary word. */
+/** The schema by itself may be an ordinary word. */
 const inSchema = ({ schema, name }: NonNullable<Repository<object>['table']>): readonly string[] =>
   schema === undefined ? [] : [`${schema}.${name}`]
 
-/** As a word of its own. What follows as `.v1` is the package of a proto file, what follows a slash a path. */
+/** A whole word. `.v1` after it means the package of a proto file, a slash means a path. */
 const wordIn = (text: string, name: string): boolean =>
   new RegExp(`(?<![\\w/])${name.replaceAll(/[^\w]/g, '\\$&')}(?![\\w/]|\\.v\\d|:batch)`).test(text)

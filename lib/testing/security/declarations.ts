@@ -9,10 +9,10 @@ export interface DeclarationOptions {
   readonly plainFields: readonly string[]
 }
 
-/** Always public, and meant to be. */
+/** Public by design. */
 const OPEN_SERVICES = /^\/grpc\.(health|reflection)\./
 
-/** What can be told without a call: rules, templates, public methods, and fields that nobody marked. */
+/** What can be checked without a call: rules, templates, public methods, and unmarked fields. */
 export const checkDeclarations = (
   server: Server,
   methods: readonly ServedMethod[],

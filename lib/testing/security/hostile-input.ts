@@ -13,8 +13,8 @@ const FILTERS = [
 const TOKENS = ['x', '!!!', 'LTE=', Buffer.from('99999999999999999999').toString('base64'), 'e30=', 'a\0b']
 
 /**
- * Input that a database would complain about, from somebody who may do everything: whatever the answer is, its text has to
- * be one for callers. The answers are looked through as they come in.
+ * Input that a database would refuse, from a caller with all rights. Error texts must be fit for callers. Every
+ * response is checked as it arrives.
  */
 export const checkHostileInput = async (world: World, subject: Subject, row: Row): Promise<void> => {
   const { probe, a } = world
@@ -61,7 +61,7 @@ export const checkHostileInput = async (world: World, subject: Subject, row: Row
   await call('batchGet', { keys: Array.from({ length: 1001 }, (_, n) => `k${n}`) })
 }
 
-/** Each field of the message compared with what is of another type. */
+/** Filters that compare each field of the message with a value of another type. */
 const typedFilters = ({ message }: Subject): readonly string[] =>
   message.fields.flatMap(({ name }) => [`${name} = "x"`, `${name} > 1`, `${name} = null`, `${name}.x = 1`])
 
@@ -70,7 +70,7 @@ interface Spoilt {
   readonly message: Message
 }
 
-/** Resources of which one field holds what no column can. */
+/** Resources with one field that no column can store. */
 const spoiltOf = (world: World, subject: Subject): readonly Spoilt[] => {
   const good = draft(world, subject, world.a)
   return writableFields(subject)

@@ -11,7 +11,7 @@ import {
 import { http } from '../../gen/google/api/annotations_pb.js'
 import type { HttpRule } from '../../gen/google/api/http_pb.js'
 
-/** A request as the gateway takes it. */
+/** A request as the gateway accepts it. */
 export interface HttpRequestForm {
   readonly method: string
   readonly path: string
@@ -26,14 +26,14 @@ export const pathTemplateOf = (desc: DescMethod): string | undefined => {
   return pattern.case === 'custom' ? pattern.value.path : pattern.value
 }
 
-/** What a bound field's value has to look like: `shelves/*` of `{parent=shelves/*}`, `*` without a pattern. */
+/** The pattern for a bound field's value: `shelves/*` of `{parent=shelves/*}`, `*` without a pattern. */
 export const boundPattern = (desc: DescMethod, path: string): string | undefined => {
   for (const [, field, pattern = '*'] of (pathTemplateOf(desc) ?? '').matchAll(VARIABLE))
     if (field === path) return pattern
   return undefined
 }
 
-/** The request of the first binding; undefined where the message cannot be said in it. */
+/** The request of the first binding; undefined when the binding cannot express the message. */
 export const httpRequestOf = (desc: DescMethod, request: Message): HttpRequestForm | undefined => {
   const template = pathTemplateOf(desc)
   if (template === undefined) return undefined
@@ -62,7 +62,7 @@ const jsonOf = (desc: DescMethod, request: Message): JsonObject | undefined => {
   }
 }
 
-/** Takes what the path binds out of the message. */
+/** Removes the fields that the path binds from the message. */
 const fill = (template: string, rest: JsonObject): string | undefined => {
   const missing: string[] = []
   const path = template.replaceAll(VARIABLE, (_, field: string, pattern = '*') => {
@@ -85,7 +85,7 @@ const take = (json: JsonObject, path: string): JsonValue | undefined => {
   return value
 }
 
-/** Scalars, lists and nested messages as parameters; masks as the gateway wants them. */
+/** Scalars, lists and nested messages as parameters; masks as the gateway expects them. */
 const queryOf = (rest: JsonObject, fields: readonly DescField[]): string => {
   const query = new URLSearchParams()
   const add = (name: string, value: JsonValue): void => {

@@ -1,4 +1,4 @@
-/** Keeps what the process writes to stdout and stderr from now on, while it still goes there. */
+/** Captures stdout and stderr of the process, and still writes them. */
 export const captureOutput = (): { text(): string; stop(): void } => {
   const written: string[] = []
   const restore = [process.stdout, process.stderr].map((stream) => {

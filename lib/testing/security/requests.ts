@@ -1,11 +1,11 @@
 import { clone, create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
 import type { Standard, Subject } from './subjects.js'
 
-/** What a request for a standard method says. What its message has no field for is left out. */
+/** The content of a request for a standard method. Parts without a field in the message are left out. */
 export interface Asking {
   readonly key?: string
   readonly keys?: readonly string[]
-  /** The resource of a create or update; of a batch update one of each key. */
+  /** The resource of a create or update; for a batch update, one of each key. */
   readonly entity?: Message
   readonly mask?: readonly string[]
   /** Further fields of the request by proto name. */
@@ -79,16 +79,16 @@ const updateOf = (
   ...withFields(input, { update_mask: [...mask] }),
 })
 
-/** The key of a resource that was answered. */
+/** The key of a returned resource. */
 export const keyOf = (subject: Subject, message: Message | undefined): string => textIn(message, subject.key)
 
-/** The text in a field of an answer, `''` where there is none. */
+/** The text in a field of a response, `''` when there is none. */
 export const textIn = (message: Message | undefined, field: DescField): string => {
   const value = (message as unknown as Record<string, unknown> | undefined)?.[field.localName]
   return typeof value === 'string' ? value : value instanceof Uint8Array ? Buffer.from(value).toString() : ''
 }
 
-/** The resources that a list or batch answered. */
+/** The resources that a list or batch returned. */
 export const itemsOf = (items: DescField, message: Message | undefined): readonly Message[] =>
   ((message as unknown as Record<string, unknown> | undefined)?.[items.localName] as Message[] | undefined) ??
   []

@@ -11,24 +11,24 @@ import {
 import { field_behavior, FieldBehavior } from '../../gen/google/api/field_behavior_pb.js'
 import type { Subject } from './subjects.js'
 
-/** How values are made up. */
+/** How values are generated. */
 export interface Making {
-  /** Makes values of one resource differ from those of another. */
+  /** Makes the values of one resource differ from those of another. */
   readonly n: number
-  /** What every text of an ordinary field begins with. */
+  /** The prefix of every text in an ordinary field. */
   readonly text: string
-  /** What is put into a secret field. */
+  /** The value of secret fields. */
   readonly secret: string
 }
 
-/** Values of your own for a resource, where made-up ones are refused. */
+/** Your own values for a resource, when it refuses generated ones. */
 export type Samples = Readonly<Record<string, (n: number) => object>>
 
 const DEEPEST = 2
-/** The server's own, where no repository says so. */
+/** Fields that the server writes, for resources without a repository. */
 const SERVERS = ['account_id', 'etag', 'create_time', 'update_time', 'delete_time', 'expire_time']
 
-/** A new resource with a value in every field that a client may write, without a key. */
+/** A new resource without a key, with a value in every field that a client may write. */
 export const sampleOf = (subject: Subject, making: Making, samples: Samples): Message => {
   const init: Record<string, unknown> = {}
   for (const field of writableFields(subject)) put(init, field, valueFor(subject, field, making))

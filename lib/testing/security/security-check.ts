@@ -25,26 +25,32 @@ import { type Subject, subjectsOf } from './subjects.js'
 import { makeRow, newText, type World } from './world.js'
 
 export interface SecurityOptions {
-  /** Full names of methods that are meant to be public. Any other that is public is a finding; health and reflection aside. */
+  /**
+   * Full names of methods that are meant to be public. Any other public method is a finding, except health and
+   * reflection.
+   */
   readonly publicMethods?: readonly string[]
-  /** Full names of methods that are meant for everybody with an identity. */
+  /** Full names of methods that every authenticated caller may call. */
   readonly openMethods?: readonly string[]
-  /** Full names of fields, `package.Message.field`, that look like secrets and are none. */
+  /** Full names of fields, `package.Message.field`, that look like secrets but are not. */
   readonly plainFields?: readonly string[]
-  /** Values for a resource by its message's full name, where made-up ones are refused; `n` differs each time. */
+  /** Values for a resource by its message's full name, when it refuses generated ones; `n` differs each time. */
   readonly samples?: Samples
-  /** Who calls in each of two tenants. A builder's authorizer is overruled for them; a server has to grant them everything. */
+  /**
+   * Subject and groups of the caller in each of the two tenants. A builder's authorizer is bypassed for them; a server
+   * must grant them everything.
+   */
   readonly as?: Pick<TestPrincipal, 'subject' | 'groups'>
-  /** The headers by which a principal is known, for a server that does not believe `account-id`, `subject` and `groups`. */
+  /** The headers that identify a principal, for a server that does not read `account-id`, `subject` and `groups`. */
   readonly headersOf?: (principal: Required<TestPrincipal>) => Headers | Promise<Headers>
-  /** What the handlers of a server log; a builder's is captured anyway. */
+  /** The log of a server. A builder's log is always captured. */
   readonly logs?: Pick<CapturedLogs, 'text'>
 }
 
 /**
- * Checks a service the way an attacker would: what is declared, and then with calls on a server that is started in this
- * process, by both listeners. A builder gets two tenants with somebody in each who may do everything, and keeps its authorizer
- * for everybody else; a server is checked as it was built. The check writes and deletes: give it a database of its own.
+ * Checks a service the way an attacker would: first its declarations, then by calls to a server in this process,
+ * through both listeners. A builder gets two tenants, each with a caller who may do everything; its authorizer decides
+ * for everybody else. A server is checked as it was built. The check writes and deletes: give it its own database.
  * @returns a report with every finding; `passed` when there is none.
  * @example
  * ```ts
@@ -98,7 +104,7 @@ const newRun = (options: SecurityOptions): Run => ({
   options,
 })
 
-/** The configuration of a builder's server: open to the two, without what would get in the way of many calls. */
+/** The configuration of a builder's server: open to the two callers, without limits on many calls. */
 const checked = (configured: Config, logs: CapturedLogs, run: Run): Config => {
   const {
     rateLimiter: _rateLimiter,
@@ -199,13 +205,13 @@ const checkSubject = async (
   if (typeof row === 'string') return leaveUnchecked(world, subject, row)
   await checkSilence(world, subject, row, strangers)
   await checkHostileInput(world, subject, row)
-  // What came in between may have deleted it.
+  // A method in between may have deleted it.
   const own = await makeRow(world, subject, world.a)
   if (typeof own === 'string') return leaveUnchecked(world, subject, own)
   await checkSecrecy(world, subject, own)
 }
 
-/** What no request could be made up for. */
+/** Reports methods for which no request could be generated. */
 const leaveOutOthers = (
   methods: ReturnType<typeof servedMethods>,
   subjects: readonly Subject[],

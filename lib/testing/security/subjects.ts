@@ -11,30 +11,30 @@ export type Standard<K extends Kind = Kind> = ServedMethod & {
 
 export type Kind = NonNullable<ServedMethod['standard']>['kind']
 
-/** A resource with the methods that are about it. */
+/** A resource with its methods. */
 export interface Subject {
   readonly message: DescMessage
   readonly repository: Repository<object> | undefined
   readonly methods: readonly ServedMethod[]
-  /** Of each standard method the first. */
+  /** The first standard method of each kind. */
   of<K extends Kind>(kind: K): Standard<K> | undefined
   /** Other unary methods that name one resource by its key (AIP-136). */
   readonly custom: readonly (ServedMethod & { readonly key: DescField })[]
-  /** The key inside of the resource. */
+  /** The key field of the resource. */
   readonly key: DescField
-  /** What the key has to look like: `notes/*`, or `*` for anything. */
+  /** The pattern of keys: `notes/*`, or `*` for anything. */
   readonly keyPattern: string
-  /** Fields that hold a call to where the resource is, such as `parent`, with a value for each. */
+  /** Fields that locate the resource, such as `parent`, with a value for each. */
   readonly scope: ReadonlyMap<string, string | number>
   /** False where every tenant shares the resource. */
   readonly isTenants: boolean
-  /** Fields whose value must never come out. */
+  /** Fields whose value must never be returned. */
   readonly secrets: readonly DescField[]
-  /** Fields that show a token when it is made, and never again. */
+  /** Fields that show a token once, when it is minted. */
   readonly credentials: readonly DescField[]
 }
 
-/** The resources of a server, with one standard method at least. */
+/** The resources of a server with at least one standard method. */
 export const subjectsOf = (methods: readonly ServedMethod[]): readonly Subject[] => {
   const byService = new Map<string, ServedMethod[]>()
   for (const method of methods) {
