@@ -13,12 +13,12 @@ import type { RuleSet } from './authz/rules.js'
 import type { Telemetry } from './observability/telemetry.js'
 import type { UserInterceptor } from './chain/user-interceptor.js'
 
-/** What the interceptors of the chain work with. The interceptor of an absent part is left out. */
+/** The parts that the interceptors of the chain use. The interceptor of an absent part is left out. */
 export interface ChainParts {
   readonly logger: Logger
   readonly telemetry: Telemetry | undefined
   readonly timeoutMsOf: (method: Method) => number
-  /** The times of the calls that go on. */
+  /** The deadlines of open calls. */
   readonly openCalls: Set<Deadline>
   readonly rateLimiter: RateLimiter | undefined
   readonly identity: Identity

@@ -3,7 +3,7 @@ import { pathOf } from './chain/method.js'
 import { isDeclared, type Rule, RuleSet, rulesOf } from './authz/rules.js'
 import type { Server } from './server.js'
 
-/** What it takes to call one method. */
+/** The permission that a method requires. */
 export interface Permission {
   /** Full name of the service, `package.Service`. */
   readonly service: string

@@ -9,7 +9,7 @@ import { Registry } from './methods/registry.js'
 /** Mounts handlers beside the gateway. */
 export type GatewayRegistration = (mux: GatewayMux) => void | Promise<void>
 
-/** What a server is told before it serves. The rules alone may grow afterwards: the chain reads the live set. */
+/** The registrations of a server before it serves. Only the rules may grow afterwards: the chain reads the live set. */
 export class Registrations {
   readonly registry = new Registry()
   readonly references = new References()
@@ -26,12 +26,12 @@ export class Registrations {
     if (config.httpAddr !== '') this.openMux()
   }
 
-  /** Where HTTP handlers are mounted; undefined without a gateway. */
+  /** The mux for HTTP handlers; undefined without a gateway. */
   get mux(): GatewayMux | undefined {
     return this.#mux
   }
 
-  /** For a gateway that has no address of its own. */
+  /** For a gateway without its own address. */
   openMux(): GatewayMux {
     if (this.#mux !== undefined) return this.#mux
     const mux = new GatewayMux()
@@ -45,7 +45,7 @@ export class Registrations {
     this.registry.add(service, parts)
   }
 
-  /** Adds a service of the framework's own, whose rules are not in its .proto. */
+  /** Adds a service of the framework, whose rules are not in its .proto. */
   addBuiltIn(service: DescService, rules: readonly Rule[], implementation: object): void {
     this.rules.add(...rules)
     this.registry.add(service, { implementation })

@@ -9,20 +9,20 @@ import { traced } from './http/traced.js'
 import { shutdown } from './lifecycle/shutdown.js'
 import type { ServerPlan } from './server-plan.js'
 
-/** The addresses that were bound; empty where nothing was. */
+/** The bound addresses; empty for a listener that does not exist. */
 export interface Addresses {
   readonly grpc: string
   readonly http: string
 }
 
-/** A plan that is being served: its listeners, its health, its shutdown. */
+/** A running plan: its listeners, its health, its shutdown. */
 export class RunningServer {
   readonly #plan: ServerPlan
   readonly #grpc: GrpcListener
   readonly #http: OwnHttpListener | undefined
   readonly #mounted: MountedGateway | undefined
 
-  /** @param mounted - the gateway inside of somebody else's HTTP server. */
+  /** @param mounted - the gateway inside of another HTTP server. */
   constructor(plan: ServerPlan, mounted: MountedGateway | undefined) {
     const { config, services, dispatcher, gateway } = plan
     this.#plan = plan
@@ -33,7 +33,7 @@ export class RunningServer {
 
   /**
    * Binds, serves until the signal aborts, and shuts down.
-   * @param bound - is told the addresses.
+   * @param bound - called with the addresses.
    * @throws the first fatal error.
    */
   async run(signal: AbortSignal, bound: (addresses: Addresses) => void): Promise<void> {
@@ -50,7 +50,7 @@ export class RunningServer {
     }
   }
 
-  /** @param isAsked - whether load balancers are given time to notice. */
+  /** @param isAsked - whether load balancers get time to notice. */
   async #end(isAsked: boolean): Promise<void> {
     const { config, health, runner, openCalls } = this.#plan
     health.stop()

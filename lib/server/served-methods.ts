@@ -5,19 +5,19 @@ import type { Rule } from './authz/rules.js'
 import type { Server } from './server.js'
 import { type StandardMethod, standardMethod } from './methods/standard-method.js'
 
-/** A method as somebody sees it who checks a server. */
+/** A method as a check of the server sees it. */
 export interface ServedMethod {
   readonly desc: DescMethod
   /** gRPC full method name. */
   readonly path: string
   readonly rule: Rule | undefined
-  /** The resource it is about, as far as its service shows. */
+  /** The resource of the method, as far as its service shows it. */
   readonly resource: DescMessage | undefined
-  /** The repository of the service, where it keeps that resource. */
+  /** The repository of the service, if it stores that resource. */
   readonly repository: Repository<object> | undefined
-  /** What standard method it is by name and shape, whoever implements it; undefined for any other. */
+  /** The kind of standard method, by name and shape, whoever implements it; undefined for any other method. */
   readonly standard: StandardMethod | undefined
-  /** Why it is no standard method. */
+  /** Why it is not a standard method. */
   readonly differs: string
 }
 
@@ -57,7 +57,7 @@ const about = (
   return { resource, repository: kept, standard: undefined, differs }
 }
 
-/** The repository's resource, and whatever message standard methods of the service answer. */
+/** The repository's resource, and every message that standard methods of the service return. */
 const resourcesOf = (
   service: DescService,
   repository: Repository<object> | undefined,

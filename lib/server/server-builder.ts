@@ -18,14 +18,14 @@ import type { UserInterceptor } from './chain/user-interceptor.js'
 
 type Registration = (server: Server) => void
 
-/** The method that sets a field: of the field's name, or in the singular where it takes the parts of one item. */
+/** The method that sets a field. It has the field's name, or the singular when it takes the parts of one item. */
 type MethodOf<Field> = Field extends 'httpHandlers'
   ? 'httpHandler'
   : Field extends 'readinessChecks'
     ? 'readinessCheck'
     : Field
 
-/** What the method takes: the field, or the items of a list. */
+/** The parameters of the method: the field, or the items of a list. */
 type Setter<Field extends keyof Config> = Field extends 'httpHandlers' | 'readinessChecks'
   ? (...parts: never[]) => unknown
   : NonNullable<Config[Field]> extends readonly (infer Item)[]
@@ -71,7 +71,7 @@ export class ServerBuilder implements Setters {
     return this.#set({ httpAddr: address })
   }
 
-  /** Adds to the rules given so far. */
+  /** Adds to the previous rules. */
   rules(...rules: readonly Rule[]): this {
     return this.#set({ rules: [...(this.#config.rules ?? []), ...rules] })
   }
@@ -88,7 +88,7 @@ export class ServerBuilder implements Setters {
     return this.#set({ authenticator })
   }
 
-  /** Adds behind the interceptors given so far. */
+  /** Adds after the previous interceptors. */
   interceptors(...interceptors: readonly UserInterceptor[]): this {
     return this.#set({ interceptors: [...(this.#config.interceptors ?? []), ...interceptors] })
   }
@@ -117,12 +117,12 @@ export class ServerBuilder implements Setters {
     return this.#set({ readinessChecks: [...(this.#config.readinessChecks ?? []), { name, check }] })
   }
 
-  /** Merges with what was given so far. */
+  /** Merges with the previous options. */
   resilience(resilience: ResilienceConfig): this {
     return this.#set({ resilience: { ...this.#config.resilience, ...resilience } })
   }
 
-  /** How the gateway speaks; merges with what was given so far. */
+  /** Options of the gateway; merges with the previous ones. */
   gateway(gateway: GatewayConfig): this {
     return this.#set({ gateway: { ...this.#config.gateway, ...gateway } })
   }
@@ -132,12 +132,12 @@ export class ServerBuilder implements Setters {
     return this.#set({ tls })
   }
 
-  /** The gateway's own, where it differs from `tls`. */
+  /** TLS of the HTTP listener, if it differs from `tls`. */
   httpTls(httpTls: TlsConfig | 'none'): this {
     return this.#set({ httpTls })
   }
 
-  /** Bounds on what one client may take; merges with what was given so far. */
+  /** Limits on what one client can use; merges with the previous ones. */
   limits(limits: LimitsConfig): this {
     return this.#set({ limits: { ...this.#config.limits, ...limits } })
   }
@@ -170,7 +170,7 @@ export class ServerBuilder implements Setters {
   }
 
   /**
-   * @param adjust - gives the configuration to build with instead; the builder keeps its own. For tests.
+   * @param adjust - returns the configuration to build with instead; the builder keeps its own. For tests.
    * @throws DeclarationError with every mistake in the configuration.
    */
   build(adjust: (config: Config) => Config = (config) => config): Server {

@@ -18,22 +18,25 @@ import type { OperationRunner } from './operations/operation-runner.js'
 import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
 import type { Registrations } from './registrations.js'
 
-/** What a server serves, decided before it binds. Nothing of it changes while it runs; authorization reads live rules. */
+/**
+ * What a server serves, decided before it binds. It does not change while the server runs; authorization reads live
+ * rules.
+ */
 export interface ServerPlan {
   readonly config: ResolvedConfig
   readonly services: readonly DescService[]
-  /** The chains of all methods, with their handlers inside. */
+  /** The chains of all methods, with their handlers. */
   readonly dispatcher: Dispatcher
-  /** With its routes; undefined where nobody asked for one. */
+  /** With its routes; undefined without a gateway. */
   readonly gateway: Gateway | undefined
   readonly telemetry: Telemetry | undefined
   readonly health: HealthState
   readonly runner: OperationRunner
-  /** The times of the calls that go on. */
+  /** The deadlines of open calls. */
   readonly openCalls: ReadonlySet<Deadline>
 }
 
-/** The parts of a server that are there before its plan is. */
+/** The parts of a server that exist before its plan. */
 export interface Foundation {
   readonly config: ResolvedConfig
   readonly registrations: Registrations
@@ -43,8 +46,8 @@ export interface Foundation {
 
 /**
  * Decides what is served, and checks it.
- * @throws what must not be served: a method without a rule, a route that cannot be, a repository that cannot work, and what
- * is meant for development alone.
+ * @throws for what must not be served: a method without a rule, an invalid route, a repository that cannot work, and
+ * development parts.
  */
 export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   const { config, registrations, health, runner } = foundation
@@ -69,7 +72,7 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   })
 }
 
-/** Whoever starts operations can also be asked about them. */
+/** A server with methods that start operations also serves the operations. */
 const addOperations = ({ config, registrations, runner }: Foundation): void => {
   const services = registrations.registry.services()
   if (services.some(({ typeName }) => typeName === Operations.typeName)) return

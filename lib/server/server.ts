@@ -20,20 +20,20 @@ import { planOf } from './server-plan.js'
 
 export type { GatewayRegistration } from './registrations.js'
 
-/** Registers generated services with what implements them. */
+/** Registers generated services with their implementations. */
 export interface Registrar {
   add<S extends DescService>(service: S, implementation: Implementation<S>): void
 }
 
-/** What the readiness checks came to. */
+/** The results of the readiness checks. */
 export interface Readiness {
   readonly serving: boolean
   readonly checks: readonly CheckResult[]
 }
 
 /**
- * A gRPC server, and a gateway in front of it when one is configured. Made by `ServerBuilder`. It collects what is
- * registered; `serve` makes a plan of it, which is checked and frozen, and runs the plan.
+ * A gRPC server, with a gateway if one is configured. Made by `ServerBuilder`. It collects registrations; `serve` makes
+ * a checked and frozen plan of them, and runs the plan.
  */
 export class Server {
   readonly #config: ResolvedConfig
@@ -58,13 +58,15 @@ export class Server {
     const checks = () => [...config.readinessChecks, ...writesCheck(keepers())]
     this.#health = new HealthState(checks, config.logger)
     this.#runner = new OperationRunner(config.lroStore, config.logger, registry)
-    this.#ready.catch(() => {}) // whoever serves is told by serve()
+    this.#ready.catch(() => {}) // serve() reports it
     const knows = (name: string) => registry.services().some(({ typeName }) => typeName === name)
     this.#registrations.addBuiltIn(Health, healthRules, healthService(this.#health, knows))
     if (config.reflection) this.#addReflection()
   }
 
-  /** Adds a service with its rules: implemented by a repository, by functions of yours, or by both (your functions first). */
+  /**
+   * Adds a service with its rules. A repository, your functions, or both implement it; your functions take precedence.
+   */
   register<S extends DescService>(service: S, implementation: Implementation<S>): this
   register<S extends DescService, E extends object>(
     service: S,
@@ -80,12 +82,12 @@ export class Server {
   }
 
   /**
-   * Checks that every method is declared, starts gRPC and the gateway, and runs until the signal aborts; then shuts both
-   * down within 5 seconds after `shutdownDelayMs`.
+   * Checks that every method is declared, starts gRPC and the gateway, and runs until the signal aborts. Then it shuts
+   * both down within 5 seconds after `shutdownDelayMs`.
    * @returns a promise that resolves on a clean shutdown and rejects with the first fatal error.
    */
   async serve(signal: AbortSignal): Promise<void> {
-    // What runs in this process outside of a call, such as a job, is logged by the server, too.
+    // The server also logs uses outside of calls in this process, such as in a job.
     const endReports = RequestContext.onSystem(contextReports(this.#config.logger).onSystem)
     try {
       const plan = await planOf({
@@ -121,15 +123,15 @@ export class Server {
     this.#registrations.gateway.push(fn)
   }
 
-  /** Where HTTP handlers are mounted; undefined without a gateway. */
+  /** The mux for HTTP handlers; undefined without a gateway. */
   gatewayMux(): GatewayMux | undefined {
     return this.#registrations.mux
   }
 
   /**
-   * The gateway for an HTTP server of your own, with or without an `httpAddr`: for `createServer`, or `app.use` of Express
-   * and Nest, where it hands on what it has no route for. It responds 503 until `serve` has checked everything, and again
-   * from the moment its signal aborts; who listens closes the connections.
+   * The gateway for your own HTTP server, with or without an `httpAddr`: for `createServer`, or `app.use` of Express
+   * and Nest, where it passes on requests that have no route. It responds 503 until `serve` has checked everything, and
+   * again from the moment its signal aborts. Your server closes its own connections.
    */
   httpListener(): HttpListener {
     this.#registrations.openMux()
@@ -137,33 +139,33 @@ export class Server {
     return this.#mounted.listener
   }
 
-  /** Runs the readiness checks; `serving` is what gRPC health says after them. */
+  /** Runs the readiness checks; `serving` is the resulting gRPC health. */
   async readiness(): Promise<Readiness> {
     const checks = await this.#health.check()
     return { serving: this.#health.serving, checks }
   }
 
-  /** Contributes authorization rules, at any time. */
+  /** Adds authorization rules, at any time. */
   addRules(...rules: readonly Rule[]): void {
     this.#registrations.rules.add(...rules)
   }
 
-  /** Names methods, in full, that the start-up check shall know of beside the registered ones. */
+  /** Names further methods, in full, that the start-up check must know. */
   recordMethods(...methods: readonly string[]): void {
     this.#registrations.recorded.push(...methods)
   }
 
-  /** `Config.rules` and all that was added since. */
+  /** `Config.rules` and all rules that were added since. */
   rules(): readonly Rule[] {
     return this.#registrations.rules.all()
   }
 
-  /** Every service that is registered, with what implements it. */
+  /** Every registered service, with its implementation. */
   services(): ReadonlyMap<DescService, ServiceParts> {
     return this.#registrations.registry.parts()
   }
 
-  /** Full names of the methods that were recorded beside those of the services. */
+  /** Full names of the methods that were recorded in addition to those of the services. */
   recordedMethods(): readonly string[] {
     return [...this.#registrations.recorded]
   }

@@ -7,15 +7,16 @@ export type ApiKeyVerification<R> =
   { readonly ok: true; readonly record: R } | { readonly ok: false; readonly record: undefined }
 
 export interface ApiKeyOptions<R> {
-  /** Such as `(token) => keys.verifyApiKey(token)`: searches all tenants. */
+  /** For example `(token) => keys.verifyApiKey(token)`. It searches all tenants. */
   readonly verify: (token: string, credentials: Credentials) => Promise<ApiKeyVerification<R>>
-  /** Whom the record stands for. Its tenant is the one the call gets. */
+  /** The principal of a record. Its tenant becomes the tenant of the call. */
   readonly principal: (record: R) => Pick<Principal, 'subject' | 'tenant'> & Partial<Principal>
 }
 
 /**
  * An authenticator for API keys, which are credential fields of a resource.
- * @throws Unauthenticated for a key that is unknown, wrong, expired, or of a deleted record: which one is not said.
+ * @throws Unauthenticated for a key that is unknown, wrong, expired, or of a deleted record. The error does not say
+ * which.
  * @example
  * ```ts
  * import { apiKey } from 'ashlar'

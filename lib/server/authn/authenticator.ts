@@ -2,18 +2,18 @@ import type { Principal } from '../../context.js'
 import type { Metadata } from '../../call.js'
 import type { Logger } from '../observability/logger.js'
 
-/** What an authenticator may look at beside the token. */
+/** What an authenticator can read besides the token. */
 export interface Credentials {
   readonly metadata: Metadata
   readonly peer: string
-  /** Aborts when the caller went away or the deadline passed. */
+  /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
-  /** That of the server which asks. */
+  /** The server's logger. */
   readonly logger?: Logger
 }
 
-/** Verifies a bearer: signature, issuer, audience, expiry. */
+/** Verifies a bearer token: signature, issuer, audience, expiry. */
 export interface Authenticator {
-  /** @throws Unauthenticated when the token does not hold. */
+  /** @throws Unauthenticated when the token is not valid. */
   authenticate(token: string, credentials: Credentials): Promise<Principal>
 }

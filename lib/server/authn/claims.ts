@@ -5,7 +5,7 @@ import { Unauthenticated } from '../../errors.js'
 /** A claim's name, or a function that reads the value from all claims. */
 export type ClaimReader<T> = string | ((claims: JWTPayload) => T)
 
-/** Where a principal is found in the claims of a token. */
+/** Where the claims of a token hold the parts of a principal. */
 export interface ClaimMapping {
   /** Default `sub`. */
   readonly subject?: ClaimReader<string>
@@ -13,15 +13,15 @@ export interface ClaimMapping {
   readonly tenant?: ClaimReader<string>
   /** Default `groups`. */
   readonly groups?: ClaimReader<readonly string[]>
-  /** Default `scopes`, else `scope` as RFC 8693 writes it, words separated by spaces. */
+  /** Default `scopes`, else `scope` in the format of RFC 8693, words separated by spaces. */
   readonly scopes?: ClaimReader<readonly string[]>
 }
 
-/** Groups of a principal, and scopes. */
+/** The most groups, and the most scopes, of a principal. */
 export const MAX_GROUPS = 1000
 
 /**
- * The principal of verified claims. A claim that is absent leaves its part empty, and one of a wrong type counts as absent:
+ * The principal of verified claims. An absent claim leaves its part empty. A claim of a wrong type counts as absent, so
  * it can never grant anything.
  * @throws Unauthenticated without a subject, and with more than {@link MAX_GROUPS} groups or scopes.
  */

@@ -4,7 +4,7 @@ import type { Metadata } from '../../call.js'
 import { MAX_GROUPS } from './claims.js'
 
 /**
- * Believes the headers `account-id`, `subject` and `groups` (repeated, comma-separated, or both). For development only:
+ * Trusts the headers `account-id`, `subject` and `groups` (repeated, comma-separated, or both). For development only:
  * `serve` refuses it elsewhere, because any client can send them.
  */
 export const devPrincipal = ({ metadata }: { readonly metadata: Metadata }): Principal => {

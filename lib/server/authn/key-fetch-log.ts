@@ -4,8 +4,8 @@ const FIRST_PAUSE_MS = 60_000
 const LONGEST_PAUSE_MS = 3_600_000
 
 /**
- * Tells that the keys of an issuer could not be fetched: at once, then after a minute, and after twice as long each time, an
- * hour at most; and when they are there again.
+ * Logs that the keys of an issuer could not be fetched: at once, then after a minute, then after twice as long each
+ * time, an hour at most. Also logs when they can be fetched again.
  */
 export class KeyFetchLog {
   readonly #loggerOf: () => Logger
@@ -49,7 +49,7 @@ export class KeyFetchLog {
   }
 }
 
-/** `fetch` says why it failed in the cause alone. */
+/** `fetch` gives the reason of a failure only as the cause. */
 const withCause = (error: unknown): { readonly name: string; readonly message: string } => {
   if (!(error instanceof Error)) return { name: typeof error, message: 'it threw what is no error' }
   const { name, message, cause } = error

@@ -2,12 +2,12 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import { Unavailable } from '../../errors.js'
 import type { KeyFetchLog } from './key-fetch-log.js'
 
-/** Where keys come from. Rejects rather than answer a set without a key that can verify. */
+/** A source of keys. It rejects instead of returning a set without a usable key. */
 export type KeySource = (signal: AbortSignal) => Promise<JSONWebKeySet>
 
-/** How long keys are taken as they are before they are asked for again. */
+/** How long keys are used before they are fetched again. */
 const FRESH_MS = 10 * 60_000
-/** The least time between two requests for keys, whatever tokens ask for; shorter while there are none at all. */
+/** The shortest time between two fetches, whatever the tokens name. Shorter while there are no keys. */
 const COOL_DOWN_MS = 30_000
 const FIRST_COOL_DOWN_MS = 1_000
 const FETCH_TIMEOUT_MS = 5_000
@@ -15,8 +15,8 @@ const FETCH_TIMEOUT_MS = 5_000
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
 
 /**
- * The keys of an issuer: cached, asked for again once when a token names an unknown one, and kept through an outage of
- * their source.
+ * The keys of an issuer. They are cached, fetched again when a token names an unknown key, and kept while their source
+ * is down.
  */
 export class KeySet {
   readonly #source: KeySource
@@ -34,10 +34,10 @@ export class KeySet {
     this.#log = log
   }
 
-  /** @throws Unavailable while no key was ever to be had. */
+  /** @throws Unavailable while no key could be fetched yet. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     if (this.#keys === undefined) await this.#load()
-    // Nobody waits for keys that are merely old: through an outage they stay in use.
+    // A call does not wait when keys are only old: they stay in use while their source is down.
     else if (this.#now() - this.#fetchedAt > FRESH_MS) void this.#reload()
     try {
       return await this.#among(header, token)
@@ -55,7 +55,7 @@ export class KeySet {
     }
   }
 
-  /** Whether the keys were asked for and came. */
+  /** Fetches the keys. Returns whether that succeeded. */
   async #reload(): Promise<boolean> {
     if (this.#pending === undefined) {
       const coolDown = this.#keys === undefined ? FIRST_COOL_DOWN_MS : COOL_DOWN_MS
@@ -74,7 +74,7 @@ export class KeySet {
       this.#fetchedAt = this.#now()
       this.#log.fetched()
     } catch (error) {
-      // The keys there are stay in use; without any, find() says so.
+      // Existing keys stay in use. Without any, find() throws.
       this.#log.failed(error, this.#keys !== undefined)
     }
   }

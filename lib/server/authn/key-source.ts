@@ -4,7 +4,7 @@ import { isUsableKey } from './usable-key.js'
 
 const MAX_BYTES = 1024 * 1024
 
-/** The keys at a fixed address. */
+/** Keys from a fixed address. */
 export const keysAt =
   (jwksUri: string, algorithms: readonly string[], fetchIt: typeof fetch): KeySource =>
   (signal) =>
@@ -22,7 +22,7 @@ export const keysOfIssuer =
     return keySet(jwksUri, algorithms, fetchIt, signal)
   }
 
-/** An issuer that returns no usable key is out of order: its response must not replace keys that work. */
+/** An issuer that returns no usable key is broken: its response must not replace keys that work. */
 const keySet = async (
   url: string,
   algorithms: readonly string[],
@@ -36,7 +36,10 @@ const keySet = async (
   return set as unknown as JSONWebKeySet
 }
 
-/** @throws TypeError for an address over which anybody could hand us keys: https, or http on this very host. */
+/**
+ * @throws TypeError for an address that is not https, or http on this host: an attacker on the network could replace
+ * the keys.
+ */
 export const assertSafe = (name: string, address: string): void => {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol === 'https:') return

@@ -8,7 +8,7 @@ import { KeyFetchLog } from './key-fetch-log.js'
 import type { KeySource } from './key-set.js'
 import { assertSafe, keysAt, keysOfIssuer } from './key-source.js'
 
-/** Signatures that only the issuer can make. Shared secrets and `none` are not among them and cannot be allowed. */
+/** Signatures that only the issuer can make. Shared secrets and `none` are missing on purpose and cannot be allowed. */
 const ASYMMETRIC = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -23,19 +23,19 @@ export interface OidcOptions {
   readonly issuer: string
   /** One of these must be in the token's `aud`. */
   readonly audience: string | readonly string[]
-  /** Default: what the issuer's OpenID configuration names. */
+  /** Default: the address in the issuer's OpenID configuration. */
   readonly jwksUri?: string
   /** The keys themselves, instead of an address. */
   readonly jwks?: JSONWebKeySet
   /** Default: every asymmetric algorithm that is registered. */
   readonly algorithms?: readonly string[]
   /**
-   * What the token's `typ` may say, in any case; `''` is a token without one. Default: none, `JWT` and `at+jwt` (RFC 9068).
-   * A token of another kind (`logout+jwt`, `secevent+jwt`, `dpop+jwt`) is refused.
+   * Accepted `typ` values of tokens, compared without case; `''` is a token without one. Default: none, `JWT` and
+   * `at+jwt` (RFC 9068). Another kind of token (`logout+jwt`, `secevent+jwt`, `dpop+jwt`) is refused.
    */
   readonly types?: readonly string[]
   readonly claims?: ClaimMapping
-  /** Hears when the keys cannot be fetched. Default: that of the server. */
+  /** Receives key fetch failures. Default: the server's logger. */
   readonly logger?: Logger
   /** Default: the global one. */
   readonly fetch?: typeof fetch
@@ -44,9 +44,9 @@ export interface OidcOptions {
 }
 
 /**
- * An authenticator for JSON Web Tokens of an OpenID provider (RFC 7519, RFC 8725): issuer, audience and expiry are required,
- * with 30 seconds of leeway; keys are cached and follow the provider's rotation.
- * @throws TypeError when the options leave a hole.
+ * An authenticator for JSON Web Tokens of an OpenID provider (RFC 7519, RFC 8725). Issuer, audience and expiry are
+ * required, with 30 seconds of leeway. Keys are cached and follow the provider's rotation.
+ * @throws TypeError when the options are not safe.
  * @example
  * ```ts
  * import { oidc } from 'ashlar'
@@ -70,18 +70,18 @@ export const oidc = (options: OidcOptions): Authenticator => {
     clockTolerance: LEEWAY_SECONDS,
     requiredClaims: ['exp', 'iss', 'aud'],
   }
-  // Loaded for those who verify tokens; a server that does not starts without it.
+  // Loaded only when tokens are verified, so that other servers start faster.
   const clock = () => now().getTime()
   let logger = options.logger
   const log = new KeyFetchLog(issuer, () => (logger ??= jsonLogger()), clock)
   const verifier = import('./token-verifier.js').then(
     ({ TokenVerifier }) => new TokenVerifier(source, clock, verification, types, log),
   )
-  verifier.catch(() => {}) // whoever authenticates is told
+  verifier.catch(() => {}) // reported to the caller of `authenticate`
   return {
     async authenticate(token, credentials): Promise<Principal> {
       logger ??= credentials.logger
-      // Stricter than the base64 that lenient decoders accept, so that a token has one spelling.
+      // Stricter than lenient base64 decoders, so that a token has one spelling.
       if (!COMPACT_JWS.test(token)) throw new Unauthenticated()
       return (await verifier).verify(token, now(), (payload) => toPrincipal(payload, claims))
     },

@@ -11,7 +11,7 @@ export class TokenVerifier {
 
   /**
    * @param now - milliseconds since the epoch.
-   * @param types - what `typ` may say; `''` is a token without one.
+   * @param types - accepted `typ` values; `''` is a token without one.
    */
   constructor(
     source: KeySource,
@@ -26,8 +26,8 @@ export class TokenVerifier {
   }
 
   /**
-   * What `read` makes of the claims.
-   * @throws Unauthenticated for a token that is not good, Unavailable while no key was ever to be had.
+   * Returns what `read` makes of the claims.
+   * @throws Unauthenticated for an invalid token, Unavailable while no key could be fetched yet.
    */
   async verify<T>(token: string, currentDate: Date, read: (payload: JWTPayload) => T): Promise<T> {
     try {
@@ -35,7 +35,7 @@ export class TokenVerifier {
         ...this.#verification,
         currentDate,
       })
-      // Another kind of token, such as one that tells of a logout, is signed with the same keys.
+      // Other kinds of tokens, such as logout tokens, are signed with the same keys.
       if (!this.#types.has(typeOf(protectedHeader.typ))) throw new TypeError('the token is of another type')
       checkTimes(payload)
       return read(payload)
@@ -52,7 +52,7 @@ const typeOf = (typ: unknown): string | undefined =>
 /** `JWT` is short for `application/jwt` (RFC 7515 section 4.1.9). */
 const mediaType = (type: string): string => (type.includes('/') ? type : `application/${type}`).toLowerCase()
 
-/** JSON reads `1e999` as infinity: a token that never expires is none. */
+/** JSON reads `1e999` as infinity: a token that never expires is not valid. */
 const checkTimes = ({ exp, nbf, iat }: JWTPayload): void => {
   for (const time of [exp, nbf, iat] as readonly unknown[]) {
     if (time === undefined) continue
@@ -70,7 +70,7 @@ const verified = async (token: string, keys: KeySet, options: JWTVerifyOptions):
   }
 }
 
-/** A token without `kid` may be signed by any of the keys that fit. */
+/** Any of the fitting keys may have signed a token without `kid`. */
 const verifyWithAny = async (
   token: string,
   candidates: errors.JWKSMultipleMatchingKeys,

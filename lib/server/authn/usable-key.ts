@@ -1,6 +1,6 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 
-/** RSA keys below it are refused by whoever verifies with them (RFC 7518 section 3.3). */
+/** Verifiers must refuse smaller RSA keys (RFC 7518 section 3.3). */
 const MIN_RSA_BITS = 2048
 
 const KTY: Readonly<Record<string, string>> = { RS: 'RSA', PS: 'RSA', ES: 'EC', Ed: 'OKP' }

@@ -1,20 +1,20 @@
 import type { Principal } from '../../context.js'
 
-/** One question to the decision point. */
+/** A request for a decision. */
 export interface AuthorizationRequest {
   readonly principal: Principal
   /** gRPC full method name. */
   readonly method: string
   readonly verb: string
-  /** The rule's resource with its template filled from the request. */
+  /** The rule's resource, with its template filled from the request. */
   readonly resource: string
-  /** The resource's type: what stands before the first colon. */
+  /** The resource's type: the text before the first colon. */
   readonly type: string
-  /** Aborts when the caller went away or the deadline passed. */
+  /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
 }
 
-/** Decides whether a principal may do something. Whatever is not allowed is denied. */
+/** Decides whether a principal may do something. What is not allowed is denied. */
 export interface Authorizer {
   authorize(request: AuthorizationRequest): boolean | Promise<boolean>
 }
@@ -32,8 +32,8 @@ export interface Grant {
 }
 
 /**
- * The development authorizer: allows what a grant allows. Without grants it denies everything, which makes it the safe
- * default; with grants `serve` accepts it in development only.
+ * The development authorizer: allows what a grant allows. Without grants it denies everything, so it is the safe
+ * default. With grants, `serve` accepts it in development only.
  */
 export class DevAuthorizer implements Authorizer {
   constructor(readonly grants: readonly Grant[] = []) {}
@@ -51,7 +51,7 @@ export class DevAuthorizer implements Authorizer {
 }
 
 /**
- * An authorizer of grants, for development and tests: it denies what no grant allows.
+ * An authorizer with grants, for development and tests: it denies what no grant allows.
  * @example
  * ```ts
  * import { devAuthorizer } from 'ashlar'

@@ -1,18 +1,18 @@
 import type { DescMessage, DescMethod } from '@bufbuild/protobuf'
 
-/** A method that no rule declares. */
+/** A method without a rule. */
 export interface Undeclared {
   /** gRPC full method name. */
   readonly path: string
-  /** Undefined where only the name was recorded. */
+  /** Undefined when only the name was recorded. */
   readonly desc: DescMethod | undefined
-  /** Resource type of the repository that its service has. */
+  /** Resource type of the repository of its service. */
   readonly resourceType: string | undefined
 }
 
 const MOST_SHOWN = 20
 
-/** The error of a server whose methods nobody declared: which ones, and what to write for each. */
+/** The error of a server with undeclared methods: their names, and what to write for each. */
 export function undeclaredText(undeclared: readonly Undeclared[]): string {
   const paths = undeclared.map(({ path }) => path)
   const shown = undeclared.slice(0, MOST_SHOWN)
@@ -40,14 +40,14 @@ function adviceFor({ path, desc, resourceType }: Undeclared): string {
 
 const NAME = /^(Batch(?:Get|Update|Delete)|[A-Z]?[a-z0-9]*)(.*)$/
 
-/** Words of method names that are checked as another verb. */
+/** Words in method names that are checked as another verb. */
 const VERBS: Readonly<Record<string, string>> = {
   BatchGet: 'get',
   BatchUpdate: 'update',
   BatchDelete: 'delete',
 }
 
-/** The resource that a method is about: of the messages around it the one that its name has. */
+/** The resource of a method: of its messages, the one that its name contains. */
 const messageOf = ({ name, input, output, parent }: DescMethod): DescMessage | undefined =>
   [output, ...inside(output), ...inside(input), ...parent.methods.map((other) => other.output)].find(
     (message) => name.includes(message.name),

@@ -2,18 +2,18 @@ import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Reader } from '../chain/field-readers.js'
 import { fieldNamed, valueOf } from '../chain/method.js'
 
-/** A rule's resource: its type, and the text it has for a request. */
+/** A rule's resource: its type, and the text for a request. */
 export interface ResourceTemplate {
-  /** What stands before the first colon: `zone` of `zone:{zone_id}`. */
+  /** The text before the first colon: `zone` of `zone:{zone_id}`. */
   readonly type: string
-  /** Paths of the request's fields that the text is made of, such as `book.id`. */
+  /** Paths of the request fields that fill the text, such as `book.id`. */
   readonly fields: readonly string[]
   fill(request: Message | undefined): string
 }
 
 /**
- * Compiles `zone:{zone_id}` or `book:{book.id}` against the request's message.
- * @throws TypeError for a brace without its counterpart, and when a field is not in the message or is no single value.
+ * Compiles `zone:{zone_id}` or `book:{book.id}` for the request's message.
+ * @throws TypeError for an unmatched brace, and when a field is not in the message or is not a single value.
  */
 export const resourceTemplate = (template: string, request: DescMessage): ResourceTemplate => {
   const type = template.split(':', 1)[0] ?? ''
@@ -29,7 +29,7 @@ export const resourceTemplate = (template: string, request: DescMessage): Resour
 }
 
 const checkBraces = (template: string): void => {
-  // Of the same length, so that positions stay what they are.
+  // The same length, so that positions stay correct.
   const rest = template.replace(/\{[^{}]*\}/g, (field) => ' '.repeat(field.length))
   const at = rest.search(/[{}]/)
   if (at < 0) return

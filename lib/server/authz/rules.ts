@@ -2,11 +2,11 @@ import { type DescMethod, type DescService, getOption, hasOption } from '@bufbui
 import { rule as ruleOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
 import { pathOf } from '../chain/method.js'
 
-/** Who may call a method: whoever is granted `verb` on `resource`, or everybody. */
+/** Who may call a method: principals with a grant of `verb` on `resource`, or everybody. */
 export interface Rule {
   /** gRPC full method name, `/package.Service/Method`. */
   readonly method: string
-  /** get, list, watch, create, update, delete, or a word of your own. */
+  /** get, list, watch, create, update, delete, or your own word. */
   readonly verb?: string
   /** Resource type, or a template such as `zone:{zone_id}` that is filled from the request. */
   readonly resource?: string
@@ -14,18 +14,18 @@ export interface Rule {
   readonly public?: boolean
 }
 
-/** The rule a method carries as its `ashlar.api.v1.rule` option. */
+/** The rule in a method's `ashlar.api.v1.rule` option. */
 export const ruleOf = (desc: DescMethod): Rule | undefined => {
   if (!hasOption(desc, ruleOption)) return undefined
   const { verb, resource, public: isPublic } = getOption(desc, ruleOption)
   return { method: pathOf(desc), verb, resource, public: isPublic }
 }
 
-/** The rules of every method of a service that carries one. */
+/** The rules in the options of a service's methods. */
 export const rulesOf = (service: DescService): Rule[] =>
   service.methods.map(ruleOf).filter((rule): rule is Rule => rule !== undefined)
 
-/** The accumulated rules, looked up by full method name. Rules may be added at any time; the chain sees them at once. */
+/** All rules, looked up by full method name. Rules can be added at any time; the chain uses them at once. */
 export class RuleSet {
   readonly #byMethod = new Map<string, Rule>()
   readonly #rules: Rule[] = []
@@ -57,13 +57,13 @@ export class RuleSet {
     return [...this.#rules]
   }
 
-  /** Methods with two rules that disagree, each said in words. */
+  /** Methods with two contradicting rules, one text each. */
   contradictions(): readonly string[] {
     return this.#contradictions
   }
 }
 
-/** A rule that says neither who nor that everybody may call says nothing. */
+/** A rule without a verb that is not public declares nothing. */
 export const isDeclared = (rule: Rule | undefined): boolean =>
   rule !== undefined && (rule.public === true || (rule.verb ?? '') !== '')
 

@@ -5,9 +5,9 @@ import { resourceTemplate } from './resource-template.js'
 import { isDeclared, type RuleSet } from './rules.js'
 
 /**
- * Refuses to serve while a method has neither a rule nor a public exemption, or two rules of a method contradict each other.
+ * Refuses to serve while a method has neither a rule nor a public exemption, or has two contradicting rules.
  * @param recorded - full names of methods that are served without a descriptor.
- * @param resourceTypeOf - the resource that a service keeps, for what to write.
+ * @param resourceTypeOf - the resource type of a service's repository, for the suggested rule.
  */
 export const startUpCheck = (
   methods: ReadonlyMap<string, DescMethod>,

@@ -20,80 +20,95 @@ import type { OperationStore } from '../operations/operation-store.js'
 import { type TlsConfig, tlsProblems } from './tls.js'
 import type { UserInterceptor } from '../chain/user-interceptor.js'
 
-/** Where gRPC listens unless told otherwise. */
+/** The usual address of the gRPC listener. */
 export const DefaultGRPCAddr = ':9090'
 
-/** As a timeout: none. */
+/** As a timeout: no timeout. */
 export const NoTimeout = Number.POSITIVE_INFINITY
 
-/** A platform kills what takes longer to end than it allows for, an hour at the very most. */
+/** No platform waits longer than an hour for a process to end. */
 const LONGEST_DELAY_MS = 3_600_000
 
 /** How the server withstands load and failing handlers. */
 export interface ResilienceConfig {
-  /** Bounds every unary call, and each stage before the handler of a stream, in milliseconds. Default 30 s, also for 0; `NoTimeout` disables it. */
+  /**
+   * Timeout of every unary call, and of each stage before the handler of a stream, in milliseconds. Default 30 s, also
+   * for 0; `NoTimeout` disables it.
+   */
   readonly requestTimeoutMs?: number
   /** gRPC full method name → milliseconds, instead of `requestTimeoutMs`; `NoTimeout` disables it for the method. */
   readonly perMethodTimeoutMs?: Readonly<Record<string, number>>
-  /** Sheds excess load: by the caller's tenant, once it is known, else by address. Default: none. */
+  /** Sheds excess load: by the caller's tenant if it is known, else by address. Default: none. */
   readonly rateLimiter?: RateLimiter
   /** Wraps handlers just inside the framework's chain. Default: none. */
   readonly circuitBreaker?: CircuitBreaker
 }
 
-/** How the HTTP/JSON gateway speaks. */
+/** Options of the HTTP/JSON gateway. */
 export type GatewayConfig = Pick<
   GatewayOptions,
   'updateMask' | 'maxBodyBytes' | 'forwardHeaders' | 'responseHeaders' | 'compress' | 'cors' | 'onIgnoredMask'
 >
 
-/** What a user writes. */
+/** The configuration of a server, as you write it. */
 export interface Config {
   /** TCP address such as `:9090`, or `:0` for a free port. Required; `DefaultGRPCAddr` is the usual one. */
   readonly grpcAddr?: string
   /** Address of the HTTP/JSON gateway. Default: no gateway. */
   readonly httpAddr?: string
-  /** Authorization rules beside those the registered services bring. Default: none. */
+  /** Authorization rules in addition to those of the registered services. Default: none. */
   readonly rules?: readonly Rule[]
   /** Decides who may do what. Default: a development authorizer without grants, which denies everything. */
   readonly authorizer?: Authorizer
-  /** Derives the principal. Default: the verified principal with an authenticator, else nobody (every non-public call is denied). */
+  /**
+   * Derives the principal. Default: the verified principal with an authenticator, else none (every non-public call is
+   * denied).
+   */
   readonly principalFunc?: PrincipalFunc
-  /** Verifies bearers before authorization. Default: none. */
+  /** Verifies bearer tokens before authorization. Default: none. */
   readonly authenticator?: Authenticator
-  /** Run around unary handlers behind the framework's chain. Default: none. */
+  /** Run around unary handlers, after the framework's chain. Default: none. */
   readonly interceptors?: readonly UserInterceptor[]
   /** Served beside the gateway; needs `httpAddr`. Default: none. */
   readonly httpHandlers?: readonly HTTPHandler[]
-  /** Backs the replay of calls that come twice. Default: in memory, for 10 minutes. */
+  /** Stores responses for the replay of repeated calls. Default: in memory, for 10 minutes. */
   readonly deduplicationStore?: DeduplicationStore
-  /** Backs long-running operations (AIP-151). Default: in memory, for 1 hour. */
+  /** Stores long-running operations (AIP-151). Default: in memory, for 1 hour. */
   readonly lroStore?: OperationStore
   /** Default: JSON lines on stderr. */
   readonly logger?: Logger
   /**
-   * Asked on every `/readyz` probe and for gRPC health. Default: none, ready as long as no database has refused a write
-   * because it takes none.
+   * Run for every `/readyz` probe and for gRPC health. Default: none; the server is ready unless a database refuses
+   * writes.
    */
   readonly readinessChecks?: readonly ReadinessCheck[]
   readonly resilience?: ResilienceConfig
   /** Default: `updateMask: 'spec'`, bodies of at most 1 MiB, compression, no CORS. */
   readonly gateway?: GatewayConfig
-  /** Encrypts both listeners. Default: none, in the clear. */
+  /** Encrypts both listeners. Default: none, plain text. */
   readonly tls?: TlsConfig
-  /** The gateway's own, where it differs from `tls`; `'none'` serves it in the clear, as behind a proxy of the same machine. Default: `tls`. */
+  /**
+   * TLS of the HTTP listener, if it differs from `tls`. `'none'` serves plain HTTP, as behind a proxy on the same
+   * machine. Default: `tls`.
+   */
   readonly httpTls?: TlsConfig | 'none'
-  /** Bounds on what one client may take. */
+  /** Limits on what one client can use. */
   readonly limits?: LimitsConfig
-  /** How long the server goes on answering, in milliseconds, when `serve` is told to end and health says NOT_SERVING: time for load balancers to notice. The 5 seconds of the shutdown begin behind it. Default: 0. */
+  /**
+   * How long the server continues to serve after a shutdown begins and health says NOT_SERVING, in milliseconds. It
+   * gives load balancers time to notice. The 5 seconds of the shutdown begin after it. Default: 0.
+   */
   readonly shutdownDelayMs?: number
-  /** Tells any client what is served (gRPC reflection v1 and v1alpha), which is public. Default: true where NODE_ENV is `development` or `test`. */
+  /**
+   * Tells any client what is served (gRPC reflection v1 and v1alpha); it is public. Default: true when NODE_ENV is
+   * `development` or `test`.
+   */
   readonly reflection?: boolean
-  /** Lets `serve` accept what is meant for development although NODE_ENV is neither `development` nor `test`. Default: false. */
+  /** Lets `serve` accept development parts although NODE_ENV is neither `development` nor `test`. Default: false. */
   readonly allowDevelopment?: boolean
 }
 
-/** What the server works with. */
+/** The configuration with all defaults. */
 export interface ResolvedConfig {
   readonly grpcAddr: string
   /** Empty without a gateway. */
@@ -126,7 +141,7 @@ export interface ResolvedResilience {
 }
 
 /**
- * Every default filled in.
+ * Fills in every default.
  * @throws DeclarationError with every mistake found.
  */
 export const resolveConfig = (config: Config): ResolvedConfig => {
@@ -135,7 +150,7 @@ export const resolveConfig = (config: Config): ResolvedConfig => {
   return resolved(CONFIG_FIELDS, config)
 }
 
-/** By what callers can be known. */
+/** The means by which callers can be identified. */
 export const identityOf = ({ principalFunc, authenticator }: ResolvedConfig): Identity => {
   if (principalFunc === verifiedPrincipal) return authenticator === undefined ? 'nothing' : 'bearer'
   return principalFunc === devPrincipal && authenticator === undefined ? 'headers' : 'function'

@@ -1,26 +1,26 @@
 import { misspelt } from '../../text/misspelt.js'
 
-/** What one client may take of the server. Durations in milliseconds; `Infinity` is no bound. */
+/** What one client can use of the server. Durations are in milliseconds; `Infinity` means no limit. */
 export interface LimitsConfig {
   /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
   readonly maxMessageBytes?: number
-  /** Calls at the same time on one gRPC connection; further ones wait at the client. Default 1,000. */
+  /** Concurrent calls on one gRPC connection; further ones wait at the client. Default 1,000. */
   readonly maxConcurrentStreams?: number
-  /** How long a gRPC connection may be silent before it is asked whether it lives. Default 60,000. */
+  /** How long a gRPC connection may be silent before the server pings it. Default 60,000. */
   readonly grpcKeepaliveMs?: number
-  /** How long it has for the answer before it is closed. Default 20,000. */
+  /** How long the client has to respond to the ping before the connection is closed. Default 20,000. */
   readonly grpcKeepaliveTimeoutMs?: number
   /** A gRPC connection without calls is closed, with notice, after this time. Default: none. */
   readonly grpcMaxIdleMs?: number
   /** A gRPC connection is closed, with notice, at this age, so that clients spread over new servers. Default: none. */
   readonly grpcMaxAgeMs?: number
-  /** HTTP connections at the same time; further ones are closed at once. Default: none. */
+  /** Concurrent HTTP connections; further ones are closed at once. Default: none. */
   readonly maxHttpConnections?: number
-  /** For the TLS handshake, and then for all headers of an HTTP request. Default 10,000. */
+  /** Time for the TLS handshake, and then for all headers of an HTTP request. Default 10,000. */
   readonly httpHeadersMs?: number
-  /** For a whole HTTP request with its body to arrive. Default 30,000. */
+  /** Time to receive a whole HTTP request with its body. Default 30,000. */
   readonly httpRequestMs?: number
-  /** How long an idle HTTP connection is kept. Default 65,000, more than the common load balancers. */
+  /** How long an idle HTTP connection is kept. Default 65,000, longer than common load balancers keep theirs. */
   readonly httpKeepaliveMs?: number
   /** Bytes of request line and headers. Default 16,384. */
   readonly maxHeaderBytes?: number
@@ -43,7 +43,7 @@ export const LIMIT_DEFAULTS: ResolvedLimits = {
   maxHeaderBytes: 16_384,
 }
 
-/** These have no meaning without a bound. */
+/** Limits that must be finite. */
 const BOUNDED: readonly (keyof LimitsConfig)[] = ['maxMessageBytes', 'maxConcurrentStreams', 'maxHeaderBytes']
 const LARGEST_BOUND = 2 ** 31 - 1
 
@@ -52,7 +52,7 @@ export const resolveLimits = (limits: LimitsConfig): ResolvedLimits => {
   return { ...LIMIT_DEFAULTS, ...Object.fromEntries(given) }
 }
 
-/** What is wrong with them, each said in words. */
+/** The mistakes in the limits, one text each. */
 export const limitProblems = (limits: LimitsConfig): string[] =>
   Object.entries(limits).flatMap(([name, value]: [string, number | undefined]) => {
     if (!(name in LIMIT_DEFAULTS)) return [misspelt(name, '`limits`', Object.keys(LIMIT_DEFAULTS))]

@@ -2,22 +2,22 @@ import { ServerCredentials } from '@grpc/grpc-js'
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { HttpServerOptions } from '../../gateway/http/http-server.js'
 
-/** PEM text. Reading it from a file, and from which, is the caller's: `readFileSync(path)` fits. */
+/** PEM text. Read it from its file yourself: `readFileSync(path)` fits. */
 export type Pem = string | Buffer
 
-/** What a listener proves itself with, and whether its clients must. TLS 1.2 and 1.3. */
+/** The certificate of a listener, and whether clients need one. TLS 1.2 and 1.3. */
 export interface TlsConfig {
-  /** The server's certificate, followed by the intermediate ones up to, and without, the root. */
+  /** The server's certificate, followed by the intermediate ones, without the root. */
   readonly certificateChain: Pem
   /** The key of the first certificate, not encrypted. */
   readonly privateKey: Pem
-  /** Certificates of the authorities that sign the clients' certificates. Needed with `requireClientCertificate`. */
+  /** Certificates of the authorities that sign client certificates. Required with `requireClientCertificate`. */
   readonly clientCa?: Pem
-  /** Refuses, in the handshake, clients without a certificate that `clientCa` signed. Default: false. */
+  /** Refuses clients without a certificate signed by `clientCa` in the handshake. Default: false. */
   readonly requireClientCertificate?: boolean
 }
 
-/** What is wrong with it, each said in words, without a byte of the key. */
+/** The mistakes in it, one text each, without a byte of the key. */
 export const tlsProblems = (field: string, tls: TlsConfig): string[] => {
   const { certificateChain, privateKey, clientCa, requireClientCertificate = false } = tls
   const [certificate, certificateProblem] = attempt(() => certificatesIn(certificateChain)[0])
@@ -53,7 +53,7 @@ export const httpsOptions = (tls: TlsConfig): NonNullable<HttpServerOptions['tls
   rejectUnauthorized: tls.requireClientCertificate ?? false,
 })
 
-/** @throws Error when there is none, or one that is malformed. */
+/** @throws Error when there is none, or a malformed one. */
 const certificatesIn = (pem: Pem): X509Certificate[] => {
   const blocks = String(pem).match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)
   return (blocks ?? ['']).map((block) => new X509Certificate(block))

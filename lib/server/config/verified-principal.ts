@@ -1,5 +1,5 @@
 import { ANONYMOUS } from '../../context.js'
 import type { PrincipalFunc } from '../interceptors/authorization.js'
 
-/** The verified-principal reader: whoever the authenticator verified, else nobody. */
+/** Returns the principal that the authenticator verified, or the anonymous one. */
 export const verifiedPrincipal: PrincipalFunc = ({ verified }) => verified ?? ANONYMOUS

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { type DescMessage, type Message, toBinary, toJson } from '@bufbuild/protobuf'
 
 /**
- * A digest that is the same for the same request, whatever client wrote it.
- * @param beside - what else tells two calls apart, such as their preconditions.
+ * A digest that is equal for equal requests, from any client.
+ * @param beside - what else distinguishes two calls, such as their preconditions.
  */
 export const fingerprintOf = (request: Message, desc: DescMessage, beside: object): string =>
   createHash('sha256')
@@ -13,11 +13,11 @@ export const fingerprintOf = (request: Message, desc: DescMessage, beside: objec
 
 const maps = new WeakMap<DescMessage, boolean>()
 
-/** Entries of maps have no order on the wire: a retry of the same call may bring them in another one. */
+/** Map entries have no order on the wire: a retry of the same call may send them in another order. */
 const hasMap = (desc: DescMessage): boolean => {
   const known = maps.get(desc)
   if (known !== undefined) return known
-  maps.set(desc, false) // where a message that holds itself ends
+  maps.set(desc, false) // ends the recursion of a message that contains itself
   const found = desc.fields.some(
     (field) => field.fieldKind === 'map' || (field.message !== undefined && hasMap(field.message)),
   )
@@ -29,7 +29,7 @@ const canonicalJson = (request: Message, desc: DescMessage): string | Uint8Array
   try {
     return JSON.stringify(toJson(desc, request), sortedKeys)
   } catch {
-    return toBinary(desc, request) // an Any of a type that is not known here has no JSON
+    return toBinary(desc, request) // an Any of an unknown type has no JSON
   }
 }
 

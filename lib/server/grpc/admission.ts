@@ -8,23 +8,25 @@ import { statusOf } from './unary.js'
 /** Other formats, such as those of grpc-web and of JSON, begin alike, and their messages would be misread. */
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?[\t ]*(?:;.*)?$/
 
-/** How long after the deadline grpc-js ends what the chain has not, such as a call whose request never came. */
+/**
+ * How long after the deadline grpc-js ends calls that the chain has not ended, such as one whose request never came.
+ */
 const BACKSTOP_MS = 100
 
-/** What grpc-js has no public hook for: who says whether a call is let in, by its headers. */
+/** Internals of grpc-js without a public hook: they decide by the headers whether a call is admitted. */
 interface Internals {
   readonly options: ServerOptions
   _verifyContentType(this: Internals, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean
 }
 
-/** Lets calls into a server of grpc-js, or refuses them by their headers before anything else hears of them. */
+/** Admits calls to a grpc-js server, or refuses them by their headers before any other code sees them. */
 export class Admission {
   /** The call that was let in just now: grpc-js goes on to its interceptors in the same turn. */
   latest: Arrival | undefined
 
   /**
-   * @param options - of the server, which keeps them; servers with other options stay as they are.
-   * @throws TypeError when this version of grpc-js has another way in.
+   * @param options - of the server, which keeps them; servers with other options are not affected.
+   * @throws TypeError when this version of grpc-js works differently.
    */
   constructor(options: ServerOptions) {
     wrap()
@@ -70,7 +72,7 @@ const wrap = (): void => {
   ;(Server.prototype as unknown as Internals)._verifyContentType = verify
 }
 
-/** As grpc-js reads it: at most 8 digits, and no more milliseconds than fit 31 bits. */
+/** As grpc-js reads it: at most 8 digits, and at most 31 bits of milliseconds. */
 const backstopOf = (ms: number): string | undefined => {
   const later = Math.ceil(ms) + BACKSTOP_MS
   if (later < 1e8) return `${later}m`

@@ -2,12 +2,12 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { AshlarError, Cancelled, CODES, type Code } from '../../errors.js'
 import { Caller } from '../../call.js'
 
-/** Of each message: whether it is compressed, and its length. */
+/** The prefix of each message: whether it is compressed, and its length. */
 const PREFIX_BYTES = 5
 
 /**
- * A call as HTTP/2 sees it, which is where its request really ends: grpc-js takes a stream that was reset, or one that ends
- * inside of a message, for one that was sent whole.
+ * A call as HTTP/2 sees it, which shows where its request really ends. grpc-js takes a stream that was reset, or that
+ * ends inside a message, for a complete one.
  */
 export class Arrival {
   readonly caller = new Caller()
@@ -16,7 +16,7 @@ export class Arrival {
   #length = 0
   #left = 0
 
-  /** @param deadline - the caller's own, in milliseconds since the epoch. */
+  /** @param deadline - the caller's deadline, in milliseconds since the epoch. */
   constructor(
     stream: ServerHttp2Stream,
     readonly deadline: number | undefined,
@@ -25,17 +25,17 @@ export class Arrival {
     stream.on('data', this.#count)
   }
 
-  /** Whether the stream is gone, so that its end is not one that the caller has sent. */
+  /** Whether the stream is gone, so that the caller did not send its end. */
   get isReset(): boolean {
     return this.#stream.closed || this.#stream.destroyed
   }
 
-  /** Whether what has come so far ends inside of a message. */
+  /** Whether the data so far ends inside a message. */
   get isCut(): boolean {
     return this.#prefix > 0 || this.#left > 0
   }
 
-  /** The call has ended without our doing: by a status of grpc-js's own, else because the caller went away. */
+  /** The call ended without the chain: by a status of grpc-js, else because the client disconnected. */
   leave(): void {
     const { sentTrailers, sentHeaders } = this.#stream
     const sent =
@@ -65,6 +65,6 @@ export class Arrival {
   }
 }
 
-/** A request that ends inside of a message is no request. */
+/** A request that ends inside a message is not complete. */
 export const cutRequest = (): AshlarError =>
   new AshlarError('INTERNAL', 'the request ended inside of a message')

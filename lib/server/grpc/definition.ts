@@ -11,7 +11,7 @@ import {
 import type { MethodDefinition } from 'nice-grpc'
 import { pathOf } from '../chain/method.js'
 
-/** A service as nice-grpc knows it, for its clients and servers alike. */
+/** A service as nice-grpc describes it, for its clients and servers alike. */
 export type Definition<S extends DescService> = {
   [K in keyof S['method']]: MethodDefinition<
     MessageInitShape<S['method'][K]['input']>,
@@ -54,7 +54,7 @@ const codec = (side: 'request' | 'response', desc: DescMessage) => ({
   [`${side}Deserialize`]: (bytes: Uint8Array) => fromBinary(desc, bytes),
 })
 
-/** What nice-grpc calls the options of a method. */
+/** nice-grpc's options of a method. */
 export const idempotencyOf = (method: DescMethod) => IDEMPOTENCY[method.idempotency]
 
 /** google.protobuf.MethodOptions.IdempotencyLevel: unknown, no side effects, idempotent. */

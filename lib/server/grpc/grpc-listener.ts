@@ -11,7 +11,7 @@ import { UnaryCall } from './unary.js'
 import type { ResolvedLimits } from '../config/limits.js'
 import { pathOf } from '../chain/method.js'
 
-/** The gRPC listener: every method of every service leads into the dispatcher. */
+/** The gRPC listener: every method of every service calls the dispatcher. */
 export class GrpcListener {
   readonly #server: NiceServer
   readonly #credentials: ServerCredentials
@@ -48,9 +48,9 @@ export class GrpcListener {
   }
 
   /**
-   * Binds.
+   * Binds the address.
    * @param address - `host:port`; an empty host is every IPv4 interface, port 0 a free one.
-   * @returns the address that was bound.
+   * @returns the bound address.
    */
   async listen(address: string): Promise<string> {
     const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
@@ -63,7 +63,7 @@ export class GrpcListener {
     await this.#server.shutdown()
   }
 
-  /** Ends what is left. */
+  /** Ends the remaining calls. */
   close(): void {
     this.#server.forceShutdown()
   }
@@ -80,11 +80,11 @@ export class GrpcListener {
   }
 }
 
-/** grpc-js has no bound where the option is not there. */
+/** grpc-js has no limit when the option is missing. */
 const bound = (option: keyof ServerOptions, value: number): ServerOptions =>
   Number.isFinite(value) ? { [option]: value } : {}
 
-/** Messages stay bytes here: they are read behind this point, where a malformed one has an error of its own. */
+/** Messages stay bytes here. The dispatcher decodes them, so that a malformed one gets its own error. */
 const bytesDefinition = (method: DescMethod) => ({
   path: pathOf(method),
   requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
@@ -98,7 +98,7 @@ const bytesDefinition = (method: DescMethod) => ({
 
 const same = (bytes: Uint8Array): Uint8Array => bytes
 
-/** `UnaryCall` responds to unary calls, which never come this far. */
+/** `UnaryCall` responds to unary calls before they get here. */
 const respondedBefore = (): never => {
   throw new TypeError('a unary call passed its interceptor')
 }

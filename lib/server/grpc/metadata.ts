@@ -13,7 +13,7 @@ export const fromGrpc = (metadata: GrpcMetadata): Metadata => {
   return result
 }
 
-/** Text that is not fit for a header is left out rather than failing the call that is on its way out. */
+/** Leaves out text that no header can hold, because failing here would fail a call that is done. */
 export const toGrpc = (metadata: Metadata): GrpcMetadata => {
   const result = new GrpcMetadata()
   for (const [name, values] of metadata.all)
@@ -24,7 +24,7 @@ export const toGrpc = (metadata: Metadata): GrpcMetadata => {
   return result
 }
 
-/** Adds what the chain left to what nice-grpc will send. */
+/** Adds the metadata of the chain to what nice-grpc will send. */
 export const intoNice = (metadata: Metadata, target: NiceMetadata): void => {
   for (const [name, value] of metadata.entries()) {
     if (name.endsWith('-bin')) target.append(name, Buffer.from(value, 'base64'))

@@ -1,7 +1,7 @@
 import { Metadata as NiceMetadata } from 'nice-grpc-common'
 import type { Metadata } from '../../call.js'
 
-/** Our metadata as nice-grpc's own type: the same values, read and written on both sides. Several strings are one, joined. */
+/** Our metadata as nice-grpc's type, with shared values. Several strings become one, joined. */
 export const asNiceMetadata = (metadata: Metadata): NiceMetadata => {
   const valuesOf = (name: string): (string | Uint8Array)[] => {
     const values = metadata.getAll(name)
@@ -9,7 +9,7 @@ export const asNiceMetadata = (metadata: Metadata): NiceMetadata => {
     return values.length === 0 ? [] : [values.join(', ')]
   }
   const write = (name: string, value: unknown, how: 'set' | 'append') => {
-    // nice-grpc refuses what gRPC could not carry, and so does this.
+    // Refuses what gRPC cannot carry, as nice-grpc does.
     const checked = NiceMetadata().set(name, value as never)
     if (how === 'set') metadata.delete(name)
     for (const each of checked.getAll(name) as readonly (string | Uint8Array)[])

@@ -6,33 +6,33 @@ import { Metadata } from '../../call.js'
 import { fromGrpc } from './metadata.js'
 import { type Listener, type NextCall, statusOf } from './unary.js'
 
-/** What a streaming call is known by on its way through grpc-js and nice-grpc, which hand on nothing but its metadata. */
+/** Identifies a streaming call on its way through grpc-js and nice-grpc, which pass on only its metadata. */
 const TOKEN = 'ashlar-call-bin'
 const calls = new WeakMap<Uint8Array, Streamed>()
 
 /**
- * A client on Node half-closes a stream that it cancels, and resets it in a packet of its own right behind that: an end is one when
- * no reset follows. Nothing in the half-close tells the two apart.
+ * A client on Node half-closes a stream that it cancels, and resets it in a separate packet right after. An end counts
+ * when no reset follows: nothing in the half-close tells the two apart.
  */
 const RESET_FOLLOWS_MS = 2
 
-/** What grpc-js has heard of the requests of a streaming call. */
+/** What grpc-js has received of the requests of a streaming call. */
 export interface Streamed {
   readonly arrival: Arrival
-  /** As it was sent: nice-grpc joins the values of a header that is there more than once. */
+  /** As sent: nice-grpc joins the values of a repeated header. */
   readonly metadata: Metadata
-  /** Why the requests are not the whole of what the caller sent, when so many of them were read and no more come. */
+  /** The error when the caller did not finish its requests, after `read` of them were read and no more come. */
   problemAfter(read: number): AshlarError | undefined
 }
 
-/** The call of this metadata, in which its token is not left for anybody to see. */
+/** The call of this metadata. Its token is removed, so that no other code sees it. */
 export const takeStreamed = (metadata: NiceMetadata): Streamed => {
   const streamed = calls.get(metadata.get(TOKEN) as Uint8Array)
   metadata.delete(TOKEN)
   return streamed as Streamed
 }
 
-/** Watches a streaming call below nice-grpc, to which a broken stream looks like one that has ended. */
+/** Watches a streaming call below nice-grpc, which takes a broken stream for one that has ended. */
 export class StreamCall extends ServerInterceptingCall implements Listener, Streamed {
   readonly #call: NextCall
   readonly #isSingle: boolean
@@ -42,7 +42,7 @@ export class StreamCall extends ServerInterceptingCall implements Listener, Stre
   #hasEnded = false
   #hasResponded = false
 
-  /** @param isSingle - one request, which is complete before anything is called. */
+  /** @param isSingle - one request, which is complete before the handler is called. */
   constructor(
     call: NextCall,
     readonly arrival: Arrival,

@@ -11,7 +11,7 @@ import { requestIdFrom } from '../../text/request-id.js'
 export type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 export type Listener = Parameters<NextCall['start']>[0]
 
-/** What a client reads of an error: code, generic text, details. */
+/** What a client receives of an error: code, generic text, details. */
 export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
   const known = error instanceof AshlarError ? error : new Internal(error)
   if (known.details.length > 0) trailers.set('grpc-status-details-bin', Buffer.from(toStatusBytes(known)))
@@ -28,8 +28,8 @@ export const decode = (method: DescMethod, bytes: Uint8Array) => {
 }
 
 /**
- * A unary call that responds straight from grpc-js's own event callbacks, before a server framework builds its streams, iterators
- * and contexts for it.
+ * A unary call that responds directly from grpc-js's event callbacks, before a server framework builds its streams,
+ * iterators and contexts for it.
  */
 export class UnaryCall extends ServerInterceptingCall implements Listener {
   readonly #call: NextCall

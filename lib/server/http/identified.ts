@@ -2,8 +2,9 @@ import type { RequestListener } from 'node:http'
 import { requestIdFrom } from '../../text/request-id.js'
 
 /**
- * The listener, with a request id on every answer: of probes and of mounted handlers, which find it in the header of their
- * request, too, and of calls, whose chain takes it over. An id that a server around has put on the answer already is kept.
+ * The listener, with a request id on every response. Responses of probes and of mounted handlers have it too; a mounted
+ * handler finds the id in the header of its request. The chain takes it over for calls. An id that a surrounding server
+ * has already set on the response is kept.
  */
 export const identified =
   (listener: RequestListener): RequestListener =>

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { RequestListener, Server as HttpServer, ServerResponse } from 'node:http'
 import { createHttpServer, type HttpServerOptions } from '../../gateway/http/http-server.js'
 
-/** How long a connection without a request may still ask one at a shutdown, and so be told that it is closed. */
+/** At a shutdown, how long an idle connection may still send a request, whose response then closes it. */
 const IDLE_MS = 100
 
 /** The HTTP listener in front of the gateway. */
@@ -14,7 +14,7 @@ export class OwnHttpListener {
   readonly #sockets = new Set<Socket>()
   #isRetired = false
   #onResponded: (() => void) | undefined
-  /** Rejects when the listener breaks after it was bound. */
+  /** Rejects when the listener breaks while it serves. */
   readonly broken: Promise<never>
 
   constructor(listener: RequestListener, options: HttpServerOptions) {
@@ -28,14 +28,14 @@ export class OwnHttpListener {
     this.broken = once(this.#server, 'error').then(([error]) => {
       throw error
     })
-    // Whoever binds is told by listen(); a failure nobody waits for any more must not end the process.
+    // listen() reports a failure to bind. A later failure that is not awaited must not end the process.
     this.broken.catch(() => {})
   }
 
   /**
-   * Binds.
+   * Binds the address.
    * @param address - `host:port`; an empty host is every interface, port 0 a free one.
-   * @returns the address that was bound.
+   * @returns the bound address.
    */
   async listen(address: string): Promise<string> {
     const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
@@ -46,21 +46,24 @@ export class OwnHttpListener {
     return `${host === '' ? '0.0.0.0' : host}:${bound.port}`
   }
 
-  /** Goes on responding, and makes each response the last one of its connection, which would go on asking and be cut. */
+  /**
+   * Continues to respond, and closes each connection with its next response. Otherwise the client would send another
+   * request and be cut.
+   */
   retire(): void {
     this.#isRetired = true
     for (const response of this.#responding) sayLast(response)
   }
 
   /**
-   * Stops accepting and resolves when the last response is sent. Connections without a request stay as long as others
-   * have one, so that they are told with the response to their next one, and are cut then.
+   * Stops accepting and resolves when the last response is sent. Idle connections stay as long as other responses are
+   * open, so that their next response can close them; then they are cut.
    */
   async drain(): Promise<void> {
     if (!this.#server.listening) return
     this.retire()
     const closed = once(this.#server, 'close')
-    // The one of node:http cuts connections that wait for their next request.
+    // The close of node:http would cut idle connections.
     NetServer.prototype.close.call(this.#server)
     await Promise.race([closed, pause(IDLE_MS, undefined, { ref: false })])
     while (this.#responding.size > 0) await new Promise<void>((resolve) => (this.#onResponded = resolve))
@@ -68,7 +71,7 @@ export class OwnHttpListener {
     await closed
   }
 
-  /** Ends what is left. */
+  /** Closes the remaining connections. */
   close(): void {
     this.#server.close()
     this.#server.closeAllConnections()

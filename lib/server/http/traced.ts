@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { Metadata } from '../../call.js'
 import type { Telemetry } from '../observability/telemetry.js'
 
-/** The listener, with a span around each request, of the gateway and of mounted handlers alike. */
+/** The listener, with a span around each request, including those of mounted handlers. */
 export const traced = (listener: RequestListener, telemetry: Telemetry | undefined): RequestListener => {
   if (telemetry === undefined) return listener
   return (request, response) => {
@@ -27,5 +27,5 @@ export const traced = (listener: RequestListener, telemetry: Telemetry | undefin
 /** W3C Trace Context and Baggage. */
 const PROPAGATED = ['traceparent', 'tracestate', 'baggage']
 
-/** Without the query, which may hold what is nobody's business. */
+/** Without the query, which may hold private data. */
 const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/'

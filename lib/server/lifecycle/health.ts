@@ -12,10 +12,10 @@ import type { Rule } from '../authz/rules.js'
 
 const INTERVAL_MS = 5_000
 
-/** What fails while a server shuts down, whatever its checks say. */
+/** Fails while a server shuts down, whatever its checks say. */
 const SHUTDOWN: CheckResult = { name: 'shutdown', ok: false }
 
-/** Whether the server can do its work: driven by the readiness checks, read by `grpc.health.v1` and `/readyz`. */
+/** Whether the server can work. The readiness checks set it; `grpc.health.v1` and `/readyz` read it. */
 export class HealthState {
   readonly #checks: () => readonly ReadinessCheck[]
   readonly #log: ReadinessLog
@@ -39,27 +39,27 @@ export class HealthState {
     return this.#ended
   }
 
-  /** Runs the checks now and every 5 seconds from here on. */
+  /** Runs the checks now and then every 5 seconds. */
   async start(): Promise<void> {
     await this.check()
     this.#timer = setInterval(() => void this.check(), INTERVAL_MS)
     this.#timer.unref()
   }
 
-  /** Not serving, for good. */
+  /** Not serving, permanently. */
   stop(): void {
     this.#stopped = true
     clearInterval(this.#timer)
     this.#set(false)
   }
 
-  /** Nobody watches any more: a drain would wait for them. */
+  /** Ends all watches: a drain would wait for them. */
   end(): void {
     this.#ended = true
     for (const changed of this.#watchers) changed()
   }
 
-  /** Runs every check, which also decides what gRPC health says from here on. Who asks while they run waits for the same run. */
+  /** Runs every check and updates gRPC health. Callers that come while the checks run wait for the same run. */
   check(): Promise<CheckResult[]> {
     if (this.#stopped) return Promise.resolve([SHUTDOWN])
     this.#running ??= this.#run().finally(() => (this.#running = undefined))
@@ -74,7 +74,7 @@ export class HealthState {
     return results
   }
 
-  /** Calls back at every change. @returns what ends that. */
+  /** Calls back at every change. @returns a function that ends this. */
   watch(changed: () => void): () => void {
     this.#watchers.add(changed)
     return () => this.#watchers.delete(changed)
@@ -88,13 +88,13 @@ export class HealthState {
   }
 }
 
-/** The health service is there for load balancers, which have no identity. */
+/** Public, because load balancers have no identity. */
 export const healthRules: readonly Rule[] = Health.methods.map(({ name }) => ({
   method: `/${Health.typeName}/${name}`,
   public: true,
 }))
 
-/** @param knows - whether a service of that full name is served. */
+/** @param knows - whether a service with that full name is served. */
 export const healthService = (
   state: HealthState,
   knows: (service: string) => boolean,
@@ -113,7 +113,7 @@ export const healthService = (
   }
 }
 
-/** The status now, and again whenever it is another one; ends when the server does, which would wait for it otherwise. */
+/** The status now, and again at every change. Ends with the server, which would wait for it otherwise. */
 async function* changes(
   state: HealthState,
   read: () => ServingStatus,

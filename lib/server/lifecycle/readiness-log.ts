@@ -4,8 +4,8 @@ import type { Logger } from '../observability/logger.js'
 import type { CheckResult } from './readiness.js'
 
 /**
- * Tells why a server is not ready: once when a check begins to fail, again when its reason is another one, and when it passes
- * again. Probes come every few seconds and answer no reasons themselves.
+ * Logs why a server is not ready: when a check begins to fail, when its reason changes, and when it passes again.
+ * Probes come every few seconds, and their responses hold no reasons.
  */
 export class ReadinessLog {
   readonly #failing = new Map<string, string>()
@@ -24,7 +24,7 @@ export class ReadinessLog {
   }
 }
 
-/** A check may throw anything. The framework's own errors are fit to be read, a driver's may repeat a row. */
+/** A check may throw anything. The framework's own errors are safe to log, a driver's may repeat a row. */
 function asError(thrown: unknown): { readonly name: string; readonly message: string } {
   const safe = thrown instanceof AshlarError ? thrown : withoutValues(thrown)
   return safe instanceof Error ? safe : { name: typeof thrown, message: 'it threw what is no error' }

@@ -1,22 +1,22 @@
 import { Unavailable } from '../../errors.js'
 import type { Deadline } from '../chain/deadline.js'
 
-/** How long everything together may take to end by itself. */
+/** How long all calls together may take to end by themselves. */
 const GRACE_MS = 5_000
-/** What is left of that for the status of calls that do not, so that their callers read it instead of losing the connection. */
+/** The last part of that time. Open calls get a status in it, so that their callers do not just lose the connection. */
 const FAREWELL_MS = 500
 
 /** Something that listens. */
 export interface Listener {
   /** Stops accepting and resolves when the last call has ended. */
   drain(): Promise<void>
-  /** Ends what is left, at once. */
+  /** Ends the remaining calls at once. */
   close(): void
 }
 
 /**
- * Drains all listeners at the same time. Calls that go on get Unavailable shortly before 5 seconds have passed, and what
- * is left then is closed.
+ * Drains all listeners at the same time. Open calls get Unavailable shortly before 5 seconds have passed; at 5 seconds
+ * the rest is closed.
  */
 export const shutdown = async (
   listeners: readonly Listener[],

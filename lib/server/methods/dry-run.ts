@@ -22,5 +22,5 @@ export const dryRun = async <R>(
   return (outcome as { readonly result: R }).result
 }
 
-/** Thrown for its effect on the transaction. */
+/** Thrown to roll the transaction back. */
 class Rollback extends Error {}

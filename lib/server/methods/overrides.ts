@@ -6,7 +6,7 @@ import {
 } from '../../persistence/contract/repository.js'
 import { enter } from '../chain/enter.js'
 
-/** The operations that standard methods call, and where each of them takes its options. */
+/** The operations that standard methods call, with the index of their options. */
 const OPTIONS_AT = {
   get: 1,
   list: 1,
@@ -23,9 +23,9 @@ type Operation = keyof typeof OPTIONS_AT
 type AnyOperation = (...operands: unknown[]) => unknown
 
 /**
- * The repository as standard methods call it. Operations that the application overrides find the context of the call with
- * `RequestContext.current()`; the others are called as they are, because entering a context makes every promise of a Node 20
- * process slower.
+ * The repository as standard methods call it. Operations that the application overrides find the context of the call
+ * with `RequestContext.current()`. The others are called directly, because entering a context makes every promise of a
+ * Node 20 process slower.
  */
 export function withContextInOverrides(repository: Repository<object>): Repository<object> {
   const overridden = (Object.keys(OPTIONS_AT) as Operation[]).filter((name) => isOverridden(repository, name))
@@ -33,7 +33,7 @@ export function withContextInOverrides(repository: Repository<object>): Reposito
   const entered = new Map<PropertyKey, AnyOperation>(
     overridden.map((name) => [name, inContext(repository, name, OPTIONS_AT[name])]),
   )
-  // A proxy of a frozen repository itself would have to hand out its operations as they are.
+  // A proxy of a frozen repository would have to return its operations unchanged.
   return new Proxy(Object.create(repository) as Repository<object>, {
     get: (_, name) => {
       const operation = entered.get(name)
@@ -51,7 +51,7 @@ const inContext =
     return enter(context, () => (repository[name] as AnyOperation).apply(repository, operands))
   }
 
-/** Whether the operation is found before the class of ours that carries it. */
+/** Whether a subclass overrides the operation of the framework's class. */
 const isOverridden = (owner: object | null, name: Operation): boolean =>
   owner === null ||
   (Object.hasOwn(owner, name)

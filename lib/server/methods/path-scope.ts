@@ -14,15 +14,15 @@ import { type Filter, hasValue, type FilterValue } from '../../persistence/query
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { fieldNamed, valueOf } from '../chain/method.js'
 
-/** A field of the request that holds a call to resources with the same value: `parent`, or what the HTTP path binds. */
+/** A request field that limits a call to resources with the same value: `parent`, or a field of the HTTP path. */
 export interface ScopeField {
-  /** Proto name, in request and resource alike. */
+  /** Proto name, the same in request and resource. */
   readonly name: string
   /** Reads the value from the request. */
   readonly in: (request: Message) => unknown
 }
 
-/** The scope of a method: `parent` and path-bound fields of the request that the resource has too, its key aside. */
+/** The scope of a method: `parent` and path-bound fields of the request that the resource also has, without its key. */
 export const scopeFields = (method: DescMethod, resource: DescMessage): ScopeField[] =>
   [...new Set(['parent', ...boundPaths(method)])].flatMap((path) => {
     const [name = '', inner] = path.split('.')
@@ -56,7 +56,7 @@ export const under = (
   return { under: conditions.join(' AND ') as Filter }
 }
 
-/** @throws {@link ErrNotFound} when the entity is not where the request says. */
+/** @throws {@link ErrNotFound} when the entity is outside the scope of the request. */
 export const checkScope = (
   model: ResourceModel,
   scope: readonly ScopeField[],

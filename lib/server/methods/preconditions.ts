@@ -11,7 +11,7 @@ interface Conditions {
   readonly context: RequestContext
 }
 
-/** The precondition as a repository takes it: one etag, the current one where several were named. */
+/** The precondition as a repository takes it: one etag, the current one when the header names several. */
 export const conditional = async (
   repository: Repository<object>,
   key: string,
@@ -25,7 +25,7 @@ export const conditional = async (
   return { context, ifMatch: ifMatch.etags.find((one) => one === current) ?? NO_ETAG }
 }
 
-/** Each precondition in its turn, for an entity that cannot be read beforehand, until one holds. */
+/** Tries each etag until one matches, for an entity that cannot be read beforehand. */
 export const firstThatHolds = async <R>(
   { ifMatch, context }: Conditions,
   attempt: (options: WriteOptions) => Promise<R>,
@@ -41,7 +41,7 @@ export const firstThatHolds = async <R>(
   return outcome
 }
 
-/** @throws {@link ErrPreconditionFailed} when the entity that was read is not what the condition asks for. */
+/** @throws {@link ErrPreconditionFailed} when the entity does not match the condition. */
 export const checkEtag = (model: ResourceModel, entity: object, ifMatch: IfMatch | undefined): void => {
   if (ifMatch === undefined || ifMatch.any) return
   const current = etagOf(model, entity)

@@ -3,15 +3,15 @@ import { InvalidArgument } from '../../errors.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
 import { fieldNamed, valueOf } from '../chain/method.js'
 
-/** The fields a read mask asks for; undefined below a field means all of it. */
+/** The fields of a read mask; undefined below a field selects all of it. */
 export type ReadTree = ReadonlyMap<DescField, Branch | undefined>
 
 type Branch =
   { readonly message: DescMessage; readonly tree: ReadTree } | { readonly keys: ReadonlySet<string> }
 
 /**
- * Compiles the paths of a read mask (AIP-157). `*` asks for everything: undefined.
- * @throws InvalidArgument for a path that is not in the message, and for more paths than a mask may have.
+ * Compiles the paths of a read mask (AIP-157). `*` selects everything: undefined.
+ * @throws InvalidArgument for a path that is not in the message, and for too many paths.
  */
 export const readTree = (paths: readonly string[], message: DescMessage): ReadTree | undefined => {
   checkMaskPaths('read_mask', paths)
@@ -21,7 +21,7 @@ export const readTree = (paths: readonly string[], message: DescMessage): ReadTr
   return tree
 }
 
-/** A copy of the message that has the fields of the tree and no others; output is never changed in place. */
+/** A copy of the message with only the fields of the tree. The original is never changed. */
 export const pick = (message: Message, tree: ReadTree, desc: DescMessage): Message => {
   const copy = create(desc) as unknown as Record<string, unknown>
   for (const [field, branch] of tree) {
@@ -51,7 +51,7 @@ type Growing = Map<DescField, GrowingBranch | undefined>
 type GrowingBranch =
   { readonly message: DescMessage; readonly tree: Growing } | { readonly keys: Set<string> }
 
-/** Walks one path, once. What is asked for as a whole stays whole; the rest of the path is checked all the same. */
+/** Walks one path, once. A field that is selected completely stays so; the rest of the path is still checked. */
 const add = (path: string, root: Growing, message: DescMessage): void => {
   let tree: Growing | undefined = root
   let inside = message
@@ -65,7 +65,7 @@ const add = (path: string, root: Growing, message: DescMessage): void => {
     const known: GrowingBranch | undefined = tree?.get(field)
     const isWhole = known === undefined && (tree?.has(field) ?? true)
     if (field.fieldKind === 'map') {
-      // A key may hold dots of its own.
+      // A key may contain dots.
       const key = path.slice(behind)
       if (known !== undefined && 'keys' in known) known.keys.add(key)
       else if (!isWhole) tree?.set(field, { keys: new Set([key]) })

@@ -2,11 +2,11 @@
 export interface Reference {
   /** Full name of the field, such as `widgets.v1.Part.widget`. */
   readonly field: string
-  /** Type of the resource it points to. */
+  /** Type of the referenced resource. */
   readonly target: string
 }
 
-/** Who points to whom, and who can be reached; `serve` refuses a reference whose target nobody declared. */
+/** All references and reachable types. `serve` refuses a reference whose target is not declared. */
 export class References {
   readonly #references: Reference[] = []
   readonly #batchTargets = new Set<string>()
@@ -21,7 +21,7 @@ export class References {
     this.#batchTargets.add(type)
   }
 
-  /** A type that another process serves, at this address where one is known. */
+  /** A type that another process serves, with its address if known. */
   recordExternalTarget(type: string, address?: string): void {
     this.#external.set(type, address)
   }
@@ -30,7 +30,7 @@ export class References {
     return [...this.#references]
   }
 
-  /** References that lead nowhere and addresses that cannot be reached, each said in words. */
+  /** References without a target, and addresses that cannot be reached, one text each. */
   problems(): string[] {
     const dangling = this.#references.filter(
       ({ target }) => !this.#batchTargets.has(target) && !this.#external.has(target),

@@ -49,17 +49,17 @@ export class Registry implements Redaction {
     return [...this.#repositories.values()]
   }
 
-  /** Whether a message field holds a secret or a credential: by its option, or because a registered resource says so. */
+  /** Whether a message field holds a secret or a credential: by its option, or by a registered resource. */
   isSecret(field: DescField): boolean {
     return this.#secretFields.has(`${field.parent.typeName}.${field.name}`) || isMarkedSecret(field)
   }
 
-  /** Every type that a message of the services may hold in a google.protobuf.Any. */
+  /** Every type that a message of the services can hold in a google.protobuf.Any. */
   get types(): TypeRegistry {
     return (this.#types ??= registryOf(this.services().flatMap(({ methods }) => methods)))
   }
 
-  /** What keeps the services from being served, each said in words. */
+  /** The reasons why the services cannot be served, one text each. */
   problems(): readonly string[] {
     return this.#problems
   }

@@ -1,7 +1,7 @@
 import type { Repository } from '../../persistence/contract/repository.js'
 import type { Logger } from '../observability/logger.js'
 
-/** What keeps repositories from being served, each said in words; what is only worth knowing is logged. */
+/** The reasons why the repositories cannot be served, one text each. Less serious findings are logged. */
 export async function repositoryProblems(
   repositories: Iterable<Repository<object>>,
   logger: Logger,
@@ -16,7 +16,7 @@ export async function repositoryProblems(
     }
     problems.push(...found.map((problem) => `${model.entity.name}: ${problem}`))
     for (const warning of [...tenancyWarnings(repository), ...warnings]) {
-      // What is so of a DataSource, each of its repositories says.
+      // All repositories of a DataSource report its warnings.
       if (!warned.has(warning)) logger.warn({ resource: model.type }, warning)
       warned.add(warning)
     }

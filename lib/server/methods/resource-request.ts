@@ -26,7 +26,7 @@ export const keyInside = (model: ResourceModel, resource: DescField): Reader<str
   return requiredIn(key as DescField, `${resource.name}.${model.key.proto}`)
 }
 
-/** `<resource>_id` names the new entity (AIP-133); one inside of the resource may only repeat it. */
+/** `<resource>_id` names the new entity (AIP-133); a key inside the resource may only repeat it. */
 export const putKey = (entity: object, property: string, id: string, field: string): void => {
   if (id === '') return
   const keyed = entity as Record<string, unknown>
@@ -36,7 +36,7 @@ export const putKey = (entity: object, property: string, id: string, field: stri
   keyed[property] = id
 }
 
-/** A new entity is created where the request says. */
+/** Creates a new entity in the scope of the request. */
 export const putScope = (
   model: ResourceModel,
   scope: readonly ScopeField[],
@@ -67,8 +67,8 @@ export const listOptions = (request: Message, has: ListFields): ListOptions => {
 }
 
 /**
- * What an update writes. Ignored paths are left out, but never so that the mask becomes empty, which would be a full update:
- * a mask of nothing else stays as it is, and writes nothing.
+ * What an update writes. Ignored paths are left out, but never so that the mask becomes empty, which would be a full
+ * update. A mask of only ignored paths stays as it is, and writes nothing.
  */
 export const maskToWrite = (
   paths: readonly string[],

@@ -3,7 +3,7 @@ import { boolReader, stringReader } from '../chain/field-readers.js'
 import { fieldNamed } from '../chain/method.js'
 import { type ScopeField, scopeFields } from './path-scope.js'
 
-/** A method that a repository implements by itself, with the fields it reads and those that hold it to a parent. */
+/** A method that a repository implements, with the fields that it reads and the fields of its scope. */
 export type StandardMethod = StandardShape & { readonly scope: readonly ScopeField[] }
 
 type StandardShape =
@@ -20,10 +20,10 @@ type StandardShape =
       readonly items: DescField
     }
 
-/** Optional fields of a list request: wired only when the request declares them. */
+/** Optional fields of a list request. They are used only when the request declares them. */
 export type ListFields = Readonly<Partial<Record<'filter' | 'order_by' | 'show_deleted' | 'q', DescField>>>
 
-/** Why a method is no standard method: fit to be shown to whoever wrote the .proto. */
+/** Why a method is not a standard method, in words for the author of the .proto. */
 export interface Mismatch {
   readonly differs: string
 }
@@ -41,8 +41,8 @@ const PREFIXES = [
 ] as const
 
 /**
- * Recognises the standard methods (AIP-131 to 135, 164, 231, 234, 235) by the prefix of their name *and* the shape of their
- * messages. Whatever a repository would have to ignore makes it a mismatch.
+ * Recognizes the standard methods (AIP-131 to 135, 164, 231, 234, 235) by the prefix of their name *and* the shape of
+ * their messages. Anything that a repository would have to ignore makes it a mismatch.
  */
 export const standardMethod = (method: DescMethod, resource: DescMessage): StandardMethod | Mismatch => {
   const prefix = PREFIXES.find(([text]) => method.name.startsWith(text))
@@ -216,7 +216,7 @@ const nothingBut = (message: DescMessage, known: readonly string[]): void => {
   }
 }
 
-/** What a repository would ignore if it were of another type. */
+/** Fields that a repository would ignore if they had another type. */
 const TYPED_EXTRAS: Readonly<
   Record<string, readonly [string, (message: DescMessage, name: string) => unknown]>
 > = {

@@ -1,12 +1,12 @@
 import { errorForLog } from '../../faults/driver-fault.js'
 
-/** Where the server reports to. A pino logger is one. */
+/** Receives the server's log records. A pino logger fits. */
 export interface Logger {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
-  /** Whether records of the level go anywhere; without it all do. */
+  /** Whether records of the level are written; without this method all are. */
   isLevelEnabled?(level: string): boolean
 }
 
@@ -43,13 +43,13 @@ const isFlat = (record: object): boolean => {
   return true
 }
 
-/** Errors say what they are and where, never what a driver hung on them (statements, parameters, rows). */
+/** Errors show their message and stack, never what a driver attached (statements, parameters, rows). */
 const plain = (_key: string, value: unknown): unknown => {
   if (typeof value === 'bigint') return value.toString()
   return value instanceof Error ? errorForLog(value) : value
 }
 
-/** Lines of one turn of the event loop go out together; what is left goes out with the process. */
+/** Lines of one turn of the event loop are written together; the rest is written when the process exits. */
 const toStderr = (): ((lines: string) => void) => {
   let pending = ''
   const flush = () => {

@@ -1,4 +1,4 @@
 import type { Code } from '../../errors.js'
 
-/** Codes that say that something broke on our side. */
+/** Codes for failures of the server. */
 export const FAULTS: ReadonlySet<Code> = new Set(['UNKNOWN', 'INTERNAL', 'DATA_LOSS'])

@@ -10,11 +10,11 @@ import {
 import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js'
 
 export interface MemoryOperationOptions {
-  /** How long an operation is kept after it has ended, in milliseconds. Default 1 hour. */
+  /** How long an ended operation is kept, in milliseconds. Default 1 hour. */
   readonly ttlMs?: number
-  /** Bytes of all operations with their metadata and responses, and 1 KiB for each on top. Default 64 MiB. */
+  /** Bytes of all operations with their metadata and responses, plus 1 KiB for each. Default 64 MiB. */
   readonly maxBytes?: number
-  /** The same of one tenant; beyond it its oldest that have ended go. Default a quarter of `maxBytes`. */
+  /** The same for one tenant; beyond it, its oldest ended operations are dropped. Default a quarter of `maxBytes`. */
   readonly maxTenantBytes?: number
   /** Default: the system's clock. */
   readonly now?: () => Date
@@ -30,8 +30,8 @@ const HOUR_MS = 3_600_000
 const DEFAULT_BYTES = 64 * 1024 * 1024
 
 /**
- * Keeps operations in this process: the default. They end with it. Each tenant has a share of the memory, and makes room out of
- * its own operations that have ended.
+ * Keeps operations in this process: the default. They end with it. Each tenant has a share of the memory, and only its
+ * own ended operations make room for new ones.
  */
 export class MemoryOperationStore implements OperationStore {
   readonly #ttlMs: number
@@ -49,7 +49,7 @@ export class MemoryOperationStore implements OperationStore {
     this.#entries = new TenantShares({ maxBytes, maxTenantBytes, maxTenantEntries: Number.POSITIVE_INFINITY })
   }
 
-  /** @throws ResourceExhausted where the tenant's share is full of operations that still run. */
+  /** @throws ResourceExhausted when running operations fill the tenant's share. */
   async create(record: OperationRecord, owner: string, leaseMs: number): Promise<void> {
     const { name, tenant } = record
     const now = this.#now()
@@ -73,7 +73,7 @@ export class MemoryOperationStore implements OperationStore {
     const { record } = entry
     const wanted = { ...record, ...(metadata && { metadata }), ...end }
     if (this.#entries.resize(entry, bytesOf(wanted))) entry.record = wanted
-    // Progress that there is no room for is passed over; an end is told, if without what it came to.
+    // Progress without room is dropped. An end is always stored, if necessary without its result.
     else if (end !== undefined)
       entry.record = { ...record, status: 'failed', failure: tooLarge(end.response) }
     const now = this.#now()
@@ -115,7 +115,7 @@ export class MemoryOperationStore implements OperationStore {
     return entry?.tenant === tenant ? entry : undefined
   }
 
-  /** The entry as it is now: failed when its lease is over, gone when its time is. */
+  /** The current entry: failed when its lease is over, gone when its time is over. */
   #entry(name: string): Entry | undefined {
     const entry = this.#entries.get(name)
     if (entry === undefined || entry.until > this.#now()) return entry
@@ -125,7 +125,7 @@ export class MemoryOperationStore implements OperationStore {
     return undefined
   }
 
-  /** Says that the worker died, at the time when its lease ended. */
+  /** Marks the operation as failed because its worker died, at the end of its lease. */
   #bury(entry: Entry): void {
     entry.record = { ...entry.record, status: 'failed', failure: WORKER_DIED }
     this.#entries.settle(entry, entry.until + this.#ttlMs)

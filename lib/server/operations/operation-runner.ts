@@ -24,7 +24,7 @@ interface Running {
   readonly settled: Promise<void>
 }
 
-/** The operations this process works on. */
+/** The operations that run in this process. */
 export class OperationRunner {
   readonly #store: OperationStore
   readonly #logger: Logger
@@ -38,7 +38,7 @@ export class OperationRunner {
     this.#redaction = redaction
   }
 
-  /** @throws PermissionDenied for a call without a tenant, which could never see its operation again. */
+  /** @throws PermissionDenied for a call without a tenant, because it could never read its operation. */
   async start(
     method: Method,
     context: RequestContext,
@@ -64,17 +64,17 @@ export class OperationRunner {
     return toOperation(record)
   }
 
-  /** Stops the work if it is done here; elsewhere it stops when its worker renews its lease. */
+  /** Stops the work if it runs here. Elsewhere it stops when its worker renews its lease. */
   cancel(name: string): void {
     this.#running.get(name)?.controller.abort(new Cancelled())
   }
 
-  /** Resolves when the work has ended, if it is done here. */
+  /** Resolves when the work has ended, if it runs here. */
   settled(name: string): Promise<void> | undefined {
     return this.#running.get(name)?.settled
   }
 
-  /** Stops everything, and resolves when all has ended. */
+  /** Stops all work, and resolves when it has ended. */
   async stop(): Promise<void> {
     const all = [...this.#running.values()]
     for (const { controller } of all)
@@ -95,7 +95,7 @@ export class OperationRunner {
     const progress = async (metadata: Message) => {
       await this.#store.write(name, this.#owner, { metadata: this.#packed(method, metadata) }, LEASE_MS)
     }
-    // The work outlives its call: neither the call's deadline nor its transaction bounds it.
+    // The work outlives its call: neither the call's deadline nor its transaction limits it.
     const inside = context.with({ signal, deadline: undefined, transaction: undefined })
     const end = await inside.run(async (): Promise<OperationChange['end']> => {
       try {
@@ -133,7 +133,7 @@ export class OperationRunner {
     }
   }
 
-  /** Tried again for a while: an end that is not written reads as the death of the worker. */
+  /** Retried for a while: an end that is not written looks like the death of the worker. */
   async #finish(name: string, end: OperationChange['end']): Promise<void> {
     for (const pauseMs of [...PAUSES_MS, undefined]) {
       try {

@@ -11,12 +11,12 @@ export interface OperationFailure {
   readonly message: string
 }
 
-/** pending until it is one of the others, all of which are final. */
+/** `pending` at first; the other states are final. */
 export type OperationStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled'
 
-/** A long-running operation (AIP-151) as it is kept. */
+/** A stored long-running operation (AIP-151). */
 export interface OperationRecord {
-  /** `operations/<id>`; ids sort by the time they were made. */
+  /** `operations/<id>`; ids sort by creation time. */
   readonly name: string
   readonly tenant: string
   /** gRPC full name of the method that started it. */
@@ -27,7 +27,7 @@ export interface OperationRecord {
   readonly failure: OperationFailure | undefined
 }
 
-/** What the worker of an operation writes: progress, the end, or just that it is alive. */
+/** What the worker of an operation writes: progress, the end, or a sign of life. */
 export interface OperationChange {
   readonly metadata?: Packed | undefined
   readonly end?: Pick<OperationRecord, 'status' | 'response' | 'failure'> | undefined
@@ -35,31 +35,31 @@ export interface OperationChange {
 
 /** What a worker learns when it writes. */
 export interface WorkerView {
-  /** The operation is still its own and pending. */
+  /** The operation is pending and still belongs to this worker. */
   readonly isHeld: boolean
   readonly isCancelRequested: boolean
 }
 
 /**
- * Keeps long-running operations. A pending one whose worker has not written for the length of its lease has failed: its worker is
- * dead. What has ended is forgotten after a while.
+ * Stores long-running operations. A pending operation fails when its worker has not written for the length of its
+ * lease: the worker is dead. Ended operations are removed after a while.
  */
 export interface OperationStore {
   create(record: OperationRecord, owner: string, leaseMs: number): Promise<void>
-  /** Writes as the owner, and renews the lease. A final state is never written over. */
+  /** Writes as the owner, and renews the lease. Never overwrites a final state. */
   write(name: string, owner: string, change: OperationChange, leaseMs: number): Promise<WorkerView>
   find(tenant: string, name: string): Promise<OperationRecord | undefined>
-  /** In the order of their names, those behind `after`. */
+  /** Sorted by name, those after `after`. */
   list(tenant: string, after: string, limit: number): Promise<OperationRecord[]>
-  /** Asks the worker of a pending operation to stop; false when the tenant has no such operation. */
+  /** Asks the worker of a pending operation to stop. False when the tenant has no such operation. */
   requestCancel(tenant: string, name: string): Promise<boolean>
-  /** Forgets an operation, without stopping it; false when the tenant has no such operation. */
+  /** Removes an operation, without stopping it. False when the tenant has no such operation. */
   remove(tenant: string, name: string): Promise<boolean>
-  /** As `Repository.checkWrites`. */
+  /** Like `Repository.checkWrites`. */
   checkWrites?(): Promise<void>
 }
 
-/** How an operation ends whose worker died. */
+/** The error of an operation whose worker died. */
 export const WORKER_DIED: OperationFailure = {
   code: 14,
   message: 'the process that worked on it is gone: start it again',

@@ -13,7 +13,7 @@ import type { OperationRecord, OperationStore } from './operation-store.js'
 const DEFAULT_PAGE_SIZE = 50
 const MAX_PAGE_SIZE = 1000
 const LONGEST_PAUSE_MS = 1_000
-/** What is left of a call's time for its answer. */
+/** Milliseconds of a call's deadline that are left for its response. */
 const RESERVE_MS = 100
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const VERBS: Readonly<Record<string, string>> = {
   WaitOperation: 'get',
 }
 
-/** Who may see and stop operations: whoever is granted the verb on resource `operation`. */
+/** Principals with a grant of the verb on resource `operation` may see and stop operations. */
 export const operationRules: readonly Rule[] = Operations.methods.map(({ name }) => ({
   method: `/${Operations.typeName}/${name}`,
   verb: VERBS[name] ?? '',
@@ -35,7 +35,7 @@ export const operationRules: readonly Rule[] = Operations.methods.map(({ name })
 export const startsOperations = ({ output }: DescMethod): boolean =>
   output.typeName === 'google.longrunning.Operation'
 
-/** `google.longrunning.Operations` over a store. Operations of another tenant do not exist. */
+/** `google.longrunning.Operations` with a store. Operations of another tenant appear not to exist. */
 export const operationsService = (
   store: OperationStore,
   runner: OperationRunner,
@@ -105,7 +105,7 @@ const fromToken = (token: string): string => {
   return name
 }
 
-/** Until the work has ended, the pause is over or the caller went away. */
+/** Waits until the work has ended, the timeout is over or the client disconnects. */
 const firstOf = async (
   settled: Promise<void> | undefined,
   pauseMs: number,

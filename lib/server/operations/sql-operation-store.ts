@@ -11,13 +11,15 @@ import {
 import { bytesOf, keyPart, sqlText } from '../stores/sql-text.js'
 
 export interface SqlOperationOptions {
-  /** How long an operation is kept after it has ended, in milliseconds. Default 1 hour. */
+  /** How long an ended operation is kept, in milliseconds. Default 1 hour. */
   readonly ttlMs?: number
 }
 
 const HOUR_MS = 3_600_000
 
-/** Keeps operations in the table `operations` of the baseline migration, for all processes on one database. */
+/**
+ * Stores operations in the table `operations` of the baseline migration, for all processes that use the same database.
+ */
 export class SqlOperationStore implements OperationStore {
   readonly #database: Database
   readonly #ttlMs: number
@@ -84,7 +86,7 @@ export class SqlOperationStore implements OperationStore {
     return (await this.#run('remove', [keyPart(tenant), keyPart(name)])).affected === 1
   }
 
-  /** Operations whose worker died have failed. */
+  /** Marks operations whose worker died as failed. */
   async #bury(tenant: string): Promise<void> {
     const { code, message } = WORKER_DIED
     await this.#run('bury', [code, message, this.#ttlMs, keyPart(tenant)])
@@ -98,7 +100,7 @@ export class SqlOperationStore implements OperationStore {
     return this.#database.run(this.#statements[statement], values)
   }
 
-  /** SQLite has no migrations: its table is made here, with the index that keeps a sweep from walking it. */
+  /** SQLite has no migrations, so its table is created here, with an index that lets a sweep skip most rows. */
   async #prepare(): Promise<void> {
     await this.#database.run(named(SQLITE_TABLE), [])
     await this.#database.run(named(SQLITE_INDEX), [])

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 
-/** Buckets with names of their own between two turns. */
+/** The most buckets with names of their own between two turns. */
 const MAX_NAMES = { peer: 10_000, tenant: 100_000 } as const
-/** Further names share so many buckets. */
+/** The number of buckets that further names share. */
 const SHARED = 1024
 const TURN_MS = 10 * 60_000
 const MAX_LENGTH = 256
 
 /**
- * Names of buckets, bounded in number: callers who make up names, or addresses, make up no buckets beyond it. Who has one keeps
- * it while it is in use; whoever comes when all are taken shares one with others until they are free again.
+ * Names of buckets, limited in number: callers cannot create more buckets by inventing names or addresses. A name keeps
+ * its bucket while it is in use. When all are taken, new names share buckets until some are free again.
  */
 export class BucketNames {
   readonly #kind: keyof typeof MAX_NAMES
@@ -38,7 +38,7 @@ export class BucketNames {
     return `${this.#kind}:${name}`
   }
 
-  /** Names that were not used between two turns are free. */
+  /** Names that were not used between two turns become free. */
   #turn(): void {
     const now = this.#now()
     if (now < this.#turnAt) return
@@ -48,7 +48,10 @@ export class BucketNames {
   }
 }
 
-/** Where a caller is: its IPv4 address, or its network of 64 bits, within which anybody has as many addresses as they like. */
+/**
+ * The network of a caller: its IPv4 address, or its IPv6 network of 64 bits, in which one client can have any number of
+ * addresses.
+ */
 export const networkOf = (peer: string): string => {
   const address = peer.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

@@ -9,7 +9,7 @@ import {
 import { nestedTypes } from '@bufbuild/protobuf/reflect'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 
-/** Every file that some services need, found by what is declared in it. Names are full, without a leading dot. */
+/** Every file that the services need, found by the names declared in it. Names are full, without a leading dot. */
 export class DescriptorIndex {
   readonly #files = new Map<string, DescFile>()
   readonly #symbols = new Map<string, DescFile>()
@@ -19,7 +19,7 @@ export class DescriptorIndex {
     for (const { file } of services) this.#add(file)
   }
 
-  /** @param name - as an import statement has it, with its `.proto`. */
+  /** @param name - as in an import statement, with `.proto`. */
   fileNamed(name: string): DescFile | undefined {
     return this.#files.get(name)
   }
@@ -32,7 +32,7 @@ export class DescriptorIndex {
     return this.#extensions.get(message)?.get(number)
   }
 
-  /** Numbers of the extensions of a message; undefined when there is no such message. */
+  /** Numbers of the extensions of a message; undefined for an unknown message. */
   extensionNumbers(message: string): readonly number[] | undefined {
     const numbers = this.#extensions.get(message)
     if (numbers !== undefined) return [...numbers.keys()].sort((a, b) => a - b)
@@ -59,7 +59,7 @@ export class DescriptorIndex {
         for (const { name } of declared.methods) this.#symbols.set(`${typeName}.${name}`, file)
         return
       case 'enum': {
-        // The values of an enum are declared beside it, not inside of it.
+        // Enum values are declared in the scope of their enum, not inside of it.
         const scope = typeName.slice(0, -declared.name.length)
         for (const { name } of declared.values) this.#symbols.set(scope + name, file)
         return
@@ -72,7 +72,9 @@ export class DescriptorIndex {
   }
 }
 
-/** The file as protoc would write it, with what it imports behind it; the files in `sent` are left out, and added to it. */
+/**
+ * The file as protoc would write it, followed by its imports. Files in `sent` are left out; the others are added to it.
+ */
 export const withImports = (file: DescFile, sent: Set<string>): Uint8Array[] => {
   if (sent.has(file.proto.name)) return []
   sent.add(file.proto.name)

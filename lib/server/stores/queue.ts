@@ -1,4 +1,4 @@
-/** An item in a queue, and what takes it out again. */
+/** An item in a queue, by which it can be removed. */
 export interface QueueNode<T> {
   readonly item: T
   before: QueueNode<T> | undefined
@@ -6,8 +6,8 @@ export interface QueueNode<T> {
 }
 
 /**
- * Items in the order in which they came. Any of them is taken out in constant time, which a `Map` does not give: its first
- * entry is found behind the holes of all that were deleted before it.
+ * Items in order of arrival. Any item is removed in constant time. A `Map` does not give that: finding its first entry
+ * walks over all deleted ones.
  */
 export class Queue<T> {
   #first: QueueNode<T> | undefined
@@ -25,7 +25,7 @@ export class Queue<T> {
     return node
   }
 
-  /** @param node - one that is in this queue. */
+  /** @param node - a node of this queue. */
   remove({ before, behind }: QueueNode<T>): void {
     if (before === undefined) this.#first = behind
     else before.behind = behind

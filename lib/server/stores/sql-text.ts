@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto'
 import { type Database, named, type Statement } from '../../persistence/sql/transaction.js'
 
-/** How a dialect says what the stores need to say. Time is always the database's own: the clocks of processes differ. */
+/**
+ * The SQL fragments of a dialect that the stores need. Time is always the database's: the clocks of processes differ.
+ */
 export interface SqlText {
-  /** Now, as the table keeps it. */
+  /** The current time in the table's format. */
   readonly now: string
-  /** That many milliseconds from now; holds one `?`. */
+  /** The time after a number of milliseconds; holds one `?`. */
   readonly later: string
-  /** A `?` that may be NULL where the place does not say its type. */
+  /** A `?` that may be NULL where SQL cannot infer its type. */
   readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>
   /** Selects a column of bytes in the form that `bytesOf` reads. */
   readonly bytesIn: (column: string) => string
-  /** A table of the baseline migration, in the schema of the DataSource where it has one. */
+  /** A table of the baseline migration, in the schema of the DataSource if it has one. */
   readonly table: (name: string) => string
-  /** Inserts nothing, without an error, when the key is there already. */
+  /** Inserts nothing, without an error, when the key already exists. */
   readonly insertNew: (table: string, columns: readonly string[], values: readonly string[]) => string
-  /** A statement from a text whose values are `?`. */
+  /** A statement from a text with `?` for values. */
   readonly statement: (text: string) => Statement
 }
 
@@ -31,13 +33,16 @@ export const sqlText = ({ dialect, dataSource: { options } }: Database): SqlText
   }
 }
 
-/** Bytes as a driver returns what `bytesIn` selects: a Buffer, or hexadecimal text. */
+/** Bytes as a driver returns the column of `bytesIn`: a Buffer, or hexadecimal text. */
 export const bytesOf = (value: unknown): Buffer => {
   if (typeof value === 'string') return Buffer.from(value, 'hex')
   return value instanceof Uint8Array ? Buffer.from(value) : Buffer.alloc(0)
 }
 
-/** A text as it fits a key column on every database: itself, or its digest when it is too long, or no text of theirs. */
+/**
+ * A text that fits a key column on every database: the text itself, or its digest when it is too long or cannot be
+ * stored.
+ */
 export const keyPart = (text: string): string => {
   const isStorable = !text.includes('\0') && text.isWellFormed()
   if (isStorable && Buffer.byteLength(text) <= KEY_BYTES) return text

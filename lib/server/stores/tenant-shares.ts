@@ -1,6 +1,6 @@
 import { type QueueNode, Queue } from './queue.js'
 
-/** How much a store in memory holds. */
+/** The limits of a store in memory. */
 export interface ShareLimits {
   /** Bytes of all tenants. */
   readonly maxBytes: number
@@ -10,15 +10,15 @@ export interface ShareLimits {
   readonly maxTenantEntries: number
 }
 
-/** What an entry costs beside what is in it: objects, strings and places in maps and queues. */
+/** The cost of an entry beyond its content: objects, strings and places in maps and queues. */
 export const ENTRY_BYTES = 1024
 
-/** Something that a tenant holds. It is open until it is settled; only what is settled makes room. */
+/** An entry of a tenant. It is open until it is settled; only settled entries make room. */
 export interface Held {
   readonly key: string
   readonly tenant: string
   bytes: number
-  /** When its time is over, in milliseconds since the epoch: the lease of what is open, the life of what is settled. */
+  /** When it ends, in milliseconds since the epoch: the lease of an open entry, the life of a settled one. */
   until: number
   isSettled: boolean
 }
@@ -31,16 +31,16 @@ interface Share<E extends Held> {
 
 interface Places<E extends Held> {
   readonly entry: E
-  /** Among all entries that are open, or that are settled, of every tenant. */
+  /** Its node in the queue of all open, or all settled, entries of every tenant. */
   inAll: QueueNode<E>
-  /** Among those of its tenant that are settled. */
+  /** Its node in the queue of its tenant's settled entries. */
   inShare: QueueNode<E> | undefined
 }
 
 /**
- * The entries of a store in memory, bounded in bytes in all and by tenant. A tenant makes room out of what is its own, the
- * oldest first: nobody loses an entry because of what another tenant does. An eighth of all bytes is kept for tenants that
- * hold less than their part, so that the large ones cannot shut them out. No operation walks the entries.
+ * The entries of a store in memory, limited in bytes in total and per tenant. Only a tenant's own oldest entries make
+ * room for its new ones, so no tenant loses an entry because of another. An eighth of all bytes is reserved for tenants
+ * below their share, so that large tenants cannot exclude them. No operation walks the entries.
  */
 export class TenantShares<E extends Held> {
   readonly #limits: ShareLimits
@@ -54,7 +54,7 @@ export class TenantShares<E extends Held> {
     this.#limits = limits
   }
 
-  /** Bytes that are held, as they are counted. */
+  /** Bytes of all entries. */
   get bytes(): number {
     return this.#bytes
   }
@@ -67,7 +67,7 @@ export class TenantShares<E extends Held> {
     return Array.from(this.#shares.get(tenant)?.entries.values() ?? [], ({ entry }) => entry)
   }
 
-  /** Holds an open entry under a key that is free. False, and nothing is held, where its tenant has no room for it. */
+  /** Adds an open entry under a free key. False, without a change, when its tenant has no room. */
   add(entry: E): boolean {
     const share = this.#shares.get(entry.tenant) ?? { entries: new Map(), settled: new Queue(), bytes: 0 }
     this.#shares.set(entry.tenant, share)
@@ -82,7 +82,7 @@ export class TenantShares<E extends Held> {
     return true
   }
 
-  /** Lets an entry that is held be that large. False, and its size stays, where its tenant has no room for it. */
+  /** Changes the size of an entry. False, without a change, when its tenant has no room. */
   resize(entry: E, bytes: number): boolean {
     const share = this.#shares.get(entry.tenant)
     if (share === undefined) return false
@@ -93,7 +93,7 @@ export class TenantShares<E extends Held> {
     return true
   }
 
-  /** An open entry has a later end. */
+  /** Extends the time of an open entry. */
   extend(entry: E, until: number): void {
     const places = this.#byKey.get(entry.key)
     entry.until = until
@@ -102,7 +102,7 @@ export class TenantShares<E extends Held> {
     places.inAll = this.#open.push(entry)
   }
 
-  /** From here on the entry makes room for others of its tenant, and goes when its time is over. */
+  /** From now on the entry can make room for others of its tenant, and goes when its time is over. */
   settle(entry: E, until: number): void {
     const places = this.#byKey.get(entry.key)
     const share = this.#shares.get(entry.tenant)
@@ -122,8 +122,8 @@ export class TenantShares<E extends Held> {
   }
 
   /**
-   * Lets go of what is settled and over, and tells of what is open and over.
-   * @param lapsed - settles or deletes the entry it is given.
+   * Removes settled entries whose time is over, and reports open ones.
+   * @param lapsed - settles or deletes the entry that it gets.
    */
   sweep(now: number, lapsed: (entry: E) => void): void {
     for (let entry = this.#open.first; entry !== undefined && entry.until <= now; entry = this.#open.first)
