@@ -8,12 +8,12 @@ import { paintFor } from './output/paint.js'
 import { terminalLine } from './output/terminal-line.js'
 import { reasonOf } from './output/whole-file.js'
 
-/** Runs one command line. What goes wrong is one line on stderr and an exit status of `EXIT_CODES`. */
+/** Runs one command line. An error becomes one line on stderr and an exit status of `EXIT_CODES`. */
 export async function main(program: Program, argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   settings.enableAutoTranspile = false
-  // What nobody reads is no reason to end in the middle: unheard, the error of a write would end the process.
+  // A closed stderr must not end the process: without a listener, the error of a write would.
   process.stderr.on('error', () => undefined)
-  // Before oclif's listener, which throws what nobody catches.
+  // Before oclif's listener, which throws the error.
   process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE')
       process.exit(print(program, `stdout cannot be written: ${reasonOf(error)}`, EXIT_CODES.output))
@@ -26,7 +26,7 @@ export async function main(program: Program, argv: readonly string[] = process.a
   if (foreignModuleLoaded()) await endNow()
 }
 
-/** Ends the process once everything is printed, whatever a module of the user's has left open. */
+/** Ends the process once everything is printed, whatever the user's module has left open. */
 async function endNow(): Promise<void> {
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise((printed) => stream.write('', printed))),

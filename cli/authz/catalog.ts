@@ -9,15 +9,15 @@ export interface CatalogOptions {
   readonly module: string
   readonly exportName: string | undefined
   readonly format: CatalogFormat
-  /** A file that should hold the catalog already. */
+  /** The file that should already hold the catalog. */
   readonly check: string | undefined
 }
 
 export interface Catalog {
   readonly permissions: readonly Permission[]
-  /** The catalog as it is printed, with a newline at its end. */
+  /** The printed catalog, with a newline at its end. */
   readonly text: string
-  /** Whether the file to check holds something else. */
+  /** Whether the file to check has other content. */
   readonly differs: boolean
 }
 
@@ -36,7 +36,7 @@ export async function catalog({ module, exportName, format, check }: CatalogOpti
   return { permissions, text, differs: check !== undefined && read(check) !== text }
 }
 
-/** Nothing is bound, so a builder needs no address yet. */
+/** Nothing listens, so a builder needs no address yet. */
 const build = (builder: Extract<Awaited<ReturnType<typeof servedBy>>, { kind: 'builder' }>['builder']) =>
   builder.build((config) => ({ ...config, grpcAddr: config.grpcAddr ?? ':0' }))
 

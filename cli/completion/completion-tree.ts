@@ -1,4 +1,4 @@
-/** What a shell may offer at one place of the command line. */
+/** What a shell can offer at one position of the command line. */
 export interface CompletionNode {
   /** The words typed so far, the program first: `ashlar idp clients`. */
   readonly at: string
@@ -9,7 +9,7 @@ export interface CompletionNode {
 export interface CompletionFlag {
   readonly name: string
   readonly summary: string
-  /** What comes after the flag. */
+  /** What follows the flag. */
   readonly takes: 'nothing' | 'path' | 'text'
 }
 
@@ -35,7 +35,7 @@ interface Described {
 const HELP: CompletionFlag = { name: 'help', summary: 'Show help.', takes: 'nothing' }
 const VERSION: CompletionFlag = { name: 'version', summary: 'Show the version.', takes: 'nothing' }
 
-/** Every place of `program`'s command line where something can be offered, the shortest first. */
+/** Every position of `program`'s command line that has completions, the shortest first. */
 export function completionTree(
   program: string,
   commands: readonly CompletableCommand[],

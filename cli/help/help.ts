@@ -1,7 +1,10 @@
 import { type Command, Help, type Interfaces } from '@oclif/core'
 import { EXIT_CODES, EXIT_MEANINGS, type Exit } from '../errors/exit-codes.js'
 
-/** oclif's help with examples on every level (a topic shows the first of each of its commands) and the exit statuses. */
+/**
+ * oclif's help, with examples on every level and the exit statuses. A topic shows the first example of each of its
+ * commands.
+ */
 export class ExampledHelp extends Help {
   override formatRoot(): string {
     return this.withExamples(super.formatRoot(), this.config.commands)
@@ -38,7 +41,7 @@ function firstExample(
   return [exampleText(first, { bin: config.bin, id })]
 }
 
-/** An example as it is typed: the program and the command in place of their templates. */
+/** An example as a user types it: the program and the command replace their templates. */
 export function exampleText(example: Command.Example, { bin, id }: { bin: string; id: string }): string {
   const template = typeof example === 'string' ? example : example.command
   return template

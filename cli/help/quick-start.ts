@@ -1,5 +1,5 @@
 /**
- * Loaded before oclif, which would otherwise load a parser of version ranges (a tenth of the time that `--help` takes)
- * to compare this Node with the one oclif wants. npm has compared it with `engines` already.
+ * Import this before oclif. Otherwise oclif loads a version-range parser to check the Node version, which takes a tenth
+ * of the time of `--help`. npm has already checked `engines`.
  */
 process.env.OCLIF_DISABLE_ENGINE_WARNING ??= '1'

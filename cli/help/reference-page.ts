@@ -16,7 +16,7 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ['ASHLAR_DEBUG', '`1` prints the stack of an error that should not happen.'],
 ]
 
-/** The reference of every command, as Markdown, made from nothing but the command classes. */
+/** The reference of every command as Markdown, generated from the command classes. */
 export function referencePage({ commands, topics, bin }: Interfaces.Config): string {
   const visible = commands.filter(({ hidden }) => hidden !== true)
   visible.sort((a, b) => (a.id < b.id ? -1 : 1))

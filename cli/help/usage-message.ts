@@ -2,7 +2,7 @@ import { Config, type Errors } from '@oclif/core'
 import { loadOptions, type Program } from '../loading/load-options.js'
 import { nearestNames } from '../../lib/text/nearest-names.js'
 
-/** What a person typed wrong, in one line: an unknown command or flag is answered with the nearest known one. */
+/** A usage error in one line. For an unknown command or flag it names the nearest known one. */
 export async function usageMessage(program: Program, error: Errors.CLIError): Promise<string> {
   const [, unknown] = /^command (\S+) not found\.?$/i.exec(error.message) ?? []
   if (unknown !== undefined) {
@@ -23,7 +23,7 @@ export async function usageMessage(program: Program, error: Errors.CLIError): Pr
   return error.message.replace(/\n+See more help with --help$/, '; see --help')
 }
 
-/** What has to be said and was not: arguments with what they are, flags with the variable that says them as well. */
+/** What is missing: arguments with their description, flags with the environment variable that also sets them. */
 function missing(error: Errors.CLIError): readonly string[] {
   const { args = [], parse } = error as Partial<MissingArguments & ParsedFlags>
   if (error.message.startsWith('Missing '))

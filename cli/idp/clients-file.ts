@@ -1,7 +1,7 @@
 import { Document, isScalar, parseDocument, Scalar, visit } from 'yaml'
 import type { Client } from './clients.js'
 
-/** The clients file: a YAML list without a header. Text that YAML 1.1 or 1.2 would read as something else is quoted. */
+/** The clients file: a YAML list without a header. Text that YAML 1.1 or 1.2 would read as another type is quoted. */
 export function toClientsFile(clients: readonly Client[]): string {
   const document = new Document(
     clients.map(({ client_id, client_secret, redirect_uris, tile }) => ({
@@ -26,7 +26,7 @@ export function toClientsFile(clients: readonly Client[]): string {
   return document.toString({ lineWidth: 0 }).replaceAll(LINE_ENDS_OF_1_1, (end) => ESCAPES[end] ?? end)
 }
 
-/** What an existing clients file lists, by `client_id`. Undefined when it is not such a list. */
+/** The clients of an existing file, by `client_id`. Undefined when the file is not such a list. */
 export function readClientsFile(text: string): ReadonlyMap<string, unknown> | undefined {
   const entries = parsed(text)
   if (!Array.isArray(entries)) return undefined
@@ -48,7 +48,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `=` is a type of its own in YAML 1.1. What is neither a letter, a sign nor a plain space is safe only in quotes. */
+/** `=` is a type of its own in YAML 1.1. Anything but letters, signs and plain spaces is safe only in quotes. */
 const READ_DIFFERENTLY = /^=$|[^\P{C}\n]|[^\P{Z} ]/u
 /** In YAML 1.1 these end a line, even in quotes, and a byte order mark may get lost. */
 const LINE_ENDS_OF_1_1 = /[\u0085\u2028\u2029\uFEFF]/g

@@ -16,14 +16,14 @@ export interface Client {
   }
 }
 
-/** Said wherever the secrets of clients are written. */
+/** Printed whenever client secrets are written. */
 export const GUESSABLE =
   'Its client secrets are guessable on purpose (dev-secret-<name>): never use it outside development.'
 
 /**
  * One client for each app of the HTTP routes, ordered by `client_id`. Routes of the same project are one app; a route
- * without a project is named by its host. The same routes in any order give the same clients.
- * @throws Failure when two hosts would become the same client without a project that says so.
+ * without a project is named by its host. The order of the routes does not matter.
+ * @throws Failure when two hosts would become the same client and no project says so.
  */
 export function clientsOf(routes: readonly Route[]): readonly Client[] {
   return appsOf(routes).map(({ name, routes: ofApp }) => toClient(name, defaultRoute(ofApp)))
@@ -59,7 +59,7 @@ function appName({ project, host }: Route): string {
   return host.slice(0, host.indexOf('.'))
 }
 
-/** Hosts are one app because a project says so, never because their first labels happen to be equal. */
+/** Hosts are one app only when a project says so, never because their first labels are equal. */
 function refuseChanceMeeting({ name, routes }: App): void {
   const hosts = [...new Set(routes.map(({ host }) => host))].sort(byCodeUnit)
   const [first, second] = hosts
@@ -74,7 +74,7 @@ function refuseChanceMeeting({ name, routes }: App): void {
   )
 }
 
-/** The route people enter the app by: one with a tile, then one without a path, then by host and path. */
+/** The route by which people open the app: one with a tile, then one without a path, then by host and path. */
 function defaultRoute(routes: readonly [Route, ...Route[]]): Route {
   return routes.reduce((best, route) => (byEntrance(route, best) < 0 ? route : best))
 }

@@ -1,2 +1,2 @@
-/** Orders text the same on every machine and in every locale. */
+/** Compares text, the same on every machine and in every locale. */
 export const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from './clients.js'
 
-/** What writing `after` over a file that lists `before` does, by `client_id`. */
+/** What changes, by `client_id`, when `after` is written over a file with `before`. */
 export interface ClientsDiff {
   readonly added: readonly string[]
-  /** With the fields that differ, never their values: one of them is a secret. */
+  /** With the names of the changed fields, never their values: one of them is a secret. */
   readonly changed: readonly { readonly client_id: string; readonly fields: readonly string[] }[]
   readonly removed: readonly string[]
 }

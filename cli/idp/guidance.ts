@@ -3,7 +3,7 @@ import { GUESSABLE } from './clients.js'
 import { CLIENTS_FILE, type StarterReport } from './starter.js'
 import { PROVIDER, upstreamAt } from './up.js'
 
-/** How a development identity provider is set up, step by step; `run` is how these commands are called. */
+/** How to set up a development identity provider, step by step. `run` is how users call these commands. */
 export function guidanceLines(run: string, paint: Paint): readonly string[] {
   return [
     'A development identity provider is a program of its own. These commands give it a host and its clients.',

@@ -9,7 +9,7 @@ import { Section } from './section.js'
 import { refuseScripts, tileOf } from './routes/tile.js'
 import { httpUpstream } from './upstream.js'
 
-/** What a file of routes says, and what its author should know. */
+/** The routes of a file, and notes for its author. */
 export interface LocalConfig {
   readonly routes: readonly Route[]
   readonly notes: readonly string[]
@@ -17,7 +17,7 @@ export interface LocalConfig {
 
 export const API_VERSION = 'devedge.infoblox.dev/v1alpha1'
 
-/** The files that are looked for when none is named. */
+/** The files to look for when the user names none. */
 export const LOCAL_FILES: readonly string[] = ['devedge.yaml', 'shell.yaml']
 
 const LARGEST_FILE_BYTES = 1 << 20
@@ -57,7 +57,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 }
 
-/** Reads a file of routes. `shown` is what messages call it. @throws Failure that names the file, and the field where one is to blame. */
+/**
+ * Reads a file of routes. `shown` is its name in messages. @throws Failure that names the file, and the field when one
+ * is wrong.
+ */
 export function readLocalConfig(path: string, shown: string): LocalConfig {
   const file = resolve(path)
   const stat = attempt(shown, () => statSync(file))

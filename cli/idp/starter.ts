@@ -10,7 +10,7 @@ import { PROVIDER, upstreamAt } from './up.js'
 export const ROUTES_FILE = 'devedge.yaml'
 export const CLIENTS_FILE = 'idp-clients.yaml'
 
-/** What became of each starter file. */
+/** What happened to each starter file. */
 export interface StarterReport {
   readonly files: readonly { readonly file: string; readonly state: 'written' | 'unchanged' }[]
 }
@@ -25,7 +25,7 @@ export function starterFiles(): Readonly<Record<string, string>> {
 }
 
 /**
- * Writes the starter files into the folder `dir`, which is made when it is not there.
+ * Writes the starter files into the folder `dir`, which is created when it does not exist.
  * @throws Failure, before anything is written, when a file differs from the starter and `force` is not set.
  */
 export function emitStarter(

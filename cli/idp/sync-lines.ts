@@ -3,7 +3,7 @@ import { terminalLine } from '../output/terminal-line.js'
 import { GUESSABLE } from './clients.js'
 import type { SyncReport } from './sync.js'
 
-/** The report as a person reads it. */
+/** The report as lines for a person. */
 export function syncLines(report: SyncReport, paint: Paint): readonly string[] {
   const { added, changed, removed, state } = report
   return [

@@ -13,30 +13,30 @@ import { findRegistry, type Registry, usableRoutes } from './routes/route-regist
 export interface SyncRequest {
   /** The folder that relative paths start from. */
   readonly folder: string
-  /** A file of routes; without it `LOCAL_FILES` are looked for in the folder. */
+  /** A file of routes. Default: the `LOCAL_FILES` of the folder. */
   readonly config?: string | undefined
   readonly out: string
-  /** Compares and writes nothing. */
+  /** Only compares; writes nothing. */
   readonly check: boolean
   readonly addresses: readonly DaemonAddress[]
-  /** For each call to the daemon. Default 5,000. */
+  /** Milliseconds for each call to the daemon. Default 5,000. */
   readonly timeoutMs?: number
 }
 
 /** What a sync found and did. */
 export interface SyncReport extends ClientsDiff {
   readonly out: string
-  /** `differs`: the file is not what it should be, and was not written. */
+  /** `differs`: the file is out of date and was not written. */
   readonly state: 'written' | 'unchanged' | 'differs'
   readonly clients: readonly string[]
-  /** Where apps came from, and which. */
+  /** The sources of the apps, with their apps. */
   readonly sources: readonly { readonly source: string; readonly apps: readonly string[] }[]
   readonly notes: readonly string[]
 }
 
 /**
- * Makes the clients file list the apps of the daemon and of the local files: a full replace, the same bytes for the
- * same apps. Everything is read and understood before anything is written.
+ * Makes the clients file list the apps of the daemon and of the local files. It replaces the whole file, with the same
+ * bytes for the same apps. Everything is read and checked before anything is written.
  */
 export async function syncClients(request: SyncRequest): Promise<SyncReport> {
   const { folder, out, addresses } = request

@@ -12,7 +12,7 @@ export interface UpRequest {
   /** Overrides `port`. */
   readonly upstream?: string | undefined
   readonly addresses: readonly DaemonAddress[]
-  /** For each call to the daemon. Default 5,000. */
+  /** Milliseconds for each call to the daemon. Default 5,000. */
   readonly timeoutMs?: number
 }
 
@@ -23,11 +23,11 @@ export interface UpReport {
   readonly upstream: string
   readonly daemon: string
   readonly state: 'registered' | 'renewed' | 'moved'
-  /** Where the host led before, when it `moved`. */
+  /** The previous upstream of the host, when it `moved`. */
   readonly previousUpstream?: string
 }
 
-/** Registers the route that serves the identity provider, or renews it. It neither builds nor runs the provider. */
+/** Registers or renews the route to the identity provider. It neither builds nor runs the provider. */
 export async function routeProvider(request: UpRequest): Promise<UpReport> {
   const { addresses, timeoutMs } = request
   const host = canonicalHost(request.host, '--host')

@@ -1,6 +1,6 @@
 import { Failure } from '../errors/failure.js'
 
-/** The upstream as it was written. @throws Failure when it is no http or https URL, or carries a password. */
+/** The upstream as written. @throws Failure when it is not an http or https URL, or has a password. */
 export function httpUpstream(text: string, where: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.username !== undefined && `${url.username}${url.password}` !== '')

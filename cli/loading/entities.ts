@@ -4,7 +4,10 @@ import { pathFlag } from './path-flag.js'
 
 export const entitiesFlag = pathFlag({ summary: 'The compiled module that exports the entities.' })
 
-/** What `read` makes of the exports of a module of entities. @throws Failure when there is none, or an entity does not fit together. */
+/**
+ * What `read` returns for the entities that a module exports. @throws Failure when there is none, or when an entity's
+ * declaration is wrong.
+ */
 export async function fromEntities<T>(
   module: string,
   read: (exports: Readonly<Record<string, unknown>>) => T,
@@ -18,10 +21,10 @@ export async function fromEntities<T>(
   }
 }
 
-/** For a module that exports other things. */
+/** For a module that exports other things only. */
 export const noEntities = (module: string): Failure =>
   new Failure('input', `${module} exports no class with @Resource(): name the module of the entities`)
 
-/** Several problems stand on a line each. */
+/** Joins the lines of a message. */
 export const onOneLine = (message: string): string =>
   message.replaceAll(/\n {2}- /g, '; ').replace(' problem(s);', ' problem(s):')

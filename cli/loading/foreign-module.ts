@@ -5,11 +5,11 @@ import { Failure } from '../errors/failure.js'
 
 let loaded = false
 
-/** Whether a module of the user's was loaded: its pools, timers and watches may keep the process alive. */
+/** Whether a user's module was loaded: its pools, timers and watches may keep the process alive. */
 export const foreignModuleLoaded = (): boolean => loaded
 
 /**
- * The exports of a compiled module that a command line names.
+ * The exports of a compiled module that the command line names.
  * @throws Failure when there is no such file, or when loading it fails.
  */
 export async function foreignModule(module: string): Promise<Readonly<Record<string, unknown>>> {

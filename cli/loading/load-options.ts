@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The programs of the package. `idp` is the `idp` topic of `ashlar` as a program of its own. */
+/** The programs of the package. `idp` is the `idp` topic of `ashlar` as its own program. */
 export type Program = 'ashlar' | 'idp'
 
 /**
- * What oclif is started with: the `oclif` key of package.json, pointed at the commands beside this file. `idp` gets
- * the commands of its topic as if they were all there is, so that its help says `idp up` and not `ashlar idp up`.
+ * The options that oclif starts with: the `oclif` key of package.json, with the commands beside this file. `idp` gets
+ * only the commands of its topic, so that its help says `idp up` and not `ashlar idp up`.
  */
 export function loadOptions(program: Program): Interfaces.LoadOptions {
   const root = fileURLToPath(new URL('../../..', import.meta.url))

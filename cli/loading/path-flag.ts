@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import { Failure } from '../errors/failure.js'
 
-/** A flag that takes a path. An empty one is a mistake, not the working directory. */
+/** A flag that takes a path. An empty path is an error, not the working directory. */
 export const pathFlag = Flags.custom<string>({
   helpValue: '<path>',
   parse: (input, _context, { name }) => {

@@ -4,18 +4,18 @@ import { foreignModule } from './foreign-module.js'
 
 type Services = Exclude<Parameters<typeof permissionCatalog>[0], Server>
 
-/** What a module exports that can be looked at: a builder, a server, or generated services. */
+/** The exports of a module that commands can inspect: a builder, a server, or generated services. */
 export type Served =
   | { readonly kind: 'builder'; readonly builder: ServerBuilder }
   | { readonly kind: 'server'; readonly server: Server }
   | { readonly kind: 'services'; readonly services: Services }
 
-/** The names under which a builder, a server, or a function that makes one is looked for. */
+/** The export names of a builder, a server, or a function that makes one. */
 const NAMES = ['default', 'builder', 'server']
 
 /**
- * Loads a module and finds what it serves: the export of that name, else `default`, `builder` or `server`, else the one
- * builder or server there is, else its generated services. A function is called without arguments and waited for.
+ * Loads a module and finds what it serves: the export of that name, else `default`, `builder` or `server`, else its
+ * only builder or server, else its generated services. A function is called without arguments and awaited.
  * @throws Failure when the module cannot be loaded or exports none of these.
  */
 export async function servedBy(module: string, name?: string): Promise<Served> {
@@ -60,7 +60,7 @@ async function call(module: string, name: string, fn: () => unknown): Promise<un
   }
 }
 
-/** By what it can do: the module may have a copy of the package of its own. */
+/** Checks for methods and not for the class: the module may have its own copy of the package. */
 const isBuilder = (value: unknown): value is ServerBuilder =>
   has(value, 'build') && has(value, 'register') && has(value, 'allowDevelopment')
 

@@ -1,7 +1,10 @@
 import { onOneLine } from '../loading/entities.js'
 import { Failure } from '../errors/failure.js'
 
-/** What `work` gives, or the engine's refusal as a `Failure`: of the files and flags, or of the database. */
+/**
+ * Returns the result of `work`, or throws the engine's error as a `Failure`: of the files and flags, or of the
+ * database.
+ */
 export async function attempt<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

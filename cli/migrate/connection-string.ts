@@ -1,9 +1,9 @@
 import { Failure } from '../errors/failure.js'
 
 /**
- * The connection string itself, read once from its file when an `fsnotify://` one names it. One for SQLite stays one, so that
- * it is refused as such.
- * @throws {Failure} that repeats nothing of it: it may hold a password.
+ * The connection string itself, read once from the file that an `fsnotify://` one names. A connection string for SQLite
+ * is returned as it is, and refused later.
+ * @throws {Failure} without any part of the string: it may hold a password.
  */
 export async function connectionString(dsn: string): Promise<string> {
   if (!/^\s*fsnotify:/i.test(dsn)) return dsn

@@ -6,15 +6,15 @@ import { Failure } from '../errors/failure.js'
 import { attempt } from './attempt.js'
 import { foldersOf, type NextVersion } from './next-files.js'
 
-/** The versions that create the tables of a module's entities, and what to say about them. */
+/** The versions that create the tables of a module's entities, and notes about them. */
 export interface EntityVersions {
   readonly versions: readonly NextVersion[]
   readonly notes: readonly string[]
 }
 
 /**
- * One version for each table that no file of the folder creates yet.
- * @throws {Failure} when the module cannot be used, or every table is created already.
+ * One version for each table that no file of the folder creates.
+ * @throws {Failure} when the module cannot be used, or when every table is already created.
  */
 export async function entityVersions(
   module: string,

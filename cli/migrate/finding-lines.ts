@@ -1,7 +1,7 @@
 import type { Finding } from '../../lib/migrations/index.js'
 import type { Paint } from '../output/paint.js'
 
-/** One line for each finding, as compilers write them, and one that counts them. */
+/** One line for each finding, in the format of compilers, and one with their number. */
 export function findingLines(findings: readonly Finding[], paint: Paint): readonly string[] {
   if (findings.length === 0) return [paint.good('nothing to say against these files')]
   const colour = { refuse: paint.bad, danger: paint.warn, advice: paint.dim }

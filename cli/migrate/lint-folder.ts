@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { Dialect, Finding } from '../../lib/migrations/index.js'
 import { attempt } from './attempt.js'
 
-/** A finding with the folder of its engine before the file's name, where there are such folders. */
+/** A finding. The file's name has the folder of its engine, where there are such folders. */
 export type FolderFinding = Finding & { readonly dialect: Dialect }
 
-/** What is wrong with the files of a folder, for one engine or for all it has files of. */
+/** The findings in the files of a folder, for one engine or for every engine that has files. */
 export function lintFolder(folder: string, dialect: Dialect | undefined): Promise<readonly FolderFinding[]> {
   return attempt(async () => {
     const { DIALECTS, lintFiles } = await import('../../lib/migrations/index.js')

@@ -2,7 +2,7 @@ import type { MigrateOptions, Migrator } from '../../lib/migrations/index.js'
 import { attempt } from './attempt.js'
 import { connectionString } from './connection-string.js'
 
-/** The parsed flags of a command that talks to a database. */
+/** The parsed flags of a command that connects to a database. */
 export interface DatabaseFlags {
   readonly url: string
   readonly files: string

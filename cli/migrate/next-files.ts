@@ -24,7 +24,7 @@ const NOTHING = { up: '', down: '' }
 const FIRST = 2
 const LAST = 7999
 
-/** @throws {Failure} for a name that cannot be one. */
+/** @throws {Failure} for an invalid name. */
 export function checkDescription(description: string): void {
   if (!DESCRIPTION.test(description))
     throw new Failure(
@@ -33,15 +33,15 @@ export function checkDescription(description: string): void {
     )
 }
 
-/** Files that somebody fills in. */
+/** Empty files for a person to fill in. */
 export const emptyVersion = (description: string): NextVersion => ({
   description,
   sql: { postgres: NOTHING, mysql: NOTHING },
 })
 
 /**
- * Which folder holds the files of which engine. A folder that has files of its own is for `dialect` alone. Of the folders
- * of the engines, those that are there count, and both where none is.
+ * The folders with the files of each engine. A folder that has files of its own is for `dialect` alone. Otherwise its
+ * existing engine folders count, and both when it has none.
  */
 export function foldersOf(
   folder: string,
@@ -55,7 +55,7 @@ export function foldersOf(
 
 /**
  * Writes the next versions, up and down; all of them or none.
- * @throws {Failure} when there is no number left, or a folder cannot be written.
+ * @throws {Failure} when no number is left, or when a folder cannot be written.
  */
 export function writeNextFiles(
   folder: string,
@@ -97,7 +97,7 @@ export function writeNextFiles(
   return { names: named.map(({ name }) => name), files: written }
 }
 
-/** The same for both engines, whichever of them has files. */
+/** The next number is the same for both engines, whichever of them has files. */
 function nextNumber(folder: string, folders: readonly { readonly folder: string }[]): number {
   const all = [...folders, ...foldersOf(folder, undefined)].flatMap((one) => sqlIn(one.folder))
   return Math.max(FIRST, ...all.map((file) => numberOf(file) + 1))
@@ -117,7 +117,7 @@ function sqlIn(folder: string): readonly string[] {
   }
 }
 
-/** Of a hand-written file; 0 for any other. */
+/** The number of a hand-written file; 0 for any other. */
 function numberOf(file: string): number {
   const number = Number(/^(\d{4})_/.exec(file)?.[1] ?? 0)
   return number <= LAST ? number : 0

@@ -4,7 +4,7 @@ import { terminalLine } from '../output/terminal-line.js'
 
 const BETWEEN_REMINDERS_MS = 5_000
 
-/** Turns what a run tells into lines for a person; a wait is told at its start and then every five seconds. */
+/** Turns progress into lines for a person. A wait is reported at its start and then every five seconds. */
 export function progressLines(paint: Paint): (event: Progress) => readonly string[] {
   let toldAt = -Infinity
   let told = ''

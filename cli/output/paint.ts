@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** Colours for what a person reads. Without a terminal, with `NO_COLOR` or on a dumb terminal they leave the text alone. */
+/** Colours for people. Without a terminal, with `NO_COLOR` or on a dumb terminal they do nothing. */
 export interface Paint {
   readonly good: (text: string) => string
   readonly bad: (text: string) => string

@@ -1,4 +1,4 @@
-/** `text` on one line of at most `longest` characters, without anything a terminal would obey: it may come from a stranger. */
+/** `text` on one line of at most `longest` characters, without terminal control codes: the text may be untrusted. */
 export function terminalLine(text: string, longest = 500): string {
   const line = text
     .replaceAll(/\s+/gu, ' ')

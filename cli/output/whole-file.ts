@@ -15,10 +15,13 @@ import { basename, dirname, join } from 'node:path'
 import { Failure } from '../errors/failure.js'
 
 const ONLY_FOR_THE_OWNER = 0o600
-/** Of a file without secrets: what the umask leaves of it. */
+/** For a file without secrets: the umask decides. */
 export const FOR_EVERYBODY = 0o666
 
-/** What the file holds, or undefined when there is none. `shown` is what messages call it. @throws Failure when it is no readable file. */
+/**
+ * The file's content, or undefined when there is none. `shown` is its name in messages. @throws Failure when the file
+ * cannot be read.
+ */
 export function readWholeFile(path: string, shown: string): string | undefined {
   return attempt(shown, () => {
     const stat = statSync(path, { throwIfNoEntry: false })
@@ -29,8 +32,8 @@ export function readWholeFile(path: string, shown: string): string | undefined {
 }
 
 /**
- * Makes the file hold the text, whole or not at all: a reader, a failure and a kill see what was there before or all of
- * the text. Only its owner may read it, unless `mode` says otherwise. A symbolic link stays one.
+ * Writes the text to the file, completely or not at all. A reader, a failure and a kill see either the old or the new
+ * text. Only its owner can read it, unless `mode` says otherwise. A symbolic link stays a link.
  * @throws Failure when it cannot be written.
  */
 export function writeWholeFile(path: string, text: string, shown: string, mode = ONLY_FOR_THE_OWNER): void {
@@ -48,7 +51,7 @@ export function writeWholeFile(path: string, text: string, shown: string, mode =
   })
 }
 
-/** Takes the permissions of everybody but the owner away, and says whether there were any. */
+/** Removes the permissions of everybody but the owner. Returns whether there were any. */
 export function closeToOthers(path: string, shown: string): boolean {
   return attempt(shown, () => {
     const { mode } = statSync(path)
@@ -75,7 +78,7 @@ const draftPrefix = (target: string): string => `.${basename(target)}.`
 const draftOf = (target: string, pid: number): string =>
   join(dirname(target), `${draftPrefix(target)}${pid}${DRAFT}`)
 
-/** Removes the drafts of writers that were killed. */
+/** Removes the temporary files of writers that were killed. */
 function sweep(target: string): void {
   for (const name of readdirSync(dirname(target))) {
     if (!name.startsWith(draftPrefix(target)) || !name.endsWith(DRAFT)) continue
@@ -97,7 +100,7 @@ function removeIfThere(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // Somebody else removed it, or it was never made.
+    // Another process removed it, or it was never created.
   }
 }
 
@@ -118,7 +121,7 @@ function attempt<T>(shown: string, act: () => T): T {
   }
 }
 
-/** Why something cannot be written, and what to do. */
+/** Why a file cannot be written, and what to do. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return ADVICE[code ?? ''] ?? message

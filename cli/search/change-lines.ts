@@ -2,7 +2,7 @@ import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 import { differs, type FileChanges } from './file-changes.js'
 
-/** The changes as a person reads them. */
+/** The changes as lines for a person. */
 export function changeLines(changes: FileChanges, paint: Paint): readonly string[] {
   const { folder, written, removed, unchanged, checked } = changes
   const place = paint.bold(terminalLine(folder))

@@ -6,20 +6,20 @@ import { FOR_EVERYBODY, reasonOf, writeWholeFile } from '../output/whole-file.js
 /** File name → text. */
 export type Files = Readonly<Record<string, string>>
 
-/** Generated for search, and so ours to write and remove. */
+/** Generated for search, so that these commands may write and remove them. */
 export const GENERATED = /^9\d{3}_.+_search_(?:vector|gin)\.(?:up|down)\.sql$/
 
-/** What would be, or was, done to a folder. */
+/** What changes, or would change, in a folder. */
 export interface FileChanges {
   readonly folder: string
   readonly written: readonly string[]
   readonly removed: readonly string[]
   readonly unchanged: number
-  /** Nothing was done, because `--check` was given. */
+  /** Nothing was changed, because of `--check`. */
   readonly checked: boolean
 }
 
-/** The SQL files of a folder that match; none where there is no folder. @throws Failure when it cannot be read. */
+/** The matching SQL files of a folder; none when the folder does not exist. @throws Failure when it cannot be read. */
 export function readFiles(folder: string, matching: RegExp, mustExist = false): Files {
   if (!mustExist && !existsSync(folder)) return {}
   try {
@@ -30,7 +30,7 @@ export function readFiles(folder: string, matching: RegExp, mustExist = false): 
   }
 }
 
-/** Makes the files of a folder what `wanted` says, where they are not; with `check` it only says what that would be. */
+/** Writes the `wanted` files to a folder, where they differ. With `check` it only reports the changes. */
 export function applyFiles(
   folder: string,
   wanted: Files,
@@ -62,5 +62,5 @@ export function applyFiles(
   return changes
 }
 
-/** Whether there was anything to do. */
+/** Whether there are changes. */
 export const differs = ({ written, removed }: FileChanges): boolean => written.length + removed.length > 0

@@ -5,7 +5,7 @@ export interface GenerateOptions {
   /** The compiled module whose exports are the entities. */
   readonly entities: string
   readonly out: string
-  /** The committed files, which say which numbers are taken. */
+  /** The committed files; they show which numbers are taken. */
   readonly migrations: string
   readonly check: boolean
 }
@@ -16,8 +16,8 @@ export interface Generated extends FileChanges {
 }
 
 /**
- * Writes the migrations of INDEXED search. What is committed keeps its bytes; a file of ours that nothing generates any
- * more is removed from `out`, unless it is committed.
+ * Writes the migrations of INDEXED search. Committed files keep their bytes. A generated file that is no longer needed
+ * is removed from `out`, unless it is committed.
  */
 export async function generateSearch({
   entities,

@@ -8,8 +8,8 @@ export interface SyncOptions {
 }
 
 /**
- * Copies generated files byte for byte, and removes nothing. A file that is there with another text is never replaced,
- * because it may have been applied.
+ * Copies generated files byte for byte, and removes nothing. It never replaces a file with another text, because that
+ * file may have been applied.
  * @throws Failure
  */
 export function syncSearch({ from, to, check }: SyncOptions): FileChanges {

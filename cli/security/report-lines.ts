@@ -2,7 +2,7 @@ import type { SecurityReport } from '../../lib/testing/index.js'
 import type { Paint } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 
-/** A report for people: findings by method, then what was left out, then the sum. */
+/** A report as lines for a person: findings by method, then what was left out, then the totals. */
 export function reportLines(
   { findings, notChecked, methods, calls, passed }: SecurityReport,
   paint: Paint,

@@ -5,20 +5,20 @@ import { type Paint, paintFor } from '../output/paint.js'
 import { terminalLine } from '../output/terminal-line.js'
 
 /**
- * What every command is: `run()` parses its flags, calls one function, prints with `say` and `note`, and returns what
- * `--json` prints. It ends by throwing a `Failure`, or with `endWith` when its result is worth printing all the same.
+ * The base class of commands. `run()` parses its flags, calls one function, prints with `say` and `note`, and returns
+ * what `--json` prints. It throws a `Failure`, or calls `endWith` when its result is worth printing all the same.
  */
 export abstract class Verb extends Command {
   static override enableJsonFlag = true
 
   protected readonly paint: Paint = paintFor(process.stdout)
 
-  /** Prints the result. With `--json` only what `run()` returns is printed. */
+  /** Prints the result. With `--json` only the return value of `run()` is printed. */
   protected say(lines: readonly string[]): void {
     for (const line of lines) this.log(line)
   }
 
-  /** Prints on stderr what a person should know beside the result, with or without `--json`. */
+  /** Prints additional information on stderr, with or without `--json`. */
   protected note(lines: readonly string[]): void {
     const { warn } = paintFor(process.stderr)
     for (const line of lines) process.stderr.write(`${warn('note:')} ${terminalLine(line)}\n`)
@@ -32,7 +32,7 @@ export abstract class Verb extends Command {
     process.stdout.write(`${JSON.stringify(json, null, 2)}\n`)
   }
 
-  /** With `--json`, failures are an object on stdout too; the line on stderr and the exit status stay the same. */
+  /** With `--json`, failures are also an object on stdout; the line on stderr and the exit status stay the same. */
   protected override catch(error: Error): Promise<never> {
     if (this.jsonEnabled()) {
       const exit = error instanceof Failure ? error.exit : 'oclif' in error ? 'input' : 'bug'

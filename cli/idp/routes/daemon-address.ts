@@ -20,6 +20,6 @@ export function daemonAddresses(env: NodeJS.ProcessEnv = process.env): readonly 
   return [{ socketPath: join(resolve(home), 'devedged.sock') }, { host, port: Number(port) }]
 }
 
-/** The address in words for a person. */
+/** The address for messages. */
 export const showAddress = (address: DaemonAddress): string =>
   'socketPath' in address ? address.socketPath : `${address.host}:${address.port}`

@@ -5,7 +5,7 @@ const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 const LONGEST_HOST = 253
 
 /**
- * The host as it stands in a URL: lower case, an IPv6 address in brackets.
+ * The host as in a URL: lower case, an IPv6 address in brackets.
  * @throws Failure when it is not the full name of one host. `where` names the flag or the field.
  */
 export function canonicalHost(text: string, where: string): string {
@@ -26,5 +26,5 @@ export function canonicalHost(text: string, where: string): string {
   return hostname
 }
 
-/** Whether the canonical host is an IP address, which has no labels to name an app by. */
+/** Whether the canonical host is an IP address, which has no labels to name an app. */
 export const isAddress = (host: string): boolean => isIP(host.replaceAll(/[[\]]/g, '')) !== 0

@@ -1,4 +1,4 @@
-/** How an app wants to be shown. An absent field is empty. */
+/** How an app is displayed. An absent field is empty. */
 export interface Tile {
   readonly displayName: string
   readonly description: string
@@ -11,14 +11,14 @@ export const TILE_KEYS: readonly (keyof Tile)[] = ['displayName', 'description',
 /** One host (and path) that the edge serves, from the daemon or from a file. */
 export interface Route {
   readonly host: string
-  /** Empty for all of the host. */
+  /** Empty for the whole host. */
   readonly path: string
   readonly upstream: string
   readonly protocol: 'http' | 'tcp'
   /** Empty when the route names none. */
   readonly project: string
-  /** Absent when the route has no tile, or one that says nothing. */
+  /** Absent when the route has no tile, or an empty one. */
   readonly tile?: Tile
-  /** What a person edits here and now decides before what the daemon remembers. */
+  /** A file that a person edits takes precedence over what the daemon remembers. */
   readonly fromFile: boolean
 }

@@ -3,7 +3,7 @@ import { type Tile, TILE_KEYS } from './route.js'
 
 const RUNS_CODE: readonly string[] = ['javascript:', 'vbscript:']
 
-/** The tile that the fields make, or undefined when all of them are blank. */
+/** The tile with these fields, or undefined when all of them are blank. */
 export function tileOf(fields: Readonly<Partial<Record<keyof Tile, string>>>): Tile | undefined {
   const text = (key: keyof Tile): string => {
     const value = fields[key] ?? ''
