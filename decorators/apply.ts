@@ -2,8 +2,8 @@ import 'reflect-metadata'
 import { DeclarationError } from '../lib/errors.js'
 
 /**
- * A decorator of a class. TypeORM's decorators, and so these, are of the kind that TypeScript calls experimental; the
- * standard kind is called with a context object and is refused.
+ * Makes a class decorator. TypeORM's decorators, and so these, are TypeScript's experimental decorators. A standard
+ * decorator is called with a context object and is refused.
  */
 export const onClass =
   (name: string, apply: (entity: object & { readonly prototype: unknown }) => void): ClassDecorator =>
@@ -12,7 +12,7 @@ export const onClass =
     apply(entity)
   }
 
-/** A decorator of a property, of the same kind. */
+/** Makes a property decorator, likewise. */
 export const onProperty =
   (name: string, apply: (prototype: object, property: string) => void): PropertyDecorator =>
   (prototype, property) => {
@@ -20,7 +20,7 @@ export const onProperty =
     apply(prototype, String(property))
   }
 
-/** @throws DeclarationError where the second argument of a decorator is the context of a standard one. */
+/** @throws DeclarationError when the second argument of a decorator is the context of a standard one. */
 export function refuseStandard(decorator: string, second: unknown): void {
   endWords?.()
   if (typeof second !== 'object' || second === null || !('kind' in second)) return
@@ -31,10 +31,10 @@ export function refuseStandard(decorator: string, second: unknown): void {
 }
 
 /**
- * Gives words to TypeORM's decorators of properties, with one of which an entity begins: they ask for the type of the property
- * first, which of a standard decorator ends in a TypeError without a word. A standard decorator of a class is made before those
- * of its properties are called, so `@Resource()` begins this when it is made. The first of our decorators that is called ends
- * it, or the end of the running task: nobody else sees the changed function.
+ * Makes TypeORM's property decorators report that they were compiled as standard decorators. They first ask for the
+ * type of the property, which in a standard decorator ends in a bare TypeError. A standard class decorator is made
+ * before those of its properties are called, so making `@Resource()` begins this. The first call of our decorators ends
+ * it, or the end of the running task: no other code sees the changed function.
  */
 export function wordStandardProperties(): void {
   const descriptor = Object.getOwnPropertyDescriptor(Reflect, 'getMetadata')

@@ -11,12 +11,12 @@ export type Credential = string & { readonly [kind]?: 'credential' }
 /** Whether a property was typed {@link Credential}; a plain string is not. */
 export type IsCredential<T> = 0 extends 1 & T ? false : typeof kind extends keyof T ? true : false
 
-/** The columns of a credential: what is needed to verify a token, nothing that gives it back. */
+/** The columns of a credential: enough to verify a token, nothing to recover it. */
 export const CREDENTIAL_PARTS = ['public_id', 'salt', 'hash', 'hashspec'] as const
 
 /**
- * A verify-only token, such as an API key: minted at create, answered once, then only its salted hash is kept.
- * The property has to be typed `Credential`.
+ * A verify-only token, such as an API key. Create mints it and returns it once; then only its salted hash is kept. The
+ * property must be typed `Credential`.
  * @example
  * ```ts
  * import { Credential, CredentialMinter, Resource, repositoryOf, TenantScoped } from 'ashlar'

@@ -2,7 +2,9 @@ import { onClass } from './apply.js'
 import { declare } from './metadata.js'
 
 export interface ExpirableOptions {
-  /** Life from create on, such as `30d`, `12h`, `15m` or `90s`; without it only server code sets `expire_time`. */
+  /**
+   * Time from create to expiry, such as `30d`, `12h`, `15m` or `90s`. Without it only server code sets `expire_time`.
+   */
   readonly ttl?: string
 }
 
@@ -11,7 +13,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3,
 const LONGEST_MS = 365_000 * 86_400_000
 
 /**
- * Gives the entity an `expire_time`; `purgeExpired` removes for good what is past it.
+ * Gives the entity an `expire_time`. `purgeExpired` permanently removes expired entities.
  * @example
  * ```ts
  * import { Expirable, Resource, TenantScoped } from 'ashlar'

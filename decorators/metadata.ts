@@ -3,21 +3,21 @@ import { DeclarationError } from '../lib/errors.js'
 import type { ResourceOptions } from './resource.js'
 import type { SearchableOptions } from './searchable.js'
 
-/** What one property was declared to be, beside its column. */
+/** What the decorators declare about one property, in addition to its column. */
 export type PropertyRole =
   'tags' | 'etag' | 'outputOnly' | 'createTime' | 'updateTime' | 'secret' | 'credential'
 
 export interface PropertyFacts {
   readonly role?: PropertyRole
-  /** May be named in filter and order_by although it is output-only. */
+  /** Filter and order_by may name it although it is output-only. */
   readonly filterable?: boolean
-  /** Class of the property, where TypeORM has no type for it and was told another. */
+  /** Class of the property, when TypeORM lacks a type for it and was given another. */
   readonly type?: unknown
   /** Is a source of search. */
   readonly searchable?: boolean
 }
 
-/** What the decorators of one class said. */
+/** What the decorators of one class declare. */
 export interface EntityFacts {
   resource?: ResourceOptions
   tenantScoped?: boolean
@@ -30,7 +30,7 @@ export interface EntityFacts {
 
 const store = new WeakMap<object, EntityFacts>()
 
-/** The facts of exactly this class, made when there are none yet. */
+/** The facts of exactly this class, created when there are none yet. */
 export function factsOf(entity: object): EntityFacts {
   let facts = store.get(entity)
   if (facts === undefined) store.set(entity, (facts = { properties: new Map() }))
@@ -60,7 +60,7 @@ export function inheritedFacts(entity: object): EntityFacts {
   return merged
 }
 
-/** Records a fact about a class; `@Resource` reads them all, so it has to be the topmost of our decorators. */
+/** Records a fact about a class. `@Resource` reads them all, so it has to be the topmost of our decorators. */
 export function declare(
   entity: object,
   decorator: string,
@@ -74,7 +74,7 @@ export function declare(
   Object.assign(own, facts)
 }
 
-/** Records what a property is. A property is one thing only. */
+/** Records the role of a property. A property has one role. */
 export function declareProperty(prototype: object, property: string | symbol, facts: PropertyFacts): void {
   const entity = prototype.constructor
   const { properties } = factsOf(entity)
@@ -86,7 +86,7 @@ export function declareProperty(prototype: object, property: string | symbol, fa
   properties.set(String(property), { ...before, ...facts })
 }
 
-/** Records that a property is a source of search, whatever else it is. */
+/** Records that a property is a source of search, whatever its role. */
 export function declareSearchable(prototype: object, property: string | symbol): void {
   const { properties } = factsOf(prototype.constructor)
   properties.set(String(property), { ...properties.get(String(property)), searchable: true })

@@ -6,7 +6,9 @@ export interface OutputOnlyOptions {
   readonly filterable?: boolean
 }
 
-/** The server alone writes the field: what a client sends is dropped (AIP-203). Goes beside `@Column`. */
+/**
+ * Only the server writes the field: values that a client sends are dropped (AIP-203). Use it together with `@Column`.
+ */
 export const OutputOnly = (options: OutputOnlyOptions = {}): PropertyDecorator =>
   onProperty('OutputOnly', (prototype, property) => {
     declareProperty(prototype, property, { role: 'outputOnly', ...options })

@@ -5,12 +5,12 @@ import { declare, declareProperty, inheritedFacts, lineage } from './metadata.js
 import { snakeCase } from './snake-case.js'
 
 export interface ResourceOptions {
-  /** The proto message the entity is; without one, proto names are the snake_case of the properties. */
+  /** The proto message of the entity. Without one, proto names are the property names in snake_case. */
   readonly message?: DescMessage
-  /** Resource type in authorization rules; the snake_case of the class name when left out. */
+  /** Resource type in authorization rules. Default: the class name in snake_case. */
   readonly type?: string
   /**
-   * All tenants share the entities: everybody whom a rule lets in reaches every row. A resource says this, or is
+   * All tenants share the entities: everybody whom a rule allows can reach every row. A resource declares this, or is
    * `@TenantScoped()`.
    */
   readonly shared?: boolean
@@ -19,8 +19,8 @@ export interface ResourceOptions {
 }
 
 /**
- * Makes a TypeORM entity a resource: adds the columns that the decorators below it ask for and names every column that has
- * no name of its own in snake_case. Write it topmost.
+ * Makes a TypeORM entity a resource. It adds the columns that the other decorators ask for, and names every unnamed
+ * column in snake_case. Write it topmost.
  * @example
  * ```ts
  * import { Resource, TenantScoped } from 'ashlar'
@@ -66,8 +66,8 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
 }
 
 /**
- * Classes of properties that TypeORM has a type for. For every other, Uint8Array among them, it is told a type that each
- * database has, or it would refuse the column before anybody asks what the property is; what is stored is the model's to say.
+ * Property classes that TypeORM has a column type for. For all others, such as Uint8Array, it is given a type that
+ * every database has: otherwise it would refuse the column too early. The model decides what is stored.
  */
 const TYPEORMS_OWN = new Set<unknown>([String, Number, Boolean, Date])
 

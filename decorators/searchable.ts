@@ -2,23 +2,24 @@ import { refuseStandard } from './apply.js'
 import { declare, declareSearchable } from './metadata.js'
 
 /**
- * Where searchable text comes from: a property, or an expression. `sql.postgres` is raw SQL over the table's columns;
- * `cel` is what every database can do (see Search in docs/persistence.md). Without `cel`, search needs PostgreSQL.
+ * A source of searchable text: a property, or an expression. `sql.postgres` is raw SQL over the table's columns. `cel`
+ * works on every database (see Search in docs/persistence.md); without it, search needs PostgreSQL.
  */
 export type SearchSource =
   string | { readonly sql: { readonly postgres: string }; readonly cel?: string } | { readonly cel: string }
 
 export interface SearchableOptions {
-  /** Beside the properties that are marked `@Searchable()` themselves, and behind them. */
+  /** Further sources, after the properties that are marked `@Searchable()`. */
   readonly sources?: readonly SearchSource[]
   /** `JIT`, the default, computes the vector in the query; `INDEXED` stores it in `search_vector` with a GIN index. */
   readonly strategy?: 'JIT' | 'INDEXED'
-  /** PostgreSQL text search configuration; `simple` when left out. */
+  /** PostgreSQL text search configuration. Default `simple`. */
   readonly textConfig?: string
 }
 
 /**
- * Lets `q` of a list find the entity: by a property it marks, or, on the class, by expressions and with a strategy.
+ * Lets `q` of a list find the entity. On a property, it marks the property as a source. On the class, it adds
+ * expressions and a strategy.
  * @example
  * ```ts
  * import { Resource, Searchable } from 'ashlar'

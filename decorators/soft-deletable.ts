@@ -1,7 +1,7 @@
 import { onClass } from './apply.js'
 import { declare } from './metadata.js'
 
-/** Delete keeps the row and stamps `delete_time`; Undelete brings it back (AIP-164). */
+/** Delete keeps the row and sets `delete_time`; Undelete clears it (AIP-164). */
 export const SoftDeletable = (): ClassDecorator =>
   onClass('SoftDeletable', (entity) => {
     declare(entity, 'SoftDeletable', { softDeletable: true })

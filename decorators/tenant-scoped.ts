@@ -2,8 +2,8 @@ import { onClass } from './apply.js'
 import { declare } from './metadata.js'
 
 /**
- * Puts every entity under a tenant: `account_id` becomes part of the primary key, so that taking another tenant's id
- * answers nothing about it. The tenant is the calling principal's, assigned at create and never written afterwards.
+ * Puts every entity under a tenant. `account_id` becomes part of the primary key, so that creating another tenant's id
+ * reveals nothing about it. The tenant is that of the calling principal. It is set at create and never changes.
  */
 export const TenantScoped = (): ClassDecorator =>
   onClass('TenantScoped', (entity) => {
