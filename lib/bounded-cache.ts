@@ -1,4 +1,4 @@
-/** Keeps the entries used last, at most `capacity` of them, so that keys made from user input cannot fill the memory. */
+/** Keeps the entries used last, at most `capacity` of them, so that keys from user input cannot fill the memory. */
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, V>()
 
@@ -11,10 +11,10 @@ export class BoundedCache<K, V> {
     return this.#entries.size
   }
 
-  /** The value, which counts as used now; undefined when it was never set or had to go. */
+  /** The value, which counts as used now; undefined when it was never set or was evicted. */
   get(key: K): V | undefined {
     const value = this.#entries.get(key)
-    // Nothing has to go for a long time yet, so nobody asks which was used last.
+    // Half empty: the order of use does not matter yet.
     if (value === undefined || this.#entries.size < this.capacity / 2) return value
     this.#entries.delete(key)
     this.#entries.set(key, value)
@@ -31,7 +31,7 @@ export class BoundedCache<K, V> {
     }
   }
 
-  /** The value, made first when it is missing. */
+  /** The value, created first when it is missing. */
   getOrSet(key: K, make: (key: K) => V): V {
     const cached = this.get(key)
     if (cached !== undefined) return cached

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Who is calling, as authentication or the development headers established it. */
+/** Who is calling, as authentication or the development headers determined it. */
 export interface Principal {
   readonly subject: string
-  /** `account_id` of every row the caller may touch; empty reaches no tenant's row. */
+  /** `account_id` of every row the caller may access; empty means no tenant's row. */
   readonly tenant: string
   readonly groups: readonly string[]
   readonly scopes: readonly string[]
@@ -12,8 +12,8 @@ export interface Principal {
 const frozen = new WeakSet<object>()
 
 /**
- * The principal as it stays: a deep copy that nobody can change, plain objects and lists in it included. What is missing, or of
- * a wrong type, is empty; what is no principal at all (undefined, a promise) is nobody.
+ * An immutable principal: a deep copy, including plain objects and lists in it. A missing part, or one of a wrong type,
+ * is empty. A value that is no principal at all (undefined, a promise) becomes the anonymous one.
  */
 export const frozenPrincipal = (value: unknown): Principal => {
   if (typeof value !== 'object' || value === null || 'then' in value) return ANONYMOUS
@@ -27,7 +27,7 @@ export const frozenPrincipal = (value: unknown): Principal => {
   }
   for (const [name, each] of Object.entries(more))
     Object.defineProperty(copy, name, { value: frozenValue(each), enumerable: true })
-  // A class of the application keeps its methods.
+  // An object of an application class keeps its methods.
   if (!isPlain(value)) Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object)
   frozen.add(Object.freeze(copy))
   return copy
@@ -44,7 +44,7 @@ const isPlain = (value: object): boolean => {
   return prototype === null || prototype === Object.prototype
 }
 
-/** What is neither a list nor a plain object belongs to somebody else, and stays as it is. */
+/** Values that are neither lists nor plain objects are not copied or frozen. */
 const frozenValue = (value: unknown): unknown => {
   if (Array.isArray(value)) return Object.freeze(value.map(frozenValue))
   if (typeof value !== 'object' || value === null || !isPlain(value)) return value
@@ -53,13 +53,13 @@ const frozenValue = (value: unknown): unknown => {
   )
 }
 
-/** Nobody: every non-public call is denied and no tenant's row is in reach. */
+/** The anonymous principal: every non-public call is denied and no tenant's row can be accessed. */
 export const ANONYMOUS: Principal = frozenPrincipal({})
 
-/** How a system context was entered: over all tenants, or narrowed to one. */
+/** The scope of a system context: all tenants, or one. */
 export interface SystemScope {
   readonly tenant?: string
-  /** Why the bypass is needed; goes into the log. */
+  /** Why the bypass is needed; it is logged. */
   readonly reason?: string
 }
 
@@ -67,13 +67,13 @@ interface ContextFields {
   readonly requestId: string
   readonly principal: Principal
   readonly system: SystemScope | undefined
-  /** Aborts when the caller went away or the deadline passed. */
+  /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal | undefined
-  /** Milliseconds since the epoch; undefined when nothing bounds the call. */
+  /** Milliseconds since the epoch; undefined when the call has no deadline. */
   readonly deadline: number | undefined
   /** The transactions that the call is inside of. */
   readonly transaction: CallTransaction | undefined
-  /** The call only validates (AIP-163): everything that repositories write is rolled back. False unless a server says so. */
+  /** The call only validates (AIP-163): all writes of repositories are rolled back. Only a server sets it. */
   readonly validateOnly: boolean
 }
 
@@ -83,7 +83,7 @@ export interface CallTransaction {
   afterCommit(fn: () => unknown): void
 }
 
-/** Something that went wrong where nobody waits for the outcome. */
+/** A failure whose outcome has no caller. */
 export interface CallFailure {
   readonly requestId: string
   readonly message: string
@@ -97,21 +97,21 @@ type GivenFields = Omit<ContextFields, 'signal'> & {
   readonly signal: AbortSignal | { readonly signal: AbortSignal } | undefined
   /** Where uses of the system's rights are reported; default: what `RequestContext.onSystem` was told. */
   readonly onSystem: SystemReport | undefined
-  /** Where failures are reported that nobody waits for; default: a line on stderr. */
+  /** Where failures without a caller are reported. Default: a line on stderr. */
   readonly onFailure: FailureReport | undefined
   /** The same for all contexts of a call. */
   readonly call: object | undefined
 }
 
-/** A resource that was reached past its tenants, by `asSystem`. */
+/** A resource that was accessed across tenants, by `asSystem`. */
 export interface SystemUse {
   readonly requestId: string
-  /** Whose call it was. */
+  /** The principal of the call. */
   readonly principal: Pick<Principal, 'subject' | 'tenant'>
   readonly reason: string | undefined
-  /** The type of the resource; empty where no repository was asked for one, as with SQL of the application's own. */
+  /** The type of the resource; empty when no repository was used, as with the application's own SQL. */
   readonly resource: string
-  /** The tenant that the use was narrowed to; `*` for every tenant. */
+  /** The tenant to which the use was limited; `*` for every tenant. */
   readonly tenant: string
 }
 
@@ -120,12 +120,12 @@ export type SystemReport = (use: SystemUse) => void
 const storage = new AsyncLocalStorage<RequestContext>()
 /** The latest one counts. */
 const reports: SystemReport[] = []
-/** Which resources each use of `asSystem` was reported for. */
+/** The resources that were reported for each use of `asSystem`. */
 const reported = new WeakMap<SystemScope, Set<string>>()
 
 /**
- * What a call knows about itself. The chain hands it on explicitly; user code finds it with `RequestContext.current()`.
- * One used AsyncLocalStorage slows every promise of a Node 20 process, so nothing enters it that does not need to.
+ * What a call knows about itself. The chain passes it explicitly; your code finds it with `RequestContext.current()`.
+ * An AsyncLocalStorage in use slows every promise of a Node 20 process, so only code that needs it enters it.
  * @example
  * ```ts
  * import { RequestContext } from 'ashlar'
@@ -158,7 +158,7 @@ export class RequestContext implements ContextFields {
     this.deadline = fields.deadline
     this.transaction = fields.transaction
     this.validateOnly = fields.validateOnly === true
-    // Whoever holds the context of a call must not make another call of it.
+    // Code that holds the context of a call must not be able to turn it into another call.
     if (new.target === RequestContext) Object.freeze(this)
   }
 
@@ -166,7 +166,7 @@ export class RequestContext implements ContextFields {
     return this.#signal instanceof AbortSignal ? this.#signal : this.#signal?.signal
   }
 
-  /** The tenant whose rows are in reach: `''` for none, undefined for all of them (system only). */
+  /** The tenant whose rows can be accessed: `''` for none, undefined for all of them (system only). */
   get tenant(): string | undefined {
     return this.system === undefined ? this.principal.tenant : this.system.tenant
   }
@@ -182,15 +182,15 @@ export class RequestContext implements ContextFields {
     })
   }
 
-  /** Whether both were derived from the context of one call. */
+  /** Whether both contexts come from one call. */
   isOfSameCallAs(other: RequestContext): boolean {
     return this.#call === other.#call
   }
 
   /**
-   * Runs `fn` after the outermost transaction of this context has committed; at once where there is none. It is forgotten when
-   * the transaction, or the savepoint around this line, is rolled back or tried again, and when nobody knows whether the commit
-   * took place. What `fn` throws is logged: the changes are saved already.
+   * Runs `fn` after the outermost transaction of this context has committed, or at once outside of a transaction. `fn`
+   * does not run when the transaction, or its savepoint, is rolled back or retried, or when it is unknown whether the
+   * commit took place. Errors of `fn` are logged: the changes are already saved.
    */
   get afterCommit(): (fn: () => unknown) => void {
     return (fn) => {
@@ -199,7 +199,7 @@ export class RequestContext implements ContextFields {
     }
   }
 
-  /** Runs `fn` in this context, and logs what it throws. */
+  /** Runs `fn` in this context, and logs its errors. */
   async runLogged(fn: () => unknown): Promise<void> {
     try {
       await this.run(fn)
@@ -208,13 +208,16 @@ export class RequestContext implements ContextFields {
     }
   }
 
-  /** Reports what went wrong where nobody waits for the outcome. */
+  /** Reports a failure whose outcome has no caller. */
   reportFailure(message: string, error: unknown): void {
     const { requestId } = this
     ;(this.#onFailure ?? failureToStderr)({ requestId, message, error })
   }
 
-  /** Reports that the system reaches a resource: once for each use of `asSystem` and each resource. Repositories call it. */
+  /**
+   * Reports that the system accesses a resource: once for each use of `asSystem` and each resource. Repositories call
+   * it.
+   */
   reportSystemUse(resource: string): void {
     const { requestId, principal, system } = this
     const known = system && reported.get(system)
@@ -231,7 +234,7 @@ export class RequestContext implements ContextFields {
     })
   }
 
-  /** Reports a use of the system's rights that is over, or out of sight, without a resource that was reported. */
+  /** Reports a use of the system's rights that ended, or is no longer visible, without a reported resource. */
   #reportUnseen(): void {
     if (this.system !== undefined && reported.get(this.system)?.size === 0) this.reportSystemUse('')
   }
@@ -251,7 +254,7 @@ export class RequestContext implements ContextFields {
     return RequestContext.current().with({ transaction: undefined }).run(fn)
   }
 
-  /** Runs `fn` as `principal`, keeping the rest of the current context. */
+  /** Runs `fn` as `principal`, with the rest of the current context. */
   static as<T>(principal: Partial<Principal>, fn: () => T): T {
     return RequestContext.current()
       .with({ principal: frozenPrincipal(principal), system: undefined })
@@ -259,9 +262,9 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Runs `fn` outside of tenancy: the only bypass there is. Each resource that is reached so is logged, at info, by the server
-   * whose call it is. So is a use that has reached none through a repository when `fn` is through, with an empty resource.
-   * @param scope - `tenant` narrows the bypass to one tenant.
+   * Runs `fn` outside of tenancy: the only bypass there is. The server of the call logs each resource that is accessed
+   * this way, at info. A use that accesses no repository is logged when `fn` ends, with an empty resource.
+   * @param scope - `tenant` limits the bypass to one tenant.
    */
   static asSystem<T>(fn: () => T): T
   static asSystem<T>(scope: SystemScope, fn: () => T): T
@@ -269,7 +272,7 @@ export class RequestContext implements ContextFields {
     const [scope, body] = typeof scopeOrFn === 'function' ? [{}, scopeOrFn] : [scopeOrFn, fn as () => T]
     if ('tenant' in scope && (typeof scope.tenant !== 'string' || scope.tenant === ''))
       throw new TypeError('asSystem: tenant is there and empty: leave it out to mean every tenant')
-    // A scope of its own for each use, so that each use is reported.
+    // Each use has its own scope object, so that each use is reported.
     const context = RequestContext.current().with({ system: { ...scope } })
     const unseen = (): void => context.#reportUnseen()
     let result: T
@@ -285,8 +288,8 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Where uses of `asSystem` outside of a server's call are reported, instead of stderr. A server that serves does this with
-   * its own logger.
+   * Sets where uses of `asSystem` outside of a server's call are reported, instead of stderr. A serving server sets its
+   * own logger.
    * @returns a function that ends it.
    */
   static onSystem(report: SystemReport): () => void {
@@ -299,7 +302,7 @@ export class RequestContext implements ContextFields {
   }
 }
 
-/** A copy that nobody changes later; one of a context is kept, so that what was reported for it is known. */
+/** An immutable copy. The scope of a context is used as it is, because reports are remembered by it. */
 function ownScope(scope: SystemScope): SystemScope {
   if (reported.has(scope)) return scope
   const own = Object.freeze({ ...scope })
@@ -307,7 +310,7 @@ function ownScope(scope: SystemScope): SystemScope {
   return own
 }
 
-/** A line as the server's default logger writes it. */
+/** A line in the format of the server's default logger. */
 function toStderr(use: SystemUse): void {
   const record = { time: new Date().toISOString(), level: 'info', msg: SYSTEM_USE, ...use }
   process.stderr.write(`${JSON.stringify(record)}\n`)
@@ -325,7 +328,7 @@ function failureToStderr({ requestId, message, error }: CallFailure): void {
   process.stderr.write(`${JSON.stringify(record)}\n`)
 }
 
-/** What the record of a use of `asSystem` says. */
+/** The message of the log record for a use of `asSystem`. */
 export const SYSTEM_USE = 'asSystem'
 
 const outside = new RequestContext()

@@ -17,7 +17,7 @@ export const DETAIL_TYPES: readonly DescMessage[] = [
   RetryInfoSchema,
 ]
 
-/** The error as a remote caller may see it: what HTTP sends as a body and gRPC as `grpc-status-details-bin`. */
+/** The error as a remote caller sees it: HTTP sends it as the body, gRPC as `grpc-status-details-bin`. */
 export const toStatus = (error: AshlarError): Status =>
   create(StatusSchema, {
     code: CODES[error.code],

@@ -7,17 +7,17 @@ const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 const QUOTED = /^(?:W\/)?"[\x21\x23-\x7e]*"$/
 const OPAQUE = /^[\x21\x23-\x7e]+$/
 
-/** Entity tags of one condition. */
+/** The most entity tags of one condition. */
 const MAX_ETAGS = 100
 
-/** What no entity has: the etag of a condition that names nothing. */
+/** No entity has this etag: it stands for a condition that matches nothing. */
 export const NO_ETAG = ''
 
 /**
- * Reads an `If-Match` value (RFC 9110 sections 5.6.1 and 13.1.1): quoted etags and `*`. Empty elements of the list are skipped,
- * and so are weak etags, which never match strongly: what is left of them, or of an empty value, matches nothing. A bare word,
- * as gRPC clients and resources carry it, is an etag too.
- * @param field - what an error names.
+ * Reads an `If-Match` value (RFC 9110 sections 5.6.1 and 13.1.1): quoted etags and `*`. Empty list elements and weak
+ * etags, which never match strongly, are skipped. A value without strong etags matches nothing. A bare word, as in gRPC
+ * metadata and resources, is an etag too.
+ * @param field - the name in errors.
  * @throws InvalidArgument when the value is none of these.
  */
 export const parseIfMatch = (value: string, field: string): IfMatch => {
@@ -38,7 +38,7 @@ export const parseIfMatch = (value: string, field: string): IfMatch => {
   return { any: false, etags: [...etags] }
 }
 
-/** The etag that a resource inside of a request carries, as a repository takes it; undefined when any will do. */
+/** The etag of a resource in a request, as a repository takes it; undefined when any etag matches. */
 export const etagOfResource = (value: string, field: string): string | undefined => {
   if (value === '') return undefined
   const { any, etags } = parseIfMatch(value, field)
@@ -47,21 +47,21 @@ export const etagOfResource = (value: string, field: string): string | undefined
   return any ? undefined : etag
 }
 
-/** Whether two conditions ask for the same. */
+/** Whether two conditions are equal. */
 export const sameIfMatch = (a: IfMatch, b: IfMatch): boolean =>
   a.any === b.any && a.etags.length === b.etags.length && a.etags.every((etag) => b.etags.includes(etag))
 
-/** One element of the list, empty or not, with the comma behind it. */
+/** One element of the list, empty or not, with the comma after it. */
 const ELEMENT = /[\t ]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[\t ]*)?(?:,|$)/y
 
-/** An etag as the header wants it (RFC 9110 section 8.8.3); undefined for one that cannot be said there. */
+/** An etag as a header value (RFC 9110 section 8.8.3); undefined for one that a header cannot hold. */
 export function etagHeader(etag: string | undefined): string | undefined {
   if (etag === undefined) return undefined
   if (QUOTED.test(etag)) return etag
   return OPAQUE.test(etag) ? `"${etag}"` : undefined
 }
 
-/** @throws InvalidArgument for an If-None-Match of more etags than anybody keeps. */
+/** @throws InvalidArgument for an If-None-Match with too many etags. */
 export function checkIfNoneMatch(ifNoneMatch: string | undefined): void {
   const count = ifNoneMatch?.match(TAG)?.length ?? 0
   if (count > MAX_ETAGS)

@@ -1,4 +1,6 @@
-/** What the letter behind a backslash stands for in a string of RFC 8259; `u` has its digits behind it. */
+/**
+ * The character that the letter after a backslash stands for in a string of RFC 8259; `u` is followed by its digits.
+ */
 export const JSON_ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
   '\\': '\\',

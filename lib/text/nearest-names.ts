@@ -1,6 +1,6 @@
 import { editDistance } from './edit-distance.js'
 
-/** At most three of `names` that a misspelt `name` was probably meant to be, nearest first. Case, `-` and `_` count for nothing. */
+/** At most three of `names` that a misspelt `name` probably means, nearest first. Case, `-` and `_` do not count. */
 export const nearestNames = (name: string, names: Iterable<string>): readonly string[] => {
   const wanted = lettersOf(name)
   const tolerance = wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))
@@ -13,7 +13,7 @@ export const nearestNames = (name: string, names: Iterable<string>): readonly st
   return near.slice(0, 3).map(([candidate]) => candidate)
 }
 
-/** `; did you mean a or b?`, or what there is to choose from when nothing is near; made to follow a message. */
+/** Text to append to a message: `; did you mean a or b?`, or the names to choose from when none is near. */
 export const didYouMean = (name: string, names: Iterable<string>): string => {
   const all = [...names]
   const near = nearestNames(name, all)
@@ -23,7 +23,7 @@ export const didYouMean = (name: string, names: Iterable<string>): string => {
   return `; valid: ${shown}${all.length > MAX_LISTED ? ', ...' : ''}`
 }
 
-/** Names are short; what is longer is no typing mistake, and the distance costs the product of both lengths. */
+/** Names are short. Longer text is not a typing mistake, and the distance costs the product of both lengths. */
 const MAX_COMPARED = 64
 const MAX_LISTED = 20
 
