@@ -279,7 +279,8 @@ export class TransitError extends AshlarError {
     response: { readonly statusCode?: number; readonly body?: string } = {},
     cause?: unknown,
   ) {
-    const busy = response.statusCode === undefined || response.statusCode === 429 || response.statusCode >= 500
+    const busy =
+      response.statusCode === undefined || response.statusCode === 429 || response.statusCode >= 500
     super(busy ? 'UNAVAILABLE' : 'INTERNAL', `transit: ${problem}`, {
       wireMessage: busy ? 'temporarily unavailable' : 'internal error',
       cause,

@@ -17,8 +17,7 @@ export const folderFlag = pathFlag({ ...files, aliases: ['dir'] })
 export const databaseFlags = {
   url: Flags.string({
     summary: 'The database: postgres://…, mysql://… or fsnotify://<driver>/<path of a file that holds one>.',
-    description:
-      'Prefer ASHLAR_DATABASE_URL, because every user of a machine can read command lines.',
+    description: 'Prefer ASHLAR_DATABASE_URL, because every user of a machine can read command lines.',
     helpValue: '<url>',
     env: 'ASHLAR_DATABASE_URL',
     required: true,
@@ -38,14 +37,10 @@ const milliseconds = (summary: string) => Flags.integer({ summary, helpValue: '<
 
 /** The flags of commands that change a database. The defaults are the migration runner's. */
 export const timeoutFlags = {
-  'lock-timeout': milliseconds(
-    'How long a statement waits for table locks. Default: 2000.',
-  ),
+  'lock-timeout': milliseconds('How long a statement waits for table locks. Default: 2000.'),
   'statement-timeout': milliseconds('How long a statement may run. Default: 60000.'),
   'concurrent-timeout': milliseconds(
     'How long CREATE INDEX CONCURRENTLY and its like may run. Default: 900000.',
   ),
-  'wait-timeout': milliseconds(
-    'How long to wait for another host that migrates. Default: 3600000.',
-  ),
+  'wait-timeout': milliseconds('How long to wait for another host that migrates. Default: 3600000.'),
 }

@@ -21,10 +21,7 @@ export async function check(options: CheckOptions): Promise<SecurityReport> {
   try {
     const served = await servedBy(module, exportName)
     if (served.kind === 'services')
-      throw new Failure(
-        'input',
-        `${module} exports services without implementations: export a ServerBuilder`,
-      )
+      throw new Failure('input', `${module} exports services without implementations: export a ServerBuilder`)
     const { securityCheck } = await import('../../lib/testing/index.js')
     const source = served.kind === 'builder' ? served.builder : served.server
     const as = { groups, ...(subject !== undefined && { subject }) }

@@ -73,7 +73,8 @@ async function send(config: VaultClientConfig, request: Request) {
   const hidden = [config.token, ...secrets]
   const response = await exchange(config, request)
   if (response.statusCode !== 200) {
-    const hint = response.statusCode >= 300 && response.statusCode < 400 ? ' (redirects are not followed)' : ''
+    const hint =
+      response.statusCode >= 300 && response.statusCode < 400 ? ' (redirects are not followed)' : ''
     const body = response.text === undefined ? '(a long body)' : safeBody(response.text, hidden)
     throw new TransitError(`${operation} returned ${response.statusCode}${hint}: ${body}`, {
       statusCode: response.statusCode,
@@ -137,10 +138,13 @@ function reasonOf(error: unknown): string {
 
 /** The text of a successful response never enters an error: it may be a decrypted secret. */
 function dataOf(text: string | undefined, operation: string): Record<string, unknown> {
-  if (text === undefined) throw new TransitError(`${operation}: the response is too long`, { statusCode: 200 })
+  if (text === undefined)
+    throw new TransitError(`${operation}: the response is too long`, { statusCode: 200 })
   const data = dataIn(text)
   if (data === undefined) {
-    throw new TransitError(`${operation}: the response is not JSON with an object 'data'`, { statusCode: 200 })
+    throw new TransitError(`${operation}: the response is not JSON with an object 'data'`, {
+      statusCode: 200,
+    })
   }
   return data
 }

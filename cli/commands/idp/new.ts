@@ -11,7 +11,10 @@ export default class New extends Verb {
     '<%= config.bin %> <%= command.id %> --emit --dir ./idp',
   ]
   static override flags = {
-    dir: pathFlag({ summary: 'The folder for the files; it is created when it does not exist.', default: '.' }),
+    dir: pathFlag({
+      summary: 'The folder for the files; it is created when it does not exist.',
+      default: '.',
+    }),
     emit: Flags.boolean({ summary: 'Write devedge.yaml and idp-clients.yaml.' }),
     force: Flags.boolean({ summary: 'Replace files that were edited.', dependsOn: ['emit'] }),
   }

@@ -14,7 +14,10 @@ A table whose vector is committed already keeps its files. A changed vector take
   ]
   static override flags = {
     entities: pathFlag({ summary: 'The compiled module that exports the entities.', required: true }),
-    out: pathFlag({ summary: 'The folder for the files; it is created when it does not exist.', required: true }),
+    out: pathFlag({
+      summary: 'The folder for the files; it is created when it does not exist.',
+      required: true,
+    }),
     migrations: pathFlag({
       summary: 'The folder of the committed migrations for PostgreSQL.',
       description: 'It is only read: its files show which numbers are taken, and by which vectors.',

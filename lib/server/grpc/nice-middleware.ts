@@ -42,7 +42,10 @@ export const niceGrpcMiddleware =
       next: run,
     } as unknown as ServerMiddlewareCall<Message, Message, Adds & Needs>
     try {
-      const response = await resultOf(middleware(middlewareCall, contextOf(call) as CallContext & Needs), path)
+      const response = await resultOf(
+        middleware(middlewareCall, contextOf(call) as CallContext & Needs),
+        path,
+      )
       return part(response, desc.output, path)
     } catch (error) {
       throw (error instanceof ServerError && ours.get(error)) || error

@@ -24,7 +24,11 @@ describe('docs/cli.md', () => {
   })
 
   const DECIDED: readonly (readonly [what: string, where: string, text: RegExp])[] = [
-    ['two hosts with one first label', 'idp clients sync', /same first label.* refuses them with exit status 2/],
+    [
+      'two hosts with one first label',
+      'idp clients sync',
+      /same first label.* refuses them with exit status 2/,
+    ],
     ['no app', 'idp clients sync', /no app at all.* exits with 2. The file then stays as it was/],
     ['guessable secrets', 'idp clients sync', /secrets are guessable on purpose/],
     ['guessable secrets', 'idp new', /secrets are guessable on purpose/],

@@ -101,7 +101,9 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
       })
       expect([exit, stdout]).to.deep.equal([status, ''])
       expect(stderr).to.match(
-        new RegExp(`${signal}: cancelling what runs in the database, and waiting for its response; once more`),
+        new RegExp(
+          `${signal}: cancelling what runs in the database, and waiting for its response; once more`,
+        ),
       )
       expect(stderr).to.match(
         /0003_wider\.up\.sql, statement 1 of 1 .*The run was cancelled, and the server has stopped the statement\. Nothing of the file stays: run again\n$/,

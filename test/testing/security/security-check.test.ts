@@ -149,9 +149,7 @@ describe('securityCheck', function () {
     const open = new ServerBuilder({ authorizer: { authorize: ({ verb }) => verb === 'list' } })
     const report = await securityCheck(open.register(NoteService, new NoteMemory()))
     expect(found(report)).to.deep.equal(['denial ListNotes'])
-    expect(report.findings.map(({ text }) => text)).to.deep.equal([
-      'somebody whom no grant knows gets OK',
-    ])
+    expect(report.findings.map(({ text }) => text)).to.deep.equal(['somebody whom no grant knows gets OK'])
     const meant = await securityCheck(open, { openMethods: ['/specimens.v1.NoteService/ListNotes'] })
     expect(meant.findings).to.deep.equal([])
   })
