@@ -19,6 +19,9 @@ export { filterPredicate, parseFilter, parseOrderBy, type Where } from './dialec
 export type { Direction, OrderTerm } from './query/order-by.js'
 export type {
   BatchUpdateItem,
+  CountOptions,
+  FilterScope,
+  ListFilter,
   ListOptions,
   ListScope,
   OperationOptions,

@@ -11,7 +11,7 @@ export type GatewayRegistration = (mux: GatewayMux) => void | Promise<void>
 
 /** The registrations of a server before it serves. Only the rules may grow afterwards: the chain reads the live set. */
 export class Registrations {
-  readonly registry = new Registry()
+  readonly registry: Registry
   readonly references = new References()
   readonly rules: RuleSet
   /** Full names of methods that are served without a descriptor. */
@@ -22,6 +22,7 @@ export class Registrations {
 
   constructor(config: ResolvedConfig) {
     this.#config = config
+    this.registry = new Registry(config.limits)
     this.rules = new RuleSet(config.rules)
     if (config.httpAddr !== '') this.openMux()
   }

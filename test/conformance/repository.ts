@@ -1,4 +1,5 @@
 import { batches } from './repository/batches.js'
+import { counts } from './repository/counts.js'
 import { filters } from './repository/filters/filters.js'
 import { lists } from './repository/lists.js'
 import { orders } from './repository/orders.js'
@@ -19,6 +20,7 @@ export const repositoryConformance = (holder: Holder): void => {
     updates,
     batches,
     lists,
+    counts,
     orders,
     tokens,
     filters,

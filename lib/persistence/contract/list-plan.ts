@@ -7,7 +7,7 @@ import { parseOrderTerms, type OrderTerm } from '../query/order-by.js'
 import { decodePageToken, encodeKeyset, encodeOffset, type PageCursor } from '../query/page-token.js'
 import { and, equals, type FilterNode, type PlanColumn } from '../query/plan.js'
 import { isStorable } from '../query/reachable.js'
-import type { ListOptions } from './repository.js'
+import type { ListFilter, ListOptions } from './repository.js'
 import { orderText } from '../query/order-terms.js'
 import { predicateOf } from '../query/predicate.js'
 import type { Scope } from './scope.js'
@@ -95,7 +95,7 @@ export function planList(
  */
 export function planFilter(
   model: ResourceModel,
-  list: ListOptions,
+  list: ListFilter,
   { where }: Pick<Scope, 'where'>,
   under?: Filter,
 ): FilterPlan {
@@ -110,6 +110,12 @@ export function planFilter(
     search,
     showDeleted: list.showDeleted === true,
   }
+}
+
+/** @throws TypeError for what no count can stop at. */
+export function checkLimit(limit: number | undefined): void {
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
+    throw new TypeError(`limit of a count has to be a positive integer, not ${limit}`)
 }
 
 function sizeOf(asked: number | undefined): number {

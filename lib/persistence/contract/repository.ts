@@ -5,10 +5,18 @@ import type { FilterNode } from '../query/plan.js'
 import type { OrderBy } from '../query/order-terms.js'
 import type { RowLock } from './row-lock.js'
 
-/** What a list of resources `T` asks for. Every field may be left out. */
-export interface ListOptions<T extends object = object> {
+/** Which entities a list has, and a count counts. Every field may be left out. */
+export interface ListFilter {
   /** AIP-160 expression; blank means no filter. Code that puts one together does so with the tag `filter`. */
   readonly filter?: string
+  /** Include soft-deleted entities (AIP-148). */
+  readonly showDeleted?: boolean
+  /** Free text for searchable resources; blank means no search. */
+  readonly search?: string
+}
+
+/** What a list of resources `T` asks for. Every field may be left out. */
+export interface ListOptions<T extends object = object> extends ListFilter {
   /**
    * AIP-132 text, `field [asc|desc]`, comma-separated, or a list of terms that the compiler checks: `[{ size: 'desc' }, 'title']`.
    * Names are those of the proto fields, as in masks; the key is always the last term.
@@ -18,10 +26,6 @@ export interface ListOptions<T extends object = object> {
   readonly pageSize?: number
   /** What the previous page returned; opaque. */
   readonly pageToken?: string
-  /** Include soft-deleted entities (AIP-148). */
-  readonly showDeleted?: boolean
-  /** Free text for searchable resources; blank means no search. */
-  readonly search?: string
 }
 
 export interface Page<T> {
@@ -71,13 +75,16 @@ export interface ReadOptions extends RowOptions {
   readonly wait?: 'block' | 'nowait'
 }
 
-export interface ListScope extends RowOptions {
+export interface FilterScope extends RowOptions {
   /**
    * Holds the list to what your code says, such as a parent or an owner, whatever the caller's filter is: `` filter`parent = ${parent}` ``.
    * It may name every field of the entity but secrets, those too that no caller may filter by. A page token holds for the same
    * `under` alone.
    */
   readonly under?: Filter
+}
+
+export interface ListScope extends FilterScope {
   /**
    * As in {@link ReadOptions}. A full page then has a token even where nothing follows: to know, one row more would have to
    * be locked. Order by what does not change while the list waits.
@@ -85,6 +92,11 @@ export interface ListScope extends RowOptions {
   readonly lock?: RowLock
   /** As in {@link ReadOptions}; `skip` leaves out rows that another transaction has locked. */
   readonly wait?: 'block' | 'nowait' | 'skip'
+}
+
+export interface CountOptions extends FilterScope {
+  /** Where counting stops, so that a large table costs no more: the count is then this number. No bound when left out. */
+  readonly limit?: number
 }
 
 export interface WriteOptions extends RowOptions {
@@ -124,6 +136,10 @@ export interface Repository<T extends object, K = string> {
   get(key: K, options?: ReadOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
   list(list?: ListOptions<T>, options?: ListScope): Promise<Page<T>>
+  /** How many entities a list with this filter has on all of its pages. */
+  count(list?: ListFilter, options?: CountOptions): Promise<number>
+  /** Whether a list with this filter has any. */
+  exists(list?: ListFilter, options?: FilterScope): Promise<boolean>
   /** @throws {@link ErrConflict}, {@link ErrPreconditionFailed} */
   create(entity: Partial<T>, options?: OperationOptions): Promise<T>
   /**

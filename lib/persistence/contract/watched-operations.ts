@@ -6,6 +6,8 @@ import { watched } from './open-transaction.js'
 const OPTIONS_AT: Readonly<Record<string, number>> = {
   get: 1,
   list: 1,
+  count: 1,
+  exists: 1,
   create: 1,
   update: 3,
   delete: 1,

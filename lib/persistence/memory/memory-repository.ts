@@ -11,11 +11,12 @@ import { checkBatch, inKeyOrder } from '../contract/batch.js'
 import { checkCredential, type CredentialRow, type Verification } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
-import { planList, type PagingOptions } from '../contract/list-plan.js'
+import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
 import { MemoryDatabase, type MemoryRows } from './memory-database.js'
 import { toTest } from './evaluate.js'
 import { MemoryTable } from './memory-table.js'
 import { pageOf } from './page-of.js'
+import { rowsOf } from './rows-of.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { lockOf } from '../contract/row-lock.js'
@@ -25,6 +26,9 @@ import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
 import type {
   BatchUpdateItem,
+  CountOptions,
+  FilterScope,
+  ListFilter,
   ListOptions,
   ListScope,
   OperationOptions,
@@ -79,6 +83,18 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     this.#checkLock('list', options, { mayLeaveOut: true })
     const plan = planList(this.model, list, scope, this.#options, options?.under)
     return this.#read('list', options, pageOf(this.model, this.#table, plan, scope))
+  }
+
+  async count(list: ListFilter = {}, { limit, ...options }: CountOptions = {}): Promise<number> {
+    const scope = scopeOf(this.model, options)
+    const plan = planFilter(this.model, list, scope, options.under)
+    checkLimit(limit)
+    const rows = await this.#read('count', options, rowsOf(this.model, this.#table, plan, scope))
+    return Math.min(rows.length, limit ?? Number.POSITIVE_INFINITY)
+  }
+
+  async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
+    return (await this.count(list, { ...options, limit: 1 })) > 0
   }
 
   create(input: Partial<E>, options?: OperationOptions): Promise<E> {

@@ -1,14 +1,12 @@
 import type { ListPlan } from '../contract/list-plan.js'
 import type { Page } from '../contract/repository.js'
 import type { Scope } from '../contract/scope.js'
-import { tenantNode } from '../contract/list-plan.js'
 import { checkCursor } from '../dialects/check-cursor.js'
 import { keysetPredicate } from '../query/keyset.js'
-import { and, isNull } from '../query/plan.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { compareBy } from './compare-by.js'
-import { toTest } from './evaluate.js'
 import type { MemoryTable } from './memory-table.js'
+import { rowsOf } from './rows-of.js'
 
 /** The page of a list, as a function that reads the rows. @throws InvalidArgument for a token of another type. */
 export function pageOf<E extends object>(
@@ -19,12 +17,11 @@ export function pageOf<E extends object>(
 ): () => Page<E> {
   const { read } = table
   checkCursor(plan.cursor, plan.terms)
-  const live = model.deleteTime === undefined || plan.showDeleted ? undefined : isNull(model.deleteTime)
   const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
-  const test = toTest(and(tenantNode(model, scope), live, plan.filter, after), read)
+  const found = rowsOf(model, table, plan, scope, after)
   const start = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
   return () => {
-    const rows = table.filter(test).sort(compareBy(plan.terms, read))
+    const rows = found().sort(compareBy(plan.terms, read))
     const page = rows.slice(start, start + plan.size)
     const last = page.at(-1)
     const more = last !== undefined && rows.length > start + plan.size

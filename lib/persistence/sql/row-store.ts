@@ -6,7 +6,7 @@ import type { CredentialRow } from '../contract/credential-check.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
-import type { ListPlan } from '../contract/list-plan.js'
+import type { FilterPlan, ListPlan } from '../contract/list-plan.js'
 import { explainMissingVector } from './explain-missing-vector.js'
 import type { Values } from '../contract/new-entity.js'
 import { byCodePoint } from '../query/code-point-order.js'
@@ -220,6 +220,23 @@ export class RowStore<E extends object> {
         ? plan.nextPageToken(this.#sortValues(plan, last, page[page.length - 1] as Row))
         : '',
     }
+  }
+
+  /** @param limit - where counting stops. */
+  async count(
+    on: Executor,
+    plan: FilterPlan,
+    tenant: string | undefined,
+    run: RunOptions,
+    limit: number | undefined,
+  ): Promise<number> {
+    const params: unknown[] = []
+    const condition = listCondition(this.model, plan, tenant, this.dialect, params)
+    const bound = limit === undefined ? undefined : this.#count(params, limit)
+    const { rows } = await on.run(this.statements.count(condition, bound), params, run).catch((error) => {
+      throw explainMissingVector(error, this.model.type)
+    })
+    return Number(rows[0]?.[0])
   }
 
   /** Removes a chunk of what expired; returns how many. */

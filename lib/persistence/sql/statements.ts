@@ -231,6 +231,16 @@ export class Statements {
     return this.#shape(text, () => text)
   }
 
+  /** How many rows fulfil the condition. @param limit - the placeholder of the number at which counting stops. */
+  count(condition: string, limit: string | undefined): Statement {
+    const from = `FROM ${this.#table}${condition === '' ? '' : ` WHERE ${condition}`}`
+    const text =
+      limit === undefined
+        ? `SELECT COUNT(*) AS n ${from}`
+        : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one ${from} LIMIT ${limit}) AS counted`
+    return this.#shape(text, () => text)
+  }
+
   /** `column IS NULL` for live rows, or nothing where rows are never soft-deleted. */
   liveCondition(): string {
     return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`

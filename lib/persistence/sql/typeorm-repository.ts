@@ -8,25 +8,26 @@ import {
   type SecretField,
   resourceModel,
 } from '../../resource/resource-model.js'
-import { checkBatch, inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
-import { updateInGroups } from './batch-update.js'
+import { checkBatch } from '../contract/batch.js'
 import { checkCredential, type Verification } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import { DataSourceCheck } from './data-source-check.js'
 import { executorOf } from '../engines/executor-of.js'
-import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Database } from '../engines/executor/executor.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
-import { planList, type PagingOptions } from '../contract/list-plan.js'
+import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
-import { explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
-import { byCodePoint } from '../query/code-point-order.js'
+import { notFound } from './preconditions.js'
 import { isStorable } from '../query/reachable.js'
-import { canMatch, ambiguousKey, byKey, scopeOf, type Scope } from '../contract/scope.js'
+import { byKey, scopeOf } from '../contract/scope.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
 import type {
   BatchUpdateItem,
+  CountOptions,
+  FilterScope,
+  ListFilter,
   ListOptions,
   ListScope,
   OperationOptions,
@@ -39,7 +40,8 @@ import type {
   WriteOptions,
 } from '../contract/repository.js'
 import { Operations } from './operations.js'
-import { RowStore, type Target } from './row-store.js'
+import { RowStore } from './row-store.js'
+import { RowWriter } from './row-writer.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
 
@@ -65,6 +67,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   readonly #options: RepositoryOptions
   readonly #database: Database
   readonly #rows: RowStore<E>
+  readonly #writer: RowWriter<E>
   readonly #check: DataSourceCheck
   readonly #operations: Operations
 
@@ -77,6 +80,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.#check = new DataSourceCheck(this.#database, this.model)
     this.table = this.#check.table
     this.#rows = new RowStore(this.model, this.#database.dialect, this.table)
+    this.#writer = new RowWriter(this.#rows)
     this.#operations = new Operations(
       this.#database,
       this.model,
@@ -89,7 +93,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   get(key: string, options?: ReadOptions): Promise<E> {
     return this.#operations.read('get', options, async (on, scope, run, lock) => {
-      const target = this.#targetIn(scope, key) ?? (await this.#searched(on, key, scope, run))
+      const target =
+        this.#writer.known({ key, scope }) ?? (await this.#writer.search(on, { key, scope }, run))
       return (await this.#rows.get(on, target, run, { lock })) ?? notFound()
     })
   }
@@ -104,6 +109,18 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       },
       { mayLeaveOut: true },
     )
+  }
+
+  count(list: ListFilter = {}, { limit, ...options }: CountOptions = {}): Promise<number> {
+    return this.#operations.read('count', options, async (on, scope, run) => {
+      const plan = planFilter(this.model, list, scope, options.under)
+      checkLimit(limit)
+      return this.#rows.count(on, plan, scope.tenant, run, limit)
+    })
+  }
+
+  async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
+    return (await this.count(list, { ...options, limit: 1 })) > 0
   }
 
   create(input: Partial<E>, options?: OperationOptions): Promise<E> {
@@ -126,19 +143,14 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   ): Promise<E> {
     return this.#operations.write('update', options, async (scope) => {
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
-      return (on, run) => this.#updateOne(on, key, patch, scope, run, options?.ifMatch)
+      return (on, run) => this.#writer.update(on, { key, scope, ifMatch: options?.ifMatch }, patch, run)
     })
   }
 
   delete(key: string, options?: WriteOptions): Promise<void> {
     return this.#operations.write('delete', options, async (scope) => {
       const patch = deletionOf(this.model, this.#options)
-      return async (on, run) => {
-        const target = await this.#target(on, key, scope, run, options?.ifMatch)
-        const deleted =
-          canMatch(this.model, target.ifMatch) && (await this.#rows.delete(on, target, patch, run))
-        if (!deleted) await explainMiss(this.#rows, on, target, run)
-      }
+      return (on, run) => this.#writer.delete(on, { key, scope, ifMatch: options?.ifMatch }, patch, run)
     })
   }
 
@@ -146,13 +158,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#operations.write('undelete', options, async (scope) => {
       if (this.model.deleteTime === undefined) return notFound()
       const patch = restorationOf(this.model, this.#options)
-      return async (on, run) => {
-        const target = await this.#target(on, key, scope, run, options?.ifMatch)
-        const restored = canMatch(this.model, target.ifMatch)
-          ? await this.#rows.undelete(on, target, patch, run)
-          : undefined
-        return restored ?? explainDeletedMiss(this.#rows, on, target, run)
-      }
+      return (on, run) => this.#writer.undelete(on, { key, scope, ifMatch: options?.ifMatch }, patch, run)
     })
   }
 
@@ -177,7 +183,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       options,
       async (scope) => {
         const patches = await patchesOf(this.model, items, this.#options, scope)
-        return (on, run) => this.#updateMany(on, patches, scope, run)
+        return (on, run) => this.#writer.updateMany(on, patches, scope, run)
       },
       true,
     )
@@ -190,18 +196,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       options,
       async (scope) => {
         const patch = deletionOf(this.model, this.#options)
-        return async (on, run) => {
-          if (!keys.every(isStorable)) return notFound()
-          if (keys.length > 0 && this.#rows.canBatch(scope.tenant)) {
-            const deleted = await this.#rows.batchDelete(on, keys, scope, patch, run)
-            if (deleted < keys.length) throw new ErrNotFound()
-            return
-          }
-          for (const key of [...keys].sort(byCodePoint)) {
-            const target = await this.#target(on, key, scope, run)
-            if (!(await this.#rows.delete(on, target, patch, run))) throw new ErrNotFound()
-          }
-        }
+        return (on, run) => this.#writer.deleteMany(on, keys, scope, patch, run)
       },
       true,
     )
@@ -251,7 +246,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   ): Promise<string | undefined> {
     const scope = scopeOf(this.model, options)
     const [row] = await this.#operations.read('reveal', options, async (on, _, run) => {
-      const target = await this.#target(on, key, scope, run)
+      const target = await this.#writer.target(on, { key, scope }, run)
       return this.#rows.find(on, this.model.key, key, target, run)
     })
     if (row === undefined) throw new ErrNotFound()
@@ -281,7 +276,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
         minted(columns)
         const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
         return async (on, run) => {
-          await this.#updateOne(on, key, patch, scope, run)
+          await this.#writer.update(on, { key, scope }, patch, run)
           return tokens[credential.property] as string
         }
       }),
@@ -296,54 +291,5 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       const on = current(this.#database, options?.context)
       return (await on.run(this.#rows.statements.has(column), [publicId])).rows.length > 0
     })
-  }
-
-  async #updateOne(
-    on: Executor,
-    key: string,
-    patch: Values,
-    scope: Scope,
-    run: RunOptions,
-    ifMatch?: string,
-  ): Promise<E> {
-    const target = this.#targetIn(scope, key, ifMatch) ?? (await this.#searched(on, key, scope, run, ifMatch))
-    const updated = canMatch(this.model, ifMatch)
-      ? await this.#rows.update(on, target, patch, run)
-      : undefined
-    return updated ?? explainMiss(this.#rows, on, target, run)
-  }
-
-  /** In key order, so that two batches never wait for each other. */
-  async #updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
-    if (!patches.every(({ key }) => isStorable(key))) return notFound()
-    if (isUnconditional(patches) && this.#rows.canBatch(scope.tenant))
-      return updateInGroups(this.#rows, on, patches, scope, run)
-    const updated: E[] = []
-    for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
-      updated[index] = await this.#updateOne(on, key, patch, scope, run, ifMatch)
-    return updated
-  }
-
-  /** Which row a key means. Only a system call over all tenants has to look. */
-  async #target(on: Executor, key: string, scope: Scope, run: RunOptions, ifMatch?: string): Promise<Target> {
-    return this.#targetIn(scope, key, ifMatch) ?? this.#searched(on, key, scope, run, ifMatch)
-  }
-
-  /** The row that the key means in the scope; undefined where it may be of several tenants. */
-  #targetIn({ tenant, where }: Scope, key: string, ifMatch?: string): Target | undefined {
-    if (!isStorable(key)) throw new ErrNotFound()
-    return this.model.tenantInKey && tenant === undefined ? undefined : { key, tenant, ifMatch, where }
-  }
-
-  async #searched(
-    on: Executor,
-    key: string,
-    { where }: Scope,
-    run: RunOptions,
-    ifMatch?: string,
-  ): Promise<Target> {
-    const [tenant, other] = await this.#rows.tenantsOf(on, key, run)
-    if (other !== undefined) throw ambiguousKey(this.model)
-    return { key, tenant: tenant ?? '', ifMatch, where }
   }
 }

@@ -24,6 +24,8 @@ export interface LimitsConfig {
   readonly httpKeepaliveMs?: number
   /** Bytes of request line and headers. Default 16,384. */
   readonly maxHeaderBytes?: number
+  /** How far `total_size` of a List response is counted; larger totals are this number. Default 10,000. */
+  readonly maxTotalSize?: number
 }
 
 export type ResolvedLimits = Required<LimitsConfig>
@@ -41,6 +43,7 @@ export const LIMIT_DEFAULTS: ResolvedLimits = {
   httpRequestMs: 30_000,
   httpKeepaliveMs: 65_000,
   maxHeaderBytes: 16_384,
+  maxTotalSize: 10_000,
 }
 
 /** Limits that must be finite. */

@@ -5,6 +5,7 @@ import { unkeptImmutable } from './immutable-fields.js'
 import { withContextInOverrides } from './overrides.js'
 import { repositoryHandler } from './repository-handler.js'
 import { standardMethod } from './standard-method.js'
+import { type ListLimits, totalProblem } from './total-size.js'
 import { wrapOf } from './wrapped.js'
 import { wrappedHandler, wrapProblem } from './wrapped-handler.js'
 
@@ -18,6 +19,7 @@ export interface ServiceParts {
 export const handlerOf = (
   desc: DescMethod,
   { repository, implementation }: ServiceParts,
+  limits: ListLimits,
 ): Handler | { readonly problem: string } => {
   const name = `${desc.parent.typeName}.${desc.name}`
   const own = (implementation as Record<string, unknown> | undefined)?.[desc.localName]
@@ -43,8 +45,11 @@ export const handlerOf = (
     return {
       problem: `${name} would overwrite ${lost.join(', ')}, which is IMMUTABLE, because a repository replaces the field around it as a whole: mark that IMMUTABLE, or give ${desc.localName}() as a plain function`,
     }
-  if (wrap === undefined) return repositoryHandler(desc, standard, withContextInOverrides(repository))
+  const total = totalProblem(standard, repository)
+  if (total !== undefined) return { problem: `${name} ${total}` }
+  if (wrap === undefined)
+    return repositoryHandler(desc, standard, withContextInOverrides(repository), limits)
   const problem = wrapProblem(own as AnyFunction, wrap)
   if (problem !== undefined) return { problem: `${name}: ${desc.localName} ${problem}` }
-  return wrappedHandler(desc, standard, repository, wrap, implementation)
+  return wrappedHandler(desc, standard, repository, limits, wrap, implementation)
 }

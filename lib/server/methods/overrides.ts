@@ -10,6 +10,7 @@ import { enter } from '../chain/enter.js'
 const OPTIONS_AT = {
   get: 1,
   list: 1,
+  count: 1,
   create: 1,
   update: 3,
   delete: 1,
@@ -52,7 +53,7 @@ const inContext =
   }
 
 /** Whether a subclass overrides the operation of the framework's class. */
-const isOverridden = (owner: object | null, name: Operation): boolean =>
+export const isOverridden = (owner: object | null, name: Operation): boolean =>
   owner === null ||
   (Object.hasOwn(owner, name)
     ? !Object.hasOwn(owner, TAKES_CONTEXT)

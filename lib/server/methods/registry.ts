@@ -6,6 +6,7 @@ import type { Handler } from '../chain/handler.js'
 import { methodOf } from '../chain/method.js'
 import type { Registered } from '../chain/registered.js'
 import { handlerOf, type ServiceParts } from './handler-of.js'
+import type { ListLimits } from './total-size.js'
 
 /** Every service that is served, and what implements each of its methods. */
 export class Registry implements Redaction {
@@ -16,6 +17,8 @@ export class Registry implements Redaction {
   readonly #secretFields = new Set<string>()
   readonly #problems: string[] = []
   #types: TypeRegistry | undefined
+
+  constructor(private readonly limits: ListLimits) {}
 
   add(service: DescService, parts: ServiceParts): void {
     if (this.#services.has(service.typeName)) {
@@ -84,7 +87,7 @@ export class Registry implements Redaction {
   }
 
   #handlerFor(desc: DescMethod, parts: ServiceParts): Handler | undefined {
-    const handler = handlerOf(desc, parts)
+    const handler = handlerOf(desc, parts, this.limits)
     if (!('problem' in handler)) return handler
     this.#problems.push(handler.problem)
     return undefined

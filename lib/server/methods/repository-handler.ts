@@ -15,6 +15,7 @@ import { dryRun } from './dry-run.js'
 import { sparingImmutable } from './immutable-fields.js'
 import { keyInside, listOptions, maskToWrite, putKey, putScope, requiredIn } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
+import { type ListLimits, totalSize } from './total-size.js'
 
 /** What a response depends on besides the request. */
 export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'>
@@ -26,8 +27,9 @@ export const repositoryHandler = (
   desc: DescMethod,
   method: StandardMethod,
   repository: AnyRepository,
+  limits: ListLimits,
 ): Handler => {
-  const respond = responderOf(desc, method, repository)
+  const respond = responderOf(desc, method, repository, limits)
   return {
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
@@ -44,8 +46,12 @@ export const repositoryHandler = (
 }
 
 /** What a repository returns for a standard method. */
-export const responderOf = (desc: DescMethod, method: StandardMethod, repository: AnyRepository): Responder =>
-  (RESPONDERS[method.kind] as AnyResponders)(method, desc, repository)
+export const responderOf = (
+  desc: DescMethod,
+  method: StandardMethod,
+  repository: AnyRepository,
+  limits: ListLimits,
+): Responder => (RESPONDERS[method.kind] as AnyResponders)(method, desc, repository, limits)
 
 /** Whether the method has one entity whose etag can be compared. */
 export const comparesEtags = ({ kind }: StandardMethod): boolean => COMPARES_ETAGS.has(kind)
@@ -58,10 +64,16 @@ type Responders = {
     method: StandardMethod & { kind: K },
     desc: DescMethod,
     repository: AnyRepository,
+    limits: ListLimits,
   ) => Responder
 }
 
-type AnyResponders = (method: StandardMethod, desc: DescMethod, repository: AnyRepository) => Responder
+type AnyResponders = (
+  method: StandardMethod,
+  desc: DescMethod,
+  repository: AnyRepository,
+  limits: ListLimits,
+) => Responder
 
 const RESPONDERS: Responders = {
   get: ({ key, scope }, _desc, repository) => {
@@ -75,15 +87,19 @@ const RESPONDERS: Responders = {
     }
   },
 
-  list: ({ items, has, scope }, desc, repository) => {
+  list: ({ items, has, scope, total }, desc, repository, limits) => {
     const { model } = repository
     return async (request, facts) => {
       const options = { context: facts.context, ...under(model, scope, request) }
-      const page = await repository.list(listOptions(request, has), options)
-      return create(desc.output, {
+      const list = listOptions(request, has)
+      const page = await repository.list(list, options)
+      const response = create(desc.output, {
         [items.localName]: page.items.map((entity) => model.toMessage(entity)),
         nextPageToken: page.nextPageToken,
       })
+      if (total === undefined) return response
+      const totalOfPages = await totalSize(repository, page, list, options, limits)
+      return Object.assign(response, { [total.localName]: totalOfPages })
     }
   },
 

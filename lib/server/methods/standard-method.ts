@@ -8,7 +8,13 @@ export type StandardMethod = StandardShape & { readonly scope: readonly ScopeFie
 
 type StandardShape =
   | { readonly kind: 'get' | 'delete' | 'undelete'; readonly key: DescField }
-  | { readonly kind: 'list'; readonly items: DescField; readonly has: ListFields }
+  | {
+      readonly kind: 'list'
+      readonly items: DescField
+      readonly has: ListFields
+      /** Undefined where the response has no `total_size`, and nobody counts. */
+      readonly total: DescField | undefined
+    }
   | { readonly kind: 'create'; readonly resource: DescField; readonly id: DescField | undefined }
   | { readonly kind: 'update'; readonly resource: DescField }
   | { readonly kind: 'batchGet'; readonly keys: DescField; readonly items: DescField }
@@ -114,7 +120,8 @@ const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
     if (stringField(output, 'next_page_token') === undefined)
       throw new ShapeMismatch(`${output.name} lacks next_page_token`)
     const has = Object.fromEntries(optional.map((name) => [name, fieldNamed(input, name)]))
-    return { kind: 'list', items: itemsField(output, resource, ['next_page_token']), has }
+    const items = itemsField(output, resource, ['next_page_token', 'total_size'])
+    return { kind: 'list', items, has, total: totalField(output) }
   },
 
   create: ({ input, output }, resource, scope) => {
@@ -172,6 +179,13 @@ const stringField = (
   if (field?.fieldKind !== kind || field.scalar !== ScalarType.STRING || field.oneof !== undefined)
     return undefined
   return field
+}
+
+const totalField = (output: DescMessage): DescField | undefined => {
+  const field = fieldNamed(output, 'total_size')
+  if (field === undefined) return undefined
+  if (field.fieldKind === 'scalar' && field.scalar === ScalarType.INT32) return field
+  throw new ShapeMismatch(`total_size of ${output.name} is no int32`)
 }
 
 const resourceField = (input: DescMessage, resource: DescMessage): DescField => {

@@ -16,6 +16,7 @@ import { checkEtag } from './preconditions.js'
 import { comparesEtags, concealed, responderOf } from './repository-handler.js'
 import { keyInside, requiredIn } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
+import type { ListLimits } from './total-size.js'
 import type { Wrap } from './wrapped.js'
 
 type OwnCall = ServerCall & Call
@@ -31,10 +32,11 @@ export const wrappedHandler = (
   desc: DescMethod,
   method: StandardMethod,
   repository: Repository<object>,
+  limits: ListLimits,
   { options, fn }: Wrap,
   self: unknown,
 ): Handler => {
-  const respond = responderOf(desc, method, repository)
+  const respond = responderOf(desc, method, repository, limits)
   const { requestEtag } = methodOf(desc)
   const keyOf = keyReader(repository, method)
 

@@ -76,4 +76,23 @@ export const LISTS: readonly Case[] = [
       await rejects(on.repository.list({ pageSize: 1, pageToken: nextPageToken, filter }), InvalidArgument)
     },
   ],
+  [
+    'count and exists have what all pages of a list have',
+    async (on) => {
+      assert.equal(await on.repository.exists(), false)
+      await on.store('a', 'b', 'c')
+      const filter = `NOT ${on.model.key.proto} = "a"`
+      assert.equal(await on.repository.count(), 3)
+      assert.equal(await on.repository.count({}, { limit: 2 }), 2)
+      assert.equal(await on.repository.count({ filter }), 2)
+      assert.equal(await on.repository.exists({ filter }), true)
+      await on.repository.delete('b')
+      assert.equal(await on.repository.count({ filter }), 1)
+      assert.equal(
+        await on.repository.count({ filter, showDeleted: true }),
+        on.model.deleteTime === undefined ? 1 : 2,
+      )
+      await rejects(on.repository.count({ filter: 'no_such_field = 1' }), InvalidArgument)
+    },
+  ],
 ]

@@ -25,6 +25,8 @@ export const TENANCY: readonly Case[] = [
       if (on.model.tenant !== undefined)
         await asStranger(async () => {
           const item = { key: 'a', entity: on.patch, fieldMask: on.mask }
+          assert.equal(await on.repository.count(), 0)
+          assert.equal(await on.repository.exists(), false)
           await rejects(on.repository.update('a', on.patch, on.mask), ErrNotFound)
           await rejects(on.repository.delete('a'), ErrNotFound)
           await rejects(on.repository.undelete('a'), ErrNotFound)
@@ -43,6 +45,8 @@ export const TENANCY: readonly Case[] = [
         if (on.model.tenant === undefined) return assert.deepEqual(await on.keys(), ['a'])
         await rejects(on.repository.get('a'), PermissionDenied)
         await rejects(on.repository.list(), PermissionDenied)
+        await rejects(on.repository.count(), PermissionDenied)
+        await rejects(on.repository.exists(), PermissionDenied)
         await rejects(on.repository.create(on.draft('b')), PermissionDenied)
         await rejects(on.repository.update('a', on.patch, on.mask), PermissionDenied)
         await rejects(on.repository.delete('a'), PermissionDenied)

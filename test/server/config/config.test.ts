@@ -44,6 +44,7 @@ describe('resolveConfig', () => {
     ['httpRequestMs', defaults.limits.httpRequestMs, 30_000],
     ['httpKeepaliveMs', defaults.limits.httpKeepaliveMs, 65_000],
     ['maxHeaderBytes', defaults.limits.maxHeaderBytes, 16_384],
+    ['maxTotalSize', defaults.limits.maxTotalSize, 10_000],
     ['rateLimiter', defaults.resilience.rateLimiter, undefined],
     ['circuitBreaker', defaults.resilience.circuitBreaker, undefined],
     ['allowDevelopment', defaults.allowDevelopment, false],

@@ -97,10 +97,10 @@ describe('standardMethod', () => {
       'ListWidgetsResponse lacks next_page_token',
     ],
     [
-      'a total that nobody counts',
+      'a total that is no int32',
       'ListWidgets',
-      (proto) => proto.addField('ListWidgetsResponse', 'total_size', Type.INT32),
-      'a repository would ignore total_size of ListWidgetsResponse',
+      (proto) => proto.addField('ListWidgetsResponse', 'total_size', Type.INT64),
+      'total_size of ListWidgetsResponse is no int32',
     ],
     [
       'no items',

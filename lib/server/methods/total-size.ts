@@ -1,0 +1,41 @@
+import type { ListFilter, ListOptions, Page, FilterScope, Repository } from '../../persistence/contract/repository.js'
+import { isOverridden } from './overrides.js'
+import type { StandardMethod } from './standard-method.js'
+
+/** What a server's limits say of lists. */
+export interface ListLimits {
+  readonly maxTotalSize: number
+}
+
+const LARGEST_INT32 = 2 ** 31 - 1
+
+/**
+ * `total_size` of a List response (AIP-158): how many entities all pages have, counted up to the limit. Nothing is asked for
+ * where the first page is the last one.
+ */
+export async function totalSize(
+  repository: Repository<object>,
+  page: Page<object>,
+  { filter, showDeleted, search, pageToken = '' }: ListOptions,
+  scope: FilterScope,
+  { maxTotalSize }: ListLimits,
+): Promise<number> {
+  const limit = Math.min(maxTotalSize, LARGEST_INT32)
+  if (pageToken === '' && page.nextPageToken === '') return Math.min(page.items.length, limit)
+  const counted: ListFilter = {
+    ...(filter !== undefined && { filter }),
+    ...(showDeleted !== undefined && { showDeleted }),
+    ...(search !== undefined && { search }),
+  }
+  return repository.count(counted, { ...scope, limit })
+}
+
+/** Why there is no total, or one that would tell of entities that the list leaves out. */
+export function totalProblem(method: StandardMethod, repository: Repository<object>): string | undefined {
+  if (method.kind !== 'list' || method.total === undefined) return undefined
+  const { name } = repository.constructor
+  if (typeof repository.count !== 'function')
+    return `returns total_size, and ${name} has no count(): add it, or remove total_size`
+  if (!isOverridden(repository, 'list') || isOverridden(repository, 'count')) return undefined
+  return `returns total_size, and ${name} overrides list and not count, which may count what the list leaves out: override count as well`
+}
