@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../context.js'
-import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
+import { ErrNotFound } from '../../errors.js'
 import {
   type CredentialField,
   type EntityClass,
@@ -13,14 +13,13 @@ import { purgeThreshold } from '../contract/purge-threshold.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
 import { MemoryDatabase, type MemoryRows } from './memory-database.js'
-import { toTest } from './evaluate.js'
 import { MemoryTable } from './memory-table.js'
 import { pageOf } from './page-of.js'
 import { rowsOf } from './rows-of.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { lockOf } from '../contract/row-lock.js'
-import { canMatch, ambiguousKey, scopeOf, type Scope } from '../contract/scope.js'
+import { scopeOf, type Scope } from '../contract/scope.js'
 import { byCodePoint } from '../query/code-point-order.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
@@ -75,7 +74,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
 
   async get(key: string, options?: ReadOptions): Promise<E> {
     this.#checkLock('get', options)
-    return this.#read('get', options, (scope) => this.#table.entityOf(this.#liveRow(key, scope)))
+    return this.#read('get', options, (scope) => this.#table.entityOf(this.#table.liveRow(key, scope)))
   }
 
   async list(list: ListOptions<E> = {}, options?: ListScope): Promise<Page<E>> {
@@ -119,7 +118,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       const scope = scopeOf(this.model, options)
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
       return write((log) => {
-        const row = this.#matching(this.#liveRow(key, scope), options?.ifMatch)
+        const row = this.#table.matching(this.#table.liveRow(key, scope), options?.ifMatch)
         return this.#table.entityOf(this.#table.replace(row, patch, log))
       })
     })
@@ -128,7 +127,9 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   delete(key: string, options?: WriteOptions): Promise<void> {
     return this.#perform('delete', options, async ({ write }) => {
       const scope = scopeOf(this.model, options)
-      await write((log) => this.#remove(this.#matching(this.#liveRow(key, scope), options?.ifMatch), log))
+      await write((log) =>
+        this.#remove(this.#table.matching(this.#table.liveRow(key, scope), options?.ifMatch), log),
+      )
     })
   }
 
@@ -141,10 +142,10 @@ export class MemoryRepository<E extends object> implements Repository<E> {
         const deleted = this.#table
           .find(key, scope.tenant)
           .filter((candidate) => candidate[deleteTime.property] !== undefined)
-        const row = this.#only(this.#within(deleted, scope))
+        const row = this.#table.only(this.#table.within(deleted, scope))
         return this.#table.entityOf(
           this.#table.replace(
-            this.#matching(row, options?.ifMatch),
+            this.#table.matching(row, options?.ifMatch),
             restorationOf(this.model, this.#options),
             log,
           ),
@@ -157,7 +158,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     checkBatch(keys, 'ids', { unique: false })
     this.#checkLock('batchGet', options)
     return this.#read('batchGet', options, (scope) =>
-      keys.map((key) => this.#table.entityOf(this.#liveRow(key, scope))),
+      keys.map((key) => this.#table.entityOf(this.#table.liveRow(key, scope))),
     )
   }
 
@@ -173,7 +174,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       return write((log) => {
         const updated: E[] = []
         for (const { key, index, patch, ifMatch } of inKeyOrder(patches)) {
-          const row = this.#matching(this.#liveRow(key, scope), ifMatch)
+          const row = this.#table.matching(this.#table.liveRow(key, scope), ifMatch)
           updated[index] = this.#table.entityOf(this.#table.replace(row, patch, log))
         }
         return updated
@@ -186,7 +187,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       checkBatch(keys, 'ids', { unique: true })
       const scope = scopeOf(this.model, options)
       await write((log) => {
-        for (const key of keys) this.#remove(this.#liveRow(key, scope), log)
+        for (const key of keys) this.#remove(this.#table.liveRow(key, scope), log)
       })
     })
   }
@@ -225,9 +226,9 @@ export class MemoryRepository<E extends object> implements Repository<E> {
         (row) =>
           row[hash.property] === value && this.#table.isLive(row) && this.#table.belongsTo(row, scope.tenant),
       )
-      const found = this.#within(ofValue, scope)
+      const found = this.#table.within(ofValue, scope)
       if (scope.tenant === undefined && this.model.tenant !== undefined)
-        return this.#table.entityOf(this.#only(found))
+        return this.#table.entityOf(this.#table.only(found))
       const { property } = this.model.key
       const [first] = found.sort((a, b) => byCodePoint(a[property] as string, b[property] as string))
       if (first === undefined) throw new ErrNotFound()
@@ -242,7 +243,11 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     options?: RowOptions,
   ): Promise<string | undefined> {
     const scope = scopeOf(this.model, options)
-    const stored = await this.#read('reveal', options, () => this.#liveRow(key, scope)[cipher.property])
+    const stored = await this.#read(
+      'reveal',
+      options,
+      () => this.#table.liveRow(key, scope)[cipher.property],
+    )
     return reveal(stored, this.#options, scope.context.signal)
   }
 
@@ -278,7 +283,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       )
       minted(columns)
       const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
-      await write((log) => this.#table.replace(this.#liveRow(key, scope), patch, log))
+      await write((log) => this.#table.replace(this.#table.liveRow(key, scope), patch, log))
       return tokens[credential.property] as string
     })
   }
@@ -332,29 +337,5 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     const { deleteTime } = this.model
     if (deleteTime === undefined) this.#table.remove(row, log)
     else this.#table.replace(row, deletionOf(this.model, this.#options), log)
-  }
-
-  #liveRow(key: string, scope: Scope): Values {
-    const live = this.#table.find(key, scope.tenant).filter((row) => this.#table.isLive(row))
-    return this.#only(this.#within(live, scope))
-  }
-
-  #within(rows: Values[], { where }: Scope): Values[] {
-    return where === undefined ? rows : rows.filter(toTest(where, this.#table.read))
-  }
-
-  #only(rows: readonly Values[]): Values {
-    const [row] = rows
-    if (row === undefined) throw new ErrNotFound()
-    if (rows.length > 1) throw ambiguousKey(this.model)
-    return row
-  }
-
-  #matching(row: Values, ifMatch: string | undefined): Values {
-    if (ifMatch === undefined) return row
-    const { etag } = this.model
-    const holds = etag !== undefined && canMatch(this.model, ifMatch) && row[etag.property] === ifMatch
-    if (!holds) throw ErrPreconditionFailed.etag()
-    return row
   }
 }

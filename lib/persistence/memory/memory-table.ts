@@ -1,8 +1,9 @@
-import { ErrConflict, ErrPreconditionFailed } from '../../errors.js'
+import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
-import type { ReadColumn } from './evaluate.js'
+import { ambiguousKey, canMatch, type Scope } from '../contract/scope.js'
+import { type ReadColumn, toTest } from './evaluate.js'
 
 /** Told how to undo what was just done. */
 type Log = (undo: () => void) => void
@@ -39,6 +40,34 @@ export class MemoryTable<E extends object> {
       return row !== undefined && this.belongsTo(row, tenant) ? [row] : []
     }
     return this.filter((row) => row[keyField.property] === key)
+  }
+
+  /** @throws ErrNotFound, and InvalidArgument where several tenants have the key. */
+  liveRow(key: string, scope: Pick<Scope, 'tenant' | 'where'>): Values {
+    const live = this.find(key, scope.tenant).filter((row) => this.isLive(row))
+    return this.only(this.within(live, scope))
+  }
+
+  /** Those of the rows that an operation reaches. */
+  within(rows: Values[], { where }: Pick<Scope, 'where'>): Values[] {
+    return where === undefined ? rows : rows.filter(toTest(where, this.read))
+  }
+
+  /** @throws as {@link liveRow}. */
+  only(rows: readonly Values[]): Values {
+    const [row] = rows
+    if (row === undefined) throw new ErrNotFound()
+    if (rows.length > 1) throw ambiguousKey(this.model)
+    return row
+  }
+
+  /** The row, if it still has the etag. @throws ErrPreconditionFailed */
+  matching(row: Values, ifMatch: string | undefined): Values {
+    if (ifMatch === undefined) return row
+    const { etag } = this.model
+    const holds = etag !== undefined && canMatch(this.model, ifMatch) && row[etag.property] === ifMatch
+    if (!holds) throw ErrPreconditionFailed.etag()
+    return row
   }
 
   belongsTo(row: Values, tenant: string | undefined): boolean {

@@ -54,6 +54,13 @@ export const counts = (holder: Holder): void => {
         expect(await both({}, { under: filter`id = ${'a\0'}` })).to.equal(0)
       }))
 
+    it('are held to the rows that the call reaches', () =>
+      inAcme(async () => {
+        const where = equals(specimens().model.byProto.get('count') as PlanColumn, 2)
+        expect(await both({}, { where })).to.equal(2)
+        expect(await both({ filter: 'id = "b"' }, { where })).to.equal(1)
+      }))
+
     it('stop at a limit', () =>
       inAcme(async () => {
         const count = (limit: number) => specimens().count({}, { limit })
