@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm'
 import { backends, describeOn, pooled } from '../support/databases/backends.js'
 import { atomicity } from './repository/atomicity.js'
-import { locks } from './repository/locks.js'
+import { locks } from './repository/concurrency/locks.js'
 import { type OpenSubject, openSubject } from './repository/open-subject.js'
 import { repositoryConformance } from './repository.js'
 

@@ -243,11 +243,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     options?: RowOptions,
   ): Promise<string | undefined> {
     const scope = scopeOf(this.model, options)
-    const stored = await this.#read(
-      'reveal',
-      options,
-      () => this.#table.liveRow(key, scope)[cipher.property],
-    )
+    const stored = await this.#read('reveal', options, () => this.#table.liveRow(key, scope)[cipher.property])
     return reveal(stored, this.#options, scope.context.signal)
   }
 

@@ -46,12 +46,7 @@ export class RowWriter<E extends object> {
   }
 
   /** In key order, so that two batches never wait for each other. */
-  async updateMany(
-    on: Executor,
-    patches: readonly Patched[],
-    scope: Scope,
-    run: RunOptions,
-  ): Promise<E[]> {
+  async updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
     if (isUnconditional(patches) && this.rows.canBatch(scope.tenant))
       return updateInGroups(this.rows, on, patches, scope, run)

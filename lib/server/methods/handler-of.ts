@@ -47,8 +47,7 @@ export const handlerOf = (
     }
   const total = totalProblem(standard, repository)
   if (total !== undefined) return { problem: `${name} ${total}` }
-  if (wrap === undefined)
-    return repositoryHandler(desc, standard, withContextInOverrides(repository), limits)
+  if (wrap === undefined) return repositoryHandler(desc, standard, withContextInOverrides(repository), limits)
   const problem = wrapProblem(own as AnyFunction, wrap)
   if (problem !== undefined) return { problem: `${name}: ${desc.localName} ${problem}` }
   return wrappedHandler(desc, standard, repository, limits, wrap, implementation)

@@ -1,4 +1,10 @@
-import type { ListFilter, ListOptions, Page, FilterScope, Repository } from '../../persistence/contract/repository.js'
+import type {
+  ListFilter,
+  ListOptions,
+  Page,
+  FilterScope,
+  Repository,
+} from '../../persistence/contract/repository.js'
 import { isOverridden } from './overrides.js'
 import type { StandardMethod } from './standard-method.js'
 

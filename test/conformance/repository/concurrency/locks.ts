@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { Aborted, ErrConflict } from '../../../lib/errors.js'
-import type { BackendName } from '../../support/databases/backends.js'
-import { drill } from '../../support/drill.js'
-import { draft, type Holder, inAcme, rejection } from './subject.js'
+import { Aborted, ErrConflict } from '../../../../lib/errors.js'
+import type { BackendName } from '../../../support/databases/backends.js'
+import { drill } from '../../../support/drill.js'
+import { draft, type Holder, inAcme, rejection } from '../subject.js'
 
 /** In these a transaction that writes is alone, so that nothing is locked. */
 const WITHOUT_ROW_LOCKS: readonly BackendName[] = ['memory', 'sqlite', 'better-sqlite3']
