@@ -2,6 +2,7 @@ import type { DescMessage } from '@bufbuild/protobuf'
 import { Column, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
 import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './metadata.js'
+import { longTransformer } from './long-transformer.js'
 import { snakeCase } from './snake-case.js'
 
 export interface ResourceOptions {
@@ -56,9 +57,11 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       Column({ ...nullableTime, name: 'expire_time' })(prototype, 'expireTime')
     for (const { options: column, propertyName, target } of columnsOf(entity)) {
       column.name ??= snakeCase(propertyName)
+      const { prototype: owner } = target as { readonly prototype: object }
+      const transformer = longTransformer(owner, propertyName, column, options.message)
+      if (transformer !== undefined) column.transformer ??= transformer
       if (typeof column.type !== 'function' || TYPEORMS_OWN.has(column.type)) continue
-      const declared = target as { readonly prototype: object }
-      declareProperty(declared.prototype, propertyName, { type: column.type })
+      declareProperty(owner, propertyName, { type: column.type })
       column.type = column.type === (BigInt as unknown) ? 'bigint' : 'text'
     }
     declare(entity, 'Resource', { resource: options })

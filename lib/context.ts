@@ -172,14 +172,19 @@ export class RequestContext implements ContextFields {
   }
 
   with(fields: Partial<GivenFields>): RequestContext {
-    return new RequestContext({
-      ...this,
-      signal: this.#signal,
-      onSystem: this.#onSystem,
-      onFailure: this.#onFailure,
-      call: this.#call,
-      ...fields,
-    })
+    return new RequestContext(RequestContext.fieldsOf(this, fields))
+  }
+
+  /** What a context was made of, for another one. */
+  protected static fieldsOf(context: RequestContext, changed: Partial<GivenFields>): Partial<GivenFields> {
+    return {
+      ...context,
+      signal: context.#signal,
+      onSystem: context.#onSystem,
+      onFailure: context.#onFailure,
+      call: context.#call,
+      ...changed,
+    }
   }
 
   /** Whether both contexts come from one call. */

@@ -51,5 +51,6 @@ export { type SearchTable, type SearchTables, searchTables } from './schema/sear
 export { SqliteDataSource, type SqliteOptions } from './sqlite-data-source.js'
 export { type TableMigration, tableMigrations, type TableSql } from './schema/table-migrations.js'
 export { transaction } from './sql/transaction.js'
+export type { TransactionContext } from './sql/transaction-context.js'
 export { type RepositoryOptions, TypeormRepository } from './sql/typeorm-repository.js'
 export { type SentStatement, watchStatements } from './sql/watch-statements.js'

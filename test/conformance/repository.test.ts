@@ -3,6 +3,7 @@ import { backends, describeOn, pooled } from '../support/databases/backends.js'
 import { atomicity } from './repository/atomicity.js'
 import { locks } from './repository/concurrency/locks.js'
 import { type OpenSubject, openSubject } from './repository/open-subject.js'
+import { managers, managersInMemory } from './repository/transactions/typeorm-inside.js'
 import { repositoryConformance } from './repository.js'
 
 describeOn('repository', [...backends, ...pooled], (backend) => {
@@ -15,5 +16,7 @@ describeOn('repository', [...backends, ...pooled], (backend) => {
 
   repositoryConformance(holder)
   locks(holder, backend.name)
-  if (backend.name !== 'memory') atomicity(holder, () => holder.subject.dataSource as DataSource)
+  if (backend.name === 'memory') return managersInMemory(holder)
+  atomicity(holder, () => holder.subject.dataSource as DataSource)
+  managers(holder)
 })

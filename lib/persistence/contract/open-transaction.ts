@@ -194,7 +194,7 @@ const chainOf = ({ transaction }: RequestContext): TransactionChain | undefined 
 const ignore = (promise: Promise<unknown>): void => void promise.catch(() => {})
 
 /** Nobody may be left to hear the rejection. */
-const late = (context: RequestContext): TypeError => {
+export const late = (context: RequestContext): TypeError => {
   const error = new TypeError(ENDED)
   context.reportFailure('a call came after its transaction had ended', error)
   return error

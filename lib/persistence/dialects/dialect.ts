@@ -111,6 +111,10 @@ export interface Dialect {
   /** Whether a text contains a search term, case not counting; undefined with full-text search. */
   readonly containsTerm: ((text: string) => string) | undefined
 
+  /** Finds the words of a text, and beside them what holds no words: quoted text, quoted names, comments, and semicolons. */
+  readonly tokens: RegExp
+  /** The words of a statement that begins or ends a transaction or a savepoint. */
+  readonly control: RegExp
   /** Begins a transaction, a statement each. */
   readonly begin: (options: BeginOptions) => readonly string[]
   /**

@@ -1,3 +1,4 @@
+import { controlStatements } from './transaction-control.js'
 import type { FieldKind } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
 import { isMariadbServer, mysqlCatalog } from './mysql/catalog.js'
@@ -11,6 +12,10 @@ import { quoted } from './values/quoted.js'
 import { exactMicros } from './values/stored-time.js'
 import type { LockWait } from '../contract/row-lock.js'
 import { LOCK_WAITS } from './values/lock-waits.js'
+
+/** https://dev.mysql.com/doc/refman/8.4/en/implicit-commit.html, https://mariadb.com/kb/en/sql-statements-that-cause-an-implicit-commit/ */
+const COMMITS_BY_ITSELF =
+  '|XA|(?:CREATE(?: OR REPLACE)?|DROP) (?!TEMPORARY|OR)\\w+|ALTER|RENAME|TRUNCATE|GRANT|REVOKE|(?:UN)?LOCK|ANALYZE|CHECK|OPTIMIZE|REPAIR|FLUSH|RESET|CACHE INDEX|LOAD INDEX|(?:UN)?INSTALL|START|STOP|CHANGE|SET (?:.* )?autocommit'
 
 const TYPES: Readonly<Record<Exclude<FieldKind, 'string' | 'enum'>, string>> = {
   bytes: 'longblob',
@@ -116,6 +121,10 @@ const dialect = ({
   tags: mysqlTags,
   containsTerm: (text) => `LOCATE(LOWER(?), LOWER(${text})) > 0`,
 
+  // What stands in a comment with an exclamation mark is run.
+  tokens:
+    /'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|--[^\n]*|#[^\n]*|\/\*M?!\d*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*|;/g,
+  control: controlStatements(COMMITS_BY_ITSELF),
   begin: ({ isolation, readOnly }) => [
     ...(isolation === undefined ? [] : [`SET TRANSACTION ISOLATION LEVEL ${isolation.toUpperCase()}`]),
     readOnly === true ? 'START TRANSACTION READ ONLY' : 'START TRANSACTION',

@@ -1,3 +1,4 @@
+import { controlStatements } from './transaction-control.js'
 import type { FieldKind } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
 import { postgresCatalog } from './postgres/catalog.js'
@@ -109,6 +110,9 @@ export const postgres: Dialect = {
   },
   containsTerm: undefined,
 
+  tokens:
+    /[eE]'(?:[^'\\]|\\[^]|'')*(?:'|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\n\r]*|\/\*[^]*?(?:\*\/|$)|(\$(?:[A-Za-z_]\w*)?\$)[^]*?(?:\1|$)|[A-Za-z_]\w*|;/g,
+  control: controlStatements('|PREPARE TRANSACTION|SET SESSION CHARACTERISTICS'),
   begin: ({ isolation, readOnly }) => [
     ['BEGIN', isolation && `ISOLATION LEVEL ${isolation.toUpperCase()}`, readOnly === true && 'READ ONLY']
       .filter(Boolean)

@@ -1,3 +1,4 @@
+import { controlStatements } from './transaction-control.js'
 import type { FieldKind } from '../../resource/fields/field.js'
 import { columnText } from './column-text.js'
 import type { Dialect } from './dialect.js'
@@ -96,6 +97,10 @@ export const sqlite: Dialect = {
   tags: sqliteTags,
   containsTerm: (text) => `instr(LOWER(${text}), LOWER(?)) > 0`,
 
+  // One statement at a time is run, and a trigger holds several.
+  tokens:
+    /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*/g,
+  control: controlStatements(),
   // The write lock is taken at once: taken later it can fail on a write of another process in between.
   begin: ({ readOnly }) => [readOnly === true ? 'BEGIN' : 'BEGIN IMMEDIATE'],
   /** There is one writer, and `begin` makes it wait for the others. */

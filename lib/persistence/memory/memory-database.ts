@@ -126,13 +126,29 @@ export interface MemoryRows {
 /** Changes rows, and says how each change is undone. */
 type Change<T> = (log: (undo: Undo) => void) => T
 
+/** What `manager` and `sql` of a transaction say where there is no database; its type does not have them. */
+class MemoryTransactionContext extends RequestContext {
+  constructor(context: RequestContext, transaction: MemoryTransaction) {
+    super(RequestContext.fieldsOf(context, { transaction: TransactionChain.of(transaction) }))
+    Object.freeze(this)
+  }
+
+  get manager(): never {
+    throw new TypeError('manager: a repository in memory has no TypeORM: use a SqliteDataSource on :memory:')
+  }
+
+  get sql(): never {
+    throw new TypeError('sql: a repository in memory has no SQL: use a SqliteDataSource on :memory:')
+  }
+}
+
 async function run<T>(
   transaction: MemoryTransaction,
   context: RequestContext,
   fn: (context: RequestContext) => Promise<T>,
 ): Promise<{ readonly result: T; readonly afterCommit: readonly (() => unknown)[] }> {
   const mark = transaction.undo.length
-  const inside = context.with({ transaction: TransactionChain.of(transaction) })
+  const inside = new MemoryTransactionContext(context, transaction)
   try {
     const result = await inside.run(() => fn(inside))
     await transaction.end()

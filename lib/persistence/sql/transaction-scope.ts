@@ -1,6 +1,8 @@
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
+import { RequestContext } from '../../context.js'
 import { Aborted } from '../../errors.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { ENDED, OpenTransaction, TransactionChain } from '../contract/open-transaction.js'
+import { ENDED, late, OpenTransaction, surrounding, TransactionChain } from '../contract/open-transaction.js'
 import { TransactionQueue } from '../contract/transaction-queue.js'
 import type {
   Database,
@@ -12,12 +14,19 @@ import type {
 } from '../engines/executor/executor.js'
 import { cancellation } from '../engines/errors/cancellation.js'
 import { endedTransaction, mayHaveRolledBack } from '../engines/executor/ended-transaction.js'
+import { EndedBySql } from '../engines/executor/sent.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
+import { readOnlyError } from '../engines/errors/read-only-error.js'
+import type { ManagedTransaction, OpenSavepoint } from '../typeorm/managed-transaction.js'
+import { typeormInside, type TypeormInside, type TransactionEvent } from '../typeorm/typeorm-inside.js'
+import { toCaller } from './to-caller.js'
+import { within } from './transaction-context.js'
 
 /** Reads leave nothing behind that a later failure could take along: neither rows, nor locks, nor settings. */
 const PLAIN_READ =
   /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
 const MARK = 'ashlar_operation'
+const ROLLED_BACK = new Error('rolled back')
 
 /** What all scopes of one transaction have in common. */
 interface ConnectionState {
@@ -40,12 +49,13 @@ interface TransactionParents {
  * A transaction, or a savepoint inside of one. Sends one statement at a time: what is called meanwhile waits in a queue,
  * and so does everything while a nested scope is open. Owned by `transaction.ts`.
  */
-export class TransactionScope extends OpenTransaction implements Executor {
+export class TransactionScope extends OpenTransaction implements Executor, ManagedTransaction {
   readonly dialect: Dialect
   readonly #depth: number
   /** PostgreSQL only: a savepoint is set, and nothing was written since. */
   #isMarked = false
   #isMarkFresh = false
+  #typeorm: TypeormInside | undefined
 
   constructor(
     private readonly pool: Database,
@@ -72,17 +82,108 @@ export class TransactionScope extends OpenTransaction implements Executor {
   }
 
   async #send(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    const isRead = PLAIN_READ.test(statement.text)
+    return this.#forgiving(isRead, () => this.connection.lease.run(statement, values, options))
+  }
+
+  async #forgiving<T>(isRead: boolean, send: () => Promise<T>): Promise<T> {
     if (this.#isMarking) await this.#mark()
     try {
-      const result = await this.connection.lease.run(statement, values, options)
-      if (!PLAIN_READ.test(statement.text)) this.#isMarkFresh = false
+      const result = await send()
+      if (!isRead) this.#isMarkFresh = false
       return result
     } catch (error) {
-      if (this.#isMarking) await this.#rollBackTo(MARK, error)
+      if (error instanceof EndedBySql) this.connection.ended = error
+      else if (this.#isMarking) await this.#rollBackTo(MARK, error)
       else if (endedTransaction(this.dialect, error) || (await this.#wasRolledBack(error)))
         this.connection.ended = error
       throw error
     }
+  }
+
+  get dataSource(): DataSource {
+    return this.pool.dataSource
+  }
+
+  /** @throws TypeError when the transaction has ended. */
+  get manager(): EntityManager {
+    if (this.isOver && this.#typeorm === undefined) throw new TypeError(ENDED)
+    this.#typeorm ??= typeormInside(this)
+    return this.#typeorm.manager
+  }
+
+  queryRunner(): QueryRunner {
+    return this.connection.lease.queryRunner()
+  }
+
+  /** Of a text that is not ours nobody knows what it leaves behind, so that it counts as a write. */
+  async send<T>(send: () => Promise<T>, options?: RunOptions): Promise<T> {
+    try {
+      if (!this.isOpen) throw late(RequestContext.current())
+      return await this.perform('a query of the manager', () =>
+        this.#enqueue(async () => {
+          if (options?.signal?.aborted === true) throw cancellation(options.signal)
+          return this.#forgiving(false, () => this.connection.lease.sent(send, options))
+        }),
+      )
+    } catch (error) {
+      if (this.isReadOnly && readOnlyError(error) !== undefined) this.refuseReadOnly('a write of the manager')
+      throw toCaller(error)
+    }
+  }
+
+  nestManager<T>(fn: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const context = RequestContext.current()
+    return this.perform('manager.transaction', () =>
+      this.nest(this.#surrounding, true, (scope) => within(scope, context, ({ manager }) => fn(manager))),
+    )
+  }
+
+  /** What is thrown into the savepoint rolls it back. */
+  nestOpen(): Promise<OpenSavepoint> {
+    return new Promise((resolve, reject) => {
+      const done = this.perform('a transaction of the query runner', () =>
+        this.nest(
+          this.#surrounding,
+          true,
+          (transaction) =>
+            new Promise<void>((commit, rollBack) => {
+              resolve({
+                transaction,
+                commit: () => {
+                  commit()
+                  return done
+                },
+                rollBack: async () => {
+                  rollBack(ROLLED_BACK)
+                  await done.catch((error: unknown) => {
+                    if (error !== ROLLED_BACK) throw error
+                  })
+                },
+              })
+            }),
+        ),
+      )
+      done.catch(reject)
+    })
+  }
+
+  get #surrounding(): TransactionChain | undefined {
+    return TransactionChain.joined(TransactionChain.of(this), surrounding(undefined))
+  }
+
+  /** Tells the subscribers of TypeORM, where its manager was used. */
+  async beforeCommit(): Promise<void> {
+    if (this.#typeorm === undefined) return
+    const { announce } = this.#typeorm
+    await announce('BeforeTransactionCommit')
+    this.afterCommit(() => announce('AfterTransactionCommit'))
+  }
+
+  async #announce(event: TransactionEvent): Promise<void> {
+    await this.#typeorm?.announce(event).catch((error: unknown) => {
+      RequestContext.current().reportFailure('a subscriber of TypeORM failed', error)
+    })
   }
 
   /** A transaction can be begun where none is open, and nowhere else. */
@@ -122,9 +223,7 @@ export class TransactionScope extends OpenTransaction implements Executor {
         scope.over('kept')
         return result
       } catch (error) {
-        await scope.end().catch(() => {})
-        scope.over('rolled back')
-        await this.#rollBackTo(name, error, true)
+        await scope.rollBack(() => this.#rollBackTo(name, error, true))
         throw error
       }
     })
@@ -141,6 +240,15 @@ export class TransactionScope extends OpenTransaction implements Executor {
       await this.queue.settled()
     }
     this.#checkConnection()
+  }
+
+  /** @param send - rolls it back in the database. */
+  async rollBack(send: () => Promise<void>): Promise<void> {
+    await this.#announce('BeforeTransactionRollback')
+    await this.end().catch(() => {})
+    this.over('rolled back')
+    await send()
+    await this.#announce('AfterTransactionRollback')
   }
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {

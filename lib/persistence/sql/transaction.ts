@@ -6,7 +6,7 @@ import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor } from '../engines/executor/executor.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { TAKES_NO_WRITES } from '../engines/errors/read-only-error.js'
-import type { TransactionOptions } from '../contract/repository.js'
+import type { Isolation, TransactionOptions } from '../contract/repository.js'
 import {
   joined,
   refuseNested,
@@ -16,6 +16,7 @@ import {
   watched,
 } from '../contract/open-transaction.js'
 import type { BeginOptions } from '../dialects/dialect.js'
+import { type TransactionContext, within } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, whose statements are no repository's. */
@@ -45,7 +46,7 @@ export { named } from '../engines/executor/named.js'
  */
 export function transaction<T>(
   on: DataSource | Database,
-  fn: (context: RequestContext) => Promise<T>,
+  fn: (context: TransactionContext) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
   try {
@@ -58,14 +59,11 @@ export function transaction<T>(
 
 async function run<T>(
   database: Database,
-  fn: (context: RequestContext) => Promise<T>,
+  fn: (context: TransactionContext) => Promise<T>,
   { retries = 0, context: given, ...settings }: TransactionOptions,
 ): Promise<T> {
   const context = given ?? RequestContext.current()
-  const body = (scope: TransactionScope) => {
-    const inside = context.with({ transaction: TransactionChain.of(scope) })
-    return inside.run(() => fn(inside))
-  }
+  const body = (scope: TransactionScope) => within(scope, context, fn)
   const outer = current(database, given)
   const around = surrounding(given)
   if (outer instanceof TransactionScope) {
@@ -132,7 +130,9 @@ async function begin<T>(
   const scope = new TransactionScope(database, { lease, ended: undefined }, parents)
   let isClean = false
   try {
-    for (const statement of database.dialect.begin(settings)) await lease.control(statement)
+    const declared = isolationOf(database.dataSource)
+    for (const statement of database.dialect.begin({ ...declared, ...settings }))
+      await lease.control(statement)
     try {
       const result = await body(scope)
       await scope.end()
@@ -140,18 +140,28 @@ async function begin<T>(
       isClean = true
       return { result, afterCommit: scope.over('kept') }
     } catch (error) {
-      await scope.end().catch(() => {})
-      scope.over('rolled back')
-      isClean = await lease.control('ROLLBACK').then(
-        () => true,
-        () => false,
-      )
+      await scope.rollBack(async () => {
+        isClean = await lease.control('ROLLBACK').then(
+          () => true,
+          () => false,
+        )
+      })
       throw error
     }
   } finally {
     lease.release({ broken: !isClean })
   }
 }
+
+/** What the DataSource says of all its transactions. No engine here has less than READ COMMITTED for a reason. */
+function isolationOf({ options }: DataSource): BeginOptions {
+  const { isolationLevel } = options
+  if (typeof isolationLevel !== 'string') return {}
+  const isolation = ISOLATIONS.find((each) => each === isolationLevel.toLowerCase())
+  return { isolation: isolation ?? 'read committed' }
+}
+
+const ISOLATIONS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable']
 
 /** When the connection goes meanwhile, nobody knows what became of the commit, so it is not simply tried again. */
 async function commit(send: () => Promise<void>): Promise<void> {

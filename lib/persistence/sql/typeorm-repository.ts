@@ -44,6 +44,7 @@ import { RowStore } from './row-store.js'
 import { RowWriter } from './row-writer.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
+import type { TransactionContext } from './transaction-context.js'
 
 export interface RepositoryOptions extends Sources, PagingOptions, SecretOptions {}
 
@@ -217,10 +218,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     }
   }
 
-  async transaction<R>(
-    fn: (context: RequestContext) => Promise<R>,
-    options?: TransactionOptions,
-  ): Promise<R> {
+  /** As in {@link Repository}; the context of `fn` has TypeORM's `manager` and `sql` as well. */
+  async transaction<R>(fn: (context: TransactionContext) => Promise<R>, options?: TransactionOptions) {
     scopeOf(this.model, options)
     return transaction(this.#database, fn, options)
   }

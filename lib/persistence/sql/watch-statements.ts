@@ -73,6 +73,9 @@ const watchedLease = (inner: Lease, tell: Listener): Lease => ({
     tell({ text, values: [] })
     return inner.control(text)
   },
+  // What a query runner sends goes through TypeORM's logger.
+  queryRunner: () => inner.queryRunner(),
+  sent: (send, options) => inner.sent(send, options),
   release: (options) => inner.release(options),
 })
 

@@ -1,4 +1,5 @@
 import type { ColumnOptions, EntityOptions, getMetadataArgsStorage } from 'typeorm'
+import { isLong } from '../../../decorators/long-transformer.js'
 
 /**
  * What TypeORM lets an entity declare, and what happens to it: `carried out`, or why not and what to write instead.
@@ -137,7 +138,10 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', 
   },
   default: { asks: (value) => value !== undefined, instead: OWN_VALUE },
   onUpdate: { instead: 'drop it: @UpdateTime() is stamped at every write' },
-  transformer: { instead: 'drop it, and change the value before it is written' },
+  transformer: {
+    asks: (value) => value !== undefined && value !== null && !isLong(value),
+    instead: 'drop it, and change the value before it is written',
+  },
   array: { instead: 'use @Column("simple-json")' },
   enum: {
     instead: 'drop it: link a message with @Resource({ message }), whose enum is stored by its proto names',

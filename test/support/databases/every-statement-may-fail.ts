@@ -58,6 +58,8 @@ function failStatement(database: Database, failing: number): () => { sent: numbe
       // A ROLLBACK is what cleans up; the connection is thrown away when that fails, which is a case of its own.
       control: (text) =>
         text === 'ROLLBACK' ? inner.control(text) : guarded(inner.control.bind(inner))(text),
+      queryRunner: () => inner.queryRunner(),
+      sent: guarded(inner.sent.bind(inner)) as Lease['sent'],
       release: (how) => inner.release(how),
     }
     return outer

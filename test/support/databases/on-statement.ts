@@ -21,6 +21,8 @@ export function onStatement(database: Database, seen: (count: number) => void): 
       dialect: inner.dialect,
       run: watched(inner.run.bind(inner)),
       control: watched(inner.control.bind(inner)),
+      queryRunner: () => inner.queryRunner(),
+      sent: watched(inner.sent.bind(inner)) as Lease['sent'],
       release: (how) => inner.release(how),
     }
     return outer

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm'
+import type { DataSource, QueryRunner } from 'typeorm'
 import type { Dialect } from '../../dialects/dialect.js'
 
 /** SQL text with placeholders of its dialect (`$1` on PostgreSQL, `?` elsewhere). Build it once and keep it. */
@@ -41,6 +41,13 @@ export interface Executor {
 export interface Lease extends Executor {
   /** Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). A COMMIT to which the server responds with ROLLBACK rejects. */
   control(text: string): Promise<void>
+  /** A query runner of TypeORM that sends to this connection, and never lets it go. */
+  queryRunner(): QueryRunner
+  /**
+   * Waits for what such a query runner sends, with the cancellation and the errors of `run`.
+   * @throws Aborted when it has ended the transaction.
+   */
+  sent<T>(send: () => Promise<T>, options?: RunOptions): Promise<T>
   /** Hands the connection back; `broken` closes it instead, because nobody knows what state it is in. */
   release(options?: { readonly broken?: boolean }): void
 }

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm'
+import { type DataSource, QueryResult, type QueryRunner } from 'typeorm'
 import { Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import { bufferOf } from '../../dialects/values/buffer-of.js'
@@ -12,6 +12,7 @@ import { checkout } from '../executor/checkout.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { checkValues } from '../executor/check-values.js'
 import { Writability } from '../executor/writability.js'
+import { EndedBySql, unwrapped } from '../executor/sent.js'
 
 /** What is used of `mysql2`. */
 interface Module {
@@ -36,7 +37,7 @@ interface Connection {
     jsonStrings?: boolean
   }
   execute(query: object, done: (error: Error | null, result: unknown) => void): void
-  query(text: string, done: (error: Error | null) => void): void
+  query(text: string, done: (error: Error | null, header?: unknown) => void): void
   unprepare(query: object): void
   on(event: 'error', listener: () => void): void
   release(): void
@@ -121,7 +122,14 @@ export class MysqlDatabase implements Database {
       connection.destroy()
       throw translated(error)
     }
-    const fresh = new MysqlConnection(this.dialect, connection, mysql, initialized(pool), this.#writes)
+    const fresh = new MysqlConnection(
+      this.dataSource,
+      this.dialect,
+      connection,
+      mysql,
+      initialized(pool),
+      this.#writes,
+    )
     this.#connections.set(connection, fresh)
     return fresh
   }
@@ -131,10 +139,13 @@ class MysqlConnection implements Lease {
   /** Of whoever leased it. */
   signal: AbortSignal | undefined
   readonly #named = new NamedStatements()
+  /** What the server said last of its transaction. */
+  #isIdle = true
   #isCut = false
   #isGivenUp = false
 
   constructor(
+    private readonly dataSource: DataSource,
     readonly dialect: Dialect,
     private readonly connection: Connection,
     private readonly mysql: Module,
@@ -149,6 +160,8 @@ class MysqlConnection implements Lease {
       this.connection.execute(
         { ...TEXT, sql: statement.text, values: values.map(this.#bound) },
         (error, result) => {
+          const status = statusIn(result)
+          if (status !== undefined) this.#isIdle = (status & IN_TRANSACTION) === 0
           if (error === null) resolve(toResult(result))
           else reject(error)
         },
@@ -166,8 +179,25 @@ class MysqlConnection implements Lease {
     }
   }
 
+  queryRunner(): QueryRunner {
+    return Object.assign(this.dataSource.createQueryRunner('master'), { databaseConnection: this.connection })
+  }
+
+  async sent<T>(send: () => Promise<T>, options?: RunOptions): Promise<T> {
+    const result = await cancellable(send().catch(unwrapped), options?.signal, {
+      cancel: () => kill(this.mysql, this.pool, this.connection),
+      destroy: () => this.connection.stream.destroy(),
+    }).catch((error: unknown) => {
+      throw this.#failed(error)
+    })
+    if (hasEnded(result)) throw new EndedBySql()
+    return result
+  }
+
   async control(text: string): Promise<void> {
-    const running = query(this.connection, text)
+    const running = query(this.connection, text).then((header) => {
+      this.#isIdle = ENDS.test(text) ? !isInTransaction(header) : false
+    })
     // Not by `destroy()`, which says goodbye and lets the statement wait for the response.
     const destroy = () => this.connection.stream.destroy()
     await unlessSilent(running, this.signal, destroy).catch((error: unknown) => {
@@ -177,7 +207,7 @@ class MysqlConnection implements Lease {
 
   release({ broken = false } = {}): void {
     this.signal = undefined
-    if (broken || this.#isGivenUp || this.#named.isFull) this.#cut()
+    if (broken || !this.#isIdle || this.#isGivenUp || this.#named.isFull) this.#cut()
     else if (!this.#isCut) this.connection.release()
   }
 
@@ -235,10 +265,29 @@ function initialized<T>(value: T | undefined): T {
   throw new TypeError('the DataSource is not initialized: await dataSource.initialize() first')
 }
 
-function query(connection: Connection, text: string): Promise<void> {
+function query(connection: Connection, text: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    connection.query(text, (error) => (error === null ? resolve() : reject(error)))
+    connection.query(text, (error, header) => (error === null ? resolve(header) : reject(error)))
   })
+}
+
+const ENDS = /^(?:COMMIT|ROLLBACK)$/
+const IN_TRANSACTION = 1
+
+/** Whether the response to a statement that returns no rows says that a transaction is open; undefined where it says nothing. */
+const statusIn = (header: unknown): number | undefined =>
+  typeof header === 'object' && header !== null && 'serverStatus' in header
+    ? Number(header.serverStatus)
+    : undefined
+
+const isInTransaction = (header: unknown): boolean => ((statusIn(header) ?? 0) & IN_TRANSACTION) !== 0
+
+/** TypeORM returns the response itself, or what it made of it; a procedure responds with rows first. */
+function hasEnded(result: unknown): boolean {
+  const raw: unknown = result instanceof QueryResult ? result.raw : result
+  const header: unknown = Array.isArray(raw) ? raw.at(-1) : raw
+  const status = statusIn(header)
+  return status !== undefined && (status & IN_TRANSACTION) === 0
 }
 
 /** What the server did not say, and what it says when it goes away, are errors of the connection. None keeps its values. */

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm'
+import type { DataSource, QueryRunner } from 'typeorm'
 import { postgres } from '../../dialects/postgres.js'
 import { Aborted, Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
@@ -14,6 +14,7 @@ import { type Connection, PostgresQuery } from './postgres-query.js'
 import { maybeStale, StaleStatement } from '../errors/stale-statement.js'
 import { checkValues } from '../executor/check-values.js'
 import { Writability } from '../executor/writability.js'
+import { EndedBySql, unwrapped } from '../executor/sent.js'
 
 /** What is used of `pg`. */
 interface Pool {
@@ -82,7 +83,12 @@ export class PostgresDatabase implements Database {
       checkClient(client)
       const cut = () => client.connection?.stream.destroy()
       const result = await unlessSilent(client.query({ text: SESSION }), signal, cut)
-      const connection = new PostgresConnection(client, isPooled(client, result), this.#writes)
+      const connection = new PostgresConnection(
+        this.dataSource,
+        client,
+        isPooled(client, result),
+        this.#writes,
+      )
       this.#connections.set(client, connection)
       return connection
     } catch (error) {
@@ -102,6 +108,7 @@ class PostgresConnection implements Lease {
   #cancelling: Promise<unknown> | undefined
 
   constructor(
+    private readonly dataSource: DataSource,
     private readonly client: Client,
     private readonly isPooled: boolean,
     private readonly writes: Writability,
@@ -143,10 +150,28 @@ class PostgresConnection implements Lease {
     }
   }
 
+  queryRunner(): QueryRunner {
+    return Object.assign(this.dataSource.createQueryRunner('master'), { databaseConnection: this.client })
+  }
+
+  async sent<T>(send: () => Promise<T>, options?: RunOptions): Promise<T> {
+    const cancel = () => this.#cancel()
+    const result = await cancellable(send().catch(unwrapped), options?.signal, {
+      cancel,
+      destroy: () => this.#cut(),
+    }).catch((error: unknown) => {
+      throw this.#failed(error)
+    })
+    if (this.client.getTransactionStatus() === 'I') throw new EndedBySql()
+    return result
+  }
+
+  /** What has a transaction open was left by somebody who did not know of it. */
   release({ broken = false } = {}): void {
     this.signal = undefined
+    const isIdle = this.client.getTransactionStatus() === 'I'
     if (this.#cancelling === undefined)
-      return this.client.release(broken || this.#isGivenUp || this.#named.isFull)
+      return this.client.release(broken || !isIdle || this.#isGivenUp || this.#named.isFull)
     // A pooler that loses the connection first does not know any more whose statement to cancel.
     void this.#cancelling.then(() => this.client.release(true))
   }

@@ -1,6 +1,8 @@
 import { dirname } from 'node:path'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js'
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js'
+import { isLong } from '../../../../decorators/long-transformer.js'
 import { SqliteLeases } from './leases.js'
 import { openSqlite, type SqliteEngineOptions } from './open-engine.js'
 import { SqliteQueryRunner } from './query-runner.js'
@@ -21,6 +23,19 @@ export class SqliteDriver extends BetterSqlite3Driver {
     const leases = this.leases
     this.leases = undefined
     await leases?.close()
+  }
+
+  /** Of a number beyond 2^53 `sqlite3` returns another one, so that 64-bit integers come as text. TypeORM asks here for all kinds. */
+  override wrapWithJsonFunction(value: string, column: ColumnMetadata, jsonb?: boolean): string {
+    if (!isLong(column.transformer)) return super.wrapWithJsonFunction(value, column, jsonb)
+    return jsonb === true ? `CAST(${value} AS INTEGER)` : `CAST(${value} AS TEXT)`
+  }
+
+  /** @throws RangeError for what a cast would cut. */
+  override preparePersistentValue(value: unknown, column: ColumnMetadata): unknown {
+    if (typeof value === 'bigint' && value !== BigInt.asIntN(64, value))
+      throw new RangeError(`${column.propertyName}: is above 2^63-1, the most SQLite can store`)
+    return super.preparePersistentValue(value, column) as unknown
   }
 
   override createQueryRunner(): QueryRunner {

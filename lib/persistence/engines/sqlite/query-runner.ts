@@ -19,6 +19,11 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     super(sqlite)
   }
 
+  /** Sends to a connection that somebody else has leased. */
+  use(lease: SqliteLease): void {
+    this.#lease = lease
+  }
+
   override async startTransaction(isolationLevel?: IsolationLevel): Promise<void> {
     await this.#hold()
     try {

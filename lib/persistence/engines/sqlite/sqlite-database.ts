@@ -3,8 +3,10 @@ import type { Database, Executor, Lease, Result, RunOptions, Statement } from '.
 import { named } from '../executor/named.js'
 import { sqlite } from '../../dialects/sqlite.js'
 import { readOnlyError } from '../errors/read-only-error.js'
-import type { DataSource } from 'typeorm'
+import type { DataSource, QueryRunner } from 'typeorm'
 import { SqliteDriver } from './driver.js'
+import { SqliteQueryRunner } from './query-runner.js'
+import { unwrapped } from '../executor/sent.js'
 import type { SqliteLease, SqliteLeases } from './leases.js'
 import { Writability } from '../executor/writability.js'
 
@@ -21,7 +23,7 @@ export class SqliteDatabase implements Database {
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
-    return new SqliteExecutorLease(await this.#leases.lease(options?.signal), this.#rethrow)
+    return new SqliteExecutorLease(this.dataSource, await this.#leases.lease(options?.signal), this.#rethrow)
   }
 
   checkWrites(): Promise<void> {
@@ -48,6 +50,7 @@ class SqliteExecutorLease implements Lease {
   readonly dialect: Executor['dialect'] = sqlite
 
   constructor(
+    private readonly dataSource: DataSource,
     private readonly lease: SqliteLease,
     private readonly rethrow: (error: unknown) => never,
   ) {}
@@ -59,6 +62,16 @@ class SqliteExecutorLease implements Lease {
 
   async control(text: string): Promise<void> {
     await this.lease.run(text, [], 'array').catch(this.rethrow)
+  }
+
+  queryRunner(): QueryRunner {
+    const runner = this.dataSource.createQueryRunner('master')
+    if (runner instanceof SqliteQueryRunner) runner.use(this.lease)
+    return runner
+  }
+
+  sent<T>(send: () => Promise<T>): Promise<T> {
+    return send().catch(unwrapped).catch(this.rethrow)
   }
 
   /** There is only one connection, so a broken one is rolled back rather than closed. */

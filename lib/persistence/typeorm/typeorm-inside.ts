@@ -1,0 +1,164 @@
+import { EntityManager, EntityNotFoundError, type QueryRunner } from 'typeorm'
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js'
+import { RequestContext } from '../../context.js'
+import { ErrNotFound } from '../../errors.js'
+import { transactionControl } from '../dialects/transaction-control.js'
+import type { ManagedTransaction, OpenSavepoint } from './managed-transaction.js'
+
+/** What subscribers of TypeORM are told of a transaction. */
+export type TransactionEvent =
+  | 'BeforeTransactionStart'
+  | 'AfterTransactionStart'
+  | 'BeforeTransactionCommit'
+  | 'AfterTransactionCommit'
+  | 'BeforeTransactionRollback'
+  | 'AfterTransactionRollback'
+
+/** TypeORM's manager in one transaction of ours. */
+export interface TypeormInside {
+  readonly manager: EntityManager
+  /** Tells the subscribers of the DataSource. */
+  announce(event: TransactionEvent): Promise<void>
+}
+
+/** The transaction of a query runner that a manager of ours works with. */
+const transactions = new WeakMap<QueryRunner, ManagedTransaction>()
+
+export const transactionOf = (runner: QueryRunner): ManagedTransaction | undefined => transactions.get(runner)
+
+/** Makes TypeORM's manager work in a transaction: everything it sends waits for its turn there. */
+export function typeormInside(transaction: ManagedTransaction): TypeormInside {
+  const runner = transaction.dataSource.createQueryRunner('master')
+  const { manager } = runner
+  transactions.set(runner, transaction)
+  const announce = (event: TransactionEvent) => runner.broadcaster.broadcast(event)
+  Object.assign(runner, runnerMethods(transaction, runner, announce))
+  Object.assign(manager, watchedMethods(transaction, manager), {
+    transaction: async (...operands: Operands) => {
+      const [isolation, fn] = operands.length === 1 ? [undefined, operands[0]] : operands
+      refuseIsolation(typeof isolation === 'string' ? isolation : undefined)
+      return transaction.nestManager(fn as Work)
+    },
+    preload: () => Promise.reject(new TypeError(PRELOAD)),
+  })
+  return { manager, announce }
+}
+
+type Work = (manager: EntityManager) => Promise<unknown>
+type Operands = [Work] | [IsolationLevel, Work]
+type Method = (...operands: unknown[]) => unknown
+
+/** Those that return a promise: the transaction waits for them, and their errors hold no values. */
+function watchedMethods(
+  transaction: ManagedTransaction,
+  manager: EntityManager,
+): Readonly<Record<string, Method>> {
+  const methods: Record<string, Method> = {}
+  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(EntityManager.prototype))) {
+    if (typeof value !== 'function' || name === 'constructor') continue
+    const method = value as Method
+    methods[name] = (...operands) => {
+      const result = method.apply(manager, operands)
+      if (!(result instanceof Promise)) return result
+      const call = transaction.perform(`manager.${name}`, () => result.catch(withoutCriteria))
+      transaction.watch(call)
+      return call
+    }
+  }
+  return methods
+}
+
+/** TypeORM's error repeats what was looked for. */
+function withoutCriteria(error: unknown): never {
+  throw error instanceof EntityNotFoundError ? new ErrNotFound() : error
+}
+
+function runnerMethods(
+  transaction: ManagedTransaction,
+  runner: QueryRunner,
+  announce: (event: TransactionEvent) => Promise<void>,
+) {
+  const { dialect } = transaction
+  let own: QueryRunner | undefined
+  let isAnnounced = false
+  let savepoint: OpenSavepoint | undefined
+  const sender = (): QueryRunner => {
+    // It logs, and tells subscribers, by itself: as this one.
+    own ??= Object.assign(transaction.queryRunner(), {
+      manager: runner.manager,
+      broadcaster: runner.broadcaster,
+    })
+    return own
+  }
+  const begun = async () => {
+    if (isAnnounced) return
+    isAnnounced = true
+    await announce('BeforeTransactionStart')
+    await announce('AfterTransactionStart')
+  }
+  const ending = (): OpenSavepoint => {
+    const open = savepoint
+    savepoint = undefined
+    Object.assign(runner, { transactionDepth: 1 })
+    if (open === undefined) throw new TypeError(ENDS_BY_ITSELF)
+    return open
+  }
+  const refuse = (message: string) => () => Promise.reject(new TypeError(message))
+  return {
+    isTransactionActive: true,
+    transactionDepth: 1,
+    query: async (text: string, values?: unknown[], useStructuredResult?: boolean): Promise<unknown> => {
+      const control = transactionControl(text, dialect)
+      if (control !== undefined) throw new TypeError(`${control}: ${BY_SQL}`)
+      const { signal } = RequestContext.current()
+      const on = savepoint?.transaction ?? transaction
+      await begun()
+      return on.send(
+        () => sender().query(text, values, useStructuredResult as true),
+        signal === undefined ? {} : { signal },
+      )
+    },
+    startTransaction: async (isolation?: IsolationLevel) => {
+      refuseIsolation(isolation)
+      await announce('BeforeTransactionStart')
+      savepoint = await transaction.nestOpen()
+      Object.assign(runner, { transactionDepth: 2 })
+      await announce('AfterTransactionStart')
+    },
+    commitTransaction: async () => {
+      const open = ending()
+      await announce('BeforeTransactionCommit')
+      await open.commit()
+      transaction.afterCommit(() => announce('AfterTransactionCommit'))
+    },
+    rollbackTransaction: async () => {
+      const open = ending()
+      await announce('BeforeTransactionRollback')
+      await open.rollBack()
+      await announce('AfterTransactionRollback')
+    },
+    connect: refuse(CONNECTION),
+    stream: refuse(STREAM),
+    release: refuse(ENDS_BY_ITSELF),
+    beforeMigration: refuse(MIGRATION),
+    afterMigration: refuse(MIGRATION),
+    clearDatabase: refuse(MIGRATION),
+  }
+}
+
+function refuseIsolation(isolation: string | undefined): void {
+  if (isolation === undefined) return
+  throw new TypeError(
+    'isolation is a setting of the outermost transaction, and this one is nested: transaction(fn, { isolation })',
+  )
+}
+
+const BY_SQL =
+  'a transaction is not begun or ended by SQL inside of another: nest with manager.transaction(), throw to roll back'
+const ENDS_BY_ITSELF =
+  'the transaction ends, and lets its connection go, when its function returns: return to commit, throw to roll back'
+const CONNECTION = 'the connection belongs to the transaction: send with query()'
+const STREAM = 'stream() would keep the connection of the transaction: read pages with find()'
+const MIGRATION = 'migrations and clearDatabase() run outside of a transaction'
+const PRELOAD =
+  'preload() of TypeORM reads outside of the transaction: find the entity, and change it with manager.merge()'

@@ -1,0 +1,81 @@
+import { expect } from 'chai'
+import { RequestContext } from '../../../../lib/context.js'
+import { ErrConflict } from '../../../../lib/errors.js'
+import type { TransactionContext } from '../../../../lib/persistence/sql/transaction-context.js'
+import { Note, Specimen } from '../../../support/entities/specimen.js'
+import { draft, type Holder, inAcme, rejection } from '../subject.js'
+import { casesOf, Stop } from './cases.js'
+
+/** What a transaction in memory says of them. */
+export const managersInMemory = (holder: Holder): void => {
+  it('manager and sql of a transaction are told to be missing', () =>
+    inAcme(() =>
+      holder.subject.specimens.transaction((context) => {
+        expect(() => (context as TransactionContext).manager).to.throw(TypeError, 'in memory')
+        expect(() => (context as TransactionContext).sql).to.throw(TypeError, 'in memory')
+        expect(context.with({}).tenant).to.equal('acme')
+        return Promise.resolve()
+      }),
+    ))
+}
+
+/** TypeORM's manager and SQL inside of a transaction. */
+export const managers = (holder: Holder): void => {
+  const { ids, make } = casesOf(holder)
+  const notes = async () => (await holder.subject.notes.list()).items.map(({ name }) => name)
+  const note = (name: string): Note => Object.assign(new Note(), { name, text: '', stars: 1 })
+
+  describe('manager and sql of a transaction', () => {
+    it('join it beside repositories, in a savepoint and in a timer too, and leave nothing when it rolls back', () => {
+      const write = (end: () => void) =>
+        holder.subject.specimens.transaction(async (context) => {
+          const { manager, sql } = context as TransactionContext
+          await make('a')
+          await manager.save(note('saved'))
+          await sql`INSERT INTO notes (name, text, stars) VALUES (${'by sql'}, ${''}, ${2})`
+          await manager.transaction(async (inner) => {
+            await inner.save(note('nested'))
+            await make('b')
+          })
+          await new Promise((resolve, reject) => {
+            setTimeout(() => void manager.save(note('timer')).then(resolve, reject), 1)
+          })
+          const given = { context: RequestContext.current() }
+          await holder.subject.specimens.create(draft({ id: 'c' }), given)
+          await rejection(manager.insert(Note, note('saved')), ErrConflict)
+          expect(await notes()).to.deep.equal(['by sql', 'nested', 'saved', 'timer'])
+          end()
+        })
+      return inAcme(async () => {
+        const failing = write(() => {
+          throw new Stop()
+        })
+        await rejection(failing, Stop)
+        expect([await ids(), await notes()]).to.deep.equal([[], []])
+        await write(() => {})
+        expect(await ids()).to.deep.equal(['a', 'b', 'c'])
+        expect(await notes()).to.deep.equal(['by sql', 'nested', 'saved', 'timer'])
+      })
+    })
+
+    it('read and write 64-bit integers as they are declared', () => {
+      return inAcme(async () => {
+        const { specimens } = holder.subject
+        const [big, huge, span] = [-(2n ** 63n) + 1n, 2n ** 63n - 1n, 2n ** 53n + 1n]
+        const created = await specimens.create(draft({ id: 'a', big, huge, span, weight: 4_000_000_000 }))
+        await specimens.transaction(async (context) => {
+          const { manager } = context as TransactionContext
+          const found = await manager.findOneByOrFail(Specimen, { id: 'a' })
+          expect([found.big, found.huge, found.span, found.weight]).to.deep.equal([
+            ...[big, huge, span],
+            created.weight,
+          ])
+          await manager.update(Specimen, { id: 'a' }, { big: big + 1n, huge: huge - 1n, span: span + 1n })
+          expect(await manager.countBy(Specimen, { big: big + 1n })).to.equal(1)
+        })
+        const changed = await specimens.get('a')
+        expect([changed.big, changed.huge, changed.span]).to.deep.equal([big + 1n, huge - 1n, span + 1n])
+      })
+    })
+  })
+}
