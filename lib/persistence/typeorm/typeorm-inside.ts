@@ -18,7 +18,7 @@ export type TransactionEvent =
 export interface TypeormInside {
   readonly manager: EntityManager
   /** Tells the subscribers of the DataSource. */
-  announce(event: TransactionEvent): Promise<void>
+  readonly announce: (event: TransactionEvent) => Promise<void>
 }
 
 /** The transaction of a query runner that a manager of ours works with. */
