@@ -62,15 +62,15 @@ export function etagHeader(etag: string | undefined): string | undefined {
 }
 
 /** @throws InvalidArgument for an If-None-Match with too many etags. */
-export function checkIfNoneMatch(ifNoneMatch: string | undefined): void {
-  const count = ifNoneMatch?.match(TAG)?.length ?? 0
+export function checkIfNoneMatch(ifNoneMatch: string): void {
+  const count = ifNoneMatch.match(TAG)?.length ?? 0
   if (count > MAX_ETAGS)
     throw new InvalidArgument('', `If-None-Match has ${count} etags: name at most ${MAX_ETAGS}`)
 }
 
 /** Whether an If-None-Match names the etag, by weak comparison (RFC 9110 section 13.1.2). */
-export function matchesWeakly(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
-  if (ifNoneMatch === undefined || etag === undefined) return false
+export function matchesWeakly(ifNoneMatch: string, etag: string | undefined): boolean {
+  if (etag === undefined) return false
   if (ifNoneMatch.trim() === '*') return true
   const tags = ifNoneMatch.match(TAG) ?? []
   return tags.some((tag) => opaque(tag) === opaque(etag)) || `"${ifNoneMatch.trim()}"` === opaque(etag)

@@ -36,6 +36,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     own: [
       ...[
         'lib/gateway',
+        'lib/bounded-cache.ts',
         'lib/errors.ts',
         'lib/context.ts',
         'lib/call.ts',

@@ -44,13 +44,10 @@ export async function call(
   checkMethod(binding, request)
   const limit = options.maxBodyBytes ?? DEFAULT_MAX_BODY
   let ignored: readonly IgnoredPath[] = []
-  const messageOf = (body: Buffer): Message => {
-    const parts = { segments, query, body, contentType: request.headers['content-type'] }
-    return toRequest(binding, parts, registry)
-  }
+  const parts = { segments, query, contentType: request.headers['content-type'] }
   const body = new Body(request, limit)
   const read = (bytes: Buffer): Message => {
-    const whole = messageOf(bytes)
+    const whole = toRequest(binding, parts, bytes, registry)
     if (binding.readMask !== undefined) checkMaskPaths('read_mask', binding.readMask.paths(whole))
     ignored = ignoredPaths(setup, binding, whole, request, response)
     return whole
@@ -61,7 +58,7 @@ export async function call(
   let unreadable: Error | undefined
   const firstOf = (): Message => {
     try {
-      return early === undefined ? messageOf(NO_BODY) : read(early)
+      return early === undefined ? toRequest(binding, parts, NO_BODY, registry) : read(early)
     } catch (error) {
       if (options.dispatcher.readsRest !== true) throw error
       unreadable = error as Error
@@ -112,12 +109,13 @@ function isKnown({ bound }: Binding, field: string): boolean {
 }
 
 function checkMethod({ method, httpMethod }: Binding, request: IncomingMessage): void {
-  const isSafe = request.method === 'GET' || request.method === 'HEAD'
   if (request.method === 'HEAD' && method.methodKind === 'server_streaming')
     throw new HttpError(405, 'UNIMPLEMENTED', 'a stream has no HEAD', { allow: httpMethod })
-  if (!isSafe && request.headers['if-none-match'] !== undefined)
+  const ifNoneMatch = request.headers['if-none-match']
+  if (ifNoneMatch === undefined) return
+  if (request.method !== 'GET' && request.method !== 'HEAD')
     throw new InvalidArgument('', 'If-None-Match is understood on GET and HEAD only')
-  checkIfNoneMatch(request.headers['if-none-match'])
+  checkIfNoneMatch(ifNoneMatch)
 }
 
 async function unary(
@@ -145,7 +143,8 @@ function responseOf(
   ifNoneMatch: string | undefined,
 ): HttpResponse {
   const tagged = etag === undefined ? {} : { etag }
-  if (matchesWeakly(ifNoneMatch, etag)) return { status: 304, headers: tagged, body: undefined }
+  if (ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag))
+    return { status: 304, headers: tagged, body: undefined }
   return {
     status: 200,
     headers: { 'content-type': contentType, ...NOSNIFF, ...tagged },
@@ -156,7 +155,8 @@ function responseOf(
 /** Caches keep the response for this caller alone, unless the handler set `Cache-Control` itself. */
 function keepPrivate(response: ServerResponse): void {
   if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
-  addVary(response, 'Authorization')
+  if (response.hasHeader('vary')) addVary(response, 'Authorization')
+  else response.setHeader('vary', 'Authorization')
 }
 
 async function stream(
@@ -227,8 +227,12 @@ const pathOf = ({ path }: IgnoredPath): string => path
 
 function copyHeaders({ responseHeaders }: CallSetup, { headers }: Incoming, response: ServerResponse): void {
   for (const name of responseHeaders) {
-    const values = headers.getAll(name).filter((value) => /^[\t\x20-\x7e]*$/.test(value))
+    const values: string[] = []
+    for (const value of headers.getAll(name)) if (SENDABLE.test(value)) values.push(value)
     if (name === 'vary') for (const value of values) addVary(response, value)
     else if (values.length > 0) response.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
   }
 }
+
+/** What a header can carry. */
+const SENDABLE = /^[\t\x20-\x7e]*$/

@@ -16,7 +16,7 @@ import { GatewayMux } from './routing/mux.js'
 import { normalPath } from './routing/normal-path.js'
 import { isProbe, probe } from './http/probes.js'
 import { send } from './http/respond.js'
-import type { Found, RouteTable } from './routing/routes.js'
+import type { RouteTable } from './routing/routes.js'
 import { targetOf } from './routing/target.js'
 import { registryOf } from './type-registry.js'
 
@@ -96,7 +96,7 @@ export class Gateway {
     const prepared = (this.#prepared ??= this.#compile())
     const found = prepared.routes.find(httpMethod === 'HEAD' ? 'GET' : httpMethod, path)
     if (found === undefined && next !== undefined) return next()
-    const allow = allowOf(found, prepared.routes, path)
+    const allow = found !== undefined && 'match' in found ? [] : allowOf(prepared.routes, path)
     const { cors } = this.#options
     const isPreflight = cors !== undefined && applyCors(cors, prepared, request, response, allow)
     if (found === undefined) throw new HttpError(404, 'NOT_FOUND', 'no such path')
@@ -144,12 +144,7 @@ export class Gateway {
 }
 
 /** The methods of a path, as `Allow` lists them. */
-function allowOf(
-  found: Found<Binding> | undefined,
-  routes: RouteTable<Binding>,
-  path: string,
-): readonly string[] {
-  if (found !== undefined && 'match' in found) return []
+function allowOf(routes: RouteTable<Binding>, path: string): readonly string[] {
   const known = routes.find('', path)
   const methods = known !== undefined && 'allow' in known ? known.allow : []
   return [...new Set(['OPTIONS', ...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])].sort()

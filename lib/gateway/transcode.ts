@@ -4,12 +4,10 @@ import type { HttpBody } from '../gen/google/api/httpbody_pb.js'
 import type { Binding } from './routing/bindings.js'
 import { checkJsonType, jsonOf } from './http/body.js'
 import { holderOf } from './transcoding/field-path.js'
-import { orInvalid } from './json/fault.js'
-import { fieldReader, messageReader } from './json/reader.js'
-import { fieldWriter, messageWriter } from './json/writer.js'
+import { invalidAt } from './json/fault.js'
+import { messageReader } from './json/reader.js'
 import { getField, setField } from './json/local-field.js'
 import { variableText } from './routing/path-template.js'
-import { bindQuery } from './transcoding/query-binding.js'
 import { parseQuery } from './transcoding/query-text.js'
 import { prune } from './transcoding/read-mask.js'
 import { textValue } from './transcoding/text-value.js'
@@ -19,7 +17,6 @@ export interface RequestParts {
   /** Segments of the path as received. */
   readonly segments: readonly string[]
   readonly query: string
-  readonly body: Buffer
   readonly contentType: string | undefined
 }
 
@@ -27,34 +24,51 @@ export interface RequestParts {
  * Creates the request message: body first, then query, then path, so that the path wins.
  * @throws InvalidArgument naming the field, HttpError for a body of the wrong type.
  */
-export function toRequest(binding: Binding, parts: RequestParts, registry: Registry): Message {
-  const message = fromBody(binding, parts, registry)
-  if (parts.query !== '') bindQuery(binding.method.input, message, parseQuery(parts.query), binding.bound)
+export function toRequest(
+  binding: Binding,
+  { segments, query, contentType }: RequestParts,
+  body: Buffer,
+  registry: Registry,
+): Message {
+  const message = fromBody(binding, contentType, body, registry)
+  if (query !== '') binding.bindQuery(message, parseQuery(query))
   for (const variable of binding.variables) {
     const { name, field } = variable.path
-    const value = textValue(field, variableText(variable, parts.segments))
-    orInvalid(name, () => fieldReader(field)(holderOf(variable.path, message), value, {}))
+    const value = textValue(field, variableText(variable, segments))
+    try {
+      variable.read(holderOf(variable.path, message), value, {})
+    } catch (error) {
+      throw invalidAt(name, error)
+    }
   }
   return message
 }
 
-function fromBody({ method, body }: Binding, parts: RequestParts, registry: Registry): Message {
-  const empty = (): Message => create(method.input)
+function fromBody(
+  { method, body, readBody }: Binding,
+  contentType: string | undefined,
+  bytes: Buffer,
+  registry: Registry,
+): Message {
   if (body === undefined) {
-    if (!/^\s*(?:\{\s*\}\s*)?$/.test(parts.body.toString('latin1')))
+    if (!/^\s*(?:\{\s*\}\s*)?$/.test(bytes.toString('latin1')))
       throw new InvalidArgument('', `${method.name} takes no body here`)
-    return empty()
+    return create(method.input)
   }
   const target = body === '*' ? method.input : body.message
   if (target?.typeName === HTTP_BODY && (body === '*' || body.fieldKind === 'message'))
-    return withRawBody(empty(), body, parts)
-  if (parts.body.length === 0) return empty()
-  checkJsonType(parts.contentType)
-  const json = jsonOf(parts.body) ?? null
-  if (body === '*') return orInvalid('', () => messageReader(method.input)(json, { registry }))
-  const message = empty()
-  orInvalid(body.name, () => fieldReader(body)(message, json, { registry }))
-  return message
+    return withRawBody(create(method.input), body, contentType, bytes)
+  if (bytes.length === 0) return create(method.input)
+  checkJsonType(contentType)
+  const json = jsonOf(bytes) ?? null
+  try {
+    if (readBody === undefined) return messageReader(method.input)(json, { registry })
+    const message = create(method.input)
+    readBody(message, json, { registry })
+    return message
+  } catch (error) {
+    throw invalidAt(body === '*' ? '' : body.name, error)
+  }
 }
 
 const HTTP_BODY = 'google.api.HttpBody'
@@ -62,7 +76,8 @@ const HTTP_BODY = 'google.api.HttpBody'
 function withRawBody(
   message: Message,
   body: '*' | DescField,
-  { body: data, contentType = '' }: RequestParts,
+  contentType = '',
+  data: Buffer,
 ): Message {
   const raw = { contentType, data: new Uint8Array(data) }
   if (body === '*') return Object.assign(message, raw)
@@ -78,7 +93,7 @@ export interface Content {
 
 /** Writes the response of a call as the binding asks. A google.api.HttpBody is sent unchanged. */
 export function toContent(
-  { method, responseBody, readMask }: Binding,
+  { method, responseBody, write, readMask }: Binding,
   request: Message,
   message: Message,
   registry: Registry,
@@ -87,7 +102,6 @@ export function toContent(
     return rawContent(message as HttpBody)
   if (responseBody?.fieldKind === 'message' && responseBody.message.typeName === HTTP_BODY)
     return rawContent(getField(message, responseBody) as HttpBody | undefined)
-  const write = responseBody === undefined ? messageWriter(method.output) : fieldWriter(responseBody)
   const text = write(message, registry)
   const body = readMask === undefined ? text : prune(text, readMask, readMask.paths(request))
   return { contentType: 'application/json', body }

@@ -1,6 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf'
 import { pathOf } from './chain/method.js'
-import { isDeclared, type Rule, RuleSet, rulesOf } from './authz/rules.js'
+import { RuleSet, rulesOf } from './authz/rules.js'
 import type { Server } from './server.js'
 
 /** The permission that a method requires. */
@@ -28,10 +28,11 @@ export const permissionCatalog = (source: Server | readonly DescService[]): read
   const rules = new RuleSet(isServer ? source.rules() : services.flatMap(rulesOf))
   const served = services.flatMap(({ methods }) => methods.map(pathOf))
   const recorded = isServer ? source.recordedMethods() : []
-  return [...new Set([...served, ...recorded])].map((path) => permissionOf(path, rules.of(path))).sort(byName)
+  return [...new Set([...served, ...recorded])].map((path) => permissionOf(path, rules)).sort(byName)
 }
 
-const permissionOf = (path: string, rule: Rule | undefined): Permission => {
+const permissionOf = (path: string, rules: RuleSet): Permission => {
+  const rule = rules.of(path)
   const [, service = '', method = ''] = path.split('/')
   return {
     service,
@@ -39,7 +40,7 @@ const permissionOf = (path: string, rule: Rule | undefined): Permission => {
     verb: rule?.public === true ? '' : (rule?.verb ?? ''),
     resource: rule?.resource ?? '',
     public: rule?.public === true,
-    declared: isDeclared(rule),
+    declared: rules.declared(path) !== undefined,
   }
 }
 

@@ -32,8 +32,12 @@ export class Body {
    * @throws HttpError 413 over the limit, 415 for another content coding.
    */
   async beginning(): Promise<Buffer | undefined> {
-    checkLength(this.#request, this.#limit)
-    if (lengthOf(this.#request) > EARLY_BYTES && !this.#request.readableEnded) return undefined
+    const { headers, readableEnded } = this.#request
+    const length = lengthOf(this.#request)
+    if (length > this.#limit) throw tooLarge(this.#limit)
+    if (length > EARLY_BYTES && !readableEnded) return undefined
+    // Of a body that says how short it is there is nothing more to come.
+    if (length > 0 && headers['content-encoding'] === undefined) return this.#read()
     const more = new Promise<undefined>((resolve) => (this.#onMore = () => resolve(undefined)))
     const whole = this.#read()
     whole.catch(() => {})
@@ -67,8 +71,7 @@ export class Body {
   async #begin(): Promise<Buffer> {
     const request = this.#request
     const limit = this.#limit
-    const taken = takenByFramework(request)
-    if (taken !== undefined) return withinLimit(taken, limit)
+    if (request.readableEnded) return withinLimit(takenByFramework(request), limit)
     const coding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
     if (coding === 'identity') return this.#collect((this.#source = request))
     const inflate = inflaterOf(coding)
@@ -129,7 +132,7 @@ const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/
 
 /** @throws HttpError 415 for a type that is not JSON, or JSON in another charset than UTF-8. A missing type is JSON. */
 export function checkJsonType(contentType: string | undefined): void {
-  if (contentType === undefined) return
+  if (contentType === undefined || contentType === 'application/json') return
   const [type = '', ...parameters] = contentType
     .toLowerCase()
     .split(';')
@@ -157,9 +160,7 @@ function inflaterOf(coding: string): Transform {
 }
 
 /** The body as a parser of the surrounding Express or Fastify application has read it. */
-function takenByFramework(request: IncomingMessage & { readonly body?: unknown }): Buffer | undefined {
-  if (!request.readableEnded) return undefined
-  const { body } = request
+function takenByFramework({ body }: IncomingMessage & { readonly body?: unknown }): Buffer {
   if (body === undefined) return Buffer.alloc(0)
   if (Buffer.isBuffer(body)) return body
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))

@@ -21,12 +21,8 @@ export class JsonFault extends Error {
   }
 }
 
-/** Runs `read`. A fault in it becomes an InvalidArgument, at `path` where that is not empty. */
-export function orInvalid<T>(path: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof JsonFault)) throw error
-    throw (path === '' ? error : error.within(path)).toInvalidArgument()
-  }
+/** The error to throw when reading JSON failed: an InvalidArgument for a fault, at `path` where that is not empty. */
+export function invalidAt(path: string, error: unknown): unknown {
+  if (!(error instanceof JsonFault)) return error
+  return (path === '' ? error : error.within(path)).toInvalidArgument()
 }

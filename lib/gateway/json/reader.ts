@@ -3,6 +3,7 @@ import {
   type DescEnum,
   type DescField,
   type DescMessage,
+  type DescOneof,
   type Message,
   type Registry,
   ScalarType,
@@ -26,7 +27,12 @@ export interface JsonReadOptions {
 }
 
 type MessageReader = (json: Json, options: JsonReadOptions) => Message
-type FieldReader = (message: Message, json: Json, options: JsonReadOptions) => void
+export type FieldReader = (message: Message, json: Json, options: JsonReadOptions) => void
+/** A field of a message, under each of its names. */
+interface Member {
+  readonly field: DescField
+  read: FieldReader | undefined
+}
 type ItemReader = (json: Json, options: JsonReadOptions) => unknown
 
 /** What a reader of enum names returns for a name that is to be skipped. */
@@ -44,7 +50,7 @@ export function messageReader(desc: DescMessage): MessageReader {
   return reader
 }
 
-/** The reader of one field, which stores the value in the message. */
+/** The reader of one field, which stores the value in the message. It is compiled on first use. */
 export function fieldReader(field: DescField): FieldReader {
   const known = fieldReaders.get(field)
   if (known !== undefined) return known
@@ -54,23 +60,29 @@ export function fieldReader(field: DescField): FieldReader {
 }
 
 function plainReader(desc: DescMessage): MessageReader {
-  const byName = new Map<string, DescField>()
-  for (const field of desc.fields) byName.set(field.name, field).set(field.jsonName, field)
+  const byName = new Map<string, Member>()
+  for (const field of desc.fields) {
+    const member = { field, read: undefined }
+    byName.set(field.name, member).set(field.jsonName, member)
+  }
   return (json, options) => {
     if (!(json instanceof Map)) throw expected('an object', json)
     const message = create(desc)
     const seen = new Set<DescField>()
     for (const [name, value] of json) {
-      const field = byName.get(name)
-      if (field === undefined) {
+      const member = byName.get(name)
+      if (member === undefined) {
         if (options.ignoreUnknown === true) continue
         throw new JsonFault('unknown field').within(printable(name))
       }
+      const { field } = member
       try {
         if (seen.has(field)) throw new JsonFault('given in both spellings')
         seen.add(field)
-        checkOneof(message, field, value)
-        fieldReader(field)(message, value, options)
+        if (field.oneof !== undefined) checkOneof(message, field, field.oneof, value)
+        // Not before: a message may hold itself.
+        member.read ??= fieldReader(field)
+        member.read(message, value, options)
       } catch (error) {
         throw error instanceof JsonFault ? error.within(field.name) : error
       }
@@ -79,11 +91,11 @@ function plainReader(desc: DescMessage): MessageReader {
   }
 }
 
-function checkOneof(message: Message, field: DescField, json: Json): void {
-  if (field.oneof === undefined || (json === null && !holdsNull(field))) return
-  const choice = (message as Local)[field.oneof.localName] as { readonly case: string | undefined }
+function checkOneof(message: Message, field: DescField, oneof: DescOneof, json: Json): void {
+  if (json === null && !holdsNull(field)) return
+  const choice = (message as Local)[oneof.localName] as { readonly case: string | undefined }
   if (choice.case !== undefined)
-    throw new JsonFault(`only one of ${field.oneof.fields.map(({ name }) => name).join(', ')} may be given`)
+    throw new JsonFault(`only one of ${oneof.fields.map(({ name }) => name).join(', ')} may be given`)
 }
 
 function compileField(field: DescField): FieldReader {
@@ -91,10 +103,13 @@ function compileField(field: DescField): FieldReader {
   if (field.fieldKind === 'map') return mapReader(field)
   const read = itemReader(field)
   const nullIsAbsent = !holdsNull(field)
+  const { localName, oneof } = field
   return (message, json, options) => {
     if (json === null && nullIsAbsent) return
     const value = read(json, options)
-    if (value !== SKIPPED) setField(message, field, value)
+    if (value === SKIPPED) return
+    if (oneof === undefined) (message as Local)[localName] = value
+    else setField(message, field, value)
   }
 }
 
@@ -105,9 +120,14 @@ function listReader(field: DescField): FieldReader {
     if (json === null) return
     if (!Array.isArray(json)) throw expected('an array', json)
     const items = (message as Local)[field.localName] as unknown[]
-    for (const item of json) {
-      const value = at(`[${items.length}]`, refusesNull, item, () => read(item, options))
-      if (value !== SKIPPED) items.push(value)
+    try {
+      for (const item of json) {
+        if (item === null && refusesNull) throw mustNotBeNull()
+        const value = read(item, options)
+        if (value !== SKIPPED) items.push(value)
+      }
+    } catch (error) {
+      throw error instanceof JsonFault ? error.within(`[${items.length}]`) : error
     }
   }
 }
@@ -122,23 +142,19 @@ function mapReader(field: DescField & { readonly fieldKind: 'map' }): FieldReade
     if (!(json instanceof Map)) throw expected('an object', json)
     const entries = (message as Local)[field.localName] as Record<string, unknown>
     for (const [name, item] of json)
-      at(`[${printable(name)}]`, refusesNull, item, () => {
+      try {
+        if (item === null && refusesNull) throw mustNotBeNull()
         const key = String(readKey(isBool ? asBool(name) : name))
         if (Object.hasOwn(entries, key)) throw new JsonFault('duplicate key')
         const value = read(item, options)
         if (value !== SKIPPED) setOwn(entries, key, value)
-      })
+      } catch (error) {
+        throw error instanceof JsonFault ? error.within(`[${printable(name)}]`) : error
+      }
   }
 }
 
-function at<T>(step: string, refusesNull: boolean, json: Json, read: () => T): T {
-  try {
-    if (json === null && refusesNull) throw new JsonFault('must not be null')
-    return read()
-  } catch (error) {
-    throw error instanceof JsonFault ? error.within(step) : error
-  }
-}
+const mustNotBeNull = (): JsonFault => new JsonFault('must not be null')
 
 /** Reads one value of the field: the field itself, an item of its list, or a value of its map. */
 function itemReader(field: DescField): ItemReader {
@@ -148,7 +164,8 @@ function itemReader(field: DescField): ItemReader {
   if (isPlainObject(field)) return readPlainObject
   if (isUnwrapped(field)) return wrappedReader(field.message)
   const { message } = field
-  return (json, options) => messageReader(message)(json, options)
+  let reader: MessageReader | undefined
+  return (json, options) => (reader ??= messageReader(message))(json, options)
 }
 
 function wrappedReader(desc: DescMessage): ScalarReader {

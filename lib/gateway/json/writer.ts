@@ -37,8 +37,10 @@ export function messageWriter(desc: DescMessage): JsonWriter<Message> {
   const known = messageWriters.get(desc)
   if (known !== undefined) return known
   const write = wellKnownWriter(desc) ?? plainWriter(desc)
+  const { typeName } = desc
   const writer: JsonWriter<Message> = (message, registry) => {
-    checkType(message, desc)
+    // What is no message has no type either.
+    if ((message as Message | undefined | null)?.$typeName !== typeName) refuse(message, typeName)
     return write(message, registry)
   }
   messageWriters.set(desc, writer)
@@ -90,11 +92,6 @@ function inField(field: DescField | undefined, error: unknown): unknown {
 }
 
 const FIELD = 'field '
-
-/** Throws unless the value is a message of the type. A value that is no message has no type name. */
-function checkType(message: Message, { typeName }: DescMessage): void {
-  if ((message as Message | undefined | null)?.$typeName !== typeName) refuse(message, typeName)
-}
 
 function memberWriter(field: DescField): JsonWriter<Message> {
   const name = `${JSON.stringify(field.jsonName)}:`

@@ -1,10 +1,19 @@
-import { type DescField, type DescMessage, type DescMethod, getOption, hasOption } from '@bufbuild/protobuf'
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  hasOption,
+  type Message,
+} from '@bufbuild/protobuf'
 import { DeclarationError } from '../../errors.js'
 import { http } from '../../gen/google/api/annotations_pb.js'
 import type { HttpRule } from '../../gen/google/api/http_pb.js'
 import { type FieldPath, findField } from '../transcoding/field-path.js'
+import { type FieldReader, fieldReader } from '../json/reader.js'
+import { fieldWriter, type JsonWriter, messageWriter } from '../json/writer.js'
 import { parsePathTemplate, type PathTemplate, type Variable } from './path-template.js'
-import type { Bound } from '../transcoding/query-binding.js'
+import { type Bound, type QueryBinder, queryBinder } from '../transcoding/query-binding.js'
 import { type ReadMask, readMaskOf } from '../transcoding/read-mask.js'
 import { RouteTable } from './routes.js'
 import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask-spelling.js'
@@ -14,11 +23,17 @@ export interface Binding {
   readonly method: DescMethod
   readonly httpMethod: string
   readonly template: PathTemplate
-  readonly variables: readonly (Variable & { readonly path: FieldPath })[]
+  readonly variables: readonly (Variable & { readonly path: FieldPath; readonly read: FieldReader })[]
   /** Whole request, one field of it, or none. */
   readonly body: '*' | DescField | undefined
+  /** Reads the body into its field; undefined where it is not one field. */
+  readonly readBody: FieldReader | undefined
   readonly responseBody: DescField | undefined
+  /** Writes the response, or the field of it that is the body. */
+  readonly write: JsonWriter<Message>
   readonly bound: Bound
+  /** Fills the request from the query. */
+  readonly bindQuery: QueryBinder
   /** The request's update mask, if it has one. */
   readonly mask: MaskTarget | undefined
   /** The request's read mask, if it has one. */
@@ -58,26 +73,31 @@ function compile(method: DescMethod, rule: HttpRule): Binding {
     throw new TypeError('a stream of requests has no HTTP/JSON form')
   const httpMethod = httpMethodOf(rule)
   const template = parsePathTemplate(pathOf(rule))
-  const variables = template.variables.map((variable) => ({
-    ...variable,
-    path: boundField(method.input, variable),
-  }))
+  const variables = template.variables.map((variable) => {
+    const path = boundField(method.input, variable)
+    return { ...variable, path, read: fieldReader(path.field) }
+  })
   const body =
     rule.body === '' || rule.body === '*' ? rule.body || undefined : topField(method.input, rule.body, 'body')
   if (body !== undefined && (httpMethod === 'GET' || httpMethod === 'HEAD'))
     throw new TypeError(`a ${httpMethod} takes no body`)
+  const bound = {
+    path: new Set(variables.map(({ path }) => path.name)),
+    body: typeof body === 'object' ? body.name : (body ?? ''),
+  }
+  const responseBody =
+    rule.responseBody === '' ? undefined : topField(method.output, rule.responseBody, 'response_body')
   return {
     method,
     httpMethod,
     template,
     variables,
     body: body as Binding['body'],
-    responseBody:
-      rule.responseBody === '' ? undefined : topField(method.output, rule.responseBody, 'response_body'),
-    bound: {
-      path: new Set(variables.map(({ path }) => path.name)),
-      body: typeof body === 'object' ? body.name : (body ?? ''),
-    },
+    readBody: typeof body === 'object' ? fieldReader(body) : undefined,
+    responseBody,
+    write: responseBody === undefined ? messageWriter(method.output) : fieldWriter(responseBody),
+    bound,
+    bindQuery: queryBinder(method.input, bound),
     mask: maskTargetOf(method.input, typeof body === 'object' ? body : undefined),
     readMask: rule.responseBody === '' ? readMaskOf(method) : undefined,
   }

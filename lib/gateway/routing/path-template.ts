@@ -180,7 +180,10 @@ const quoted = (character: string): string => (character === '' ? 'the end' : JS
 
 /** The value of a variable: a single segment is decoded completely; of several, `%2F` stays. */
 export function variableText({ from, to }: Variable, raw: readonly string[]): string {
-  if (to === from + 1) return decodeSegment(raw[from] ?? '')
+  if (to === from + 1) {
+    const segment = raw[from] ?? ''
+    return segment.includes('%') ? decodeSegment(segment) : segment
+  }
   return raw.slice(from, to).map(decodeKeepingSlashes).join('/')
 }
 

@@ -35,7 +35,10 @@ export const holderOf = ({ parents }: FieldPath, root: Message): Message =>
   parents.reduce(ensureMessage, root)
 
 /** A field by its proto or its JSON name. */
-export const fieldByEitherName = (desc: DescMessage, name: string): DescField | undefined =>
-  desc.fields.find((field) => field.name === name) ?? desc.fields.find((field) => field.jsonName === name)
+export function fieldByEitherName({ fields }: DescMessage, name: string): DescField | undefined {
+  for (const field of fields) if (field.name === name) return field
+  for (const field of fields) if (field.jsonName === name) return field
+  return undefined
+}
 
 const spell = (fields: readonly DescField[]): string => fields.map(({ name }) => name).join('.')

@@ -1,11 +1,12 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { type FieldMask, isWrapperDesc } from '@bufbuild/protobuf/wkt'
+import { BoundedCache } from '../../bounded-cache.js'
 import { InvalidArgument } from '../../errors.js'
 import { toSnakeCase } from '../json/field-mask-text.js'
 import { type FieldPath, findField, holderOf } from './field-path.js'
-import { orInvalid } from '../json/fault.js'
+import { invalidAt } from '../json/fault.js'
 import type { Json } from '../json/parse.js'
-import { fieldReader } from '../json/reader.js'
+import { type FieldReader, fieldReader } from '../json/reader.js'
 import { type Choice, getField, type Local, setField } from '../json/local-field.js'
 import type { Parameter } from './query-text.js'
 import { textValue } from './text-value.js'
@@ -19,35 +20,53 @@ export interface Bound {
   readonly body: string
 }
 
+/** Fills fields of a request. @throws InvalidArgument naming the parameter. */
+export type QueryBinder = (message: Message, parameters: readonly Parameter[]) => void
+
+/** Names of parameters that a binder remembers; each is one that the request's message has. */
+const REMEMBERED = 100
+
 /**
  * Fills the fields of a request from the query: singular and repeated scalars, enums and wrappers, Timestamp, Duration
  * and FieldMask, nested with dots; map entries as `labels[key]=value`.
- * @throws InvalidArgument naming the parameter.
  */
-export function bindQuery(
-  desc: DescMessage,
-  message: Message,
-  parameters: readonly Parameter[],
-  bound: Bound,
-): void {
-  const seen = new Set<string>()
-  for (const [name, value] of parameters) {
-    const { path, key } = targetOf(desc, name)
-    checkFree(path, name, bound)
-    checkChoices(path, message)
-    const holder = holderOf(path, message)
-    if (key !== undefined) bindEntry(path, holder, key, value)
-    else if (path.field.fieldKind === 'list') appendItem(path, holder, value)
-    else if (path.field.message?.typeName === 'google.protobuf.FieldMask')
-      appendPaths(path.field, holder, value)
-    else bindOnce(path, holder, value, seen)
+export function queryBinder(desc: DescMessage, bound: Bound): QueryBinder {
+  const known = new BoundedCache<string, Target>(REMEMBERED)
+  return (message, parameters) => {
+    const seen = new Set<string>()
+    for (const [name, value] of parameters) {
+      let target = known.get(name)
+      if (target === undefined) {
+        target = targetOf(desc, name, bound)
+        if (target.key === undefined) known.set(name, target)
+      }
+      const { path, key, isChoice } = target
+      if (isChoice) checkChoices(path, message)
+      const holder = path.parents.length === 0 ? message : holderOf(path, message)
+      if (key !== undefined) put(target, holder, new Map([[key, textValue(path.field, value)]]))
+      else if (path.field.fieldKind === 'list') put(target, holder, [textValue(path.field, value)])
+      else if (path.field.message?.typeName === 'google.protobuf.FieldMask')
+        appendPaths(path.field, holder, value)
+      else if (seen.has(path.name)) throw new InvalidArgument(path.name, 'given more than once')
+      else {
+        seen.add(path.name)
+        put(target, holder, textValue(path.field, value))
+      }
+    }
   }
 }
 
-function targetOf(
-  desc: DescMessage,
-  name: string,
-): { readonly path: FieldPath; readonly key: string | undefined } {
+/** Where the value of a parameter goes. */
+interface Target {
+  readonly path: FieldPath
+  /** Of a map's entry. */
+  readonly key: string | undefined
+  /** Whether a oneof is on the way to the field. */
+  readonly isChoice: boolean
+  readonly read: FieldReader
+}
+
+function targetOf(desc: DescMessage, name: string, bound: Bound): Target {
   const entry = /^([^[\]]+)\[(.*)\]$/s.exec(name)
   const path = findField(desc, entry?.[1] ?? name)
   if (path === undefined) throw new InvalidArgument(printable(name), 'unknown query parameter')
@@ -63,7 +82,9 @@ function targetOf(
       path.name,
       'cannot be given in the query: name a field in it, or send it in the body',
     )
-  return { path, key: entry?.[2] }
+  checkFree(path, name, bound)
+  const isChoice = [...path.parents, path.field].some(({ oneof }) => oneof !== undefined)
+  return { path, key: entry?.[2], isChoice, read: fieldReader(path.field) }
 }
 
 function checkFree(path: FieldPath, name: string, { path: inPath, body }: Bound): void {
@@ -100,18 +121,6 @@ const TEXTUAL = new Set([
   'google.protobuf.FieldMask',
 ])
 
-function bindOnce({ name, field }: FieldPath, holder: Message, value: string, seen: Set<string>): void {
-  if (seen.has(name)) throw new InvalidArgument(name, 'given more than once')
-  seen.add(name)
-  read(name, field, holder, textValue(field, value))
-}
-
-const appendItem = ({ name, field }: FieldPath, holder: Message, value: string): void =>
-  read(name, field, holder, [textValue(field, value)])
-
-const bindEntry = ({ name, field }: FieldPath, holder: Message, key: string, value: string): void =>
-  read(name, field, holder, new Map([[key, textValue(field, value)]]))
-
 /** Comma-separated, in either spelling; repeated parameters add up. */
 function appendPaths(field: DescField, holder: Message, value: string): void {
   const paths = value === '' ? [] : value.split(',').map(toSnakeCase)
@@ -120,5 +129,10 @@ function appendPaths(field: DescField, holder: Message, value: string): void {
   else for (const path of paths) mask.paths.push(path)
 }
 
-const read = (name: string, field: DescField, holder: Message, json: Json): void =>
-  orInvalid(name, () => fieldReader(field)(holder, json, {}))
+function put({ path, read }: Target, holder: Message, json: Json): void {
+  try {
+    read(holder, json, {})
+  } catch (error) {
+    throw invalidAt(path.name, error)
+  }
+}

@@ -13,7 +13,7 @@ export const MAX_PARAMETERS = 2000
 export function parseQuery(query: string): readonly Parameter[] {
   if (query === '') return []
   const parameters: Parameter[] = []
-  const pairs = query.split('&').filter((pair) => pair !== '')
+  const pairs = query.split('&').filter(Boolean)
   if (pairs.length > MAX_PARAMETERS)
     throw new InvalidArgument('', `the query has ${pairs.length} parameters: use at most ${MAX_PARAMETERS}`)
   for (const pair of pairs) {

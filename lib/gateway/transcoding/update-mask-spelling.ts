@@ -53,7 +53,7 @@ export function sortMask(
   checkMaskPaths('update_mask', values)
   const kept: string[] = []
   const ignored: IgnoredPath[] = []
-  for (const value of values.every((each) => each === '') ? [] : values) {
+  for (const value of values.some(Boolean) ? values : []) {
     const nearest = respell(resource, value)
     if (nearest.length === 1 && nearest[0] === value) kept.push(value)
     else if (mode === 'normalize') kept.push(...nearest)
@@ -70,14 +70,16 @@ const mistake = (nearest: readonly string[]): string =>
 
 /** The proto paths that a value means, in any spelling. */
 function respell(resource: DescMessage, value: string): readonly string[] {
+  const paths: string[] = []
   const parts = value.split(',')
-  return parts.map((part) => {
+  for (const part of parts) {
     const path = parts.length > 1 ? part.trim() : part
     const proto = path === '*' ? path : protoPathOf(resource, path)
     if (proto === undefined)
       throw new InvalidArgument('update_mask', `unknown field "${printable(path)}" of ${resource.name}`)
-    return proto
-  })
+    paths.push(proto)
+  }
+  return paths
 }
 
 /** Walks a dotted path in either spelling; behind a map any key is valid. */

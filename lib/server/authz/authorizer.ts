@@ -42,9 +42,10 @@ export class DevAuthorizer implements Authorizer {
     const { principal, verb, type } = request
     const groups = new Set(principal.groups)
     for (const { tenant, subjects, verbs, resource } of this.grants) {
-      const isForCaller = matches(tenant, principal.tenant) && includes(subjects, principal.subject, groups)
+      const isForCaller = (tenant === '*' || tenant === principal.tenant) && includes(subjects, principal.subject, groups)
       const isForVerb = verbs.includes(verb) || verbs.includes('*')
-      if (isForCaller && isForVerb && (matches(resource, type) || resource === request.resource)) return true
+      const isForResource = resource === '*' || resource === type || resource === request.resource
+      if (isForCaller && isForVerb && isForResource) return true
     }
     return false
   }
@@ -65,8 +66,6 @@ export class DevAuthorizer implements Authorizer {
 export const devAuthorizer = (grants: readonly Grant[] = []): DevAuthorizer => new DevAuthorizer(grants)
 
 const GROUP = 'group:'
-
-const matches = (granted: string, actual: string): boolean => granted === '*' || granted === actual
 
 /** Whether one of the subjects is the principal. One that calls itself `group:admins` is not of that group. */
 const includes = (granted: readonly string[], subject: string, groups: ReadonlySet<string>): boolean => {

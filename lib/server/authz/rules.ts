@@ -53,6 +53,12 @@ export class RuleSet {
     return this.#byMethod.get(method)
   }
 
+  /** The rule, where it says who may call the method: one with neither a verb nor `public` says nothing. */
+  declared(method: string): Rule | undefined {
+    const rule = this.#byMethod.get(method)
+    return rule?.public === true || (rule?.verb ?? '') !== '' ? rule : undefined
+  }
+
   all(): readonly Rule[] {
     return [...this.#rules]
   }
@@ -62,10 +68,6 @@ export class RuleSet {
     return this.#contradictions
   }
 }
-
-/** A rule without a verb that is not public declares nothing. */
-export const isDeclared = (rule: Rule | undefined): boolean =>
-  rule !== undefined && (rule.public === true || (rule.verb ?? '') !== '')
 
 const agree = (a: Rule, b: Rule): boolean =>
   (a.verb ?? '') === (b.verb ?? '') &&

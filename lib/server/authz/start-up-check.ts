@@ -2,7 +2,7 @@ import { DeclarationError } from '../../errors.js'
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import { undeclaredText } from './missing-rules.js'
 import { resourceTemplate } from './resource-template.js'
-import { isDeclared, type RuleSet } from './rules.js'
+import type { RuleSet } from './rules.js'
 
 /**
  * Refuses to serve while a method has neither a rule nor a public exemption, or has two contradicting rules.
@@ -16,7 +16,7 @@ export const startUpCheck = (
   resourceTypeOf: (service: DescService) => string | undefined = () => undefined,
 ): void => {
   const names = new Set([...methods.keys(), ...recorded])
-  const undeclared = [...names].filter((name) => !isDeclared(rules.of(name))).sort()
+  const undeclared = [...names].filter((name) => rules.declared(name) === undefined).sort()
   if (undeclared.length > 0) {
     throw new TypeError(
       undeclaredText(

@@ -1,4 +1,4 @@
-import { type DescMethod, type Message, toBinary } from '@bufbuild/protobuf'
+import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata } from '@grpc/grpc-js'
 import { type CallContext, ServerError } from 'nice-grpc'
 import { AshlarError, Cancelled, Internal } from '../../errors.js'
@@ -6,7 +6,7 @@ import type { Dispatcher } from '../../call.js'
 import { GrpcIncoming } from './incoming.js'
 import { intoNice } from './metadata.js'
 import { type Streamed, takeStreamed } from './stream-call.js'
-import { decode, statusOf } from './unary.js'
+import { malformed, statusOf } from './unary.js'
 
 type Bytes = Uint8Array
 
@@ -66,6 +66,14 @@ async function* only(bytes: Bytes): AsyncIterable<Bytes> {
   yield bytes
 }
 
+const messageOf = (method: DescMethod, bytes: Bytes): Message => {
+  try {
+    return fromBinary(method.input, bytes)
+  } catch (error) {
+    throw malformed(method, error)
+  }
+}
+
 /** The messages, and an error instead of an end that the caller has not sent. */
 async function* decoded(
   method: DescMethod,
@@ -76,7 +84,7 @@ async function* decoded(
   try {
     for await (const bytes of requests) {
       read++
-      yield decode(method, bytes)
+      yield messageOf(method, bytes)
     }
   } catch (error) {
     throw error instanceof AshlarError ? error : new Cancelled(error)

@@ -18,14 +18,9 @@ export const statusOf = (error: unknown, trailers: GrpcMetadata) => {
   return { code: CODES[known.code] as status, details: known.wireMessage, metadata: trailers }
 }
 
-/** @throws InvalidArgument when the bytes are no such message. */
-export const decode = (method: DescMethod, bytes: Uint8Array) => {
-  try {
-    return fromBinary(method.input, bytes)
-  } catch (error) {
-    throw new InvalidArgument('', `the request is not a well-formed ${method.input.typeName}`, error)
-  }
-}
+/** What a caller is told whose bytes are no message of the method. */
+export const malformed = ({ input }: DescMethod, error: unknown): InvalidArgument =>
+  new InvalidArgument('', `the request is not a well-formed ${input.typeName}`, error)
 
 /**
  * A unary call that responds directly from grpc-js's event callbacks, before a server framework builds its streams,
@@ -37,6 +32,7 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
   readonly #dispatcher: Dispatcher
   readonly #arrival: Arrival
   #metadata: GrpcMetadata | undefined
+  #incoming: GrpcIncoming | undefined
   #request: Uint8Array | undefined
   #ended = false
 
@@ -77,47 +73,41 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
   #respond(bytes: Uint8Array): void {
     const metadata = fromGrpc(this.#metadata ?? new GrpcMetadata())
     const incoming = new GrpcIncoming(this.#method, metadata, this.#arrival, this.#call.getPeer())
-    const fail = (error: unknown): void => this.#fail(incoming, error)
-    const send = (): void => {
-      try {
-        this.#send(incoming)
-      } catch (error) {
-        fail(error)
-      }
-    }
+    this.#incoming = incoming
     try {
       const reply = this.#dispatcher.unary(incoming, this.#requestOf(incoming, bytes))
-      if (reply instanceof Promise) reply.then(send, fail)
-      else send()
+      if (reply instanceof Promise) reply.then(this.#send, this.#fail)
+      else this.#send()
     } catch (error) {
-      fail(error)
+      this.#fail(error)
     }
   }
 
   #requestOf(incoming: GrpcIncoming, bytes: Uint8Array): Message {
     try {
-      return decode(this.#method, bytes)
+      return fromBinary(this.#method.input, bytes)
     } catch (error) {
-      incoming.unreadable = error as Error
+      incoming.unreadable = malformed(this.#method, error)
       return create(this.#method.input)
     }
   }
 
-  #send({ headers, trailers, bytes }: GrpcIncoming): void {
-    const { buffer, byteOffset, byteLength } = bytes
-    const message = Buffer.from(buffer, byteOffset, byteLength)
-    this.#ended = true
-    this.#call.sendMetadata(toGrpc(headers))
-    this.#call.sendMessage(message, () =>
-      this.#call.sendStatus({
-        code: status.OK,
-        details: 'OK',
-        metadata: toGrpc(trailers),
-      }),
-    )
+  readonly #send = (): void => {
+    const { headers, trailers, bytes } = this.#incoming as GrpcIncoming
+    try {
+      const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      this.#ended = true
+      this.#call.sendMetadata(toGrpc(headers))
+      this.#call.sendMessage(message, () =>
+        this.#call.sendStatus({ code: status.OK, details: 'OK', metadata: toGrpc(trailers) }),
+      )
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
-  #fail({ headers, trailers }: GrpcIncoming, error: unknown): void {
+  readonly #fail = (error: unknown): void => {
+    const { headers, trailers } = this.#incoming as GrpcIncoming
     this.#ended = true
     this.#call.sendMetadata(toGrpc(headers))
     this.#call.sendStatus(statusOf(error, toGrpc(trailers)))

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { RequestListener, Server as HttpServer, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server as HttpServer, ServerResponse } from 'node:http'
 import { createHttpServer, type HttpServerOptions } from '../../gateway/http/http-server.js'
 
 /** At a shutdown, how long an idle connection may still send a request, whose response then closes it. */
@@ -20,7 +20,7 @@ export class OwnHttpListener {
   constructor(listener: RequestListener, options: HttpServerOptions) {
     this.#server = createHttpServer(listener, options)
     for (const event of ['request', 'checkContinue'])
-      this.#server.prependListener(event, (_request, response: ServerResponse) => this.#keep(response))
+      this.#server.prependListener(event, this.#keep)
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
@@ -78,7 +78,7 @@ export class OwnHttpListener {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  #keep(response: ServerResponse): void {
+  readonly #keep = (_request: IncomingMessage, response: ServerResponse): void => {
     if (this.#isRetired) sayLast(response)
     this.#responding.add(response)
     response.once('close', () => {

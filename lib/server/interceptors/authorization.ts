@@ -9,7 +9,7 @@ import type { Call } from '../chain/call.js'
 import type { Answer, Interceptor, Passed } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
 import { type ResourceTemplate, resourceTemplate } from '../authz/resource-template.js'
-import { isDeclared, type Rule, type RuleSet } from '../authz/rules.js'
+import type { Rule, RuleSet } from '../authz/rules.js'
 import type { Verified } from './authentication.js'
 import type { Limited } from './rate-limit.js'
 import type { RequestId } from './request-id.js'
@@ -49,8 +49,8 @@ export const authorization =
   (next) =>
   (call) => {
     if (call.unreadable !== undefined) throw call.unreadable
-    const rule = rules.of(call.path)
-    if (rule === undefined || !isDeclared(rule)) throw new PermissionDenied()
+    const rule = rules.declared(call.path)
+    if (rule === undefined) throw new PermissionDenied()
     const enter = (principal: Principal): Answer => {
       const { requestId, time } = call
       // A stage that was left behind goes no further when it settles late.

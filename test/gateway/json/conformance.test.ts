@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { equals, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import { fromText } from '@bufbuild/protobuf/txtpb'
 import { InvalidArgument } from '../../../lib/errors.js'
-import { orInvalid } from '../../../lib/gateway/json/fault.js'
+import { invalidAt } from '../../../lib/gateway/json/fault.js'
 import { parseJson } from '../../../lib/gateway/json/parse.js'
 import { messageReader } from '../../../lib/gateway/json/reader.js'
 import { messageWriter } from '../../../lib/gateway/json/writer.js'
@@ -185,8 +185,13 @@ function evaluate(expression: string): string {
     .join('')
 }
 
-const parsed = (json: string, ignoreUnknown = false): AllTypes =>
-  orInvalid('', () => read(parseJson(json), { registry, ignoreUnknown })) as AllTypes
+const parsed = (json: string, ignoreUnknown = false): AllTypes => {
+  try {
+    return read(parseJson(json), { registry, ignoreUnknown }) as AllTypes
+  } catch (error) {
+    throw invalidAt('', error)
+  }
+}
 
 /** Equal as messages, and as bytes: `equals` takes NaN for unequal to itself. */
 function expectSame(actual: Message, wanted: Message): void {

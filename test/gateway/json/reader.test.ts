@@ -1,14 +1,19 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
-import { orInvalid } from '../../../lib/gateway/json/fault.js'
+import { invalidAt } from '../../../lib/gateway/json/fault.js'
 import { parseJson } from '../../../lib/gateway/json/parse.js'
 import { messageReader } from '../../../lib/gateway/json/reader.js'
 import { registryOf } from '../../../lib/gateway/type-registry.js'
 import { type AllTypes, AllTypesSchema, TypesService } from '../../support/gen/jsontypes_pb.js'
 
 const registry = registryOf(TypesService.methods)
-const read = (json: string): AllTypes =>
-  orInvalid('', () => messageReader(AllTypesSchema)(parseJson(json), { registry })) as AllTypes
+const read = (json: string): AllTypes => {
+  try {
+    return messageReader(AllTypesSchema)(parseJson(json), { registry }) as AllTypes
+  } catch (error) {
+    throw invalidAt('', error)
+  }
+}
 
 describe('messageReader', () => {
   it('keeps integers beyond 2^53 exact, quoted or not', () => {

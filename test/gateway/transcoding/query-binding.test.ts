@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { create } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../../lib/errors.js'
 import { messageWriter } from '../../../lib/gateway/json/writer.js'
-import { bindQuery } from '../../../lib/gateway/transcoding/query-binding.js'
+import { queryBinder } from '../../../lib/gateway/transcoding/query-binding.js'
 import { parseQuery } from '../../../lib/gateway/transcoding/query-text.js'
 import { AllTypesSchema } from '../../support/gen/jsontypes_pb.js'
 
@@ -12,7 +12,7 @@ const blank = written('')
 /** What a query makes of an empty message: the members that are not as they were. */
 function written(query: string, bound = FREE): Record<string, unknown> {
   const message = create(AllTypesSchema)
-  bindQuery(AllTypesSchema, message, parseQuery(query), bound)
+  queryBinder(AllTypesSchema, bound)(message, parseQuery(query))
   return JSON.parse(messageWriter(AllTypesSchema)(message, undefined)) as Record<string, unknown>
 }
 
@@ -23,7 +23,7 @@ const changed = (query: string): Record<string, unknown> =>
     ),
   )
 
-describe('bindQuery', () => {
+describe('queryBinder', () => {
   const QUERY = 'google.api.http: fields not in the path or body become query parameters'
   const NESTED = 'google.api.http: nested fields by their path'
   const REPEATED = 'google.api.http: repeated fields by repeated parameters'
@@ -132,7 +132,7 @@ describe('bindQuery', () => {
 
   it('keeps __proto__ as a key like any other', () => {
     const message = create(AllTypesSchema)
-    bindQuery(AllTypesSchema, message, parseQuery('map_string_string[__proto__]=x'), FREE)
+    queryBinder(AllTypesSchema, FREE)(message, parseQuery('map_string_string[__proto__]=x'))
     expect(Object.keys(message.mapStringString)).to.deep.equal(['__proto__'])
     expect(Object.getPrototypeOf(message.mapStringString)).not.to.equal('x')
   })

@@ -61,7 +61,7 @@ export class Turns {
   readonly leave = (): void => {
     this.#inside--
     this.#alone = false
-    this.#next()
+    if (this.#waiting.length > 0) this.#next()
   }
 
   /** Refuses everybody who waits or comes from now on. */
