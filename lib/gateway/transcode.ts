@@ -73,12 +73,7 @@ function fromBody(
 
 const HTTP_BODY = 'google.api.HttpBody'
 
-function withRawBody(
-  message: Message,
-  body: '*' | DescField,
-  contentType = '',
-  data: Buffer,
-): Message {
+function withRawBody(message: Message, body: '*' | DescField, contentType = '', data: Buffer): Message {
   const raw = { contentType, data: new Uint8Array(data) }
   if (body === '*') return Object.assign(message, raw)
   if (body.message !== undefined) setField(message, body, Object.assign(create(body.message), raw))

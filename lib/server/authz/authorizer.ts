@@ -42,7 +42,8 @@ export class DevAuthorizer implements Authorizer {
     const { principal, verb, type } = request
     const groups = new Set(principal.groups)
     for (const { tenant, subjects, verbs, resource } of this.grants) {
-      const isForCaller = (tenant === '*' || tenant === principal.tenant) && includes(subjects, principal.subject, groups)
+      const isForCaller =
+        (tenant === '*' || tenant === principal.tenant) && includes(subjects, principal.subject, groups)
       const isForVerb = verbs.includes(verb) || verbs.includes('*')
       const isForResource = resource === '*' || resource === type || resource === request.resource
       if (isForCaller && isForVerb && isForResource) return true

@@ -19,8 +19,7 @@ export class OwnHttpListener {
 
   constructor(listener: RequestListener, options: HttpServerOptions) {
     this.#server = createHttpServer(listener, options)
-    for (const event of ['request', 'checkContinue'])
-      this.#server.prependListener(event, this.#keep)
+    for (const event of ['request', 'checkContinue']) this.#server.prependListener(event, this.#keep)
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
