@@ -110,6 +110,15 @@ export const SUBJECTS: readonly Subject[] = [
     afterwards: filterMemory,
   },
   {
+    name: 'validation',
+    operations: ['call'],
+    sides: {
+      ashlar: side('validation-none'),
+      'five field rules': side('validation-five'),
+      'without validation': side('validation-bare'),
+    },
+  },
+  {
     name: 'cli',
     operations: ['--help'],
     sides: { ashlar: side('cli-ashlar'), 'node -e 0': side('cli-bare') },

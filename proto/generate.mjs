@@ -4,6 +4,8 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { file_buf_validate_validate as rules } from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
+import { printProto } from './print-proto.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(here)
@@ -33,7 +35,7 @@ const outputs = [
   { files: [...google, ...own], out: 'lib/gen', libGen: undefined },
   { files: ['examples/widgets/widgets.proto'], out: 'examples/widgets/gen', libGen: '../../../lib/gen' },
   {
-    files: ['specimens', 'jsontypes', 'parcels'].map((name) => `test/support/proto/${name}.proto`),
+    files: ['specimens', 'jsontypes', 'parcels', 'tickets'].map((name) => `test/support/proto/${name}.proto`),
     out: 'test/support/gen',
     libGen: '../../../lib/gen',
   },
@@ -43,6 +45,9 @@ const stage = mkdtempSync(join(tmpdir(), 'ashlar-gen-'))
 try {
   for (const file of google) copy(join(tools, 'google-proto-files', file), file)
   for (const file of own) copy(join(here, file), file)
+  // No package brings this file as text: it is printed from its descriptor.
+  mkdirSync(join(stage, 'buf/validate'), { recursive: true })
+  writeFileSync(join(stage, 'buf/validate/validate.proto'), printProto(rules.proto))
   for (const { files, out, libGen } of outputs) {
     const paths = libGen === undefined ? files : files.map((file) => file.slice(file.lastIndexOf('/') + 1))
     if (libGen !== undefined) files.forEach((file, i) => copy(join(root, file), paths[i]))
@@ -63,6 +68,7 @@ function generate(paths, out, libGen) {
   if (libGen !== undefined)
     for (const folder of ['google/api', 'google/rpc', 'google/longrunning', 'ashlar/api/v1'])
       options.push(`rewrite_imports=./${folder}/**:${libGen}`)
+  options.push('rewrite_imports=./buf/validate/**:@bufbuild/protovalidate/gen')
   writeFileSync(join(stage, 'buf.yaml'), 'version: v2\n')
   const template = {
     version: 'v2',

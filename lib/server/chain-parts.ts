@@ -11,6 +11,7 @@ import type { DeduplicationStore } from './deduplication/deduplication-store.js'
 import type { RateLimiter } from './rate-limit/rate-limiter.js'
 import type { RuleSet } from './authz/rules.js'
 import type { Telemetry } from './observability/telemetry.js'
+import type { MessageRules } from './validation/message-rules.js'
 import type { UserInterceptor } from './chain/user-interceptor.js'
 
 /** The parts that the interceptors of the chain use. The interceptor of an absent part is left out. */
@@ -30,4 +31,6 @@ export interface ChainParts {
   readonly circuitBreaker: CircuitBreaker | undefined
   readonly deduplicationStore: DeduplicationStore
   readonly redaction: Redaction
+  /** The rules of `buf.validate`; undefined where no message has any. */
+  readonly messageRules: MessageRules | undefined
 }

@@ -39,7 +39,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
       authorization(parts.rules, parts.principalFunc, parts.authorizer, contextReports(logger)),
     )
     .add('fieldMask', fieldMask())
-    .add('validation', validation())
+    .add('validation', validation(parts.messageRules))
     .add('etag', etag())
     .add('readMask', readMask())
     .add('validateOnly', validateOnly())

@@ -17,6 +17,7 @@ import { loadTelemetry, type Telemetry } from './observability/telemetry.js'
 import type { OperationRunner } from './operations/operation-runner.js'
 import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
 import type { Registrations } from './registrations.js'
+import { loadMessageRules, type MessageRules } from './validation/message-rules.js'
 
 /**
  * What a server serves, decided before it binds. It does not change while the server runs; authorization reads live
@@ -55,9 +56,10 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   const telemetry = await loadTelemetry()
   addOperations(foundation)
   if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
-  await check(foundation)
+  const loaded = await loadMessageRules(registry.services(), registry, config.logger)
+  await check(foundation, loaded.problems)
   const openCalls = new Set<Deadline>()
-  const dispatch = dispatcherOf(foundation, telemetry, openCalls)
+  const dispatch = dispatcherOf(foundation, telemetry, openCalls, loaded.rules)
   const gateway = mux && newGateway(foundation, telemetry, dispatch)
   gateway?.prepare()
   return Object.freeze({
@@ -80,7 +82,10 @@ const addOperations = ({ config, registrations, runner }: Foundation): void => {
   registrations.addBuiltIn(Operations, operationRules, operationsService(config.lroStore, runner))
 }
 
-const check = async ({ config, registrations }: Foundation): Promise<void> => {
+const check = async (
+  { config, registrations }: Foundation,
+  ruleProblems: readonly string[],
+): Promise<void> => {
   const { registry, references, recorded, rules } = registrations
   const methods = new Map<string, DescMethod>(
     registry.services().flatMap((service) => service.methods.map((desc) => [pathOf(desc), desc] as const)),
@@ -91,6 +96,7 @@ const check = async ({ config, registrations }: Foundation): Promise<void> => {
   const problems = [
     ...registry.problems(),
     ...references.problems(),
+    ...ruleProblems,
     ...(await repositoryProblems(repositories, config.logger)),
   ]
   if (problems.length > 0) throw new DeclarationError('server', problems)
@@ -101,6 +107,7 @@ const dispatcherOf = (
   { config, registrations: { registry, rules }, runner }: Foundation,
   telemetry: Telemetry | undefined,
   openCalls: Set<Deadline>,
+  messageRules: MessageRules | undefined,
 ): Dispatcher => {
   const { resilience } = config
   const runOf = frameworkChain({
@@ -112,6 +119,7 @@ const dispatcherOf = (
     timeoutMsOf: ({ path }) => resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs,
     telemetry,
     redaction: registry,
+    messageRules,
   }).around(({ handler }) => handling(handler))
   const methods = [...registry.methods()].map(
     ([desc, registered]) => [desc, { method: registered.method, run: runOf(registered) }] as const,

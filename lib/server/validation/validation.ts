@@ -1,17 +1,22 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
 import { fieldCheck } from './field-rules.js'
+import type { MessageRules } from './message-rules.js'
 import { Violations } from './violations.js'
 
-/** Refuses a request, or a message of a stream, that breaks rules of its .proto, with all violations in one error. */
+/**
+ * Refuses a request, or a message of a stream, that breaks rules of its .proto, with all violations in one error.
+ * @param rules - those of `buf.validate`; undefined where no message has any.
+ */
 export const validation =
-  (): Interceptor<unknown, Passed<'fieldMask'>> =>
+  (rules: MessageRules | undefined): Interceptor<unknown, Passed<'fieldMask'>> =>
   (next, { method }) => {
-    const check = fieldCheck(method.desc.input)
-    if (check === undefined) return next
+    const { input } = method.desc
+    const checks = [fieldCheck(input), rules?.checkOf(input)].filter((check) => check !== undefined)
+    if (checks.length === 0) return next
     const validate = (message: Message, ignoredMask: readonly string[]): void => {
       const violations = new Violations()
-      check(message, ignoredMask, violations)
+      for (const check of checks) check(message, ignoredMask, violations)
       violations.refuse()
     }
     return (call) => {

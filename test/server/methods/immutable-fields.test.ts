@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { field_behavior, FieldBehavior } from '../../../lib/gen/google/api/field_behavior_pb.js'
 import { handlerOf } from '../../../lib/server/methods/handler-of.js'
 import { unkeptImmutable } from '../../../lib/server/methods/immutable-fields.js'
-import { ParcelSchema } from '../../support/gen/parcels_pb.js'
-import { withOption } from '../validation/altered-parcels.js'
+import { ParcelSchema, ParcelService } from '../../support/gen/parcels_pb.js'
+import { withOption } from '../validation/altered-service.js'
 
 describe('IMMUTABLE fields', () => {
   const resource = (path: `${string}.${string}`, ...behaviors: FieldBehavior[]) =>
-    withOption(path, field_behavior, behaviors).method['createParcel']!.output
+    withOption(ParcelService, path, field_behavior, behaviors).method['createParcel']!.output
 
   it('are kept where a repository can name them', () => {
     expect(unkeptImmutable(ParcelSchema)).to.deep.equal([])
@@ -21,7 +21,7 @@ describe('IMMUTABLE fields', () => {
   })
 
   it('keep a server from starting whose repository would overwrite them', () => {
-    const service = withOption('Address.city', field_behavior, [FieldBehavior.IMMUTABLE])
+    const service = withOption(ParcelService, 'Address.city', field_behavior, [FieldBehavior.IMMUTABLE])
     const parts = { repository: { model: { message: service.method['createParcel']!.output } } }
     expect(handlerOf(service.method['updateParcel']!, parts as never, { maxTotalSize: 1 })).to.deep.equal({
       problem:

@@ -10,7 +10,8 @@ import { fieldCheck } from '../../../lib/server/validation/field-rules.js'
 import { validation } from '../../../lib/server/validation/validation.js'
 import { Parcel_Size, ParcelService } from '../../support/gen/parcels_pb.js'
 import { ALICE } from '../../support/servers/server.js'
-import { replyOf, serveParcels, type ServedParcels } from './served-parcels.js'
+import { replyOf } from './calls.js'
+import { serveParcels, type ServedParcels } from './served-parcels.js'
 
 const WHOLE = { title: 'books', address: { city: 'Bern' }, size: 'SMALL', weight: 2, code: 'c-1' }
 const SENT = {
@@ -251,7 +252,7 @@ describe('field behavior', () => {
     expect(fieldCheck(WidgetService.method.updateWidget.input)).to.equal(undefined)
     const next: Next<Call> = () => create(method.countParcels.output)
     const registered = { method: methodOf(method.countParcels), handler: {} as Handler }
-    expect(validation()(next as never, registered)).to.equal(next)
+    expect(validation(undefined)(next as never, registered)).to.equal(next)
   })
 
   it('requires the key of a request', async () => {

@@ -13,16 +13,16 @@ import {
   FieldOptionsSchema,
   FileDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt'
-import { ParcelService } from '../../support/gen/parcels_pb.js'
 
-/** ParcelService of a .proto that differs in an option of a field. */
+/** A service of a .proto that differs in an option of a field. */
 export function withOption<Value>(
+  service: DescService,
   path: `${string}.${string}`,
   option: GenExtension<FieldOptions, Value>,
   value: Value,
 ): DescService {
   const [messageName, fieldName] = path.split('.')
-  const proto = clone(FileDescriptorProtoSchema, ParcelService.file.proto)
+  const proto = clone(FileDescriptorProtoSchema, service.file.proto)
   const message = proto.messageType.find(({ name }) => name === messageName) as DescriptorProto
   const field = message.field.find(({ name }) => name === fieldName)
   if (field === undefined) throw new TypeError(`there is no ${path}`)
@@ -33,8 +33,8 @@ export function withOption<Value>(
     files.set(file.proto.name, file.proto)
     for (const dependency of file.dependencies) add(dependency)
   }
-  for (const dependency of ParcelService.file.dependencies) add(dependency)
+  for (const dependency of service.file.dependencies) add(dependency)
   return createFileRegistry(proto, (name) => files.get(name)).getService(
-    ParcelService.typeName,
+    service.typeName,
   ) as DescService
 }

@@ -1,0 +1,15 @@
+import type { Side } from '../subject.js'
+
+/** What is behind validation, called without it. */
+export function setUp(): Side {
+  const request = {}
+  const call = { request }
+  const next = (passed: { readonly request: object }): object => passed.request
+  return {
+    operations: {
+      call() {
+        if (next(call) !== request) throw new TypeError('not passed on')
+      },
+    },
+  }
+}

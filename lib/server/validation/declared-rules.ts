@@ -1,0 +1,40 @@
+import type { DescFile, DescMessage, DescService } from '@bufbuild/protobuf'
+
+/** The number of the extensions `buf.validate.message`, `field` and `oneof`: known without the package that has them. */
+const BUF_VALIDATE = 1159
+
+interface Options {
+  readonly $unknown?: readonly { readonly no: number }[] | undefined
+}
+
+const isRuled = (options: Options | undefined): boolean =>
+  options?.$unknown?.some(({ no }) => no === BUF_VALIDATE) === true
+
+/** What of a message has rules of buf.validate, as it is called in an error; undefined where nothing has. */
+export const ruledPart = (desc: DescMessage): string | undefined => {
+  if (isRuled(desc.proto.options)) return desc.typeName
+  const part =
+    desc.fields.find(({ proto }) => isRuled(proto.options)) ??
+    desc.oneofs.find(({ proto }) => isRuled(proto.options))
+  return part && `${desc.typeName}.${part.name}`
+}
+
+/** The message types that one can hold, itself included. A google.protobuf.Any is not looked into. */
+export const reachable = (desc: DescMessage, found = new Set<DescMessage>()): ReadonlySet<DescMessage> => {
+  if (found.has(desc)) return found
+  found.add(desc)
+  for (const { message } of desc.fields) if (message !== undefined) reachable(message, found)
+  return found
+}
+
+/** The files of services, with all that they import. */
+export const filesOf = (services: readonly DescService[]): ReadonlySet<DescFile> => {
+  const files = new Set<DescFile>()
+  const add = (file: DescFile): void => {
+    if (files.has(file)) return
+    files.add(file)
+    for (const dependency of file.dependencies) add(dependency)
+  }
+  for (const { file } of services) add(file)
+  return files
+}

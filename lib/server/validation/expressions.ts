@@ -1,0 +1,88 @@
+import {
+  create,
+  createFileRegistry,
+  type DescField,
+  type DescMessage,
+  type DescService,
+  getOption,
+  hasOption,
+  type Message,
+  setExtension,
+} from '@bufbuild/protobuf'
+import { reflect } from '@bufbuild/protobuf/reflect'
+import { FileDescriptorProtoSchema, MessageOptionsSchema } from '@bufbuild/protobuf/wkt'
+import type * as Rules from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
+import { filesOf } from './declared-rules.js'
+
+/** A CEL expression, and where it is declared. */
+export interface Expression {
+  readonly at: string
+  readonly id: string
+  readonly text: string
+}
+
+/** The expressions that rules of the messages, and predefined rules of the services, are written in. */
+export const expressionsOf = (
+  messages: Iterable<DescMessage>,
+  services: readonly DescService[],
+  rules: typeof Rules,
+): Expression[] => {
+  const found: Expression[] = []
+  const collect = (at: string, options: Message, desc: DescMessage): void => {
+    for (const message of ruleMessages(desc, options)) {
+      if (message.$typeName === rules.RuleSchema.typeName) {
+        const { id, expression } = message as Rules.Rule
+        found.push({ at, id, text: expression })
+      }
+      for (const text of (message as { readonly celExpression?: readonly string[] }).celExpression ?? [])
+        found.push({ at, id: text, text })
+    }
+  }
+  for (const desc of messages) {
+    if (hasOption(desc, rules.message))
+      collect(desc.typeName, getOption(desc, rules.message), rules.MessageRulesSchema)
+    for (const field of desc.fields)
+      if (hasOption(field, rules.field))
+        collect(nameOf(field), getOption(field, rules.field), rules.FieldRulesSchema)
+  }
+  for (const file of filesOf(services))
+    for (const extension of file.extensions)
+      if (hasOption(extension, rules.predefined))
+        collect(extension.typeName, getOption(extension, rules.predefined), rules.PredefinedRulesSchema)
+  return found
+}
+
+const nameOf = (field: DescField): string => `${field.parent.typeName}.${field.name}`
+
+/** The message and all messages in it. */
+function* ruleMessages(desc: DescMessage, message: Message): Generator<Message> {
+  yield message
+  const reflected = reflect(desc, message)
+  for (const field of reflected.fields) {
+    if (!reflected.isSet(field)) continue
+    if (field.fieldKind === 'message') yield* ruleMessages(field.message, reflected.get(field).message)
+    if (field.fieldKind === 'list' && field.listKind === 'message')
+      for (const { message: one } of reflected.get(field) as Iterable<{ readonly message: Message }>)
+        yield* ruleMessages(field.message, one)
+  }
+}
+
+/**
+ * A message type for each expression, whose one rule it is: a validator compiles expressions one at a time, and those of fields
+ * that are not set never.
+ */
+export const probesOf = (expressions: readonly Expression[], rules: typeof Rules): DescMessage[] => {
+  const file = create(FileDescriptorProtoSchema, {
+    name: 'ashlar_probes.proto',
+    package: 'ashlar.probes',
+    syntax: 'proto3',
+    messageType: expressions.map(({ id, text }, index) => {
+      const options = create(MessageOptionsSchema)
+      const cel = [{ id: id || 'rule', expression: text }]
+      setExtension(options, rules.message, create(rules.MessageRulesSchema, { cel }))
+      return { name: `Probe${index}`, options }
+    }),
+  })
+  const registry = createFileRegistry(file, () => undefined)
+  return expressions.map((_one, index) => registry.getMessage(`ashlar.probes.Probe${index}`) as DescMessage)
+}
