@@ -34,7 +34,5 @@ export function withOption<Value>(
     for (const dependency of file.dependencies) add(dependency)
   }
   for (const dependency of service.file.dependencies) add(dependency)
-  return createFileRegistry(proto, (name) => files.get(name)).getService(
-    service.typeName,
-  ) as DescService
+  return createFileRegistry(proto, (name) => files.get(name)).getService(service.typeName) as DescService
 }

@@ -1,7 +1,11 @@
 import type { Config } from '../../../lib/server/config/config.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
 import { Parcel } from '../../support/entities/parcel.js'
-import { ParcelService, type SendParcelRequest, type UpdateParcelRequest } from '../../support/gen/parcels_pb.js'
+import {
+  ParcelService,
+  type SendParcelRequest,
+  type UpdateParcelRequest,
+} from '../../support/gen/parcels_pb.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import { startServer } from '../../support/servers/server.js'
 import { batchJson, type Listener, listenersOf, type Loose, queryOf, type Route } from './calls.js'
