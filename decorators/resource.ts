@@ -11,7 +11,7 @@ export interface ResourceOptions {
   /** Resource type in authorization rules. Default: the class name in snake_case. */
   readonly type?: string
   /**
-   * All tenants share the entities: everybody whom a rule allows can reach every row. A resource declares this, or is
+   * All tenants share the entities: a caller with a grant can reach every row. A resource declares this, or is
    * `@TenantScoped()`.
    */
   readonly shared?: boolean

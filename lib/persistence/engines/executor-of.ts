@@ -7,15 +7,15 @@ import type { Database } from './executor/executor.js'
 import { SqliteDriver } from './sqlite/driver.js'
 
 export interface DatabaseOptions {
-  /** Instead of what the server says it is; for speaking MySQL 8 to a MariaDB in tests. */
+  /** Overrides the server's own identification, to use MySQL 8 statements on a MariaDB in tests. */
   readonly dialect?: DialectName
 }
 
-/** One Database per DataSource, so that a transaction can tell whether it is its own. */
+/** One Database per DataSource, so that a transaction can recognize its own. */
 const databases = new WeakMap<DataSource, Database>()
 
 /**
- * The way to a DataSource's database; the same object every time. `options` count on the first call only.
+ * The Database of a DataSource; the same object every time. `options` count on the first call only.
  * @throws TypeError for a DataSource that is not on PostgreSQL, MySQL, MariaDB or a `SqliteDataSource`.
  */
 export function executorOf(dataSource: DataSource, options: DatabaseOptions = {}): Database {

@@ -18,7 +18,7 @@ export interface ResolvedDsn {
   readonly path: string | undefined
 }
 
-/** Who logs in where. */
+/** The login of a DSN. */
 export interface DsnLogin {
   readonly user: string
   readonly host: string
@@ -29,8 +29,8 @@ export interface DsnLogin {
 const FORM = `fsnotify://<driver>/<absolute path>, such as fsnotify://postgres/etc/secrets/dsn`
 const LONGEST = 64 * 1024
 /**
- * The file that an `fsnotify://` DSN points at; undefined for any other text.
- * @throws TypeError saying what is wrong with it. A mistyped DSN may hold a password, so the text is not repeated.
+ * The file of an `fsnotify://` DSN; undefined for any other text.
+ * @throws TypeError saying what is wrong with it. The text is not repeated, because a mistyped DSN may hold a password.
  */
 export function parseHotDsn(dsn: string): DsnFile | undefined {
   if (!/^fsnotify:/i.test(dsn.trim())) return undefined
@@ -58,13 +58,13 @@ export async function resolveDsn(dsn: string): Promise<ResolvedDsn> {
 }
 
 /**
- * What the file holds, without the white space around it.
- * @throws Unavailable that says what to do when it cannot be read, is empty, too large or no text.
+ * The content of the file, without surrounding white space.
+ * @throws Unavailable that says what to do when the file cannot be read, is empty, too large or not text.
  */
 export async function readDsnFile(path: string): Promise<string> {
   let bytes: Buffer
   try {
-    // A pipe would keep whoever opens it waiting.
+    // Opening a pipe would otherwise block.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     bytes = await startOf(file).finally(() => file.close())
   } catch (error) {
@@ -95,7 +95,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   ESPIPE: 'it is a pipe or a device: name a regular file',
 }
 
-/** One byte more than a DSN may have, at most. */
+/** At most one byte more than a DSN may have. */
 async function startOf(file: FileHandle): Promise<Buffer> {
   const stat = await file.stat()
   if (stat.isDirectory()) throw Object.assign(new TypeError(), { code: 'EISDIR' })
@@ -110,8 +110,8 @@ async function startOf(file: FileHandle): Promise<Buffer> {
 }
 
 /**
- * The DSN of a driver as it will be used.
- * @param driver - what it must be for; found by its scheme when undefined.
+ * The DSN of a driver in its final form.
+ * @param driver - the required driver; by its scheme when undefined.
  * @throws TypeError that repeats nothing of it.
  */
 export function checkDsn(text: string, driver?: DsnDriver): Omit<ResolvedDsn, 'path'> {
@@ -122,7 +122,7 @@ export function checkDsn(text: string, driver?: DsnDriver): Omit<ResolvedDsn, 'p
 function checkedDsn(text: string, driver?: DsnDriver): { engine: DsnEngine; dsn: string } {
   const dsn = text.trim()
   if (dsn.length > LONGEST) throw new TypeError(`DSN: longer than ${LONGEST} characters`)
-  // A control character is what is looked for.
+  // Control characters are meant here.
   if (/[\0-\x1f\x7f]/.test(dsn)) throw new TypeError('DSN: one line, without control characters')
   if (/^fsnotify:/i.test(dsn))
     throw new TypeError('DSN: the file holds the DSN itself, not another fsnotify: one')
@@ -135,7 +135,7 @@ function checkedDsn(text: string, driver?: DsnDriver): { engine: DsnEngine; dsn:
   return { engine, dsn: engine.checked(dsn, scheme) }
 }
 
-/** User, host and database of a DSN, for people to read: no password and no parameter is in it. */
+/** User, host and database of a DSN, for people: without password and parameters. */
 export function redactDsn(dsn: string): string {
   try {
     const file = parseHotDsn(dsn)
@@ -147,7 +147,7 @@ export function redactDsn(dsn: string): string {
   }
 }
 
-/** Who logs in where with a DSN of `postgres` or `mysql`. */
+/** The login of a DSN of `postgres` or `mysql`. */
 export function loginOf(dsn: string): DsnLogin {
   const { username, hostname, port, pathname, searchParams } = urlOf(dsn)
   return {
@@ -161,14 +161,14 @@ export function loginOf(dsn: string): DsnLogin {
 /** The DSN with another password. */
 export function withPassword(dsn: string, password: string): string {
   const url = urlOf(dsn)
-  // One among the parameters would go before it.
+  // A password parameter would take precedence.
   url.searchParams.delete('password')
-  // `URL` leaves a % as it is.
+  // `URL` does not escape a %.
   url.password = encodeURIComponent(password)
   return url.href
 }
 
-/** What looks like a driver's name may be repeated; anything else may be the start of a password. */
+/** A name that looks like a driver may be repeated; other text may be the start of a password. */
 const named = (text: string): string => (/^[a-z][a-z0-9]{0,15}$/i.test(text) ? ` "${text}"` : '')
 
 function filePath(written: string): string {

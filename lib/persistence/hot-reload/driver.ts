@@ -4,7 +4,7 @@ import type { DsnDriver } from '../engines/dsn/dsn-engines.js'
 import { type DsnLogin, loginOf, withPassword } from './connection-string.js'
 import type { HotPool, HotPoolOptions } from './pool.js'
 
-/** Returns the password for a session that is about to be opened, such as a token that is valid for some minutes. */
+/** Returns the password for a new session, such as a token that is valid for some minutes. */
 export type PasswordCallback = (login: DsnLogin) => string | Promise<string>
 
 export interface HotDriverOptions extends Pick<
@@ -13,7 +13,7 @@ export interface HotDriverOptions extends Pick<
 > {
   /** The module object of `pg` or `mysql2`. */
   readonly module: () => unknown
-  /** The DSN to begin with. */
+  /** The first DSN. */
   readonly dsn: () => string
 }
 
@@ -27,19 +27,19 @@ export interface HotEngine {
   readonly open: (options: HotDriverOptions) => HotDriver
 }
 
-/** What stands for a driver in TypeORM's `driver` option. */
+/** The replacement for a driver in TypeORM's `driver` option. */
 export interface HotDriver {
   readonly module: object
-  /** The pool that TypeORM made of it; undefined before that. */
+  /** The pool that TypeORM created with it; undefined before that. */
   readonly pool: () => Pick<HotPool<never>, 'replace' | 'refusal' | 'size'> | undefined
 }
 
-/** How long a session may take to open; `pg` alone waits as long as the system does, which may be minutes. */
+/** How long a session may take to open; `pg` alone waits as long as the operating system does, which may be minutes. */
 export const CONNECT_MS = 10_000
 
 /**
  * Puts the password of a callback into a DSN.
- * @throws Unavailable when the callback fails or returns no text. What its own error says may be secret, and is left out.
+ * @throws Unavailable when the callback fails or returns no text. Its own error is left out, because it may be secret.
  */
 export function askingFor(password: PasswordCallback | undefined): HotPoolOptions<unknown>['withPassword'] {
   return async (dsn) => {
@@ -56,7 +56,7 @@ export function askingFor(password: PasswordCallback | undefined): HotPoolOption
 }
 
 /**
- * What a pool of the driver would do and this one does not.
+ * Options that the driver's own pool has and this one lacks.
  * @throws TypeError that names the options.
  */
 export function refuseOptions(options: object, names: readonly string[]): void {

@@ -2,9 +2,12 @@ import type { FSWatcher } from 'chokidar'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Tells that a file may have changed; reading it says whether it did. */
+/** Reports that a file may have changed; read it to find out. */
 export interface FileWatch {
-  /** Watches where the file is now: where its symbolic links lead, in a folder that was made again. Call it before each read. */
+  /**
+   * Watches the file's current location: the target of its symbolic links, or a folder that was created again. Call it
+   * before each read.
+   */
   follow(): Promise<void>
   close(): Promise<void>
 }
@@ -13,9 +16,10 @@ export interface FileWatch {
 const MOST_TRIES = 10
 
 /**
- * Watches a file through its folder, so that it may be renamed over, removed and made again, or be a symbolic link that is
- * swapped (Kubernetes swaps the `..data` beside it). While the folder itself is gone, what is left of the way to it is watched.
- * @param failed - hears that the system refuses to watch.
+ * Watches a file through its folder. The file may be renamed over, removed and created again, or be a symbolic link
+ * that is swapped (Kubernetes swaps the `..data` beside it). While the folder itself is gone, its nearest existing
+ * parent is watched.
+ * @param failed - called when the system refuses to watch.
  */
 export async function watchFile(
   path: string,
@@ -33,13 +37,13 @@ export async function watchFile(
       depth: 0,
       followSymlinks: false,
       ignoreInitial: true,
-      // Who forgets to destroy() has a process that ends nevertheless, as with the timers.
+      // Without destroy(), the process must still be able to end; the same holds for the timers.
       persistent: false,
-      // What else is in the folder needs no watch of its own: the folder's tells of names that come and go.
+      // Other entries of the folder need no watch: the folder's watch reports names that come and go.
       ignored: (entry) => entry !== path && !folders.includes(entry),
     })
     opened.on('all', changed).on('raw', changed)
-    // A folder that is made again at once may look like the one before, and is not watched by its watch.
+    // A folder that is created again at once may look the same, but the old watch does not see it.
     opened.on('unlinkDir', () => (watched = ''))
     opened.on('error', (error) =>
       failed(error instanceof Error && 'code' in error ? String(error.code) : 'unknown'),
@@ -71,7 +75,7 @@ export async function watchFile(
   }
 }
 
-/** The folder, or the nearest one above it that is there. */
+/** The folder, or its nearest existing parent. */
 async function nearest(folder: string): Promise<{ readonly folder: string; readonly identity: string }> {
   const found = await stat(folder, { bigint: true }).catch(() => undefined)
   if (found?.isDirectory() === true || dirname(folder) === folder)

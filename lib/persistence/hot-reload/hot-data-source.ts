@@ -10,41 +10,47 @@ import { hotPostgres } from './postgres-driver.js'
 import { checkResources } from '../schema/resources-in.js'
 import { HotReload, type Rejection, type Reload } from './reload.js'
 
-/** What the DSN says, and what we hand to TypeORM ourselves. */
+/** Options that the DSN or the framework sets. */
 type Managed =
   'type' | 'driver' | 'replication' | 'url' | 'host' | 'port' | 'username' | 'password' | 'database'
 type Own = Managed | 'nativeDriver' | 'socketPath'
 
 interface HotSettings {
-  /** `fsnotify://postgres/etc/secrets/dsn` names a file that holds the DSN; a DSN itself is taken as well, and never changes. */
+  /**
+   * `fsnotify://postgres/etc/secrets/dsn` names a file that holds the DSN. A plain DSN is accepted too, and never
+   * changes.
+   */
   readonly dsn: string
-  /** How TypeORM speaks to the `mysql` driver; default `mysql`. */
+  /** TypeORM's type for the `mysql` driver; default `mysql`. */
   readonly type?: 'mysql' | 'mariadb'
-  /** The module object of `pg` or `mysql2`, for a bundle or a place where the package is not found by its name. */
+  /** The module object of `pg` or `mysql2`, for a bundle or when the package cannot be found by its name. */
   readonly module?: unknown
-  /** Asked for every session that is opened, instead of the password of the DSN (an IAM token). */
+  /** Called for every new session, instead of the password of the DSN (an IAM token). */
   readonly password?: PasswordCallback
-  /** How long the file must be left alone before it is read; default 100 ms. */
+  /** How long the file must be unchanged before it is read; default 100 ms. */
   readonly debounceMs?: number
-  /** How often the file is read although nothing was heard of it; default 10 s. */
+  /** How often the file is read without a reported change; default 10 s. */
   readonly recheckMs?: number
-  /** How long callers wait for another DSN, or for another password, once the server refuses the login; default 5 s, 0 for not at all. */
+  /**
+   * How long callers wait for another DSN, or another password, after the server refused the login; default 5 s, 0 for
+   * no wait.
+   */
   readonly loginGraceMs?: number
-  /** Told of every change. Default: Node's warnings for what is rejected, TypeORM's log for the rest. */
+  /** Receives every change. Default: Node's warnings for rejections, TypeORM's log for the rest. */
   readonly reloadLogger?: ReloadLogger
 }
 
-/** The server's logger is one. */
+/** The server's logger fits. */
 export interface ReloadLogger {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
 }
 
-/** TypeORM's options for PostgreSQL or MySQL, without those that the DSN says. */
+/** TypeORM's options for PostgreSQL or MySQL, without those in the DSN. */
 export type HotOptions = HotSettings &
   (Omit<PostgresDataSourceOptions, Own> | Omit<MysqlDataSourceOptions, Own>)
 
-/** What a HotDataSource tells; nothing in it holds a password. */
+/** The events of a HotDataSource; they hold no password. */
 export interface HotEvents {
   readonly reload: Reload
   readonly rejected: Rejection
@@ -53,8 +59,9 @@ export interface HotEvents {
 }
 
 /**
- * A TypeORM DataSource on PostgreSQL or MySQL that follows the file its DSN is in, without a restart and without a failed
- * call. A new DSN has to respond before it is used; what does not, or is no DSN, is rejected and the old one stays.
+ * A TypeORM DataSource on PostgreSQL or MySQL that follows the file with its DSN, without a restart and without a
+ * failed call. A new DSN is tested before it is used. One that does not respond, or is not a DSN, is rejected and the
+ * old one stays.
  * @example
  * ```ts
  * import { HotDataSource } from 'ashlar'
@@ -77,7 +84,7 @@ export class HotDataSource extends DataSource {
   readonly #start: { module: unknown; dsn: string }
   #reload: HotReload | undefined
 
-  /** @throws TypeError for a DSN that is none, or one of SQLite, and for options that the DSN says. */
+  /** @throws TypeError for text that is not a DSN, a DSN of SQLite, and options that the DSN sets. */
   constructor(options: HotOptions) {
     const { dsn, type, module, password, debounceMs, recheckMs, loginGraceMs, reloadLogger, ...rest } =
       options
@@ -95,7 +102,7 @@ export class HotDataSource extends DataSource {
       module: () => start.module,
       dsn: () => start.dsn,
       withPassword: askingFor(password),
-      // What never changes is not waited for.
+      // A login that cannot change is not waited for.
       loginGraceMs: file === undefined && password === undefined ? 0 : (loginGraceMs ?? 5000),
       onLoginRefused: () => self.#readFile(),
       onDrained: (old) => self.#tell('drained', { dsn: redactDsn(old) }),
@@ -113,7 +120,9 @@ export class HotDataSource extends DataSource {
     this.#start = start
   }
 
-  /** @throws Unavailable when the file of the DSN cannot be read; what the driver says when the database does not answer. */
+  /**
+   * @throws Unavailable when the file of the DSN cannot be read; the driver's error when the database does not respond.
+   */
   override async initialize(): Promise<this> {
     this.#start.module = unwrapped(this.#settings.module ?? (await load(this.#engine.packageName)))
     this.#start.dsn = (await resolveDsn(this.#settings.dsn)).dsn
@@ -122,7 +131,7 @@ export class HotDataSource extends DataSource {
     try {
       const reload = await this.#follow(this.#file)
       if (this.isInitialized) this.#reload = reload
-      else await reload.close() // Somebody has destroyed it meanwhile.
+      else await reload.close() // It was destroyed meanwhile.
     } catch (error) {
       if (this.isInitialized) await super.destroy()
       throw error
@@ -130,7 +139,7 @@ export class HotDataSource extends DataSource {
     return this
   }
 
-  /** What is refused of a resource is told before TypeORM trips over it. */
+  /** Refusals of a resource are reported before TypeORM fails on it. */
   protected override async buildMetadatas(): Promise<void> {
     checkResources({ ...this.options.entities })
     await super.buildMetadatas()
@@ -142,15 +151,15 @@ export class HotDataSource extends DataSource {
     await super.destroy()
   }
 
-  /** Calls back at every event of the kind. @returns what ends that. */
+  /** Calls back at every event of the kind. @returns a function that ends this. */
   on<E extends keyof HotEvents>(event: E, listener: (event: HotEvents[E]) => void): () => void {
     this.#listeners[event].add(listener)
     return () => this.#listeners[event].delete(listener)
   }
 
   /**
-   * A readiness check that fails while the file cannot be read, what it holds was rejected, the server refuses the login, or
-   * the database takes no writes after it has refused one; `/readyz` says 503 then.
+   * A readiness check. It fails while the file cannot be read, its content was rejected, the server refuses the login,
+   * or the database is read-only after it has refused a write; `/readyz` then says 503.
    */
   readinessCheck(name = 'dsn'): { readonly name: string; readonly check: () => Promise<void> } {
     return {
@@ -186,7 +195,7 @@ export class HotDataSource extends DataSource {
       try {
         listener(told)
       } catch (error) {
-        // The change is made: whose listener throws is told like any other uncaught error.
+        // The change is complete. An error of a listener is an ordinary uncaught error.
         queueMicrotask(() => {
           throw error
         })

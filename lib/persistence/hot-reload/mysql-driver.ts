@@ -5,7 +5,7 @@ import { MYSQL_TYPES } from '../engines/dsn/dsn-engines.js'
 import { HotPool } from './pool.js'
 import type { Connection, ConnectionListener } from './session.js'
 
-/** What is used of `mysql2`. */
+/** The part of `mysql2` that is used. */
 interface Module {
   createConnection(options: object): Client
   readonly Connection: unknown
@@ -19,11 +19,11 @@ interface Client extends EventEmitter {
   query(text: string, done: (error: Error | null) => void): void
   end(): void
   destroy(): void
-  /** Ours: what a connection of a pool has. */
+  /** Set by this module, as on a connection of a pool. */
   release?: () => void
 }
 
-/** What is read of TypeORM's options for `createPool()`. */
+/** The part of TypeORM's options for `createPool()` that is read. */
 interface PoolOptions {
   readonly connectionLimit?: number
   readonly connectTimeout?: number
@@ -33,12 +33,12 @@ interface PoolOptions {
   readonly waitForConnections?: boolean
 }
 
-/** Of `mysql2`'s pool; it is not used. */
+/** Options of `mysql2`'s own pool, which is not used. */
 const NOT_OURS = ['resetOnRelease']
 
 /**
- * The password is wrong, the user is gone, locked or expired, has no right to the database, or none may come from here:
- * ER_ACCESS_DENIED_ERROR and its kin, 3118 on MySQL and 4151 on MariaDB for a locked account.
+ * The password is wrong; the user is gone, locked or expired, has no right to the database, or may not connect from
+ * here: ER_ACCESS_DENIED_ERROR and its kin, 3118 on MySQL and 4151 on MariaDB for a locked account.
  */
 const LOGIN_REFUSED = new Set<unknown>([1044, 1045, 1130, 1698, 1862, 3118, 4151])
 
@@ -50,7 +50,7 @@ export const hotMysql: HotEngine = {
   open,
 }
 
-/** Stands for the `mysql2` module in TypeORM's `driver` option. */
+/** Replaces the `mysql2` module in TypeORM's `driver` option. */
 function open(options: HotDriverOptions): HotDriver {
   let made: HotPool<Client> | undefined
   const mysql = () => options.module() as Module
@@ -84,7 +84,7 @@ function open(options: HotDriverOptions): HotDriver {
         hot.acquire(handed)
       },
       end: (done: (error?: Error) => void) => void hot.end().then(() => done(), done),
-      /** The login that a statement is to be ended with: the newest one is most likely to be let in. */
+      /** The login for ending a statement: the newest one is most likely to work. */
       get config() {
         return { connectionConfig: last?.config ?? {} }
       },
@@ -102,7 +102,7 @@ function open(options: HotDriverOptions): HotDriver {
   return { module, pool: () => made }
 }
 
-/** Options go before those of the URL in `mysql2`, and TypeORM sets these to undefined. */
+/** In `mysql2` options take precedence over the URL, and TypeORM sets these to undefined. */
 const configured = (poolOptions: PoolOptions, dsn: string): object => ({
   ...poolOptions,
   uri: dsn.replace(/^mariadb:/i, 'mysql:'),
@@ -117,7 +117,7 @@ function connected(client: Client, listener: ConnectionListener, tell: () => voi
   }
   client.on('error', (error: Error) => listener.broken(error))
   client.on('end', () => listener.broken())
-  // Of the socket itself: TLS would come to stand before it.
+  // On the socket itself: TLS would replace the stream.
   stream.once('close', () => {
     listener.broken()
     listener.closed()

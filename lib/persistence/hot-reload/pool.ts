@@ -6,47 +6,47 @@ export interface HotPoolOptions<C> {
   readonly connect: Connect<C>
   /** The DSN with the password to use now. */
   readonly withPassword: (dsn: string) => Promise<string>
-  /** Most sessions in use at once; while old ones are still in use there are at most twice as many. */
+  /** The most sessions in use; while old ones are still in use, at most twice as many. */
   readonly max: number
-  /** Most callers that wait for a session. */
+  /** The most callers that wait for a session. */
   readonly queueLimit: number
-  /** How long a caller waits for one; 0 for as long as it takes. */
+  /** How long a caller waits for a session; 0 for no limit. */
   readonly waitMs: number
-  /** How long it may take to log in. */
+  /** The timeout of a login. */
   readonly connectMs: number
-  /** Whoever is idle for so long is closed; 0 for nobody. */
+  /** Idle time in milliseconds before a session is closed. 0 disables it. */
   readonly idleMs: number
-  /** So many are kept though they are idle. */
+  /** How many idle sessions are kept. */
   readonly keptIdle: number
-  /** Whoever is older is closed when it comes back; 0 for nobody. */
+  /** Age in milliseconds at which a session is closed when it comes back. 0 disables it. */
   readonly maxAgeMs: number
   /** How long a caller waits for another DSN after the server refused the login of this one. */
   readonly loginGraceMs: number
   readonly isLoginRefused: (error: Error) => boolean
-  /** Somebody should see whether there is another DSN. */
+  /** Called to check for another DSN. */
   readonly onLoginRefused: () => void
-  /** The last session of a DSN that was replaced is closed. */
+  /** The last session of a replaced DSN is closed. */
   readonly onDrained: (dsn: string) => void
   /** An idle session was lost. */
   readonly onLost: (error: Error, client: C) => void
 }
 
-/** A login that was refused is tried again after so long, then after twice as long, and so on. */
+/** The first pause after a refused login; it doubles with each failure. */
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 5000
 
 /**
- * A pool whose sessions can move to another DSN. It keeps the sessions and the queue of those who wait itself: a driver's
- * pool that ends leaves its queue standing, and counts nothing beside its own.
+ * A pool whose sessions can move to another DSN. It holds the sessions and the wait queue itself: a driver's pool that
+ * ends does not serve its queue, and counts only its own sessions.
  */
 export class HotPool<C> {
   readonly #sessions = new Set<Session<C>>()
-  /** Of the DSN in use. While there are any, nobody waits. */
+  /** Sessions of the current DSN. While there are any, no caller waits. */
   #idle: Session<C>[] = []
   readonly #queue: WaitQueue<C>
   readonly #watchers = new Set<() => void>()
   #current: PoolEpoch
-  /** DSNs that wait for room to be tried. */
+  /** DSNs that wait for room to be tested. */
   #reserved = 0
   #hasWorked = false
   #refusal: Error | undefined
@@ -76,7 +76,7 @@ export class HotPool<C> {
     return this.#queue.length
   }
 
-  /** Why the server lets nobody in; undefined while it does. */
+  /** Why the server refuses logins; undefined while it accepts them. */
   get refusal(): Error | undefined {
     return this.#refusal
   }
@@ -93,8 +93,8 @@ export class HotPool<C> {
   }
 
   /**
-   * Moves to another DSN once it has responded. Whoever waits gets a session of it; the old sessions close as they come back.
-   * @throws what the new DSN responded, or the reason of the signal; everything is as before then.
+   * Moves to another DSN once it has responded. Waiting callers get its sessions; old sessions close as they come back.
+   * @throws the error of the new DSN, or the reason of the signal; then nothing has changed.
    */
   async replace(dsn: string, signal: AbortSignal): Promise<void> {
     const next: PoolEpoch = { dsn, size: 0, opening: 0, state: 'tried' }
@@ -117,12 +117,12 @@ export class HotPool<C> {
     next.state = 'used'
     old.state = 'replaced'
     for (const unused of idle) unused.close()
-    // Whoever asked for the move hears of it first.
+    // The caller of the move is notified first.
     if (old.size === 0) setImmediate(() => this.options.onDrained(old.dsn))
     this.#letIn(session)
   }
 
-  /** Refuses those who wait, and is over when every session has come back and is closed. */
+  /** Refuses waiting callers, and resolves when every session has come back and is closed. */
   async end(): Promise<void> {
     this.#isEnding = true
     clearTimeout(this.#retry)
@@ -136,14 +136,14 @@ export class HotPool<C> {
     while (this.size > 0) await this.#change()
   }
 
-  /** How many more may be opened. */
+  /** How many more sessions may be opened. */
   get #room(): number {
     if (this.#isEnding || this.#retry !== undefined) return 0
     const { max } = this.options
     return Math.max(0, Math.min(max - this.#current.size, 2 * max - this.size - this.#reserved))
   }
 
-  /** Opens what those who wait need; who gets which is not settled before they are open. */
+  /** Opens sessions for waiting callers; which caller gets which is decided when they are open. */
   #grow(): void {
     while (this.#queue.length > this.#current.opening && this.#room > 0) void this.#open()
   }
@@ -185,7 +185,7 @@ export class HotPool<C> {
     throw destroyed()
   }
 
-  /** A session of the DSN in use is open. */
+  /** A session of the current DSN is open. */
   #letIn(session: Session<C>): void {
     this.#hasWorked = true
     this.#refusal = undefined
@@ -231,7 +231,10 @@ export class HotPool<C> {
     for (const tell of this.#watchers) tell()
   }
 
-  /** The password may have been changed before the file was: a session that comes back, or a new DSN, will do as well. */
+  /**
+   * The password may have been changed before the file was. A session that comes back, or a new DSN, also ends the
+   * wait.
+   */
   #waitForLogin(refusal: Error): void {
     this.#refusal = refusal
     this.#queue.limit(refusal)
@@ -241,7 +244,7 @@ export class HotPool<C> {
     this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS)
   }
 
-  /** Though nobody waits: whoever comes should not be the one to find out. */
+  /** Even without waiting callers, so that the next caller does not have to find out. */
   #tryAgain(): void {
     this.#retry = undefined
     if (this.#room > 0) void this.#open()
@@ -259,12 +262,12 @@ export class HotPool<C> {
     if (this.#idle.length > 0) this.#sweep = setTimeout(() => this.#closeUnused(), idleMs).unref()
   }
 
-  /** A session of the DSN in use makes way for the first one of another, unless it could not be opened again. */
+  /** An idle session of the current DSN is closed to test another one, unless it could not be opened again. */
   get #isInTheWay(): boolean {
     return this.#reserved > 0 && this.#refusal === undefined && this.size >= 2 * this.options.max
   }
 
-  /** The first session of another DSN, beside those in use and within twice the pool. */
+  /** The first session of another DSN, beside those in use and within twice the pool size. */
   async #beginAnother(next: PoolEpoch, signal: AbortSignal): Promise<Session<C>> {
     this.#reserved++
     try {
@@ -281,7 +284,7 @@ export class HotPool<C> {
     }
   }
 
-  /** Until a session is closed, or the signal aborts. */
+  /** Waits until a session is closed, or the signal aborts. */
   async #change(signal?: AbortSignal): Promise<void> {
     let tell: () => void = () => {}
     await new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { CONNECT_MS, type HotDriver, type HotDriverOptions, type HotEngine, refu
 import { HotPool } from './pool.js'
 import type { Connection, ConnectionListener } from './session.js'
 
-/** What is used of `pg`. */
+/** The part of `pg` that is used. */
 interface Module {
   readonly Client: new (options: object) => Client
   readonly defaults?: object
@@ -14,11 +14,11 @@ interface Client extends EventEmitter {
   connect(): Promise<unknown>
   query(text: string): Promise<unknown>
   end(done: () => void): void
-  /** Ours: what `pg` puts there when a client comes from its pool. */
+  /** Set by this module, as `pg` does for a client of its pool. */
   release?: (isBroken?: unknown) => void
 }
 
-/** What is read of TypeORM's options for `new Pool()`. */
+/** The part of TypeORM's options for `new Pool()` that is read. */
 interface PoolOptions {
   readonly max?: number
   readonly min?: number
@@ -29,10 +29,10 @@ interface PoolOptions {
 
 type Checkout = (error: Error | undefined, client: Client | undefined, release: (e?: unknown) => void) => void
 
-/** Of `pg`'s pool; it is not used. */
+/** Options of `pg`'s own pool, which is not used. */
 const NOT_OURS = ['maxUses', 'allowExitOnIdle', 'onConnect', 'verify', 'Client']
 
-/** The password is wrong, the role may not log in, or may not use the database. */
+/** The password is wrong, or the role may not log in or use the database. */
 const LOGIN_REFUSED = new Set<unknown>(['28P01', '28000', '42501'])
 
 export const hotPostgres: HotEngine = {
@@ -42,12 +42,12 @@ export const hotPostgres: HotEngine = {
   open,
 }
 
-/** Stands for the `pg` module in TypeORM's `driver` option. */
+/** Replaces the `pg` module in TypeORM's `driver` option. */
 function open(options: HotDriverOptions): HotDriver {
   let made: HotPool<Client> | undefined
   const pg = () => options.module() as Module
 
-  /** What TypeORM takes for a pool of `pg`. */
+  /** TypeORM takes it for a pool of `pg`. */
   class Pool extends EventEmitter {
     readonly #hot: HotPool<Client>
 

@@ -5,41 +5,41 @@ import { checkDsn, type DsnFile, readDsnFile, redactDsn } from './connection-str
 import { type FileWatch, watchFile } from './file-watch.js'
 
 export interface HotReloadOptions {
-  /** How long the file must be left alone before it is read. */
+  /** How long the file must be unchanged before it is read. */
   readonly debounceMs: number
-  /** How often it is read although nothing was heard of it. */
+  /** How often it is read without a reported change. */
   readonly recheckMs: number
   /** Moves to another DSN once it has responded. */
   readonly replace: (dsn: string, signal: AbortSignal) => Promise<void>
   readonly onReload: (change: Reload) => void
   readonly onRejected: (rejection: Rejection) => void
-  /** The file holds again what is in use. */
+  /** The file again holds the current DSN. */
   readonly onRestored: (dsn: string) => void
 }
 
-/** New sessions go to another DSN from here on. */
+/** New sessions use another DSN from now on. */
 export interface Reload {
   /** User, host and database; no password. */
   readonly dsn: string
   readonly previous: string
 }
 
-/** What the file holds cannot be used; the DSN in use stays. */
+/** The file's content cannot be used; the current DSN stays. */
 export interface Rejection {
   /** Without any password. */
   readonly reason: string
 }
 
-/** What was rejected is tried again after so long, then after twice as long, and so on. */
+/** The first pause before a rejected DSN is tried again; it doubles with each failure. */
 const FIRST_RETRY_MS = 1000
 
-/** A folder in which something happens all the time is not left alone: the file is read after so many times the wait. */
+/** In a folder that changes all the time, the file is read after so many times the debounce time. */
 const MOST_WAITS = 10
 
-/** Keeps a pool on the DSN that a file holds. */
+/** Keeps a pool on the DSN in a file. */
 export class HotReload {
   #watch: FileWatch | undefined
-  /** When the file is read next though nothing is heard of it. */
+  /** When the file is read next without a reported change. */
   #next: NodeJS.Timeout | undefined
   #soon: NodeJS.Timeout | undefined
   #heardAt: number | undefined
@@ -47,7 +47,7 @@ export class HotReload {
   #isStale = false
   #attempt: { readonly dsn: string; readonly controller: AbortController } | undefined
   #problem: string | undefined
-  /** What the file held last, as far as it was rejected. */
+  /** The last content of the file that was rejected. */
   #rejected: string | undefined
   #retryMs = FIRST_RETRY_MS
   #isClosed = false
@@ -58,7 +58,7 @@ export class HotReload {
     private readonly options: HotReloadOptions,
   ) {}
 
-  /** @param current - what the file held when the pool was opened. */
+  /** @param current - the content of the file when the pool was opened. */
   static async start(file: DsnFile, current: string, options: HotReloadOptions): Promise<HotReload> {
     const reload = new HotReload(file, current, options)
     reload.#watch = await watchFile(
@@ -73,14 +73,14 @@ export class HotReload {
     return reload
   }
 
-  /** Reads the file, and begins to move to what it holds. What is being read when this is called is read once more. */
+  /** Reads the file, and starts the move to its content. A read that is in progress is repeated. */
   read(): Promise<void> {
     this.#isStale = true
     this.#reading ??= this.#readOn().finally(() => (this.#reading = undefined))
     return this.#reading
   }
 
-  /** @throws Unavailable when the file cannot be read, or what it holds was rejected. */
+  /** @throws Unavailable when the file cannot be read, or its content was rejected. */
   async check(): Promise<void> {
     await readDsnFile(this.file.path)
     if (this.#problem !== undefined) throw new Unavailable(this.#problem)
@@ -132,7 +132,7 @@ export class HotReload {
     else void this.#try(dsn)
   }
 
-  /** Asked anew after each await, which the compiler cannot see. */
+  /** A method, because the compiler assumes that the value cannot change across an await. */
   #hasEnded(): boolean {
     return this.#isClosed
   }
@@ -150,7 +150,7 @@ export class HotReload {
     const previous = redactDsn(this.current)
     this.current = dsn
     this.#forget()
-    // What was read meanwhile was held against the one before.
+    // The content that was read meanwhile was compared with the previous one.
     if (this.#attempt === attempt) this.#attempt = undefined
     else void this.read()
     this.options.onReload({ dsn: redactDsn(dsn), previous })
@@ -187,6 +187,6 @@ export class HotReload {
   }
 }
 
-/** Drivers repeat much; what they say of a connection is safe. */
+/** Driver errors repeat a lot; their texts about connections are safe. */
 const said = (error: unknown): string =>
   error instanceof Unavailable ? error.message : new DriverFault(error).message

@@ -3,9 +3,9 @@ import { Unavailable } from '../../errors.js'
 /** A connection as its driver makes it. */
 export interface Connection<C> {
   readonly client: C
-  /** Settles once the server has let the user in, or not. */
+  /** Settles when the server has accepted or refused the login. */
   readonly opened: Promise<unknown>
-  /** Asks the server something, to see that it responds. */
+  /** Sends a query, to check that the server responds. */
   ask(): Promise<unknown>
   /** Says goodbye to the server and closes the socket. */
   close(): void
@@ -13,44 +13,44 @@ export interface Connection<C> {
   cut(): void
 }
 
-/** What a driver tells of its connection. */
+/** A driver's notifications about its connection. */
 export interface ConnectionListener {
-  /** It is of no use any more; its socket may be open yet. */
+  /** The connection is unusable; its socket may still be open. */
   broken(error?: Error): void
   /** Its socket is closed. */
   closed(): void
-  /** Whoever had it needs it no more. */
+  /** The user returns the connection. */
   giveBack(isBroken?: boolean): void
 }
 
 export type Connect<C> = (dsn: string, listener: ConnectionListener) => Connection<C>
 
-/** Every session that one DSN opened. */
+/** All sessions that one DSN opened. */
 export interface PoolEpoch {
   readonly dsn: string
-  /** Sessions whose socket is not closed, those that are being opened among them. */
+  /** Sessions whose socket is not closed, including those that are opening. */
   size: number
-  /** Those that are being opened. */
+  /** Sessions that are opening. */
   opening: number
   state: 'tried' | 'used' | 'replaced'
 }
 
-/** What a pool hears of its sessions. */
+/** A session's notifications to its pool. */
 export interface SessionListener<C> {
   broke(session: Session<C>, error: Error | undefined): void
   closed(session: Session<C>): void
   cameBack(session: Session<C>): void
 }
 
-/** How long the server has for its goodbye before the socket is cut: a host that is gone never says it. */
+/** How long the server may take to close before the socket is cut: a host that is gone never does. */
 const GOODBYE_MS = 2000
 
-/** One login, from the moment it is begun until its socket is closed. */
+/** One login, from its beginning until its socket is closed. */
 export class Session<C> {
   readonly openedAt = performance.now()
-  /** Somebody has it. */
+  /** Whether a caller uses it. */
   isOut = false
-  /** Nobody had it since the idle ones were last looked through. */
+  /** Whether no caller has used it since the last check of idle sessions. */
   isUnused = false
   #connection: Connection<C> | undefined
   #state: 'opening' | 'open' | 'over' | 'closed' = 'opening'
@@ -70,15 +70,15 @@ export class Session<C> {
     return this.#state === 'opening'
   }
 
-  /** Only of a session that is open, or was. */
+  /** Only for a session that is open, or was. */
   get client(): C {
     if (this.#connection === undefined) throw new TypeError('the session was never open')
     return this.#connection.client
   }
 
   /**
-   * Logs in within so many milliseconds, and sees that the server responds if it is `asked`.
-   * @throws what the server or the driver says, or the reason for which it was cut.
+   * Logs in within so many milliseconds, and checks that the server responds if `asked`.
+   * @throws the error of the server or the driver, or the reason for which it was cut.
    */
   open(connect: Connect<C>, dsn: () => Promise<string>, ms: number, asked: boolean): Promise<void> {
     return new Promise<void>((resolve, reject) => {
@@ -93,7 +93,7 @@ export class Session<C> {
     })
   }
 
-  /** Closes one that is open. */
+  /** Closes an open session. */
   close(): void {
     if (this.#state !== 'open') return
     this.#state = 'over'
@@ -101,7 +101,7 @@ export class Session<C> {
     this.#connection?.close()
   }
 
-  /** Closes one in any state, without a goodbye. */
+  /** Closes a session in any state, without a goodbye. */
   cut(reason: Error = new Unavailable('the connection was closed')): void {
     this.#refuse?.(reason)
     if (this.#state === 'closed') return
@@ -137,7 +137,7 @@ export class Session<C> {
     this.listener.closed(this)
   }
 
-  /** A second time it is nobody's to give. */
+  /** A second return has no effect. */
   #giveBack(isBroken: boolean | undefined): void {
     if (!this.isOut) return
     this.isOut = false

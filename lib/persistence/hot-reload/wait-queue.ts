@@ -4,20 +4,20 @@ export type Handed<C> = (error: Error | undefined, client: C | undefined) => voi
 
 interface Waiter<C> {
   readonly done: Handed<C>
-  /** Ends the waiting of a caller that does not wait forever. */
+  /** Ends the wait of a caller with a timeout. */
   late?: NodeJS.Timeout
-  /** Ends the waiting for another DSN. */
+  /** Ends the wait for another DSN. */
   refused?: NodeJS.Timeout
 }
 
 export interface WaitingOptions {
-  /** How long a caller waits; 0 for as long as it takes. */
+  /** How long a caller waits; 0 for no limit. */
   readonly waitMs: number
-  /** How long a caller waits although the server refuses the login. */
+  /** How long a caller waits while the server refuses the login. */
   readonly loginGraceMs: number
 }
 
-/** Those who wait for a session, first come first served. */
+/** The callers that wait for a session, first come first served. */
 export class WaitQueue<C> {
   readonly #waiters: Waiter<C>[] = []
 
@@ -27,7 +27,7 @@ export class WaitQueue<C> {
     return this.#waiters.length
   }
 
-  /** @param refusal - what the server says to who logs in, while it does. */
+  /** @param refusal - the server's error for logins, while it refuses them. */
   join(done: Handed<C>, refusal: Error | undefined): void {
     const waiter: Waiter<C> = { done }
     const { waitMs } = this.options
@@ -40,7 +40,7 @@ export class WaitQueue<C> {
     if (refusal !== undefined) this.#limit(waiter, refusal)
   }
 
-  /** Whoever is next, to be served. */
+  /** The next caller to serve. */
   shift(): Handed<C> | undefined {
     const waiter = this.#waiters.shift()
     if (waiter === undefined) return undefined
@@ -48,12 +48,12 @@ export class WaitQueue<C> {
     return waiter.done
   }
 
-  /** Nobody waits longer than the grace from now on. */
+  /** From now on no caller waits longer than the grace time. */
   limit(refusal: Error): void {
     for (const waiter of this.#waiters) this.#limit(waiter, refusal)
   }
 
-  /** Everybody may wait as long as before. */
+  /** Callers may wait as long as before. */
   forgive(): void {
     for (const waiter of this.#waiters) {
       clearTimeout(waiter.refused)

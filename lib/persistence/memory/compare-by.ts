@@ -2,7 +2,7 @@ import { compareValues, planValueOf } from '../query/compare-values.js'
 import type { ReadColumn } from './evaluate.js'
 import type { OrderTerm } from '../query/order-by.js'
 
-/** A comparator for entities that puts them in the order their rows have: NULL last ascending, first descending. */
+/** A comparator that sorts entities as databases sort their rows: NULL last ascending, first descending. */
 export const compareBy =
   <E>(terms: readonly OrderTerm[], read: ReadColumn<E>): ((a: E, b: E) => number) =>
   (a, b) => {

@@ -1,13 +1,10 @@
 import { compareValues, planValueOf } from '../query/compare-values.js'
 import type { CompareOp, FilterNode, PlanColumn, PlanValue } from '../query/plan.js'
 
-/** What an entity holds for a column; undefined or null for NULL. Tags are a plain object. */
+/** An entity's value for a column; undefined or null for NULL. Tags are a plain object. */
 export type ReadColumn<E> = (entity: E, column: PlanColumn) => unknown
 
-/**
- * A test that holds for exactly the entities whose rows the plan's SQL would match: three-valued logic, order by code
- * point.
- */
+/** A test for the entities whose rows the plan's SQL would match: three-valued logic, order by code point. */
 export const toTest = <E>(node: FilterNode, read: ReadColumn<E>): ((entity: E) => boolean) => {
   const truth = toTruth(node, read)
   return (entity) => truth(entity) === true
@@ -50,7 +47,7 @@ const toTruth = <E>(node: FilterNode, read: ReadColumn<E>): Truth<E> => {
   }
 }
 
-/** False as soon as one operand is; else unknown when one is. */
+/** False when an operand is; else unknown when one is. */
 const allOf =
   <E>(operands: readonly Truth<E>[]): Truth<E> =>
   (entity) => {
@@ -63,7 +60,7 @@ const allOf =
     return all
   }
 
-/** True as soon as one operand is; else unknown when one is. */
+/** True when an operand is; else unknown when one is. */
 const anyOf =
   <E>(operands: readonly Truth<E>[]): Truth<E> =>
   (entity) => {

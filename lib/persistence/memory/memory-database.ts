@@ -11,7 +11,7 @@ import type { TransactionOptions } from '../contract/repository.js'
 import { TransactionQueue } from '../contract/transaction-queue.js'
 import { Turns } from '../engines/executor/turns.js'
 
-/** How long a call waits for a transaction that it is not inside of. */
+/** How long a call waits for a transaction of another call. */
 const BUSY_TIMEOUT_MS = 5000
 
 /** Undone in reverse order when the transaction fails. */
@@ -22,9 +22,9 @@ class MemoryTransaction extends OpenTransaction {
     database: MemoryDatabase,
     around: TransactionChain | undefined,
     outer: MemoryTransaction | undefined,
-    /** What one takes back must not be somebody else's, so that everything runs one after another. */
+    /** A rollback must not undo changes of others, so everything runs one after another. */
     readonly queue = new TransactionQueue(),
-    /** Shared by a transaction and all that is nested in it. */
+    /** Shared by a transaction and its nested ones. */
     isReadOnly = outer?.isReadOnly ?? false,
     readonly undo: Undo[] = outer?.undo ?? [],
   ) {
@@ -45,13 +45,13 @@ class MemoryTransaction extends OpenTransaction {
 }
 
 /**
- * Tables in memory with real transactions: whoever reads or writes outside of a running transaction waits for its end, as on
- * SQLite. Repositories that share one can be written in one transaction.
+ * Tables in memory with real transactions. Calls outside of a running transaction wait for its end, as on SQLite.
+ * Repositories that share a database can be written in one transaction.
  */
 export class MemoryDatabase {
   readonly #turns = new Turns(BUSY_TIMEOUT_MS, Number.POSITIVE_INFINITY)
 
-  /** Runs an operation in the transaction that its call joins, which waits for it to settle; or outside of any. */
+  /** Runs an operation in the transaction that its call joins, which waits for the operation; or outside of any. */
   perform<T>(
     given: RequestContext | undefined,
     name: string,
@@ -104,7 +104,7 @@ export class MemoryDatabase {
     return transaction instanceof MemoryTransaction ? transaction : undefined
   }
 
-  /** First come, first served: one transaction alone, or all others. */
+  /** First come, first served: one transaction, or all single operations. */
   async #turn<T>(alone: boolean, signal: AbortSignal | undefined, work: () => T | Promise<T>): Promise<T> {
     const turn = this.#turns.enter(alone, signal)
     if (turn !== undefined) await turn
@@ -116,14 +116,17 @@ export class MemoryDatabase {
   }
 }
 
-/** The way to the rows, in the transaction of the operation or in its turn. What is run is synchronous, so that nobody sees half of it. */
+/**
+ * Access to the rows, in the transaction of the operation or in its turn. Functions are synchronous, so that no caller
+ * sees half of a change.
+ */
 export interface MemoryRows {
   readonly read: <T>(read: () => T) => Promise<T>
-  /** Runs a change all or nothing. */
+  /** Runs a change completely or not at all. */
   readonly write: <T>(change: Change<T>) => Promise<T>
 }
 
-/** Changes rows, and says how each change is undone. */
+/** Changes rows, and logs how to undo each change. */
 type Change<T> = (log: (undo: Undo) => void) => T
 
 /** What `manager` and `sql` of a transaction say where there is no database; its type does not have them. */

@@ -42,13 +42,13 @@ import type {
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 
 export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
-  /** Shared by repositories that are written in one transaction; one of its own when left out. */
+  /** Share it between repositories that write in one transaction. Default: a database of its own. */
   readonly database?: MemoryDatabase
 }
 
 /**
- * A repository that keeps everything in this process, for development and tests. It behaves like the SQL backends in
- * everything but search, which it ignores.
+ * A repository that stores everything in this process, for development and tests. It behaves like the SQL backends
+ * except for search, which it ignores.
  */
 export class MemoryRepository<E extends object> implements Repository<E> {
   static {
@@ -219,7 +219,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return this.#database.transaction(fn, options)
   }
 
-  /** What `lookupBy<Field>Hash` calls. */
+  /** Called by `lookupBy<Field>Hash`. */
   protected lookup({ hash }: SecretField, value: string, options?: RowOptions): Promise<E> {
     return this.#read('lookup', options, (scope) => {
       const ofValue = this.#table.filter(
@@ -236,7 +236,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     })
   }
 
-  /** What `reveal<Field>` calls. */
+  /** Called by `reveal<Field>`. */
   protected async reveal(
     { cipher }: SecretField,
     key: string,
@@ -247,7 +247,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return reveal(stored, this.#options, scope.context.signal)
   }
 
-  /** What `verify<Field>` calls. */
+  /** Called by `verify<Field>`. */
   protected verify(
     credential: CredentialField,
     token: string,
@@ -267,7 +267,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     })
   }
 
-  /** What `remint<Field>` calls. */
+  /** Called by `remint<Field>`. */
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#mint('remint', options, async ({ write }, minted) => {
       const scope = scopeOf(this.model, options)
@@ -306,7 +306,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     })
   }
 
-  /** In the transaction that the call joins, which does not end before it. */
+  /** Runs in the transaction that the call joins, which does not end before it. */
   async #perform<T>(
     name: string,
     options: OperationOptions | undefined,
@@ -315,7 +315,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return this.#database.perform(options?.context, this.#named(name), work)
   }
 
-  /** A transaction is alone, so that there is nothing to lock. */
+  /** A transaction has the database for itself, so there is nothing to lock. */
   #checkLock(
     name: string,
     options: ListScope | undefined,

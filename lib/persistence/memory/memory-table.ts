@@ -5,10 +5,10 @@ import type { Values } from '../contract/new-entity.js'
 import { ambiguousKey, canMatch, type Scope } from '../contract/scope.js'
 import { type ReadColumn, toTest } from './evaluate.js'
 
-/** Told how to undo what was just done. */
+/** Logs how to undo a change. */
 type Log = (undo: () => void) => void
 
-/** The rows of one resource: stored forms of their own, so that nothing a caller holds is what is stored. */
+/** The rows of one resource. Rows are copies, so that no caller holds stored values. */
 export class MemoryTable<E extends object> {
   /** By primary key. A row is replaced and never changed. */
   readonly #rows = new Map<string, Values>()
@@ -18,7 +18,7 @@ export class MemoryTable<E extends object> {
     this.#byColumn = new Map(model.fields.map((field) => [field.column, field]))
   }
 
-  /** What a plan reads of a row. */
+  /** The value of a row for a plan. */
   readonly read: ReadColumn<Values> = (row, { column }) => {
     const field = this.#byColumn.get(column)
     if (field === undefined) return undefined
@@ -169,7 +169,7 @@ export class MemoryTable<E extends object> {
   }
 }
 
-/** Neither part can hold the separator: values with NUL are refused before they get here. */
+/** Neither part can contain the separator: values with NUL are refused earlier. */
 const identity = (tenant: string | undefined, key: string): string =>
   tenant === undefined ? key : `${tenant}\0${key}`
 

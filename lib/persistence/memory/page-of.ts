@@ -8,7 +8,7 @@ import { compareBy } from './compare-by.js'
 import type { MemoryTable } from './memory-table.js'
 import { rowsOf } from './rows-of.js'
 
-/** The page of a list, as a function that reads the rows. @throws InvalidArgument for a token of another type. */
+/** A function that reads the page of a list from rows. @throws InvalidArgument for a token of another type. */
 export function pageOf<E extends object>(
   model: ResourceModel<E>,
   table: MemoryTable<E>,

@@ -1,5 +1,5 @@
 /**
- * Orders text by code point, as the databases do. JavaScript's own `<` compares UTF-16 units, which puts characters
+ * Compares text by code point, as databases do. JavaScript's own `<` compares UTF-16 units, which puts characters
  * beyond U+FFFF before those from U+E000 on.
  */
 export const byCodePoint = (a: string, b: string): number => {
@@ -13,5 +13,5 @@ export const byCodePoint = (a: string, b: string): number => {
   return a.length - b.length
 }
 
-/** Moves surrogates above every unit that stands for a character by itself. */
+/** Moves surrogates above every unit that is a character by itself. */
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

@@ -2,8 +2,8 @@ import { byCodePoint } from './code-point-order.js'
 import type { PlanColumn, PlanValue } from './plan.js'
 
 /**
- * What an entity holds for a column, as plans compare it: the name of an enum, what 32 bits keep of a float, the beginning
- * where no more counts; undefined for NULL.
+ * An entity's value for a column, as plans compare it: an enum as its name, a float with 32 bits, long values cut to
+ * the part that counts; undefined for NULL.
  */
 export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | undefined => {
   if (value === undefined || value === null) return undefined
@@ -13,7 +13,7 @@ export const planValueOf = (column: PlanColumn, value: unknown): PlanValue | und
   return column.first === undefined ? (value as PlanValue) : beginning(value as PlanValue, column.first)
 }
 
-/** So many characters of a text, or bytes. Characters are code points, as databases count them. */
+/** The first characters of a text, or bytes. Characters are code points, as databases count them. */
 const beginning = (value: PlanValue, first: number): PlanValue => {
   if (value instanceof Uint8Array) return value.length <= first ? value : value.subarray(0, first)
   if (typeof value !== 'string' || value.length <= first) return value
@@ -33,11 +33,11 @@ export const compareValues = (a: PlanValue, b: PlanValue): number | undefined =>
   return compareNumbers(a, b)
 }
 
-/** Microseconds of a timestamp, which plans hold as a Date or as just that. */
+/** Microseconds of a timestamp, which plans hold as a Date or as microseconds. */
 const micros = (value: PlanValue): PlanValue =>
   value instanceof Date ? BigInt(value.getTime()) * 1000n : value
 
-/** Numbers and bigints compare exactly with each other; nothing else is a number here. */
+/** Compares numbers and bigints exactly; other values are not numbers here. */
 const compareNumbers = (a: PlanValue, b: PlanValue): number | undefined => {
   if (!isNumeric(a) || !isNumeric(b)) return undefined
   if (a < b) return -1

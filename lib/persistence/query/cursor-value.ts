@@ -3,14 +3,14 @@ import { INTEGER_BOUNDS } from './literal.js'
 import type { PlanColumn, PlanValue } from './plan.js'
 import { MAX_TIMESTAMP_MS, MIN_TIMESTAMP_MS } from './rfc3339.js'
 
-/** A sort value as JSON: what JSON cannot say exactly is an object with one letter as its type. */
+/** A sort value as JSON. A value that JSON cannot hold exactly is an object with one letter as its type. */
 export type JsonValue = null | string | number | boolean | Readonly<Record<string, string | number>>
 
-/** A value as the entity holds it, as a cursor holds it; null for NULL. */
+/** An entity's value in the form of a cursor; null for NULL. */
 export const cursorValueOf = (column: PlanColumn, value: unknown): PlanValue | null =>
   planValueOf(column, value) ?? null
 
-/** Every value exactly: 64-bit integers, -0, infinities, NaN, bytes and instants too. */
+/** Exact for all values: 64-bit integers, -0, infinities, NaN, bytes and instants too. */
 export const toJson = (value: PlanValue | null): JsonValue => {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'bigint') return { i: value.toString() }
@@ -29,7 +29,7 @@ export const isJsonValue = (json: unknown): json is JsonValue => {
   return contents.length === 1 && (typeof content === 'string' || typeof content === 'number')
 }
 
-/** The value in an array of one, or undefined when the column cannot hold it, or no cursor would spell it so. */
+/** The value in an array of one; undefined when the column cannot hold it, or a cursor would spell it differently. */
 export const fromJson = (column: PlanColumn, json: JsonValue): readonly [PlanValue | null] | undefined => {
   if (json === null) return column.nullable ? [null] : undefined
   const value = typeof json === 'object' ? typed(json) : json
@@ -56,7 +56,7 @@ const typed = (json: Readonly<Record<string, unknown>>): PlanValue | undefined =
   }
 }
 
-/** A checksum is no signature: whoever makes a token must not make a statement fail in the database. */
+/** A checksum is not a signature: a forged token must not make a statement fail in the database. */
 const canHold = (column: PlanColumn, value: PlanValue): boolean => {
   switch (column.kind) {
     case 'string':
@@ -90,10 +90,10 @@ const canHold = (column: PlanColumn, value: PlanValue): boolean => {
   }
 }
 
-/** Longest text of a stored time that no instant of ours is. */
+/** The longest text of a stored time that is not a valid instant. */
 const MAX_STORED_TIME = 64
 
-/** Which of these a database can compare with is known where its dialect is. */
+/** Only the dialect knows which of these a database can compare. */
 const isStoredTime = (value: PlanValue): boolean =>
   typeof value === 'string' && value.length <= MAX_STORED_TIME && isText(value)
 

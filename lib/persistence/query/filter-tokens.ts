@@ -1,10 +1,10 @@
 import { InvalidArgument } from '../../errors.js'
 import { JSON_ESCAPES } from '../../text/json-escapes.js'
 
-/** What a token is. A word is anything unquoted that starts like a name, a number anything that starts with a digit. */
+/** The kind of a token. A word is unquoted text that starts like a name, a number is text that starts with a digit. */
 export type TokenKind = 'word' | 'number' | 'string' | 'op' | '(' | ')' | '.' | ',' | '-' | 'end'
 
-/** Longest filter, in characters. */
+/** The longest filter, in characters. */
 export const MAX_FILTER_LENGTH = 4096
 
 /** Reads a filter token by token; the current one is in `kind`, `text` and `start`. */
@@ -26,7 +26,7 @@ export class FilterTokens {
   }
 
   #checkLength(source: string): void {
-    // A character is two units at most, so that nobody has to read a text of millions to know that it is too long.
+    // A character has at most two units, so a text of millions is too long without counting.
     const isSure = source.length > MAX_FILTER_LENGTH * 2
     if (isSure || (source.length > MAX_FILTER_LENGTH && characters(source) > MAX_FILTER_LENGTH))
       this.fail(`longer than ${MAX_FILTER_LENGTH} characters`, indexOfCharacter(source, MAX_FILTER_LENGTH))
@@ -44,7 +44,7 @@ export class FilterTokens {
     )
   }
 
-  /** The current token as a message shows it. */
+  /** The current token, for messages. */
   get found(): string {
     return this.kind === 'end' ? 'the end' : quoted(this.text)
   }
@@ -141,7 +141,7 @@ export class FilterTokens {
   }
 }
 
-/** Text as a message may repeat it: quoted, escaped, and cut when it is long. */
+/** Text for a message: quoted, escaped, and cut when it is long. */
 export const quoted = (text: string): string =>
   JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}...` : text)
 
@@ -151,11 +151,11 @@ const [QUOTE, SINGLE_QUOTE, BACKSLASH, OPEN, CLOSE, COMMA, DOT, MINUS] = [
 const [EQUALS, COLON, LESS, GREATER, BANG, PLUS] = [0x3d, 0x3a, 0x3c, 0x3e, 0x21, 0x2b]
 
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|[^])/g
-/** With the `u` flag a proper pair is one character, so that only a half matches. */
+/** With the `u` flag a pair is one character, so that only a half matches. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 const [SPACE, LETTER, DIGIT, JOINER] = [1, 2, 3, 4]
-/** What each ASCII character is; a joiner (`-`, `/`) stands inside a word and does not begin one. */
+/** The class of each ASCII character; a joiner (`-`, `/`) can be inside a word but not begin one. */
 const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code)
   if (/\s/.test(character)) return SPACE
@@ -173,7 +173,7 @@ const endOfWord = (source: string, from: number): number => {
   return at
 }
 
-/** Takes what follows a digit too (`1.5s`, `2020-01-01`), so that the error can show all of it. */
+/** Includes the characters after a number (`1.5s`, `2020-01-01`), so that the error can show all of it. */
 const endOfNumber = (source: string, from: number): number => {
   let at = from
   for (;;) {

@@ -6,9 +6,9 @@ import { planColumn } from './plan-column.js'
 import { isStorable } from './reachable.js'
 import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNull, not } from './plan.js'
 
-/** How deep parentheses may nest. */
+/** The deepest nesting of parentheses. */
 export const MAX_FILTER_NESTING = 64
-/** How many comparisons a filter may make, `has()` among them: each costs the database work for every row. */
+/** The most comparisons of a filter, including `has()`: each costs the database work for every row. */
 export const MAX_FILTER_COMPARISONS = 128
 /** The same for what the server's own code asks. */
 const MAX_OWN_COMPARISONS = 1000
@@ -34,7 +34,7 @@ export const parseFilterPlan = (
 export const parseOwnFilter = (expression: string, columns: Columns): FilterNode | undefined =>
   new FilterParser(expression, columns, undefined, false).filter()
 
-/** A field as a filter names it: a column, or one key of a tags column. */
+/** The operand of a filter: a column, or one key of a tags column. */
 interface Member {
   readonly name: string
   readonly column: PlanColumn
@@ -158,7 +158,7 @@ class FilterParser {
     return { kind: 'has', column, key }
   }
 
-  /** `member: word {'.' (word | string)}`, whose first word was read already. */
+  /** `member: word {'.' (word | string)}`; the first word was already read. */
   #member(first: string, start: number): Member {
     const tokens = this.#tokens
     if (!tokens.is('.')) return { name: first, column: this.#column(first, start), key: undefined }
@@ -201,7 +201,7 @@ class FilterParser {
     return this.#tokens.fail(`unknown field ${quoted(name)}`, start, didYouMean(name, names))
   }
 
-  /** `:` asks text whether it contains something, and tags whether they have a key. */
+  /** `:` tests whether text contains a value, and whether tags have a key. */
   #colon({ name, column, key }: Member, opStart: number): FilterNode {
     const tokens = this.#tokens
     const { kind, text } = tokens

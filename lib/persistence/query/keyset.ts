@@ -13,8 +13,7 @@ import {
 } from './plan.js'
 
 /**
- * The rows that come after the row with these sort values, one per term. The last term has to be unique for none to be
- * skipped.
+ * The rows after the row with these sort values, one per term. The last term must be unique, or rows would be skipped.
  */
 export const keysetPredicate = (terms: readonly OrderTerm[], values: readonly CursorValue[]): FilterNode => {
   const [first] = terms
@@ -32,7 +31,7 @@ export const keysetPredicate = (terms: readonly OrderTerm[], values: readonly Cu
   }
 }
 
-/** The same rows without comparing rows, which MySQL cannot serve from an index. */
+/** The same rows without row comparison, which MySQL cannot serve from an index. */
 export const expandedRow = ({ columns, op, values }: RowNode): FilterNode => {
   const direction = op === '>' ? 'asc' : 'desc'
   return after(
@@ -44,7 +43,7 @@ export const expandedRow = ({ columns, op, values }: RowNode): FilterNode => {
 
 const after = (terms: readonly OrderTerm[], values: readonly CursorValue[], index: number): FilterNode => {
   const term = terms[index]
-  // Whatever equals the cursor in every term is the row of the cursor itself.
+  // A row that equals the cursor in every term is the cursor's row itself.
   if (term === undefined) return or()
   const { column, direction } = term
   const value = values[index] ?? null
@@ -59,6 +58,6 @@ const after = (terms: readonly OrderTerm[], values: readonly CursorValue[], inde
   if (direction === 'asc' && column.nullable) further.push(isNull(column))
   const tied = rest.map((node) => and(equals(column, value), node))
   const node = or(...further, ...tied)
-  // Says nothing new, but is what an index can start from.
+  // Redundant, but an index can start from it.
   return further.length === 1 && tied.length > 0 ? and(compare(column, atLeast, value), node) : node
 }

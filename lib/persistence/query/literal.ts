@@ -4,7 +4,7 @@ import { didYouMean } from '../../text/nearest-names.js'
 import { parseTimestamp } from './rfc3339.js'
 
 /**
- * The current token as a value of the column's type; leaves the token where it is.
+ * The current token as a value of the column's type. Does not move on.
  * @throws InvalidArgument with the position when the column cannot hold it.
  */
 export const typedLiteral = (tokens: FilterTokens, field: string, column: PlanColumn): PlanValue => {
@@ -68,7 +68,7 @@ const NUMBER_BOUNDS = {
   uint64: [0, Number.MAX_VALUE],
 } as const
 
-/** A fraction of a second beside at most 292 years keeps nanoseconds within 64 bits. */
+/** With at most 292 years, a fraction of a second keeps nanoseconds within 64 bits. */
 const NANOS_PER_SECOND = 1_000_000_000n
 
 const isWithinBounds = (kind: keyof typeof INTEGER_BOUNDS, value: bigint): boolean => {
@@ -107,8 +107,9 @@ const integer = (tokens: FilterTokens, field: string, kind: keyof typeof INTEGER
 }
 
 /**
- * The integer that a number is exactly (`10.0`, `1e3`), infinite when it has more digits than any column holds; undefined
- * when it is none. Few digits are a number, which is exact then and much cheaper to compare; -0 is 0.
+ * The integer that a number is exactly (`10.0`, `1e3`), infinite when it has more digits than any column holds;
+ * undefined when it is not an integer. Few digits become a number, which is exact then and cheaper to compare; -0
+ * becomes 0.
  */
 const exactInteger = (text: string): number | bigint | undefined => {
   if (INTEGER.test(text)) return text.length < 16 ? Number(text) + 0 : BigInt(text)
@@ -143,7 +144,7 @@ const parseDuration = (text: string): bigint | undefined => {
   return isWithinBounds('int64', value) ? value : undefined
 }
 
-/** Strict: `Buffer.from` drops what it does not know, so that two texts would name the same bytes. */
+/** Strict: `Buffer.from` ignores unknown characters, so that two texts would mean the same bytes. */
 const parseBase64 = (text: string): Uint8Array | undefined => {
   if (!BASE64.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64')

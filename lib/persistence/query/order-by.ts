@@ -13,7 +13,7 @@ export interface OrderTerm {
   readonly direction: Direction
 }
 
-/** Longest order_by, in UTF-16 units. */
+/** The longest order_by, in UTF-16 units. */
 export const MAX_ORDER_BY_LENGTH = 4096
 
 /**
@@ -58,10 +58,10 @@ export const parseOrderTerms = (
   })
 }
 
-/** Whether rows can be ordered by the column: not by tags or JSON. */
+/** Whether rows can be ordered by the column; tags and JSON have no order. */
 export const isSortable = (column: PlanColumn): boolean => column.kind !== 'tags' && column.kind !== 'json'
 
-/** Spaces are those of ASCII alone: any other is part of a name, which then is unknown. */
+/** Only ASCII spaces separate words: any other is part of a name, which is then unknown. */
 const WORD = /[^ \t\n\v\f\r]/
 const WORDS = new RegExp(`${WORD.source}+`, 'g')
 

@@ -8,7 +8,7 @@ import type { PlanValue } from './plan.js'
 export interface PageScope {
   /** Resource type. */
   readonly resource: string
-  /** Undefined where the list spans tenants or the resource has none. */
+  /** Undefined when the list spans tenants or the resource has none. */
   readonly tenant: string | undefined
   readonly filter: string
   readonly orderBy: string
@@ -19,19 +19,19 @@ export interface PageScope {
 /** One value of the last row of a page; null for NULL. */
 export type CursorValue = PlanValue | null
 
-/** Where a page starts: after the row with these sort values, or after so many rows. */
+/** Where a page starts: after the row with these sort values, or after a number of rows. */
 export type PageCursor =
   | { readonly kind: 'keyset'; readonly values: readonly CursorValue[] }
   | { readonly kind: 'offset'; readonly offset: number }
 
-/** Longest token, in characters. */
+/** The longest token, in characters. */
 export const MAX_PAGE_TOKEN_LENGTH = 65_536
 export const MAX_OFFSET = 2 ** 31 - 1
 
 /**
  * A token for the page after the row with these sort values, one per term.
- * @param values - as the entity holds them; undefined and null are NULL.
- * @param key - makes the checksum an HMAC, so that clients cannot make tokens of their own.
+ * @param values - as in the entity; undefined and null are NULL.
+ * @param key - makes the checksum an HMAC, so that clients cannot create tokens.
  */
 export const encodeKeyset = (
   values: readonly unknown[],
@@ -45,12 +45,12 @@ export const encodeKeyset = (
   throw new InvalidArgument('order_by', 'the values of this order are too long to page by')
 }
 
-/** A token for the page after so many rows: base64 of the decimal number. */
+/** A token for the page after a number of rows: base64 of the decimal number. */
 export const encodeOffset = (offset: number): string => Buffer.from(String(offset)).toString('base64')
 
 /**
- * Where the page starts that a token asks for; undefined for the empty token, which asks for the first.
- * @throws InvalidArgument when it is malformed or was made for another list.
+ * Where the page of a token starts; undefined for the empty token, which means the first page.
+ * @throws InvalidArgument when it is malformed or belongs to another list.
  */
 export const decodePageToken = (
   token: string,
@@ -82,7 +82,7 @@ export const decodePageToken = (
   return { kind: 'keyset', values: values.map(([value]) => value) }
 }
 
-/** Offsets come from many hands, and may be padded or not. */
+/** Offset tokens come from different clients, with or without padding. */
 const BASE64 = /^[A-Za-z0-9_-]+={0,2}$/
 const DECIMAL = /^(?:0|[1-9]\d{0,9})$/
 const CHECKSUM_BYTES = 16
@@ -92,7 +92,7 @@ export const malformed = (): never => {
   throw new InvalidArgument('page_token', 'is malformed: pass next_page_token of the previous page as it was')
 }
 
-/** The one spelling of a token: any other of the same bytes was altered on its way. */
+/** The one spelling of a token: any other spelling of the same bytes was altered. */
 const toToken = (values: readonly JsonValue[], sum: string): string =>
   Buffer.from(JSON.stringify([values, sum])).toString('base64url')
 

@@ -1,16 +1,16 @@
 import type { Column } from '../../resource/fields/field.js'
 
-/** A column of a plan. `any` is a column whose type is unknown: literals are bound as they are written. */
+/** A column of a plan. `any` is a column of unknown type: literals are bound as they are written. */
 export interface PlanColumn extends Omit<Column, 'kind'> {
   readonly kind: Column['kind'] | 'any'
-  /** Only so many characters or bytes from its start count. All of it when left out. */
+  /** Only this number of characters or bytes from the start counts. Default: all. */
   readonly first?: number
 }
 
 /**
  * A value as entities hold it: bigint for 64-bit integers and durations (nanoseconds), but the name for an enum. A
- * timestamp is a Date; in a cursor also a bigint of microseconds, which a Date would cut, or the text of the database, or
- * SQLite's number, where its time is none that we write (`infinity`, years before 1000).
+ * timestamp is a Date. In a cursor it can also be a bigint of microseconds, which a Date would cut, or the database's
+ * text or number for a time outside of our range (`infinity`, years before 1000).
  */
 export type PlanValue = string | number | bigint | boolean | Date | Uint8Array
 
@@ -46,7 +46,7 @@ export interface HasNode {
   readonly key: string
 }
 
-/** Compares columns with values as one row, the first difference deciding. No column of it is nullable. */
+/** Compares columns with values as one row; the first difference decides. None of the columns is nullable. */
 export interface RowNode {
   readonly kind: 'row'
   readonly columns: readonly PlanColumn[]
@@ -71,18 +71,18 @@ export interface NotNode {
   readonly node: FilterNode
 }
 
-/** What a filter asks, free of text and of dialect. Logic is three-valued, as in SQL. */
+/** The meaning of a filter, independent of text and dialect. Logic is three-valued, as in SQL. */
 export type FilterNode =
   AndNode | OrNode | NotNode | CompareNode | ContainsNode | NullNode | HasNode | RowNode
 
-/** Every column that the node asks about. */
+/** Every column of the node. */
 export const columnsIn = (node: FilterNode): readonly PlanColumn[] => {
   if (node.kind === 'and' || node.kind === 'or') return node.nodes.flatMap(columnsIn)
   if (node.kind === 'not') return columnsIn(node.node)
   return node.kind === 'row' ? node.columns : [node.column]
 }
 
-/** All of the nodes, in one row however they are nested; those that are undefined ask nothing. */
+/** All of the nodes, flattened into one list; undefined nodes are skipped. */
 export const and = (...nodes: readonly (FilterNode | undefined)[]): FilterNode => {
   const asked: FilterNode[] = []
   for (const node of nodes) {

@@ -1,9 +1,9 @@
 import { and, compare, type CompareNode, type FilterNode, not, or, type PlanColumn } from './plan.js'
 
-/** Whether a database can hold the text at all; what it cannot hold is in no row, so nobody has to ask. */
+/** Whether a database can hold the text. Text that it cannot hold is in no row, so it need not be queried. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-/** No row holds text that no column can: it need not be asked for, and PostgreSQL would refuse to. */
+/** Removes comparisons with text that no column can hold: no row matches, and PostgreSQL would refuse the text. */
 export function reachable(node: FilterNode): FilterNode {
   switch (node.kind) {
     case 'and':
@@ -25,7 +25,7 @@ function comparison(node: CompareNode): FilterNode {
   return node.op === '!=' ? not(unreachable(node)) : unreachable(node)
 }
 
-/** False where there is a value and unknown where it is NULL, as any comparison: so it stays behind a `not`. */
+/** False for a value and unknown for NULL, as any comparison, so that it works inside a `not`. */
 function unreachable({ column, key }: Pick<CompareNode, 'column' | 'key'>): FilterNode {
   const text = (op: CompareNode['op']): FilterNode =>
     ({ ...compare(asText(column), op, ''), key }) as FilterNode

@@ -4,8 +4,8 @@ export const MIN_TIMESTAMP_MS = -30_610_224_000_000
 export const MAX_TIMESTAMP_MS = 253_402_300_799_999
 
 /**
- * The instant an RFC 3339 text names, cut to milliseconds; undefined when it is not one, when its date does not exist
- * or when it lies outside the years 1000 to 9999.
+ * The instant of an RFC 3339 text, cut to milliseconds; undefined when it is malformed, when its date does not exist or
+ * when it is outside the years 1000 to 9999.
  */
 export const parseTimestamp = (text: string): Date | undefined => {
   if (!RFC3339.test(text)) return undefined
@@ -18,7 +18,7 @@ export const parseTimestamp = (text: string): Date | undefined => {
   const offset = offsetMinutes(text)
   if (offset === undefined) return undefined
   const instant = Date.UTC(year, month - 1, day, hour, minute, second, millis(text)) - offset * 60_000
-  // Date.UTC takes the years before 100 for those of the twentieth century.
+  // Date.UTC takes years before 100 as years of the twentieth century.
   return year >= 100 && instant >= MIN_TIMESTAMP_MS && instant <= MAX_TIMESTAMP_MS
     ? new Date(instant)
     : undefined
@@ -41,7 +41,7 @@ const millis = (text: string): number => {
   return ms
 }
 
-/** East of Greenwich; undefined when no clock shows it. */
+/** East of Greenwich; undefined for an offset that does not exist. */
 const offsetMinutes = (text: string): number | undefined => {
   const last = text.charCodeAt(text.length - 1)
   if (last > NINE) return 0

@@ -6,11 +6,11 @@ import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 
 /**
- * Makes sure, once, that the database compares the columns that tell rows apart exactly: where it takes `ACME` for `acme`, or
- * pads, tenant `ACME` would read the rows of `acme`.
+ * Checks once that the database compares identifying columns exactly. If it took `ACME` for `acme`, or padded, tenant
+ * `ACME` would read the rows of `acme`.
  */
 export class CollationCheck {
-  /** Whether `run` still has to be awaited. */
+  /** Whether `run` must still be awaited. */
   isPending = true
 
   constructor(
@@ -19,8 +19,8 @@ export class CollationCheck {
   ) {}
 
   /**
-   * @param on - the transaction of the call, where it has one: another connection may not be had meanwhile.
-   * @throws DeclarationError with every column that is compared in another way. A table that is not there yet passes.
+   * @param on - the transaction of the call, if any: another connection may not be available.
+   * @throws DeclarationError with every column that is compared differently. A missing table passes.
    */
   async run(on: Executor, options?: RunOptions): Promise<void> {
     const fields = columnsOf(this.model)
@@ -39,7 +39,7 @@ export class CollationCheck {
   }
 }
 
-/** Those by which a row is found for somebody. */
+/** The columns that identify a row or its owner. */
 const columnsOf = ({ key, tenant, secrets, credentials }: ResourceModel): Field[] =>
   [key, tenant, ...secrets.map(({ hash }) => hash), ...credentials.map(({ publicId }) => publicId)].filter(
     (field) => field !== undefined,

@@ -15,7 +15,7 @@ import { tableText } from './table-name-of.js'
 export type ComparedDialect = Dialect & { readonly catalog: Catalog }
 
 /**
- * What of a live table is not as the model has it, one line each with what to do; empty when nothing is.
+ * The differences of a live table from the model, one line each with what to do; empty when there are none.
  * @param others - columns that the model has elsewhere.
  */
 export function compareTable(

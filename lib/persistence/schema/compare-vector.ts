@@ -6,7 +6,7 @@ import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { tableText } from './table-name-of.js'
 import { type LiveSchema, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
 
-/** What of the stored vector of an INDEXED resource is not as the model has it. PostgreSQL only. */
+/** The differences of the stored vector of an INDEXED resource from the model. PostgreSQL only. */
 export async function compareVector(
   table: TableName,
   search: SearchModel,
@@ -30,8 +30,9 @@ export async function compareVector(
 const GENERATE = 'ashlar search generate writes the files, up applies them'
 
 /**
- * The expression as PostgreSQL keeps it, which only PostgreSQL knows: it reads it in a temporary table that is gone at the
- * end of the transaction. Undefined where that may not be, as on a replica; the files and their checksums speak for it then.
+ * The expression in PostgreSQL's own spelling. PostgreSQL reads it into a temporary table that is dropped at the end of
+ * the transaction. Undefined when that is not allowed, as on a replica: then only the files and their checksums are
+ * compared.
  */
 async function asStored(table: TableName, vector: string, live: LiveSchema): Promise<string | undefined> {
   const source = quoteTable({ name: table.name, schema: table.schema ?? live.schema }, postgres)

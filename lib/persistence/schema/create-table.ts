@@ -3,7 +3,7 @@ import { columnText } from '../dialects/column-text.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 
-/** The statements that create a table, one DDL statement each; they do nothing when it exists already. */
+/** The statements that create a table, one DDL statement each; they do nothing when it exists. */
 export function createTable(table: TableDefinition, dialect: Dialect): string[] {
   const ifMissing = dialect.can.indexIfMissing ? 'IF NOT EXISTS ' : ''
   const columns = table.columns.map((column) => columnText(column, dialect))
@@ -14,8 +14,8 @@ export function createTable(table: TableDefinition, dialect: Dialect): string[] 
 }
 
 /**
- * The statements of a migration that creates a table which is not there. It is one statement where DDL cannot be rolled back,
- * and means the same on every server that the dialect's migrations are for.
+ * The statements of a migration that creates a missing table. One statement when DDL cannot be rolled back. They mean
+ * the same on every server of the dialect.
  */
 export function createNewTable(table: TableDefinition, dialect: Dialect): string[] {
   const { can, tableOptions, tableCollation } = dialect
@@ -43,7 +43,7 @@ function body(
 const namesText = (names: readonly string[], dialect: Dialect): string =>
   names.map((name) => dialect.quote(name)).join(', ')
 
-/** @param how - what stands before the name: `IF NOT EXISTS `, or `CONCURRENTLY `. */
+/** @param how - the text before the name: `IF NOT EXISTS `, or `CONCURRENTLY `. */
 export function createIndex(table: TableName, index: IndexDefinition, dialect: Dialect, how = ''): string {
   const where = index.where === undefined ? '' : ` WHERE ${index.where}`
   return `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${how}${dialect.quote(index.name)} ON ${quoteTable(table, dialect)} (${namesText(index.columns, dialect)})${where}`

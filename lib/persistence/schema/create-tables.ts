@@ -9,10 +9,10 @@ import { tableOf } from './table-of.js'
 type Queries = Pick<DataSource, 'query'>
 
 /**
- * Creates the tables of resources, with every index that isolation and order need, where they are missing; their schemas as
- * well (MySQL: databases). On SQLite a column that a table lacks is added. For development and tests: production schemas
- * change by migrations.
- * @param dataSource - says, beside the entities, what the tables are called and where they are.
+ * Creates the missing tables of resources, with every index that isolation and order need, and their schemas (MySQL:
+ * databases). On SQLite it also adds missing columns. For development and tests: production schemas change by
+ * migrations.
+ * @param dataSource - determines, with the entities, the names of tables and where they are.
  */
 export async function createTables(
   dataSource: Queries & Naming,
@@ -35,7 +35,7 @@ export async function createTables(
   }
 }
 
-/** Asks first: to create one that is there takes a right that somebody who may create tables need not have. */
+/** Queries first: creating an existing one needs a right that a user who can create tables may lack. */
 async function createSchema(dataSource: Queries, schema: string, dialect: Dialect): Promise<void> {
   const { namespace, quote } = dialect
   if (namespace === undefined) return

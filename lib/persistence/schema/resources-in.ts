@@ -5,7 +5,7 @@ import { type EntityClass, resourceModel, type ResourceModel } from '../../resou
 import { postgres } from '../dialects/postgres.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 
-/** What a module exports that says which tables there are. */
+/** The exports of a module that define its tables. */
 export interface Resources {
   /** By the names of their tables. */
   readonly models: readonly ResourceModel[]

@@ -9,10 +9,10 @@ import { toCaller } from './to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
 import { atomically, current, type Joined } from './transaction.js'
 
-/** What an operation does, where its statements go to, for whom. */
+/** What an operation does, where its statements go, and its principal. */
 type Work<T> = (on: Joined, scope: Scope, run: RunOptions) => Promise<T>
 
-/** How the operations of one repository run: for whom, in which transaction, how often, and with which errors. */
+/** How the operations of one repository run: their principal, transaction, retries and errors. */
 export class Operations {
   /** @param canReturn - whether a write returns the row that it wrote. */
   constructor(

@@ -4,10 +4,10 @@ import type { RequestContext } from '../../context.js'
 import type { AshlarError } from '../../errors.js'
 import type { Operation } from '../../gen/google/longrunning/operations_pb.js'
 import type { Deadline } from './deadline.js'
-import type { Answer } from './interceptor.js'
+import type { ReplyOrPromise } from './interceptor.js'
 import type { Method } from './method.js'
 
-/** A call on its way through the chain: one object, on which each interceptor leaves what it found out. */
+/** A call on its way through the chain: one object, on which each interceptor stores its results. */
 export class Call {
   readonly path: string
   readonly metadata: Metadata
@@ -16,21 +16,21 @@ export class Call {
   readonly peer: string
   /** The mask paths that must write nothing. */
   ignoredMask: readonly string[]
-  /** Why the request cannot be read; undefined where it can. */
+  /** Why the request cannot be read; undefined when it can. */
   unreadable: Error | undefined
-  /** What of the request is still to be read, until authorization has read it. */
+  /** The part of the request that is not read yet, until authorization has read it. */
   rest: RestOfRequest | undefined
   /** The precondition; undefined without one. */
   ifMatch: IfMatch | undefined = undefined
-  /** Nothing may be written. */
+  /** Whether the call must write nothing. */
   validateOnly = false
-  /** The handler's own work, which may go on after the caller has the reply; undefined until it starts. */
+  /** The handler's work, which may continue after the caller has the reply; undefined until it starts. */
   handling: Handling | undefined = undefined
 
   /**
    * @param request - the single request; undefined when the client streams.
-   * @param requests - what the client streams; undefined when it sends one request.
-   * @param runner - works on the operations that the handler starts.
+   * @param requests - the client's stream; undefined when it sends one request.
+   * @param runner - runs the operations that the handler starts.
    */
   constructor(
     readonly method: Method,
@@ -57,19 +57,19 @@ export class Call {
     return (this as Partial<Timed>).time?.at
   }
 
-  /** Why the call was over before its reply; undefined while it is not. */
+  /** Why the call ended before its reply; undefined while it is open. */
   get ended(): AshlarError | undefined {
     return (this as Partial<Timed>).time?.ended ?? this.incoming.caller.reason
   }
 
-  /** Starts long-running operations on behalf of this call. */
+  /** Starts long-running operations for this call. */
   get operations(): CallOperations {
     const { context } = this as unknown as { readonly context: RequestContext }
     return { start: ({ metadata }, work) => this.runner.start(this.method, context, metadata, work) }
   }
 }
 
-/** Starts the operations of calls; the work goes on when its call has ended. */
+/** Starts the operations of calls; the work continues after its call has ended. */
 export interface OperationStarter {
   start(
     method: Method,
@@ -79,10 +79,10 @@ export interface OperationStarter {
   ): Promise<Operation>
 }
 
-/** A handler at work. */
+/** A handler's unfinished work. */
 export interface Handling {
   settled: boolean
-  readonly reply: Answer
+  readonly reply: ReplyOrPromise
 }
 
 interface Timed {

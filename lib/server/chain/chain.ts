@@ -4,7 +4,7 @@ import type { Registered } from './registered.js'
 
 type AnyInterceptor = (next: Next<Call>, registered: Registered) => Next<Call>
 
-/** Interceptors in the order in which a call meets them. `Has` is what those so far have put on the call. */
+/** Interceptors in the order in which a call meets them. `Has` is what the interceptors so far have put on the call. */
 export class Chain<Has = unknown> {
   readonly #interceptors: readonly AnyInterceptor[]
 
@@ -13,10 +13,10 @@ export class Chain<Has = unknown> {
   }
 
   /**
-   * The chain with one more interceptor inside. Does not compile when it needs what none before it adds.
-   * @param _name - what those further inside ask for with `Passed`.
-   * @param interceptor - undefined when it is not configured: its place is kept in the types, and no call meets it. That
-   * compiles only where nobody needs what it adds.
+   * The chain with one more interceptor inside. Does not compile when the interceptor needs what none before it adds.
+   * @param _name - the name that inner interceptors require with `Passed`.
+   * @param interceptor - undefined when it is not configured: its place is kept in the types, and no call meets it.
+   * That compiles only when no other interceptor needs what it adds.
    */
   add<Name extends string, Adds, Needs>(
     _name: Name,

@@ -1,21 +1,24 @@
 import { type AshlarError, DeadlineExceeded } from '../../errors.js'
 import type { Caller } from '../../call.js'
 
-/** The longest delay a timer takes; a later deadline is as good as none. */
+/** The longest delay of a timer; a later deadline is the same as none. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** A caller counts from before its headers left, so its clock runs out first: it leaves by so much before our deadline. */
+/**
+ * A caller's clock starts before its headers are sent, so its deadline passes first: a disconnect this shortly before
+ * our deadline counts as expired.
+ */
 const TRAVEL_MS = 20
 
 type OnEnd = (reason: AshlarError) => void
 
 /**
- * The time that a call has: it ends when the deadline passes, the caller goes away or the server ends it. One timer at most,
- * and a signal that exists only when somebody asks for it.
+ * The time of a call. It ends when the deadline passes, the client disconnects or the server ends it. It has at most
+ * one timer, and creates a signal only when one is used.
  */
 export class Deadline {
   readonly #caller: Caller
-  readonly #stageMs: number
+  readonly #stepMs: number
   #timer: NodeJS.Timeout | undefined
   #controller: AbortController | undefined
   #reason: AshlarError | undefined
@@ -25,16 +28,16 @@ export class Deadline {
 
   /**
    * @param at - milliseconds since the epoch, undefined for no deadline.
-   * @param caller - who may go away before.
-   * @param stageMs - how long one stage may take where there is no deadline, as in a stream.
+   * @param caller - may disconnect before.
+   * @param stepMs - the time of one step when there is no deadline, as in a stream.
    */
   constructor(
     readonly at: number | undefined,
     caller: Caller,
-    stageMs = Number.POSITIVE_INFINITY,
+    stepMs = Number.POSITIVE_INFINITY,
   ) {
     this.#caller = caller
-    this.#stageMs = stageMs
+    this.#stepMs = stepMs
   }
 
   get expired(): boolean {
@@ -53,7 +56,7 @@ export class Deadline {
     return this.#reason
   }
 
-  /** @throws what the caller was told when the time is over. */
+  /** @throws the error that the caller was told, when the time is over. */
   mustGoOn(): void {
     const { ended } = this
     if (ended !== undefined) throw ended
@@ -70,7 +73,7 @@ export class Deadline {
     return this.#controller.signal
   }
 
-  /** Calls back when the time is over, at once when it is. @returns what takes that back. */
+  /** Calls back when the time is over, or at once when it already is. @returns a function that removes the callback. */
   onEnd(callback: OnEnd): () => void {
     const { ended } = this
     if (ended === undefined) this.#watch(callback)
@@ -79,8 +82,8 @@ export class Deadline {
   }
 
   /**
-   * The work, or why the time was over before. Work that does not settle is left behind, and so is its late error.
-   * @param isHeard - what the work itself has to say to the end of its time comes first, while a caller hears it.
+   * Waits for the work, or until the time is over. The result and error of work that settles later are dropped.
+   * @param isHeard - the work's own error at the end of the time takes precedence, as long as the caller is connected.
    */
   bound<T>(work: Promise<T>, isHeard = false): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -104,11 +107,11 @@ export class Deadline {
     })
   }
 
-  /** One stage of a call without a deadline of its own; other calls are bounded as a whole. */
-  stage<T>(work: Promise<T>): Promise<T> {
-    if (this.#stageMs >= LONGEST_TIMER_MS) return work
+  /** One step of a call without a deadline; other calls have a limit as a whole. */
+  step<T>(work: Promise<T>): Promise<T> {
+    if (this.#stepMs >= LONGEST_TIMER_MS) return work
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new DeadlineExceeded()), this.#stageMs)
+      const timer = setTimeout(() => reject(new DeadlineExceeded()), this.#stepMs)
       work.then(resolve, reject).finally(() => clearTimeout(timer))
     })
   }
@@ -119,7 +122,7 @@ export class Deadline {
     this.#finish(reason)
   }
 
-  /** The call has ended: nothing fires any more. */
+  /** The call has ended: no timer or callback runs any more. */
   clear(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
@@ -127,7 +130,7 @@ export class Deadline {
     if (this.#isWatched) this.#caller.onGone(undefined)
   }
 
-  /** A timer runs only where somebody waits to be told. */
+  /** A timer runs only when there is a callback for it. */
   #watch(callback?: OnEnd): void {
     if (callback !== undefined && !this.#isOver) this.#watchers.add(callback)
     if (this.#isWatched || this.#isOver) return
@@ -136,7 +139,7 @@ export class Deadline {
     const delay = this.at === undefined ? LONGEST_TIMER_MS : this.at - Date.now()
     if (delay >= LONGEST_TIMER_MS) return
     this.#timer = setTimeout(() => this.#finish(this.#reason ?? new DeadlineExceeded()), Math.max(delay, 0))
-    // A call has a connection that keeps the process alive; when that was cut, its deadline must not.
+    // The connection of a call keeps the process alive. After a disconnect, the deadline must not.
     this.#timer.unref()
   }
 
@@ -149,7 +152,7 @@ export class Deadline {
     for (const callback of watchers) callback(reason)
   }
 
-  /** A caller that went away is the standard AbortError, which says so to whatever listens. */
+  /** For a disconnect, the reason is the standard AbortError. */
   #abort(reason: AshlarError): void {
     if (reason.code === 'CANCELLED') this.#controller?.abort()
     else this.#controller?.abort(reason)

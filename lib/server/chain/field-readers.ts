@@ -1,10 +1,10 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
 import { getField, isUnwrapped, type Local } from '../../gateway/json/local-field.js'
 
-/** Reads one value out of a message. */
+/** Reads one value from a message. */
 export type Reader<T> = (message: Message) => T
 
-/** Reads a string, in whatever way the field holds it; undefined where the message has none of that name. */
+/** Reads a string field, wrapped or not; undefined when the message has no such field. */
 export const stringReader = (message: DescMessage, name: string): Reader<string> | undefined => {
   const field = holding(message, name, ScalarType.STRING, 'google.protobuf.StringValue')
   if (field === undefined) return undefined
@@ -14,7 +14,7 @@ export const stringReader = (message: DescMessage, name: string): Reader<string>
     : (value) => (getField(value, field) as string | undefined) ?? ''
 }
 
-/** Reads a bool, in whatever way the field holds it; undefined where the message has none of that name. */
+/** Reads a bool field, wrapped or not; undefined when the message has no such field. */
 export const boolReader = (message: DescMessage, name: string): Reader<boolean> | undefined => {
   const field = holding(message, name, ScalarType.BOOL, 'google.protobuf.BoolValue')
   return field && ((value) => getField(value, field) === true)

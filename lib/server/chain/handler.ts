@@ -12,20 +12,20 @@ import type { ServerCall } from '../../call.js'
 import { withholding } from '../../resource/behavior/input-only.js'
 import type { Call } from './call.js'
 import { enter } from './enter.js'
-import type { Answer, Next } from './interceptor.js'
+import type { Next, ReplyOrPromise } from './interceptor.js'
 
-/** What implements a method, seen from the chain. */
+/** The implementation of a method as the chain sees it. */
 export interface Handler {
-  /** Takes care of `validate_only` itself; any other handler is not run for such a call. */
+  /** Implements `validate_only` itself; any other handler does not run for such a call. */
   readonly supportsValidateOnly: boolean
-  /** Compares the etags of `If-Match`; any other handler is not run for a call that has one. */
+  /** Compares the etags of `If-Match`; any other handler does not run for a call with `If-Match`. */
   readonly supportsIfMatch: boolean
   /** Reads the `validate_only` of requests inside of the request, such as the items of a batch; for any other they are refused. */
   readonly readsNestedValidateOnly: boolean
-  run(call: ServerCall & Call): Answer
+  run(call: ServerCall & Call): ReplyOrPromise
 }
 
-/** The innermost step of the chain: runs the handler, and leaves on the call whether it is still at work. */
+/** The innermost step of the chain: runs the handler, and records on the call whether it is still at work. */
 export const handling =
   (handler: Handler): Next<ServerCall & Call> =>
   (call) => {
@@ -37,7 +37,7 @@ export const handling =
     return reply
   }
 
-/** The function a user writes for one method. */
+/** The function that you write for one method. */
 export type MethodHandler<M extends Pick<DescMethod, 'input' | 'output' | 'methodKind'>> =
   M['methodKind'] extends 'unary'
     ? (request: MessageShape<M['input']>, call: ServerCall) => MaybePromise<MessageInitShape<M['output']>>
@@ -66,7 +66,7 @@ const marked = new WeakSet<object>()
 const comparing = new WeakSet<object>()
 
 /**
- * Marks a function as one that reads `call.validateOnly` and then writes nothing, so that it runs for such calls too.
+ * Marks a function that reads `call.validateOnly` and then writes nothing, so that it also runs for such calls.
  * @example
  * ```ts
  * import { InvalidArgument, type ServerCall, supportsValidateOnly } from 'ashlar'
@@ -86,7 +86,8 @@ export const supportsValidateOnly = <F extends object>(handler: F): F => {
 }
 
 /**
- * Marks a function as one that reads `call.ifMatch` and does nothing when it does not hold, so that it runs for such calls too.
+ * Marks a function that reads `call.ifMatch` and does nothing when the etag does not match, so that it also runs for
+ * such calls.
  * @example
  * ```ts
  * import { type ServerCall, supportsIfMatch } from 'ashlar'
@@ -106,19 +107,19 @@ export const supportsIfMatch = <F extends object>(handler: F): F => {
   return handler
 }
 
-/** Whether the function says itself what it supports. */
+/** Whether the function declares what it supports. */
 export const isMarked = (fn: object): boolean => marked.has(fn) || comparing.has(fn)
 
-/** A user's function as a handler; what it returns may be a plain object in the shape of the message. */
+/** Your function as a handler; it may return a plain object in the shape of the message. */
 export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): Handler => ({
   supportsValidateOnly: marked.has(fn),
   supportsIfMatch: comparing.has(fn),
   readsNestedValidateOnly: marked.has(fn),
   run: (call) => {
-    const answer = enter(call.context, () => fn.call(self, (call.request ?? call.requests) as never, call))
-    if (isAsyncIterable(answer)) return eachAsMessage(inContext(answer, call), desc)
-    if (isThenable(answer)) return Promise.resolve(answer).then((value) => asMessage(value, desc))
-    return asMessage(answer, desc)
+    const reply = enter(call.context, () => fn.call(self, (call.request ?? call.requests) as never, call))
+    if (isAsyncIterable(reply)) return eachAsMessage(inContext(reply, call), desc)
+    if (isThenable(reply)) return Promise.resolve(reply).then((value) => asMessage(value, desc))
+    return asMessage(reply, desc)
   },
 })
 
@@ -128,7 +129,7 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
-/** @throws TypeError for what is no message of the method's output. */
+/** @throws TypeError for a value that is not a message of the method's output. */
 export const asMessage = (value: unknown, { output, parent, name }: DescMethod): Message => {
   const message = messageOf(value, output)
   const withhold = withholding(output)
@@ -136,7 +137,7 @@ export const asMessage = (value: unknown, { output, parent, name }: DescMethod):
   throw new TypeError(`${parent.typeName}.${name} returned no ${output.typeName}`)
 }
 
-/** The value, or a message made of a plain object; undefined for what can be neither. */
+/** The value, or a message made from a plain object; undefined for other values. */
 export const messageOf = (value: unknown, desc: DescMessage): Message | undefined => {
   if (isMessage(value, desc)) return value
   if (typeof value !== 'object' || value === null) return undefined

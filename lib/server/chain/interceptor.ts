@@ -5,16 +5,16 @@ import type { Registered } from './registered.js'
 /** One message, or a stream of them for methods that reply with a stream. */
 export type Reply = Message | AsyncIterable<Message>
 
-/** A reply that is there, or one that somebody waits for. An interceptor that waits for nothing makes no promise. */
-export type Answer = Reply | Promise<Reply>
+/** A reply, or a promise of one. An interceptor that does not wait creates no promise. */
+export type ReplyOrPromise = Reply | Promise<Reply>
 
 /** Returns the reply, rejects or throws. */
-export type Next<C> = (call: C) => Answer
+export type Next<C> = (call: C) => ReplyOrPromise
 
 /**
- * One interceptor of the chain: wraps what is inside of it, once per method, and returns `next` itself where it has nothing
- * to do for the method. `Adds` is what it puts on the call for those inside, `Needs` what one outside must have put there,
- * so that a wrong order does not compile.
+ * One interceptor of the chain. It wraps the inner part once per method, and returns `next` itself when it has nothing
+ * to do for the method. `Adds` is what it puts on the call for inner interceptors. `Needs` is what an outer one must
+ * have put there, so that a wrong order does not compile.
  */
 export type Interceptor<Adds = unknown, Needs = unknown> = <C extends Call & Needs>(
   next: Next<C & Adds>,
@@ -23,7 +23,7 @@ export type Interceptor<Adds = unknown, Needs = unknown> = <C extends Call & Nee
 
 declare const passed: unique symbol
 
-/** A mark in types alone: the call has been through the place of this name in the chain. */
+/** A mark that exists only in types: the call has passed the interceptor of this name. */
 export interface Passed<Name extends string> {
   readonly [passed]: { readonly [N in Name]: true }
 }

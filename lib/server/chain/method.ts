@@ -9,7 +9,10 @@ import type { Local } from '../../gateway/json/local-field.js'
 import { boolReader, type Reader, stringReader } from './field-readers.js'
 import { nestedValidateOnly } from './nested-validate-only.js'
 
-/** One rpc with what interceptors must know about its messages, worked out once. A reader is undefined when the field is. */
+/**
+ * One rpc with what interceptors need to know about its messages, computed once. A reader is undefined when its field
+ * is missing.
+ */
 export interface Method {
   readonly desc: DescMethod
   /** gRPC full method name, `/package.Service/Method`. */
@@ -37,7 +40,7 @@ export interface Readable {
   readonly items: DescField | undefined
 }
 
-/** The same object for the same descriptor, whoever asks. */
+/** Returns the same object for the same descriptor. */
 export const methodOf = (desc: DescMethod): Method => {
   const known = methods.get(desc)
   if (known !== undefined) return known
@@ -53,10 +56,10 @@ export const pathOf = (desc: DescMethod): string => `/${desc.parent.typeName}/${
 export const fieldNamed = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.name === name)
 
-/** What a field outside of a oneof holds. */
+/** The value of a field outside of a oneof. */
 export const valueOf = (message: Message, field: DescField): unknown => (message as Local)[field.localName]
 
-// Keyed by descriptor, which lives as long as the module that holds it.
+// Keyed by descriptor, which lives as long as its module.
 const methods = new WeakMap<DescMethod, Method>()
 
 const describeMethod = (desc: DescMethod): Method => {
@@ -91,7 +94,7 @@ export const maskReader = (message: DescMessage, name: string): Reader<readonly 
 const isStrings = (field: DescField): boolean =>
   field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING
 
-/** An update carries the etag inside of the resource (AIP-154). */
+/** The etag of an update is inside the resource (AIP-154). */
 const resourceEtag = ({ input, output }: DescMethod): Reader<string> | undefined => {
   if (fieldNamed(input, 'update_mask') === undefined) return undefined
   const resource = input.fields.find(
@@ -106,7 +109,7 @@ const resourceEtag = ({ input, output }: DescMethod): Reader<string> | undefined
   }
 }
 
-/** A response whose one repeated message field is accompanied by at most a page token is a list of items. */
+/** A response with one repeated message field and at most a page token is a list of items. */
 const readableOf = (output: DescMessage): Readable => {
   const items = output.fields.filter((field) => field.fieldKind === 'list' && field.listKind === 'message')
   const rest = output.fields.length - items.length

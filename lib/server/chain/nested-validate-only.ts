@@ -4,7 +4,7 @@ import { boolReader, type Reader } from './field-readers.js'
 
 const FLAG = 'validate_only'
 
-/** A field behind which a request with the flag can be. */
+/** A field that leads to requests with the flag. */
 interface Way {
   readonly field: DescField
   readonly message: DescMessage

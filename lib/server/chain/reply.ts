@@ -2,37 +2,37 @@ import type { Message } from '@bufbuild/protobuf'
 import { Cancelled } from '../../errors.js'
 import type { Call } from './call.js'
 import type { Deadline } from './deadline.js'
-import type { Answer, Next, Reply } from './interceptor.js'
+import type { Next, Reply, ReplyOrPromise } from './interceptor.js'
 
-/** Goes on with the reply of the rest of the chain, or with its error: at once where nothing has to be waited for. */
+/** Continues with the reply or the error of the inner chain, at once when there is nothing to wait for. */
 export const proceed = <C extends Call>(
   call: C,
   next: Next<C>,
   onReply: (reply: Reply) => Reply,
   onError: (error: unknown) => Reply,
-): Answer => {
-  let answer: Answer
+): ReplyOrPromise => {
+  let reply: ReplyOrPromise
   try {
-    answer = next(call)
+    reply = next(call)
   } catch (error) {
     return onError(error)
   }
-  return answer instanceof Promise ? answer.then(onReply, onError) : onReply(answer)
+  return reply instanceof Promise ? reply.then(onReply, onError) : onReply(reply)
 }
 
-/** The reply, looked at or changed once it is there. */
-export const withReply = (answer: Answer, onReply: (reply: Reply) => Reply): Answer =>
-  answer instanceof Promise ? answer.then(onReply) : onReply(answer)
+/** The reply, read or changed when it arrives. */
+export const withReply = (reply: ReplyOrPromise, onReply: (reply: Reply) => Reply): ReplyOrPromise =>
+  reply instanceof Promise ? reply.then(onReply) : onReply(reply)
 
 /**
- * Runs the rest of the chain and tells when its reply is through: for a single message at once, for a stream when it ended,
- * failed or was given up by its reader. Tells the error it failed with, or what the caller was told.
+ * Runs the inner chain and reports the end of its reply: at once for a single message; for a stream when it ended,
+ * failed or was cancelled by its reader. Reports the error, or what the caller was told.
  */
 export const untilSettled = <C extends Call>(
   call: C,
   next: Next<C>,
   settled: (error?: unknown) => void,
-): Answer =>
+): ReplyOrPromise =>
   proceed(
     call,
     next,
@@ -59,11 +59,14 @@ async function* watched(call: Call, stream: AsyncIterable<Message>, settled: (er
   }
 }
 
-/** The stream, until the time of its call is over: what it is waiting for then is left behind, and told to end. */
+/**
+ * The stream, until the time of its call is over. A pending message is then no longer awaited, and the stream is told
+ * to end.
+ */
 export async function* untilEnd(stream: AsyncIterable<Message>, time: Deadline): AsyncIterable<Message> {
   const iterator = stream[Symbol.asyncIterator]()
   const leave = () => void endOf(iterator).catch(() => {})
-  // At once, and not when somebody asks for the next message: a reader that has stopped reading asks for none.
+  // At once, and not with the next message: a reader that has stopped reading requests none.
   const stop = time.onEnd(leave)
   let isDone = false
   try {
@@ -84,7 +87,7 @@ const endOf = async (iterator: AsyncIterator<Message>): Promise<void> => {
   await iterator.return?.()
 }
 
-/** The stream, with each error on its way out replaced. */
+/** The stream with its errors replaced. */
 export async function* mapStreamError(
   stream: AsyncIterable<Message>,
   map: (error: unknown) => Error,

@@ -7,7 +7,7 @@ export interface InterceptedCall extends ServerCall {
 }
 
 /**
- * Runs around the handler of every unary method, behind the framework's own chain.
+ * Runs around the handler of every unary method, after the framework's chain.
  * @param next - runs the rest; with a request, on that request instead.
  */
 export type UserInterceptor = (

@@ -32,7 +32,7 @@ const LONGEST_DELAY_MS = 3_600_000
 /** How the server withstands load and failing handlers. */
 export interface ResilienceConfig {
   /**
-   * Timeout of every unary call, and of each stage before the handler of a stream, in milliseconds. Default 30 s, also
+   * Timeout of every unary call, and of each step before the handler of a stream, in milliseconds. Default 30 s, also
    * for 0; `NoTimeout` disables it.
    */
   readonly requestTimeoutMs?: number

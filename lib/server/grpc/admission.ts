@@ -33,7 +33,7 @@ export class Admission {
     admissions.set(options, this)
   }
 
-  /** Whether the headers are those of a call. One with a malformed timeout has got its answer when they are not. */
+  /** Whether the headers are those of a call. One with a malformed timeout has already got its error when they are not. */
   admits(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
     const timeout = headers['grpc-timeout']
     let deadline: number | undefined

@@ -6,11 +6,11 @@ import type { Logger } from '../observability/logger.js'
 import type { RequestId } from './request-id.js'
 
 export interface Verified {
-  /** Who the bearer says it is, once it was verified; undefined without a bearer or an authenticator. */
+  /** The principal of the verified bearer token; undefined without a token or an authenticator. */
   readonly verified?: Principal | undefined
 }
 
-/** Verifies the bearer where one is presented, on public methods too. A request that cannot be read goes no further. */
+/** Verifies the bearer token if there is one, on public methods too. A request that cannot be read goes no further. */
 export const authentication =
   (authenticator: Authenticator, logger: Logger): Interceptor<Verified, RequestId & Passed<'rateLimit'>> =>
   (next) =>
@@ -20,6 +20,6 @@ export const authentication =
     if (token === undefined) return next(call)
     const { metadata, peer, time } = call
     return time
-      .stage(authenticator.authenticate(token, { metadata, peer, signal: time.signal, logger }))
+      .step(authenticator.authenticate(token, { metadata, peer, signal: time.signal, logger }))
       .then((verified) => next(Object.assign(call, { verified: frozenPrincipal(verified) })))
   }

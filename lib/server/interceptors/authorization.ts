@@ -6,7 +6,7 @@ import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import type { Metadata, RestOfRequest } from '../../call.js'
 import type { Deadline } from '../chain/deadline.js'
 import type { Call } from '../chain/call.js'
-import type { Answer, Interceptor, Passed } from '../chain/interceptor.js'
+import type { Interceptor, Passed, ReplyOrPromise } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
 import { type ResourceTemplate, resourceTemplate } from '../authz/resource-template.js'
 import type { Rule, RuleSet } from '../authz/rules.js'
@@ -14,11 +14,11 @@ import type { Verified } from './authentication.js'
 import type { Limited } from './rate-limit.js'
 import type { RequestId } from './request-id.js'
 
-/** What a principal may be derived from. */
+/** What a principal can be derived from. */
 export interface PrincipalSource {
   readonly metadata: Metadata
   readonly peer: string
-  /** Who the authenticator verified the bearer to be. */
+  /** The principal of the verified bearer token. */
   readonly verified?: Principal | undefined
   readonly signal: AbortSignal
 }
@@ -26,7 +26,7 @@ export interface PrincipalSource {
 /** Derives the principal from a request. */
 export type PrincipalFunc = (source: PrincipalSource) => Principal | Promise<Principal>
 
-/** Who was found to be calling, whether or not the call is let through. */
+/** The principal of the call, whether or not the call is allowed. */
 export interface Derived {
   readonly principal: Principal
 }
@@ -53,7 +53,7 @@ export const authorization =
     if (rule === undefined) throw new PermissionDenied()
     const enter = (principal: Principal): Answer => {
       const { requestId, time } = call
-      // A stage that was left behind goes no further when it settles late.
+      // A step that settles after the end of the call goes no further.
       if (time.ended !== undefined) throw time.ended
       const context = new RequestContext({
         requestId,
@@ -64,7 +64,7 @@ export const authorization =
       })
       return next(Object.assign(call, { principal, rule, context }))
     }
-    const decide = (principal: Principal): Answer => {
+    const decide = (principal: Principal): ReplyOrPromise => {
       if (rule.public !== true && isNobody(principal)) throw new PermissionDenied()
       const { rest } = call
       const allowed =
@@ -73,17 +73,19 @@ export const authorization =
           : afterRest(call, rest, rule, () => allow(call, rule, principal, authorizer))
       return allowed === undefined ? enter(principal) : allowed.then(() => enter(principal))
     }
-    const charge = (derived: unknown): Answer => {
+    const charge = (derived: unknown): ReplyOrPromise => {
       const principal = frozenPrincipal(derived)
       Object.assign(call, { principal })
       const charged = call.charge?.(principal)
       return charged === undefined ? decide(principal) : charged.then(() => decide(principal))
     }
     const derived: unknown = principalFunc(new Source(call))
-    return derived instanceof Promise ? call.time.stage(derived).then(charge) : charge(derived)
+    return derived instanceof Promise ? call.time.step(derived).then(charge) : charge(derived)
   }
 
-/** Asks before the body is read where the rule needs nothing of it, so that nobody is made to send what is refused. */
+/**
+ * Decides before the body is read if the rule does not need it, so that clients do not send bodies of refused calls.
+ */
 const afterRest = async (
   call: Call & Needs,
   rest: RestOfRequest,
@@ -93,7 +95,7 @@ const afterRest = async (
   const isKnown =
     rule.public !== true && templateOf(call.method, rule).fields.every((field) => rest.knows(field))
   if (isKnown) await check()
-  const { request, ignoredMask } = await call.time.stage(rest.read())
+  const { request, ignoredMask } = await call.time.step(rest.read())
   call.rest = undefined
   call.request = request
   call.ignoredMask = ignoredMask
@@ -132,7 +134,7 @@ class Question implements AuthorizationRequest {
   }
 }
 
-/** Undefined when it is allowed and nobody had to wait. */
+/** Undefined when it is allowed without waiting. */
 const allow = (
   call: Call & Needs,
   rule: Rule,
@@ -146,13 +148,13 @@ const allow = (
     const decision = authorizer.authorize(
       new Question(principal, call.path, rule.verb ?? '', resource, template.type, call.time),
     )
-    if (decision instanceof Promise) return call.time.stage(decision).then(mustBeTrue)
+    if (decision instanceof Promise) return call.time.step(decision).then(mustBeTrue)
     if (decision !== true) throw new PermissionDenied()
     return undefined
   }
   const { requests } = call
   if (requests === undefined || template.fields.length === 0) return check(call.request)
-  // Each message of a client's stream may name another resource, so each is asked about before the handler sees it.
+  // Each message of a client's stream may name another resource, so each is checked before the handler sees it.
   return checkedFromFirst(requests, check).then((checked) => void (call.requests = checked))
 }
 
@@ -160,7 +162,7 @@ const mustBeTrue = (allowed: boolean): void => {
   if (allowed !== true) throw new PermissionDenied()
 }
 
-/** The stream, its first message already drawn and checked, each further one checked as it is drawn. */
+/** The stream. Its first message is already read and checked; each further one is checked when it is read. */
 const checkedFromFirst = async (
   requests: AsyncIterable<Message>,
   check: (message: Message) => Promise<void> | undefined,
@@ -184,7 +186,7 @@ const checkedFromFirst = async (
   })()
 }
 
-/** Whether there is no identity at all; a principal of the chain has all of its parts. */
+/** Whether there is no identity; a principal of the chain always has all of its parts. */
 export const isNobody = (principal: Principal): boolean =>
   principal === ANONYMOUS ||
   (principal.subject === '' && principal.tenant === '' && principal.groups.length === 0)

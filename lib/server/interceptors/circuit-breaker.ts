@@ -1,13 +1,13 @@
 import { AshlarError, type Code, Unavailable } from '../../errors.js'
-import type { Answer, Interceptor, Passed, Reply } from '../chain/interceptor.js'
+import type { Interceptor, Passed, Reply, ReplyOrPromise } from '../chain/interceptor.js'
 
-/** Stops calling what keeps failing. A cockatiel policy is one. */
+/** Stops calls to a failing handler. A cockatiel policy fits. */
 export interface CircuitBreaker {
   /** Runs `fn`, or rejects without running it while the circuit is open. */
   execute<T>(fn: () => Promise<T>): Promise<T>
 }
 
-/** Codes that say something about the service and not about its caller. */
+/** Codes that depend on the service and not on its caller. */
 const COUNTED: ReadonlySet<Code> = new Set([
   'UNKNOWN',
   'DEADLINE_EXCEEDED',
@@ -16,13 +16,15 @@ const COUNTED: ReadonlySet<Code> = new Set([
   'DATA_LOSS',
 ])
 
-/** Wraps handlers of unary methods in the breaker. Mistakes of callers (NotFound, InvalidArgument, ...) do not open it. */
+/**
+ * Wraps handlers of unary methods in the breaker. Errors of callers (NotFound, InvalidArgument, ...) do not open it.
+ */
 export const circuitBreaker =
   (breaker: CircuitBreaker): Interceptor<unknown, Passed<'userInterceptors'>> =>
   (next, { method }) =>
     method.isStreaming ? next : (call) => broken(breaker, () => next(call))
 
-const broken = async (breaker: CircuitBreaker, work: () => Answer): Promise<Reply> => {
+const broken = async (breaker: CircuitBreaker, work: () => ReplyOrPromise): Promise<Reply> => {
   let ran = false
   const outcome = await breaker
     .execute(() => {
@@ -38,7 +40,7 @@ const broken = async (breaker: CircuitBreaker, work: () => Answer): Promise<Repl
 
 type Outcome = { readonly reply: Reply } | { readonly error: unknown }
 
-const settle = async (work: () => Answer): Promise<Outcome> => {
+const settle = async (work: () => ReplyOrPromise): Promise<Outcome> => {
   try {
     return { reply: await work() }
   } catch (error) {

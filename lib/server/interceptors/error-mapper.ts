@@ -7,8 +7,8 @@ import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 import type { RequestId } from './request-id.js'
 
 /**
- * Lets nothing out but errors made for callers: all else is logged and becomes Internal with a generic text. So does a reply
- * that cannot be written.
+ * Only errors for callers pass. All others are logged and become Internal with a generic text, also when a reply cannot
+ * be written.
  */
 export const errorMapper =
   (logger: Logger): Interceptor<unknown, RequestId> =>
@@ -33,7 +33,7 @@ export const errorMapper =
 
 const mapped = (error: unknown, { time, requestId, path }: Call & RequestId, logger: Logger): AshlarError => {
   const known = toAshlarError(error, time)
-  // What was told to stop says that it was cancelled, whatever it was told.
+  // A stopped call says that it was cancelled; the time of the call knows the real reason.
   const result = known.code === 'CANCELLED' ? (time.ended ?? known) : known
   if (result.code === 'INTERNAL')
     logger.error({ requestId, method: path, err: causeOf(result) }, 'call failed')

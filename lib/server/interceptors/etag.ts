@@ -8,30 +8,33 @@ import type { Registered } from '../chain/registered.js'
 import { withReply } from '../chain/reply.js'
 
 /**
- * Collects the precondition of a call, which a handler that cannot compare it never gets, and sends the etag of the reply as
- * the trailer `etag`.
+ * Reads the precondition of a call, and sends the etag of the reply as the trailer `etag`. A handler that cannot
+ * compare etags never gets a precondition.
  */
 export const etag = (): Interceptor<unknown, Passed<'validation'>> => (next, registered) => {
   const { responseEtag } = registered.method
   return (call) => {
     call.ifMatch = ifMatchOf(call, registered)
-    const answer = next(call)
-    if (responseEtag === undefined) return answer
+    const reply = next(call)
+    if (responseEtag === undefined) return reply
     const announce = (reply: Reply): Reply => {
       if (!(Symbol.asyncIterator in reply)) announceEtag(call, reply)
       return reply
     }
-    return withReply(answer, announce)
+    return withReply(reply, announce)
   }
 }
 
-/** Puts the etag of a reply into the trailers, unless it is there already: a read mask may cut it out of the reply. */
+/** Puts the etag of a reply into the trailers, unless it is already there: a read mask may remove it from the reply. */
 export const announceEtag = ({ method, trailers }: Call, message: Message): void => {
   const current = method.responseEtag?.(message) ?? ''
   if (current !== '' && trailers.get('etag') === undefined) trailers.set('etag', current)
 }
 
-/** From metadata, or from the request (its own `etag`, or that of the resource in an update); two that differ are refused. */
+/**
+ * From metadata, or from the request (its own `etag`, or that of the resource in an update). Two different ones are
+ * refused.
+ */
 const ifMatchOf = (call: Call, { method, handler }: Registered): IfMatch | undefined => {
   const values = call.metadata.getAll('if-match')
   if (values.length > 0 && !handler.supportsIfMatch)

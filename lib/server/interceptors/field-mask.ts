@@ -5,7 +5,7 @@ import type { Authorized } from './authorization.js'
 
 const REQUIRED = 'update_mask is required for update operations'
 
-/** Refuses an update whose `update_mask` is too long, or names nothing (AIP-134). Batches carry theirs per item. */
+/** Refuses an update whose `update_mask` is too long, or empty (AIP-134). Batches have a mask per item. */
 export const fieldMask =
   (): Interceptor<unknown, Authorized> =>
   (next, { method: { updateMask } }) => {
@@ -20,7 +20,7 @@ export const fieldMask =
     }
   }
 
-/** The text is the whole message, without the field in front of it that every other invalid argument has. */
+/** The text is the whole message, without the field that other invalid arguments begin with. */
 const maskRequired = (): AshlarError =>
   new AshlarError('INVALID_ARGUMENT', REQUIRED, {
     details: [{ kind: 'badRequest', violations: [{ field: 'update_mask', description: REQUIRED }] }],

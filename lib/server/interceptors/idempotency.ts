@@ -24,12 +24,12 @@ const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 'watch'
 
 type Needs = RequestId & Authorized & Passed<'etag'> & Passed<'validateOnly'>
 
-/** What a key came to; undefined when the call that had it failed. */
+/** The result for a key; undefined when its call failed. */
 type Outcome = { readonly fingerprint: string; readonly reply: StoredReply } | undefined
 
 /**
- * Runs a call with a request id (AIP-155) once, however often it comes: later ones wait for the first, without holding a
- * connection, and get its reply. Errors are not kept. Only one call per key and process asks the store.
+ * Runs a call with a request id (AIP-155) once. Duplicates wait for the first call, without holding a connection, and
+ * get its reply. Errors are not stored. Only one call per key and process queries the store.
  */
 export const idempotency = (
   store: DeduplicationStore,
@@ -104,7 +104,7 @@ export const idempotency = (
 const UNRECORDED =
   'a call with this request_id has run and its response could not be stored: read the resource before you try again'
 
-/** What becomes of the key, unless the time of the call is up before; a claim that comes late is given back. */
+/** The result of the claim, unless the time of the call ends first. A late claim is released. */
 const inTime = async (claiming: Promise<ClaimOutcome>, { time }: RequestId): Promise<ClaimOutcome> => {
   try {
     return await time.bound(claiming)
@@ -128,7 +128,7 @@ const assertSame = (known: string, fingerprint: string): void => {
     )
 }
 
-/** Undefined when the call is not to be deduplicated: it reads, streams, validates only, or nobody makes it. */
+/** Undefined for a call without deduplication: it reads, streams, only validates, or has no principal. */
 const retryIdOf = (call: Call & Needs): string | undefined => {
   const { method, request, rule, validateOnly, principal, metadata } = call
   if (request === undefined || validateOnly || READING.has(rule.verb)) return undefined
@@ -150,7 +150,7 @@ const retryIdOf = (call: Call & Needs): string | undefined => {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** The work, unless the time of the call is up before. */
+/** The work, unless the time of the call ends first. */
 const bounded = <T>(work: Promise<T>, { time: { signal } }: RequestId): Promise<T> =>
   new Promise((resolve, reject) => {
     const late = () => reject(new Aborted('another call with this request_id is still running: retry later'))

@@ -10,7 +10,7 @@ import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
 import type { Traced } from './tracing.js'
 
-/** Writes one record per rpc, from outside of the chain, with the code the caller got. */
+/** Logs one record per rpc, from outside the chain, with the code that the caller got. */
 export const logging =
   (logger: Logger): Interceptor<unknown, Passed<'tracing'>> =>
   (next) =>

@@ -9,7 +9,7 @@ import type { Traced } from './tracing.js'
 
 type Needs = RequestId & Partial<Traced>
 
-/** Writes at debug what goes in and out of every call, under its id and without secrets. */
+/** Logs the request and the response of every call at debug, with its id and without secrets. */
 export const payloads =
   (logger: Logger, redaction: Redaction): Interceptor<unknown, Needs> =>
   (next, { method: { desc } }) =>
@@ -38,7 +38,7 @@ export const payloads =
 
 const namesOf = ({ path, requestId, trace }: Call & Needs) => ({ method: path, requestId, ...trace })
 
-/** A handler may answer anything at all, and its call must not fail because a log cannot show that. */
+/** A handler may return any value, and a value that the log cannot show must not fail the call. */
 const shown = (redaction: Redaction, desc: DescMessage, message: Message): unknown => {
   try {
     return redactMessage(redaction, desc, message)

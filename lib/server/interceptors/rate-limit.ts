@@ -2,27 +2,27 @@ import type { Principal } from '../../context.js'
 import { DeadlineExceeded, ResourceExhausted } from '../../errors.js'
 import { errorForLog } from '../../faults/driver-fault.js'
 import { BucketNames, networkOf } from '../rate-limit/bucket-names.js'
-import type { Answer, Interceptor, Reply } from '../chain/interceptor.js'
+import type { Interceptor, Reply, ReplyOrPromise } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import type { RateLimiter } from '../rate-limit/rate-limiter.js'
 import type { RequestId } from './request-id.js'
 import type { TenantHint } from './tenant-id.js'
 
 /**
- * By what callers are known: by nothing, by the development headers, by a bearer that is verified, or by a principal function
- * of the user's own.
+ * How callers are identified: not at all, by the development headers, by a verified bearer token, or by your own
+ * principal function.
  */
 export type Identity = 'nothing' | 'headers' | 'bearer' | 'function'
 
 export interface Limited {
-  /** Takes the call out of the share of the principal's tenant. Undefined when it is out of a share already, or nothing limits. */
+  /** Charges the call to the principal's tenant. Undefined when the call is already charged, or there is no limiter. */
   readonly charge?: ((principal: Principal) => Promise<void>) | undefined
 }
 
 /**
- * Takes each call out of one share: that of its tenant, or of its address where nobody vouches for a tenant. Who cannot be
- * anybody is refused here; who may be somebody as soon as it is known who, and a caller who turns out to be nobody then. A
- * limiter that is out of order is logged and lets calls through.
+ * Charges each call to one key: its tenant, or its address without a trusted tenant. A call that cannot have a tenant
+ * is charged here. Others are charged as soon as their principal is known. When the limiter fails, that is logged and
+ * the call continues.
  */
 export const rateLimit = (
   limiter: RateLimiter,
@@ -36,7 +36,7 @@ export const rateLimit = (
       tenant === '' ? peers.of(networkOf(call.peer)) : tenants.of(tenant)
     const consume = async (bucket: string): Promise<void> => {
       try {
-        await call.time.stage(Promise.resolve(limiter.consume(bucket)))
+        await call.time.step(Promise.resolve(limiter.consume(bucket)))
       } catch (reason) {
         const retryAfterMs = msBeforeNext(reason)
         if (retryAfterMs !== undefined)
@@ -68,10 +68,10 @@ export const rateLimit = (
   }
 }
 
-const orElse = (work: () => Answer, onError: (error: unknown) => Promise<Reply>): Answer => {
+const orElse = (work: () => ReplyOrPromise, onError: (error: unknown) => Promise<Reply>): ReplyOrPromise => {
   try {
-    const answer = work()
-    return answer instanceof Promise ? answer.catch(onError) : answer
+    const reply = work()
+    return reply instanceof Promise ? reply.catch(onError) : reply
   } catch (error) {
     return onError(error)
   }

@@ -5,7 +5,7 @@ import { pick, type ReadTree, readTree } from '../methods/read-tree.js'
 import { withReply } from '../chain/reply.js'
 import { announceEtag } from './etag.js'
 
-/** Returns only the fields that `read_mask` names (AIP-157), of each item where the reply is a list. */
+/** Returns only the fields of `read_mask` (AIP-157); in a list, of each item. */
 export const readMask =
   (): Interceptor<unknown, Passed<'etag'>> =>
   (next, { method }) => {

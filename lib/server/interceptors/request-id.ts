@@ -6,14 +6,14 @@ import { untilEnd, untilSettled, withReply } from '../chain/reply.js'
 
 export interface RequestId {
   readonly requestId: string
-  /** Bounds every stage of the call from here on. */
+  /** Limits every later step of the call. */
   readonly time: Deadline
 }
 
 /**
- * Gives every call an id, the caller's own when it is fit to be logged, and its deadline: the sooner of the caller's and the
- * method's. A stage that does not settle by then is left behind. A stream has the caller's deadline alone; each of its stages
- * before the handler has the method's time.
+ * Gives every call an id, the caller's own when it is safe to log, and its deadline: the sooner of the caller's and the
+ * method's. A step that does not settle by then is no longer awaited. A stream only has the caller's deadline; each of
+ * its steps before the handler has the method's time.
  */
 export const requestId =
   (
@@ -24,8 +24,8 @@ export const requestId =
     const { isStreaming } = method
     const timeoutMs = timeoutMsOf(method)
     const inTime: typeof next = (call) => {
-      const answer = next(call)
-      const bound = answer instanceof Promise ? call.time.bound(answer, true) : answer
+      const reply = next(call)
+      const bound = reply instanceof Promise ? call.time.bound(reply, true) : reply
       if (!isStreaming) return bound
       return withReply(bound, (reply) => (Symbol.asyncIterator in reply ? untilEnd(reply, call.time) : reply))
     }

@@ -8,9 +8,9 @@ export interface TenantHint {
 }
 
 /**
- * Reads the tenant from `account-id`: a hint for rate limiter and log only, never what a repository trusts. Refuses a call
- * that says twice who makes it.
- * @param isVerified - whether tokens are verified: what the caller says of itself beside them is dropped for everybody.
+ * Reads the tenant from `account-id`, only for the rate limiter and the log; repositories never trust it. Refuses a
+ * call that identifies its caller twice.
+ * @param isVerified - whether tokens are verified: then all other headers that identify a caller are dropped.
  */
 export const tenantId =
   (isVerified: boolean): Interceptor<TenantHint, RequestId & Passed<'errorMapper'>> =>

@@ -7,11 +7,11 @@ import { untilSettled } from '../chain/reply.js'
 import type { Telemetry, TraceIds } from '../observability/telemetry.js'
 
 export interface Traced {
-  /** Undefined where nobody traces. */
+  /** Undefined without tracing. */
   readonly trace?: TraceIds | undefined
 }
 
-/** Runs every call in a span, from outside of the chain, as the child of the caller's own span. */
+/** Runs every call in a span, from outside the chain, as the child of the caller's own span. */
 export const tracing =
   (telemetry: Telemetry): Interceptor<Traced> =>
   (next, { method: { desc, path } }) => {

@@ -1,12 +1,12 @@
 import { isMessage, type Message } from '@bufbuild/protobuf'
 import type { ServerCall } from '../../call.js'
 import type { Call } from '../chain/call.js'
-import type { Answer, Interceptor, Passed, Reply } from '../chain/interceptor.js'
+import type { Interceptor, Passed, Reply, ReplyOrPromise } from '../chain/interceptor.js'
 import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor.js'
 
 type Needs = ServerCall & Passed<'idempotency'>
 
-/** Runs the interceptors of the configuration, in their order, around unary handlers. */
+/** Runs the configured interceptors, in their order, around unary handlers. */
 export const userInterceptors =
   (interceptors: readonly UserInterceptor[]): Interceptor<unknown, Needs> =>
   (next, { method }) => {
@@ -29,7 +29,10 @@ export const userInterceptors =
     }
   }
 
-/** Whose call it is stays as authorization left it: assigning another changes nothing, now or while the handler runs. */
+/**
+ * The principal and context stay as authorization set them: assigning others has no effect, now or while the handler
+ * runs.
+ */
 const fix = (call: Call, facts: Pick<ServerCall, 'context' | 'principal'>): void => {
   for (const [name, value] of Object.entries(facts))
     Object.defineProperty(call, name, {
@@ -40,7 +43,7 @@ const fix = (call: Call, facts: Pick<ServerCall, 'context' | 'principal'>): void
     })
 }
 
-/** @throws TypeError for anything but a request of the method, such as the call that other frameworks hand on. */
+/** @throws TypeError for anything but a request of the method, such as the call that other frameworks pass on. */
 const requestFrom = (call: Call, given: unknown): Message => {
   const { input } = call.method.desc
   if (isMessage(given, input)) return given
@@ -50,5 +53,7 @@ const requestFrom = (call: Call, given: unknown): Message => {
   )
 }
 
-/** Users write `next().then(...)` and `await next()` alike, and catch with either. */
-const promised = async (work: () => Answer): Promise<Reply> => work()
+/**
+ * A promise even for a plain reply: interceptors may use `next().then(...)` or `await next()`, and catch with either.
+ */
+const promised = async (work: () => ReplyOrPromise): Promise<Reply> => work()

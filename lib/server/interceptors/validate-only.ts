@@ -4,8 +4,8 @@ import type { Interceptor, Passed } from '../chain/interceptor.js'
 import type { Method } from '../chain/method.js'
 
 /**
- * Replies to a `validate_only` call (AIP-163) without running a handler that would write all the same. A `validate_only` that
- * stands where nobody would heed it, in an item of a batch or in a message of a stream, is refused.
+ * Replies to a `validate_only` call (AIP-163) without running a handler that would write. A `validate_only` in an item
+ * of a batch or in a message of a stream has no effect there, so it is refused.
  */
 export const validateOnly =
   (): Interceptor<unknown, Passed<'readMask'>> =>

@@ -9,10 +9,10 @@ export const MYSQL_TYPES = ['mysql', 'mariadb'] as const
 /** How a DSN of one engine is read. */
 export interface DsnEngine {
   readonly driver: DsnDriver
-  /** What a DSN of this engine begins with, in lower case, or is. */
+  /** The prefixes of DSNs of this engine, in lower case, or complete DSNs. */
   readonly begins: readonly string[]
   /**
-   * The DSN as the driver takes it.
+   * The DSN in the driver's form.
    * @throws TypeError that repeats nothing of it.
    */
   readonly checked: (dsn: string, scheme: string) => string

@@ -1,4 +1,7 @@
-/** A DSN as a URL. `pg` takes a user without a host, as in `postgres://ada@/app?host=/run/postgresql`; Node's URL does not. */
+/**
+ * A DSN as a URL. `pg` accepts a user without a host, as in `postgres://ada@/app?host=/run/postgresql`; Node's URL does
+ * not.
+ */
 export function urlOf(dsn: string): URL {
   if (URL.canParse(dsn)) return new URL(dsn)
   const withHost = dsn.replace('@/', '@localhost/')
@@ -8,7 +11,7 @@ export function urlOf(dsn: string): URL {
   )
 }
 
-/** @throws TypeError for a % that begins no percent-encoding. */
+/** @throws TypeError for a % that does not begin a percent-encoding. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

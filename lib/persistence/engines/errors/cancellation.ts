@@ -1,6 +1,6 @@
 import { AshlarError, Cancelled, DeadlineExceeded } from '../../../errors.js'
 
-/** Why a signal aborted, as the error its caller gets: its own reason when that is one of ours. */
+/** The error for the caller of an aborted signal: the signal's reason, when that is an error of the framework. */
 export function cancellation(signal: AbortSignal | undefined, cause?: unknown): AshlarError {
   const reason: unknown = signal?.reason
   if (reason instanceof AshlarError) return reason

@@ -18,7 +18,10 @@ export { readOnlyError } from './read-only-error.js'
 
 type Kind = 'conflict' | 'precondition'
 
-/** What a trigger stands against a write with (P0001, P0004, SIGNAL's 45000, RAISE) is a precondition on every database. */
+/**
+ * An error that a trigger raises against a write (P0001, P0004, SIGNAL's 45000, RAISE) is a failed precondition on
+ * every database.
+ */
 
 /** PostgreSQL's SQLSTATEs. */
 const SQLSTATES: Readonly<Record<string, Kind>> = {
@@ -33,7 +36,7 @@ const SQLSTATES: Readonly<Record<string, Kind>> = {
   P0004: 'precondition',
 }
 
-/** MySQL and MariaDB by number, because MariaDB's names are those of other errors (4025 is its CHECK). */
+/** By number, because MariaDB uses other names than MySQL (4025 is its CHECK). */
 const ERRNOS: Readonly<Record<number, Kind>> = {
   1022: 'conflict',
   1062: 'conflict',
@@ -55,7 +58,7 @@ const ERRNOS: Readonly<Record<number, Kind>> = {
   4025: 'precondition',
 }
 
-/** The class of unhandled exceptions that a user defines: what SIGNAL uses, and RAISE may. */
+/** The class of user-defined exceptions, which SIGNAL uses and RAISE may use. */
 const USER_DEFINED = /^45[0-9A-Z]{3}$/
 
 /** SQLite's extended codes, as `better-sqlite3` reports them; any other constraint is a precondition. */
@@ -65,21 +68,21 @@ const SQLITE_CODES: Readonly<Record<string, Kind>> = {
   SQLITE_CONSTRAINT_ROWID: 'conflict',
 }
 
-/** `sqlite3` has one number for every constraint. Its text begins with words of SQLite's own, never with a value. */
+/** `sqlite3` has one number for all constraints. Its text begins with words of SQLite, never with a value. */
 const SQLITE_CONSTRAINT = 19
 const SQLITE_UNIQUE = /^SQLITE_CONSTRAINT: (?:UNIQUE constraint failed|PRIMARY KEY must be unique)/
 
 const RETRYABLE_STATES = new Set<unknown>(['40001', '40P01', '55P03'])
 const RETRYABLE_ERRNOS = new Set<unknown>([1020, 1205, 1213, 3572])
 
-/** Somebody else's lock on a row: at once (NOWAIT), or after the wait that the engine allows. */
+/** A row is locked: at once (NOWAIT), or after the engine's lock timeout. */
 const LOCKED = new Set<unknown>(['55P03', 1205, 3572])
 
 /**
- * What a violated constraint means to a caller: {@link ErrConflict} for a unique one, {@link ErrPreconditionFailed} for a
- * foreign key, NOT NULL, CHECK or exclusion, undefined for any other error. Goes by the driver's codes: by the text, a
- * client's value could pass for a conflict. The cause keeps the driver's codes, not its values. Never throws, whatever it is
- * given.
+ * The error for the caller of a violated constraint: {@link ErrConflict} for a unique one, {@link
+ * ErrPreconditionFailed} for a foreign key, NOT NULL, CHECK or exclusion, undefined for any other error. It uses the
+ * driver's codes: in the text, a client's value could imitate a conflict. The cause has the driver's codes, not its
+ * values. Never throws.
  */
 export function constraintError(error: unknown): ErrConflict | ErrPreconditionFailed | undefined {
   if (isInstance(error, ErrConflict) || isInstance(error, ErrPreconditionFailed)) return error
@@ -108,8 +111,8 @@ function kindOf({ code, errno, sqlState, message }: DriverError): Kind | undefin
 const LONGEST_CODE = 64
 
 /**
- * Whether the same work may succeed when it is done again: a deadlock, a serialization failure, a lock timeout, a
- * statement whose plan is out of date, whatever was wrapped around it. Not when the commit may have gone through, or nobody waits any more.
+ * Whether the same work may succeed when it is repeated: after a deadlock, a serialization failure, a lock timeout or
+ * an outdated plan, however the error is wrapped. False when the commit may have succeeded, or the caller is gone.
  */
 export function retryable(error: unknown): boolean {
   if ([Unavailable, Cancelled, DeadlineExceeded].some((type) => isInstance(error, type))) return false
@@ -122,7 +125,7 @@ export function retryable(error: unknown): boolean {
   )
 }
 
-/** What a caller is told of an error that is {@link retryable}: with advice where a lock was in the way. */
+/** The caller's error for a {@link retryable} one, with advice when a lock was the cause. */
 export function abortedBy(error: unknown): Aborted {
   if (isInstance(error, Aborted)) return error as Aborted
   const isLocked = driverErrors(error).some(
@@ -141,7 +144,7 @@ export interface RetryOptions {
 }
 
 /**
- * Runs one operation, and again when another writer was in the way, waiting a random while longer each time.
+ * Runs an operation, and repeats it after conflicts with other writers, with growing random pauses.
  * @throws Aborted when the retries ran out.
  */
 export async function withRetries<T>(

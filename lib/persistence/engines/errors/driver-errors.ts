@@ -1,8 +1,8 @@
 import { propertyOf } from '../../../faults/readable.js'
 
-/** What the drivers put on their errors, as it was read once; every field is untrusted until it is compared. */
+/** Fields of a driver's error, each read once. Every field is untrusted until it is compared. */
 export interface DriverError {
-  /** Of which the fields are. */
+  /** The error with these fields. */
   readonly thrown: object
   readonly code: unknown
   readonly errno: unknown
@@ -11,10 +11,10 @@ export interface DriverError {
   readonly fatal: unknown
 }
 
-/** How many errors inside of each other are looked at. */
+/** The most nested errors that are read. */
 const MOST = 16
 
-/** The errors inside of an error, innermost first: what TypeORM, or we, wrapped around what a driver threw. Never throws. */
+/** The errors inside an error, innermost first: TypeORM and the framework wrap what a driver threw. Never throws. */
 export function driverErrors(error: unknown): readonly DriverError[] {
   const found: DriverError[] = []
   const seen = new Set<unknown>()

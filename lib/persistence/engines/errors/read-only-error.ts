@@ -5,16 +5,16 @@ import { type DriverError, driverErrors } from './driver-errors.js'
 /** read_only_sql_transaction, of PostgreSQL. */
 const SQLSTATE = '25006'
 
-/** In a read-only transaction, or a server that is read-only as a whole. */
+/** A read-only transaction, or a server that is read-only as a whole. */
 const ERRNOS = new Set<unknown>([1792, 1836, 1874])
 
-/** MySQL and MariaDB name the option that stands against a statement; others than these are a matter of the statement. */
+/** MySQL and MariaDB name the option that prevents a statement; other options concern only the statement. */
 const OPTION = 1290
 const READ_ONLY_OPTION = /--(?:super[-_]|innodb[-_])?read[-_]only\b/
 
 /**
- * What a caller is told whose write the database refused because it takes none: a primary that was demoted, a replica, a
- * server that is being maintained. Undefined for any other error.
+ * The caller's error for a write that a read-only database refused: a demoted primary, a replica, a server in
+ * maintenance. Undefined for any other error.
  */
 export function readOnlyError(error: unknown): Unavailable | undefined {
   return driverErrors(error).some(isReadOnly)

@@ -1,18 +1,19 @@
 import { DriverFault } from '../../../faults/driver-fault.js'
 import { cancellation } from '../errors/cancellation.js'
 
-/** How long a cancelled statement may take to notice, before its connection is cut. */
+/** How long a cancelled statement may continue before its connection is cut. */
 const GRACE_MS = 1000
 
 export interface Cancelling {
-  /** Asks the server to stop the statement. The connection must not be used by anybody until it is through. */
+  /** Asks the server to stop the statement. The connection must not be used until this has finished. */
   readonly cancel: () => Promise<void>
   /** Cuts the connection. */
   readonly destroy: () => void
 }
 
 /**
- * Waits for a statement, and has it cancelled when the signal aborts. One that is through nevertheless returns as usual.
+ * Waits for a statement, and cancels it when the signal aborts. A statement that finishes nevertheless returns its
+ * result.
  * @throws Cancelled, DeadlineExceeded
  */
 export async function cancellable<T>(
@@ -41,8 +42,8 @@ export async function cancellable<T>(
 }
 
 /**
- * Waits for transaction control, which is never cancelled: a connection that has not responded a while after the signal
- * aborted is cut, or a network that swallows everything would keep it for as long as TCP tries.
+ * Waits for transaction control, which is never cancelled. A connection that does not respond a while after the signal
+ * aborted is cut. Otherwise a dead network would keep it until TCP gives up.
  */
 export async function unlessSilent<T>(
   running: Promise<T>,

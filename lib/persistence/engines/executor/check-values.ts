@@ -1,7 +1,7 @@
 import type { Dialect } from '../../dialects/dialect.js'
 
 /**
- * Refuses what drivers would bind as something else, or each in its own way.
+ * Refuses values that drivers would convert, or that they treat differently.
  * @throws TypeError naming the place of the value. @throws RangeError for more values than a statement carries.
  */
 export function checkValues(values: readonly unknown[], dialect: Dialect): void {
@@ -17,7 +17,7 @@ export function checkValues(values: readonly unknown[], dialect: Dialect): void 
 
 function isBindable(value: unknown, dialect: Dialect): boolean {
   if (value === null || typeof value === 'boolean' || typeof value === 'bigint') return true
-  // Both engines of SQLite bind an infinity as what it is, and NaN as NULL.
+  // Both engines of SQLite bind an infinity unchanged, and NaN as NULL.
   if (typeof value === 'number')
     return Number.isFinite(value) || (dialect.can.infinities && !Number.isNaN(value))
   if (value instanceof Uint8Array) return true

@@ -3,9 +3,9 @@ import { DriverFault } from '../../../faults/driver-fault.js'
 import { cancellation } from '../errors/cancellation.js'
 
 /**
- * A connection of a pool. Neither driver can take a waiter out of its line, so one that left hands the connection on when
- * it comes.
- * @param connect - asks the driver's pool.
+ * Gets a connection of a pool. Neither driver can remove a waiting caller, so a caller that left releases the
+ * connection when it gets it.
+ * @param connect - requests a connection from the driver's pool.
  */
 export function checkout<C extends { release(): void }>(
   connect: (done: (error: Error | null | undefined, connection: C | undefined) => void) => void,
@@ -22,8 +22,8 @@ export function checkout<C extends { release(): void }>(
         const cause = error instanceof AshlarError ? error : new DriverFault(error)
         return reject(new Unavailable('the database cannot be reached', cause))
       }
-      // In a turn of its own: the pool serves the next in line from inside of `release`, and after an outage thousands may
-      // have left in a row.
+      // In a separate turn: the pool serves the next caller inside of `release`, and after an outage thousands in a row
+      // may have left.
       if (signal?.aborted === true) process.nextTick(() => connection.release())
       else resolve(connection)
     })

@@ -2,12 +2,12 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { driverErrors } from '../errors/driver-errors.js'
 
 /**
- * Whether the database may have ended the transaction by itself because of this error. What was sent next would then be
- * committed one by one, or not at all.
+ * Whether the database may have ended the transaction because of this error. Later statements would then be committed
+ * one by one, or not at all.
  */
 export const endedTransaction = (dialect: Dialect, error: unknown): boolean =>
   driverErrors(error).some(dialect.endsTransaction)
 
-/** Whether only a question can tell that the transaction was rolled back. */
+/** Whether only a query can tell that the transaction was rolled back. */
 export const mayHaveRolledBack = (dialect: Dialect, error: unknown): boolean =>
   driverErrors(error).some(dialect.mayRollBack)

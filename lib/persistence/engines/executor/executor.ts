@@ -17,7 +17,10 @@ export type Row = readonly unknown[]
 
 export interface Result {
   readonly rows: readonly Row[]
-  /** Rows a write found (also those whose values did not change), or rows returned by anything else. */
+  /**
+   * Rows that a write found, including those whose values did not change; for other statements the number of returned
+   * rows.
+   */
   readonly affected: number
 }
 
@@ -27,17 +30,17 @@ export interface RunOptions {
 }
 
 /**
- * The one way a repository's SQL takes to a database: a pool, or the transaction of the context.
- * Values may be null, boolean, string, finite number, bigint, Buffer or Uint8Array, arrays of these on PostgreSQL, infinities on
- * SQLite; anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a DriverFault: the driver's codes, without
- * values.
+ * How a repository's SQL reaches a database: through a pool, or the transaction of the context. Values may be null,
+ * boolean, string, finite number, bigint, Buffer or Uint8Array, arrays of these on PostgreSQL, infinities on SQLite;
+ * anything else (`undefined`, a Date, an object) is a TypeError. Rejects with a DriverFault: the driver's codes,
+ * without values.
  */
 export interface Executor {
   readonly dialect: Dialect
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result>
 }
 
-/** One connection that nobody else uses until it is released. */
+/** One connection for a single user until it is released. */
 export interface Lease extends Executor {
   /** Sends transaction control (BEGIN, COMMIT, ROLLBACK, SAVEPOINT …). A COMMIT to which the server responds with ROLLBACK rejects. */
   control(text: string): Promise<void>
@@ -55,8 +58,8 @@ export interface Lease extends Executor {
 /** The pool of one DataSource. */
 export interface Database extends Executor {
   readonly dataSource: DataSource
-  /** Waits in line for a connection. */
+  /** Waits for a connection. */
   lease(options?: RunOptions): Promise<Lease>
-  /** @throws Unavailable from when the database has refused a write because it takes none until it takes them again. */
+  /** @throws Unavailable while the database is read-only: from a refused write until writes work again. */
   checkWrites(): Promise<void>
 }

@@ -1,15 +1,15 @@
 import type { Statement } from './executor.js'
 
-/** Prepared statements cost the server memory until their connection closes, and filter texts are a client's to choose. */
+/** Prepared statements use server memory until their connection closes, and clients choose filter texts. */
 const MOST = 500
 
 const seen = new WeakSet<Statement>()
 
-/** Which statements one connection has prepared. */
+/** The prepared statements of one connection. */
 export class NamedStatements {
   readonly #names = new Set<string>()
 
-  /** Whether to prepare this one: not when it is run for the first time, as most filter texts never come again. */
+  /** Whether to prepare this statement: not on its first run, because most filter texts are used once. */
   isWorthwhile(statement: Statement): boolean {
     if (this.#names.has(statement.name)) return true
     if (!seen.has(statement)) {
@@ -20,7 +20,7 @@ export class NamedStatements {
     return true
   }
 
-  /** Time to close the connection: a new one starts with none. */
+  /** Whether to close the connection: a new one starts with none. */
   get isFull(): boolean {
     return this.#names.size >= MOST
   }

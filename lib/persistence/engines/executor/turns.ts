@@ -9,8 +9,8 @@ interface Waiter {
 }
 
 /**
- * Who may use what there is one of: either several single statements side by side, or one transaction alone. First come,
- * first served, so that neither kind starves the other.
+ * Turns on a single resource: either several single statements side by side, or one transaction. First come, first
+ * served, so that neither kind starves the other.
  */
 export class Turns {
   readonly #waiting: Waiter[] = []
@@ -19,14 +19,14 @@ export class Turns {
   #closed = false
   #timer: NodeJS.Timeout | undefined
 
-  /** @param timeoutMs - how long one waits in line. @param abreast - single statements let in at once. */
+  /** @param timeoutMs - the longest wait. @param abreast - how many single statements run at once. */
   constructor(
     private readonly timeoutMs: number,
     private readonly abreast: number,
   ) {}
 
   /**
-   * Waits for a turn, and returns undefined when there is nothing to wait for.
+   * Waits for a turn; undefined when there is no need to wait.
    * @throws Unavailable after waiting for the timeout. @throws Cancelled, DeadlineExceeded
    */
   enter(alone: boolean, signal?: AbortSignal): Promise<void> | undefined {
@@ -64,7 +64,7 @@ export class Turns {
     if (this.#waiting.length > 0) this.#next()
   }
 
-  /** Refuses everybody who waits or comes from now on. */
+  /** Refuses all waiting and future callers. */
   close(): void {
     this.#closed = true
     for (const waiter of this.#waiting.splice(0)) waiter.refuse(closed())
@@ -89,7 +89,7 @@ export class Turns {
     this.#timer?.unref()
   }
 
-  /** One timer for the whole line: the first has waited longest. */
+  /** One timer for the whole queue: the first caller has waited longest. */
   #watch(): void {
     const first = this.#waiting[0]
     if (first === undefined) return

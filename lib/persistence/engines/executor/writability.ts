@@ -2,17 +2,17 @@ import { Unavailable } from '../../../errors.js'
 import type { Lease, RunOptions } from './executor.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
 
-/** Readiness checks are given up after as long. */
+/** Readiness checks have the same timeout. */
 const ASKING_MS = 2000
 
-/** Whether a database takes writes, as far as is known: nothing is asked of it before it has refused one. */
+/** Whether a database accepts writes, as far as known. It is queried only after it has refused a write. */
 export class Writability {
   #refusals = 0
   #asking: Promise<void> | undefined
 
   /**
-   * @param lease - of the database.
-   * @param isReadOnly - asks it on one connection.
+   * @param lease - leases a connection of the database.
+   * @param isReadOnly - queries it on one connection.
    */
   constructor(
     private readonly lease: (options: RunOptions) => Promise<Lease>,
@@ -25,8 +25,8 @@ export class Writability {
   }
 
   /**
-   * Asks once, however many wait for it.
-   * @throws Unavailable while the database takes no writes.
+   * Queries once for all concurrent callers.
+   * @throws Unavailable while the database is read-only.
    */
   check(): Promise<void> {
     if (this.#refusals === 0) return Promise.resolve()
@@ -42,7 +42,7 @@ export class Writability {
     try {
       broken = await this.isReadOnly(lease, options)
     } finally {
-      // The next one may lead to where writes are taken.
+      // The next connection may lead to a writable server.
       lease.release({ broken })
     }
     if (broken) throw new Unavailable(TAKES_NO_WRITES)

@@ -14,7 +14,7 @@ import { checkValues } from '../executor/check-values.js'
 import { Writability } from '../executor/writability.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 
-/** What is used of `mysql2`. */
+/** The part of `mysql2` that is used. */
 interface Module {
   readonly Connection: new (options: { config: object }) => Connection
   readonly TypedParameter?: {
@@ -51,10 +51,11 @@ interface MysqlDriver {
 }
 
 /**
- * READ COMMITTED as on PostgreSQL: a row that is read after a write found nothing must be the row that the write saw, and
- * MySQL's own REPEATABLE READ returns an older one; it also locks gaps, so that plain inserts deadlock. The mode is
- * strict, so that nothing is cut or rounded in silence, and leaves NO_BACKSLASH_ESCAPES out, on which escaping relies. Of
- * text, 1024 bytes would be sorted by: an order needs 512 characters, and the longest key that InnoDB has is 3072 bytes.
+ * READ COMMITTED as on PostgreSQL. A row that is read after a write found nothing must be the row that the write saw;
+ * MySQL's own REPEATABLE READ returns an older one. It also locks gaps, so that plain inserts deadlock. The mode is
+ * strict, so that nothing is cut or rounded silently. It omits NO_BACKSLASH_ESCAPES, on which escaping relies. By
+ * default only 1024 bytes of a text would be sorted: an order needs 512 characters, and the longest key of InnoDB has
+ * 3072 bytes.
  */
 const SESSION = [
   `SET NAMES utf8mb4, time_zone = '+00:00'`,
@@ -65,7 +66,7 @@ const SESSION = [
 const FOUND_ROWS = 2
 const UTF8MB4 = 224
 
-/** Sends statements to the pool that TypeORM opened, for MySQL and MariaDB. */
+/** Sends statements to TypeORM's pool, for MySQL and MariaDB. */
 export class MysqlDatabase implements Database {
   readonly #connections = new WeakMap<Connection, MysqlConnection>()
   readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
@@ -79,7 +80,7 @@ export class MysqlDatabase implements Database {
     return this.#writes.check()
   }
 
-  /** Told apart by VERSION(), which TypeORM asked for: MariaDB counts from 10, MySQL has not come that far. */
+  /** Distinguished by VERSION(), which TypeORM has queried: MariaDB counts from 10, MySQL has not reached that. */
   get dialect(): Dialect {
     if (this.forced !== undefined) return this.forced === 'mariadb' ? mariadb : mysql8
     if (this.dataSource.options.type === 'mariadb') return mariadb
@@ -110,7 +111,7 @@ export class MysqlDatabase implements Database {
     const connection = await checkout<Connection>((done) => initialized(pool).getConnection(done), signal)
     const known = this.#connections.get(connection)
     if (known !== undefined) return known
-    connection.on('error', () => {}) // The statement that runs is told, or the next one; unheard, it would end the process.
+    connection.on('error', () => {}) // The current or next statement reports the error. Without a listener it would end the process.
     connection.config.charsetNumber = UTF8MB4
     connection.config.jsonStrings = true
     try {
@@ -136,7 +137,7 @@ export class MysqlDatabase implements Database {
 }
 
 class MysqlConnection implements Lease {
-  /** Of whoever leased it. */
+  /** The signal of the lease's holder. */
   signal: AbortSignal | undefined
   readonly #named = new NamedStatements()
   /** What the server said last of its transaction. */
@@ -224,7 +225,7 @@ class MysqlConnection implements Lease {
     this.connection.destroy()
   }
 
-  /** `mysql2` binds every number as a float, which a comparison with a 64-bit column or LIMIT does not stand. */
+  /** `mysql2` binds every number as a float, which fails in comparisons with 64-bit columns and in LIMIT. */
   readonly #bound = (value: unknown): unknown => {
     const typed = this.mysql.TypedParameter
     if (value instanceof Uint8Array) return bufferOf(value)
@@ -235,7 +236,7 @@ class MysqlConnection implements Lease {
   }
 }
 
-/** Values come as text where a number or a Date of JavaScript would lose something. */
+/** Text for values that a JavaScript number or Date would change. */
 const TEXT = {
   rowsAsArray: true,
   supportBigNumbers: true,
@@ -247,7 +248,7 @@ const TEXT = {
   namedPlaceholders: false,
 }
 
-/** Some are of one engine or the other. */
+/** Some exist on one engine only. */
 const READ_ONLY = named(
   `SHOW VARIABLES WHERE variable_name IN ('read_only', 'super_read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only')`,
 )
@@ -302,8 +303,8 @@ function translated(error: unknown): unknown {
 }
 
 /**
- * Ends a statement through a connection of its own: the pool may be full of statements to be ended. It takes the same
- * user to do it, and the pool may have moved to another since.
+ * Ends a statement through a separate connection: the pool may be full of statements to end. It needs the same user,
+ * and the pool may have moved to another one since.
  */
 async function kill(mysql: Module, pool: Pool, { threadId, config: own }: Connection): Promise<void> {
   const { connectionConfig } = pool.config

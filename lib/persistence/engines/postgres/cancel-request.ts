@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Which statement of which server is meant. */
+/** The server and process of the statement. */
 export interface CancelTarget {
   readonly host: string
   readonly port: number
@@ -8,17 +8,19 @@ export interface CancelTarget {
   readonly secretKey: number
 }
 
-/** How long a caller waits until the server has seen to the request. */
+/** How long a caller waits for the server to process the request. */
 const WAIT_MS = 1000
 
-/** PgBouncer gives up a request that it cannot hand on after 120 s (`query_wait_timeout`); newer ones sooner. */
+/** PgBouncer gives up a request that it cannot forward after 120 s (`query_wait_timeout`); newer versions sooner. */
 const LONGEST_MS = 180_000
 
 /**
- * PostgreSQL's CancelRequest: a connection of its own that says who is meant. The server closes it once the signal is on its
- * way, and only it does, as with libpq: PgBouncer 1.18 exits, with all its clients, when a requester closes even one direction
- * before. So a socket that the server keeps is left open for a while after nobody waits for it any more.
- * @returns false when the request was sent and the server has not closed in time: it may still stop whatever runs by then.
+ * PostgreSQL's CancelRequest: a separate connection that names the process to cancel. The server closes it once the
+ * signal is sent, and only the server does, as with libpq: PgBouncer 1.18 exits, with all its clients, when a requester
+ * closes even one direction before. So a socket that the server keeps open stays open for a while after the caller
+ * stopped waiting.
+ * @returns false when the request was sent and the server has not closed in time: it may still cancel whatever runs
+ * then.
  */
 export function requestCancel({ host, port, processID, secretKey }: CancelTarget): Promise<boolean> {
   const request = Buffer.alloc(16)
@@ -41,6 +43,6 @@ export function requestCancel({ host, port, processID, secretKey }: CancelTarget
       clearTimeout(timer)
       resolve(true)
     })
-    socket.resume() // Without a reader the server's close would not be heard.
+    socket.resume() // Without a reader the server's close would not be noticed.
   })
 }

@@ -16,7 +16,7 @@ import { checkValues } from '../executor/check-values.js'
 import { Writability } from '../executor/writability.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 
-/** What is used of `pg`. */
+/** The part of `pg` that is used. */
 interface Pool {
   connect(done: (error: Error | undefined, client: Client | undefined) => void): void
 }
@@ -28,7 +28,7 @@ interface Client {
   readonly secretKey: number
   readonly connection?: Connection
   readonly pipeline?: boolean
-  /** `I` outside of a transaction, by what the server said last. */
+  /** `I` outside of a transaction, by the server's last message. */
   getTransactionStatus(): string | null
   query(query: PostgresQuery): void
   query(query: { readonly text: string }): Promise<PgResult | readonly PgResult[]>
@@ -42,12 +42,13 @@ interface PgResult {
 }
 
 /**
- * Times as the rows are read, whatever the server's configuration or the role says. Nothing else may be set: a transaction
- * pooler hands each transaction another session, and takes along only what the server reports, such as these two.
+ * Fixes the format of times, whatever the configuration of server or role. Nothing else may be set: a transaction
+ * pooler gives each transaction another session, and carries over only settings that the server reports, such as these
+ * two.
  */
 const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid`
 
-/** Sends statements to the pool that TypeORM opened. */
+/** Sends statements to TypeORM's pool. */
 export class PostgresDatabase implements Database {
   readonly dialect = postgres
   readonly #connections = new WeakMap<Client, PostgresConnection>()
@@ -78,7 +79,7 @@ export class PostgresDatabase implements Database {
     const client = await checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal)
     const known = this.#connections.get(client)
     if (known !== undefined) return known
-    client.on('error', () => {}) // The statement that runs is told, or the next one; unheard, it would end the process.
+    client.on('error', () => {}) // The current or next statement reports the error. Without a listener it would end the process.
     try {
       checkClient(client)
       const cut = () => client.connection?.stream.destroy()
@@ -100,11 +101,11 @@ export class PostgresDatabase implements Database {
 
 class PostgresConnection implements Lease {
   readonly dialect = postgres
-  /** Of whoever leased it. */
+  /** The signal of the lease's holder. */
   signal: AbortSignal | undefined
   readonly #named = new NamedStatements()
   #isGivenUp = false
-  /** Of a statement that goes on though nobody waits for it. */
+  /** The cancel request of a statement that still runs after its caller left. */
   #cancelling: Promise<unknown> | undefined
 
   constructor(
@@ -119,7 +120,8 @@ class PostgresConnection implements Lease {
     try {
       return await this.#send(statement, values, options)
     } catch (error) {
-      // What failed outside of a transaction has done nothing; a transaction that has failed is not for here to save.
+      // A statement that failed outside of a transaction has done nothing, so it can run again. A failed transaction
+      // cannot be repaired here.
       if (!(error instanceof StaleStatement) || this.client.getTransactionStatus() !== 'I') throw error
       return this.#send(statement, values, options)
     }
@@ -139,7 +141,7 @@ class PostgresConnection implements Lease {
     })
   }
 
-  /** A COMMIT after a failed statement gets the response ROLLBACK, and without an error. */
+  /** After a failed statement, the server responds to COMMIT with ROLLBACK and no error. */
   async control(text: string): Promise<void> {
     const running = this.client.query({ text })
     const result = await unlessSilent(running, this.signal, () => this.#cut()).catch((error: unknown) => {
@@ -176,7 +178,7 @@ class PostgresConnection implements Lease {
     void this.#cancelling.then(() => this.client.release(true))
   }
 
-  /** A request that is still on its way could stop the statement of whoever had the connection next. */
+  /** A cancel request that is still on its way could hit the statement of the connection's next user. */
   async #cancel(): Promise<void> {
     if (await requestCancel(this.client)) return
     this.#isGivenUp = true
@@ -199,19 +201,19 @@ class PostgresConnection implements Lease {
       return refused
     }
     if (!isTimeout(error)) return translated(error)
-    // The statement goes on, and whoever had the connection next would wait for it.
+    // The statement still runs, and the connection's next user would wait for it.
     this.#cancelling = requestCancel(this.client)
     return new Unavailable('the database did not result within query_timeout', new DriverFault(error))
   }
 }
 
-/** On a standby, and where the role or the database says so. */
+/** True on a standby, or by a setting of the role or the database. */
 const READ_ONLY = named(`SELECT current_setting('transaction_read_only')`)
 
 const isReadOnly = async (on: Lease, options: RunOptions): Promise<boolean> =>
   (await on.run(READ_ONLY, [], options)).rows[0]?.[0] === 'on'
 
-/** `pg` has waited for as long as its option `query_timeout` says. */
+/** `pg` has waited for its option `query_timeout`. */
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout' && !('severity' in error)
 
@@ -222,8 +224,8 @@ function poolOf(dataSource: DataSource): Pool {
 }
 
 /**
- * Whether another session answers than the one that the connection began with: a pooler makes up the number of its own. A
- * statement prepared there would be missing on the next session, and stay on the last one for as long as that lives.
+ * Whether another server session responds than the one with which the connection began: a pooler invents its own
+ * number. A statement prepared there would be missing on the next session, and stay on the last one.
  */
 const isPooled = ({ processID }: Client, result: PgResult | readonly PgResult[]): boolean =>
   !('rows' in result) || Number(result.rows[0]?.['pid']) !== processID
@@ -235,7 +237,7 @@ function checkClient({ connection, pipeline }: Client): void {
 }
 
 /**
- * An error without a SQLSTATE, or of those after which the server closes the connection, is one of the connection. None
+ * An error without a SQLSTATE, or one after which the server closes the connection, is an error of the connection. None
  * keeps its values.
  */
 function translated(error: unknown): unknown {

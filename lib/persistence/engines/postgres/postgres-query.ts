@@ -1,7 +1,7 @@
 import type { Result, Row, Statement } from '../executor/executor.js'
 import { toPostgres } from './postgres-value.js'
 
-/** What `pg` hands to a query that submits itself, as pg-cursor does. */
+/** The interface that `pg` gives to a query that submits itself, as pg-cursor does. */
 export interface Connection {
   readonly stream: { cork(): void; uncork(): void; destroy(): void }
   readonly parsedStatements: Record<string, string | undefined>
@@ -19,14 +19,14 @@ export interface Connection {
 }
 
 /**
- * One statement on a `pg` client, its rows as PostgreSQL sent them. Spares what nobody here reads: the description of the
- * columns, which the server would build and send every time, and `pg`'s own result.
+ * One statement on a `pg` client, with its rows as PostgreSQL sent them. It skips what nothing here reads: the
+ * description of the columns, which the server would build and send every time, and `pg`'s own result.
  */
 export class PostgresQuery {
-  /** `pg` marks a statement of this name as parsed; '' is the unnamed one, parsed every time. */
+  /** `pg` marks a statement with this name as parsed; '' is the unnamed one, parsed every time. */
   readonly name: string
   readonly text: string
-  /** The server had prepared it before this time. */
+  /** Whether the server had already prepared it. */
   wasPrepared = false
   callback: (error: unknown, result?: Result) => void
   readonly #values: readonly unknown[]
@@ -34,7 +34,7 @@ export class PostgresQuery {
   #affected = 0
   #failure: unknown
 
-  /** @param done - called once, with what went wrong or the result. */
+  /** @param done - called once, with the error or the result. */
   constructor(
     { name, text }: Statement,
     values: readonly unknown[],
@@ -54,7 +54,8 @@ export class PostgresQuery {
     this.wasPrepared = name !== '' && connection.parsedStatements[name] !== undefined
     try {
       if (!this.wasPrepared) {
-        // The server may have one of this name: one that `pg` was told to forget, or another client's behind a pooler.
+        // The server may have a statement of this name: one that `pg` was told to forget, or another client's behind a
+        // pooler.
         if (name !== '') connection.close({ type: 'S', name })
         connection.parse({ name, text })
         if (name !== '') connection.submittedNamedStatements[name] = text
@@ -62,7 +63,7 @@ export class PostgresQuery {
       connection.bind({ statement: name, values: this.#values, valueMapper: toPostgres })
       connection.execute(EVERY_ROW)
     } catch (error) {
-      this.#failure = error // Values too large for one message; what was sent before them has to get a response.
+      this.#failure = error // Values too large for one message. The parts that were already sent must get a response.
     }
     connection.sync()
     stream.uncork()

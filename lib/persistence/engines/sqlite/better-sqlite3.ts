@@ -8,7 +8,7 @@ import {
 } from './connection.js'
 import type { SqliteValue } from './values.js'
 
-/** What is used of the `better-sqlite3` package. */
+/** The part of the `better-sqlite3` package that is used. */
 export type BetterSqlite3Module = new (file: string, options: { timeout: number }) => BetterDatabase
 
 interface BetterDatabase {
@@ -53,7 +53,7 @@ class BetterSqlite3Connection implements SqliteConnection {
     return { rows: [], affected: changes, lastId: Number(lastInsertRowid) }
   }
 
-  /** The text is read first, because its refusals are the same on both engines. */
+  /** The text is read first, because its errors are the same on both engines. */
   #prepare(text: string): Prepared<BetterStatement> {
     const known = checkedSqliteText(text)
     return this.#prepared.keep(text, this.#database.prepare(text), known)
@@ -68,7 +68,9 @@ class BetterSqlite3Connection implements SqliteConnection {
   }
 }
 
-/** `better-sqlite3` binds every number as a float, `sqlite3` the 32-bit integers as integers: here both do the latter. */
+/**
+ * `better-sqlite3` binds every number as a float, `sqlite3` binds 32-bit integers as integers: here both do the latter.
+ */
 function asInteger(value: SqliteValue): SqliteValue | bigint {
   return typeof value === 'number' && (value | 0) === value ? BigInt(value) : value
 }

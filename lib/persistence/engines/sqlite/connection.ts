@@ -2,28 +2,28 @@ import { readSqliteText, type SqliteText } from './statement-text.js'
 import type { SqliteValue } from './values.js'
 
 export interface SqliteOutcome {
-  /** Arrays or objects, as asked for; none for a write without RETURNING. */
+  /** Arrays or objects, as requested; none for a write without RETURNING. */
   readonly rows: readonly unknown[]
-  /** Rows changed, or returned where rows are returned. */
+  /** The number of changed rows, or of returned rows. */
   readonly affected: number
-  /** `rowid` of the last INSERT; undefined where rows are returned. */
+  /** `rowid` of the last INSERT; undefined when rows are returned. */
   readonly lastId: number | undefined
 }
 
-/** One open database file, the same on both engines. Knows nothing of transactions. */
+/** One open database file, the same on both engines. It does not know about transactions. */
 export interface SqliteConnection {
   run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): Promise<SqliteOutcome>
-  /** Makes the statement that is running fail with SQLITE_INTERRUPT; does nothing on a synchronous engine. */
+  /** Makes the running statement fail with SQLITE_INTERRUPT; does nothing on a synchronous engine. */
   interrupt(): void
   close(): Promise<void>
 }
 
-/** A statement ready to run, and what is known of its text. */
+/** A prepared statement, and what is known of its text. */
 export interface Prepared<S> extends SqliteText {
   readonly statement: S
 }
 
-/** Prepared statements by text, the least recently used dropped first. */
+/** Prepared statements by text; the least recently used is dropped first. */
 export class PreparedStatements<S> {
   readonly #prepared = new Map<string, Prepared<S>>()
 
@@ -40,7 +40,7 @@ export class PreparedStatements<S> {
     return found
   }
 
-  /** Keeps what was prepared. Two callers may have prepared one text at once: the first stays. */
+  /** Keeps a prepared statement. Two callers may have prepared one text at once: the first stays. */
   keep(text: string, statement: S, known: SqliteText): Prepared<S> {
     const twin = this.#prepared.get(text)
     if (twin !== undefined) {

@@ -7,7 +7,7 @@ import { SqliteLeases } from './leases.js'
 import { openSqlite, type SqliteEngineOptions } from './open-engine.js'
 import { SqliteQueryRunner } from './query-runner.js'
 
-/** TypeORM's driver of a SqliteDataSource: it has one connection, which its leases hand out. */
+/** TypeORM's driver of a SqliteDataSource. It has one connection, which callers lease. */
 export class SqliteDriver extends BetterSqlite3Driver {
   leases: SqliteLeases | undefined
 

@@ -6,12 +6,12 @@ import { sqliteValues, type SqliteValue } from './values.js'
 
 type Shape = 'array' | 'object'
 
-/** More only blocks threads of Node's pool, which file and DNS calls need too: SQLite runs one at a time anyway. */
+/** SQLite runs one statement at a time; more would only block threads of Node's pool that files and DNS need. */
 const ABREAST = 2
 
 const CONTROL = /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 
-/** Shares one SQLite connection between single statements and transactions, so that neither is inside of the other. */
+/** Shares one SQLite connection between single statements and transactions, so that neither runs inside the other. */
 export class SqliteLeases {
   readonly #turns: Turns
 
@@ -23,7 +23,9 @@ export class SqliteLeases {
     this.#turns = new Turns(timeoutMs, ABREAST)
   }
 
-  /** Runs one statement in a transaction of its own. Plain promises, because every read of a service comes by here. */
+  /**
+   * Runs one statement in its own transaction. Uses plain promises, because every read of a service comes through here.
+   */
   run(text: string, values: readonly unknown[], shape: Shape, signal?: AbortSignal): Promise<SqliteOutcome> {
     try {
       if (CONTROL.test(text)) {
@@ -40,14 +42,14 @@ export class SqliteLeases {
     }
   }
 
-  /** Closes the file when the transaction that has the connection is through; whoever comes later is refused. */
+  /** Closes the file after the current transaction; later callers are refused. */
   async close(): Promise<void> {
     await this.lease().catch(() => {})
     this.#turns.close()
     await this.connection.close()
   }
 
-  /** Waits until nobody uses the connection, and keeps everybody else off it. */
+  /** Waits until the connection is free, and reserves it. */
   async lease(signal?: AbortSignal): Promise<SqliteLease> {
     if (signal?.aborted === true) throw cancellation(signal)
     const turn = this.#turns.enter(true, signal)
@@ -62,7 +64,7 @@ export class SqliteLeases {
   }
 }
 
-/** The connection, for one caller alone. Its statements run in the order in which they were sent. */
+/** The connection, reserved for one caller. Its statements run in the order in which they were sent. */
 export class SqliteLease {
   #last: Promise<unknown> = Promise.resolve()
   #leave: (() => void) | undefined
@@ -81,8 +83,8 @@ export class SqliteLease {
   }
 
   /**
-   * Lets the next one in, once the statements that were sent are through. Rolls back first, unless the caller knows
-   * that no transaction is open (`isClean`).
+   * Frees the connection after the statements that were sent. Rolls back first, unless no transaction is open
+   * (`isClean`).
    */
   async release(isClean = false): Promise<void> {
     const leave = this.#leave
@@ -92,7 +94,7 @@ export class SqliteLease {
     try {
       if (!isClean) await this.connection.run('ROLLBACK', [], 'array')
     } catch {
-      // No transaction was open, which is how it should be.
+      // No transaction was open, which is normal.
     }
     leave()
   }
@@ -106,7 +108,7 @@ export class SqliteLease {
     if (this.#leave === undefined) throw new TypeError('the connection was handed back already')
     if (signal?.aborted === true) throw cancellation(signal)
     const bound = sqliteValues(values)
-    // One that had not begun when it was interrupted goes on, so it is interrupted again after a while.
+    // A statement that had not begun when it was interrupted still runs, so it is interrupted again after a while.
     const interrupt = () => this.connection.interrupt()
     return cancellable(this.connection.run(text, bound, shape), signal, {
       cancel: () => Promise.resolve(interrupt()),

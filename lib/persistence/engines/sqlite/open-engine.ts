@@ -2,13 +2,13 @@ import { openBetterSqlite3, type BetterSqlite3Module } from './better-sqlite3.js
 import type { SqliteConnection } from './connection.js'
 import { openSqlite3, type Sqlite3Module } from './sqlite3.js'
 
-/** The npm package that holds SQLite itself. */
+/** The npm package with SQLite itself. */
 export type SqliteEngine = 'sqlite3' | 'better-sqlite3'
 
 export interface SqliteEngineOptions {
   /** `sqlite3` when it is installed, else `better-sqlite3`. */
   readonly engine?: SqliteEngine
-  /** The package's module object, for a bundle or a place where the package is not found by its name. */
+  /** The package's module object, for a bundle or when the package cannot be found by its name. */
   readonly driver?: unknown
 }
 

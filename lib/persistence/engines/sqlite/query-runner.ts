@@ -10,7 +10,7 @@ import type { SqliteLease, SqliteLeases } from './leases.js'
 /** TypeORM's `any`: rows, a row id, or a QueryResult. */
 type RawResult = Awaited<ReturnType<BetterSqlite3QueryRunner['query']>>
 
-/** One per caller, unlike TypeORM's own, and alone on the connection while it has a transaction open. */
+/** One per caller, unlike TypeORM's own. It reserves the connection while it has a transaction open. */
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   #lease: SqliteLease | undefined
   #isMigrating = false
@@ -39,7 +39,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     await this.#letGo()
   }
 
-  /** SQLite may have rolled back by itself, on a full disk say: the connection is handed back all the same. */
+  /** SQLite may have rolled back by itself, for example on a full disk. The connection is returned in any case. */
   override async rollbackTransaction(): Promise<void> {
     try {
       await super.rollbackTransaction()
@@ -53,7 +53,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     }
   }
 
-  /** Foreign keys are off for the whole connection now, so nobody else may use it. */
+  /** Foreign keys are off for the whole connection now, so no other caller may use it. */
   override async beforeMigration(): Promise<void> {
     await this.#hold()
     this.#isMigrating = true
@@ -119,7 +119,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   async #send(query: string, values: readonly unknown[]): Promise<QueryResult> {
     const on = this.#lease ?? this.#leases
-    // Taking the write lock at once means that another process cannot make the first write of a transaction fail.
+    // Takes the write lock at once, so that another process cannot make the first write of a transaction fail.
     const text = query === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : query
     const { rows, affected, lastId } = await on.run(text, values, 'object')
     const result = new QueryResult()
@@ -151,6 +151,6 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 }
 
-/** Ours (busy, cancelled) and programming mistakes are told as they are. */
+/** Errors of the framework (busy, cancelled) and programming mistakes are not wrapped. */
 const isDriverError = (error: Error): boolean =>
   !(error instanceof AshlarError || error instanceof TypeError || error instanceof RangeError)

@@ -84,7 +84,7 @@ const TABLE = named(
   `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' LIMIT 1`,
 )
 
-/** It does not say, other than by refusing a write. */
+/** SQLite only shows it by refusing a write. */
 async function isReadOnly(on: Lease, options: RunOptions): Promise<boolean> {
   const [table] = (await on.run(TABLE, [], options)).rows
   if (table === undefined) return false

@@ -9,7 +9,7 @@ import {
 } from './connection.js'
 import type { SqliteValue } from './values.js'
 
-/** What is used of the `sqlite3` package. */
+/** The part of the `sqlite3` package that is used. */
 export interface Sqlite3Module {
   readonly Database: new (file: string, done: (error: Error | null) => void) => Database
 }
@@ -76,7 +76,7 @@ function execute(
   return new Promise((resolve, reject) => {
     checkCount(prepared, values)
     const { statement } = prepared
-    // A COMMIT that was refused stays active until it is reset, and would keep an interruption alive for all others.
+    // A refused COMMIT stays active until it is reset, and would keep an interruption active for all others.
     const fail = (error: Error) => statement.reset(() => reject(error))
     if (prepared.returnsRows) {
       statement.all<Readonly<Record<string, unknown>>>(values, (error, found) => {

@@ -1,10 +1,10 @@
-/** What must be known of a statement before it is sent, because `sqlite3` does not tell and does not complain. */
+/** What must be known of a statement before it is sent, because `sqlite3` does not report it. */
 export interface SqliteText {
-  /** Returns rows, so that it must be read; otherwise it returns how many rows it changed. */
+  /** Whether it returns rows; otherwise it returns how many rows it changed. */
   readonly returnsRows: boolean
-  /** Values it takes; `sqlite3` binds NULL where one is missing. */
+  /** The number of its placeholders; `sqlite3` binds NULL for a missing value. */
   readonly placeholders: number
-  /** Holds a second statement, which `sqlite3` would silently leave out. */
+  /** Whether it holds a second statement, which `sqlite3` would silently ignore. */
   readonly several: boolean
 }
 
