@@ -72,12 +72,30 @@ describe('the glossary', () => {
   })
 
   it('holds the headings of the documentation', () => {
-    const headings = projectFiles('docs')
-      .filter((path) => path.endsWith('.md'))
-      .concat('README.md', 'SECURITY.md', 'CONTRIBUTING.md')
-      .flatMap((path) => linesOf(path).filter((line) => /^#+ /.test(line)))
+    const headings = pages().flatMap((path) => linesOf(path).filter((line) => /^#+ /.test(line)))
     expect(headings).to.include('# Command line')
     expect(misnamed(headings)).to.deep.equal([])
+  })
+
+  it('holds the text of the documentation', () => {
+    const lines = pages().flatMap((path) =>
+      linesOf(path).map((line, index) => `${path}:${index + 1} ${line}`),
+    )
+    expect(lines).to.include('README.md:1 # Ashlar')
+    expect(misworded(lines)).to.deep.equal([])
+  })
+
+  it('holds the comments of the code', () => {
+    const comments = sourceFiles('lib', 'decorators', 'cli')
+      .filter(({ path }) => !path.startsWith('lib/gen/'))
+      .flatMap(({ path, text }) => commentsIn(text).map((comment) => `${path} ${comment}`))
+    expect(comments).to.have.length.above(2000)
+    expect(misworded(comments)).to.deep.equal([])
+  })
+
+  it('finds a word in a comment, and none in code or in a string', () => {
+    const text = "const answer = '// answer' // an answer\n/** The door. */\nconst x = `${answer /* a fate */}`"
+    expect(commentsIn(text).flatMap(wrongIn)).to.deep.equal(['answer', 'door', 'fate'])
   })
 
   it('holds commands, options and help of the command line', () => {
@@ -86,6 +104,46 @@ describe('the glossary', () => {
     expect(misnamed(lines)).to.deep.equal([])
   })
 })
+
+/** Banned words for names that are ordinary English in a sentence: a symbolic link, in place of, a generation of servers. */
+const ENGLISH = new Set(['link', 'place', 'generation'])
+
+/** Words that make a sentence hard to read. */
+const HARD = /\b(?:whoever|whom|whomever)\b/i
+
+/** The sentences that have a banned word, with the words to use. `{@link X}` is not one. */
+const misworded = (texts: readonly string[]): readonly string[] =>
+  texts.flatMap((text) => {
+    const sentence = text.replaceAll(/\{@link [^}]*\}/g, '').replaceAll(/`[^`]*`/g, '')
+    const hard = HARD.test(sentence) ? [`${text}: say who does what`] : []
+    return wrongIn(sentence)
+      .filter((word) => !ENGLISH.has(word))
+      .map((word) => `${text}: ${word}, which is ${termFor(word)}`)
+      .concat(hard)
+  })
+
+/** The pages for readers, all but the glossary, which names the banned words. */
+const pages = (): readonly string[] =>
+  projectFiles('docs')
+    .filter((path) => path.endsWith('.md') && path !== 'docs/glossary.md')
+    .concat('README.md', 'SECURITY.md', 'CONTRIBUTING.md')
+
+/** Every comment of a file, in order. */
+function commentsIn(text: string): readonly string[] {
+  const source = ts.createSourceFile('comments.ts', text, ts.ScriptTarget.ES2022, true)
+  const found = new Map<number, string>()
+  const visit = (node: ts.Node): void => {
+    const children = node.getChildren(source)
+    if (children.length > 0) return children.forEach(visit)
+    const around = [
+      ...(ts.getLeadingCommentRanges(text, node.pos) ?? []),
+      ...(ts.getTrailingCommentRanges(text, node.end) ?? []),
+    ]
+    for (const { pos, end } of around) found.set(pos, text.slice(pos, end).replaceAll(/\s+/g, ' '))
+  }
+  visit(source)
+  return [...found].sort(([a], [b]) => a - b).map(([, comment]) => comment)
+}
 
 /** The names that have a banned word, with the words to use. */
 const misnamed = (names: readonly string[]): readonly string[] =>

@@ -89,7 +89,7 @@ const deduplicates = (open: () => DeduplicationStore): void => {
     expect([again.answer?.['text'] === answer, runs]).to.deep.equal([true, 1])
   })
 
-  it('does not keep a larger one, says so to whoever asks again, and does not run the call again', async () => {
+  it('does not keep a larger one, says so to a duplicate, and does not run the call again', async () => {
     await start(open())
     answer = 'x'.repeat(256 * 1024 - HEAD + 1)
     expect((await echo()).answer?.['text'] === answer).to.equal(true)
