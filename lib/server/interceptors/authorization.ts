@@ -51,7 +51,7 @@ export const authorization =
     if (call.unreadable !== undefined) throw call.unreadable
     const rule = rules.declared(call.path)
     if (rule === undefined) throw new PermissionDenied()
-    const enter = (principal: Principal): Answer => {
+    const enter = (principal: Principal): ReplyOrPromise => {
       const { requestId, time } = call
       // A step that settles after the end of the call goes no further.
       if (time.ended !== undefined) throw time.ended
