@@ -94,7 +94,8 @@ describe('the glossary', () => {
   })
 
   it('finds a word in a comment, and none in code or in a string', () => {
-    const text = "const answer = '// answer' // an answer\n/** The door. */\nconst x = `${answer /* a fate */}`"
+    const text =
+      "const answer = '// answer' // an answer\n/** The door. */\nconst x = `${answer /* a fate */}`"
     expect(commentsIn(text).flatMap(wrongIn)).to.deep.equal(['answer', 'door', 'fate'])
   })
 
