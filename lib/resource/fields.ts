@@ -1,14 +1,16 @@
-import { getOption, hasOption, type DescEnum, type DescField, type DescMessage } from '@bufbuild/protobuf'
+import { getOption, hasOption, type DescField, type DescMessage } from '@bufbuild/protobuf'
 import { getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { lineage, type EntityFacts } from '../../decorators/metadata.js'
 import { snakeCase } from '../../decorators/snake-case.js'
 import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
 import type { EntityClass } from './resource-model.js'
-import type { EnumNames, Field, FieldKind, Role } from './fields/field.js'
+import { enumNamesOf } from './fields/enum-names.js'
+import type { Field, FieldKind, Role } from './fields/field.js'
 import { describeType, maxLengthOf, typeProblems, unstorableType } from './fields/column-type.js'
 import { expectedType, kindOfColumn, kindOfMessageField } from './fields/field-kind.js'
 import { behaves } from './behavior/field-behavior.js'
+import { insideOf } from './fields/members.js'
 import { missingFields } from './missing-fields.js'
 import { typeormProblems } from './typeorm/problems.js'
 
@@ -122,13 +124,15 @@ function toField(
   const inputOnly = inMessage !== undefined && behaves(inMessage, 'INPUT_ONLY')
   const hidden = inputOnly || option?.secret === true || role === 'secret' || role === 'credential'
   const optedIn = facet?.filterable === true || option?.filterable === true
-  const comparable = exposed && !hidden && kind !== 'json'
+  const name = column.options.name ?? snakeCase(property)
+  const inside = kind === 'json' && inMessage !== undefined ? insideOf(inMessage, name) : undefined
+  const comparable = exposed && !hidden && (kind !== 'json' || inside !== undefined)
   const filterable = comparable && (role === 'plain' || role === 'key' || optedIn)
   const nullable = column.options.nullable === true
   return Object.freeze({
     property,
     proto,
-    column: column.options.name ?? snakeCase(property),
+    column: name,
     kind,
     nullable,
     role,
@@ -138,6 +142,7 @@ function toField(
     maxLength: lengthOf(kind, column.options),
     repeated: inMessage?.fieldKind === 'list',
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
+    ...inside,
   })
 }
 
@@ -167,20 +172,6 @@ function kindOf(
 function lengthOf(kind: FieldKind, options: ColumnArgs['options']): number | undefined {
   if (kind === 'string') return maxLengthOf(options)
   return kind === 'enum' && options.length !== undefined ? maxLengthOf(options) : undefined
-}
-
-const enumNames = new WeakMap<DescEnum, EnumNames>()
-
-/** Names and numbers of an enum; of two names for one number the first is stored. */
-function enumNamesOf(desc: DescEnum): EnumNames {
-  let names = enumNames.get(desc)
-  if (names === undefined) {
-    const nameOf = new Map<number, string>()
-    for (const value of desc.values) if (!nameOf.has(value.number)) nameOf.set(value.number, value.name)
-    names = { nameOf, numberOf: new Map(desc.values.map((value) => [value.name, value.number])) }
-    enumNames.set(desc, names)
-  }
-  return names
 }
 
 function problemsOf(

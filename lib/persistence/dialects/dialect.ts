@@ -8,6 +8,7 @@ import type { InexactColumns } from './catalog/inexact-columns.js'
 import type { MigrationSql } from './catalog/migration-sql.js'
 import type { Query, TableDefinition } from './catalog/table-definition.js'
 import type { BoundValue } from './values/bound-value.js'
+import type { JsonSql } from './values/json-sql.js'
 import type { TagSql } from './values/tag-sql.js'
 
 /** `mysql` is MySQL 8, `mariadb` MariaDB through the MySQL driver; their capabilities differ. */
@@ -107,6 +108,7 @@ export interface Dialect {
   readonly orderNullable: (column: string, direction: Direction) => string
   /** Whether a text contains another, case counting. Writes the two in the order of their parameters. */
   readonly contains: (text: () => string, needle: () => string) => string
+  readonly json: JsonSql
   readonly tags: TagSql
   /** Whether a text contains a search term, case not counting; undefined with full-text search. */
   readonly containsTerm: ((text: string) => string) | undefined

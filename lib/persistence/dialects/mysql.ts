@@ -2,6 +2,7 @@ import { controlStatements } from './transaction-control.js'
 import type { FieldKind } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
 import { isMariadbServer, mysqlCatalog } from './mysql/catalog.js'
+import { mysqlJson } from './mysql/json.js'
 import { inexactColumns } from './mysql/inexact-columns.js'
 import { isMysqlTime } from './mysql/is-mysql-time.js'
 import { mysqlMigration } from './mysql/migration.js'
@@ -118,6 +119,7 @@ const dialect = ({
     const first = needle()
     return `LOCATE(${first} COLLATE utf8mb4_bin, ${text()}) > 0`
   },
+  json: mysqlJson,
   tags: mysqlTags,
   containsTerm: (text) => `LOCATE(LOWER(?), LOWER(${text})) > 0`,
 

@@ -2,6 +2,7 @@ import { controlStatements } from './transaction-control.js'
 import type { FieldKind } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
 import { postgresCatalog } from './postgres/catalog.js'
+import { postgresJson } from './postgres/json.js'
 import { inexactColumns } from './postgres/inexact-columns.js'
 import { postgresMigration } from './postgres/migration.js'
 import { isPostgresTime } from './postgres/is-postgres-time.js'
@@ -99,6 +100,7 @@ export const postgres: Dialect = {
   /** NULL last ascending and first descending is its own order. */
   orderNullable: (column, direction) => (direction === 'asc' ? column : `${column} DESC`),
   contains: (text, needle) => `strpos(${text()}, ${needle()}) > 0`,
+  json: postgresJson,
   tags: {
     value: (column, key, write) => `(${column} ->> ${write(key)}::text)`,
     has: (column, key, write, nullable) => {

@@ -2,6 +2,7 @@ import { controlStatements } from './transaction-control.js'
 import type { FieldKind } from '../../resource/fields/field.js'
 import { columnText } from './column-text.js'
 import type { Dialect } from './dialect.js'
+import { sqliteJson } from './sqlite/json.js'
 import { inexactColumns } from './sqlite/inexact-columns.js'
 import { sqliteTags } from './sqlite/tags.js'
 import type { ColumnDefinition, Query, TableDefinition } from './catalog/table-definition.js'
@@ -94,6 +95,7 @@ export const sqlite: Dialect = {
   orderNullable: (column, direction) =>
     direction === 'asc' ? `${column} NULLS LAST` : `${column} DESC NULLS FIRST`,
   contains: (text, needle) => `instr(${text()}, ${needle()}) > 0`,
+  json: sqliteJson,
   tags: sqliteTags,
   containsTerm: (text) => `instr(LOWER(${text}), LOWER(?)) > 0`,
 

@@ -5,6 +5,7 @@ import type {
   CompareNode,
   CompareOp,
   ContainsNode,
+  ElementNode,
   FilterNode,
   HasNode,
   PlanColumn,
@@ -54,6 +55,8 @@ const write = (node: FilterNode, writer: Writer): string => {
       return containment(node, writer)
     case 'has':
       return presence(node, writer)
+    case 'element':
+      return elementSql(node, writer)
     case 'row':
       return row(node, writer)
   }
@@ -79,7 +82,11 @@ const joined = (nodes: readonly FilterNode[], operator: ' AND ' | ' OR ', writer
 
 const comparison = (node: CompareNode, writer: Writer): string => {
   const { column, key, op, value } = node
-  if (key === undefined) return `${columnText(column, writer)} ${SQL_OPS[op]} ${bound(column, value, writer)}`
+  if (key === undefined) {
+    const text = columnText(column, writer)
+    const compared = isTextInside(column) ? writer.dialect.tags.compared(text) : text
+    return `${compared} ${SQL_OPS[op]} ${bound(column, value, writer)}`
+  }
   const tag = writer.dialect.tags.compared(tagText(column, key, writer))
   return `${tag} ${SQL_OPS[op]} ${bound(TEXT, value, writer)}`
 }
@@ -89,7 +96,11 @@ const containment = ({ column, key, value }: ContainsNode, writer: Writer): stri
   const { dialect } = writer
   return dialect.contains(
     () =>
-      key === undefined ? columnText(column, writer) : dialect.tags.searched(tagText(column, key, writer)),
+      key !== undefined
+        ? dialect.tags.searched(tagText(column, key, writer))
+        : isTextInside(column)
+          ? dialect.tags.searched(columnText(column, writer))
+          : columnText(column, writer),
     () => bound(TEXT, value, writer),
   )
 }
@@ -101,6 +112,13 @@ const presence = ({ column, key }: HasNode, writer: Writer): string =>
     (value) => bound(TEXT, value, writer),
     column.nullable,
   )
+
+/** JSON has no collation of the column's. */
+const isTextInside = ({ inside, kind }: PlanColumn): boolean =>
+  inside !== undefined && (kind === 'string' || kind === 'enum')
+
+const elementSql = ({ column, value }: ElementNode, writer: Writer): string =>
+  writer.dialect.json.holds(columnText(column, writer), value, (text) => bound(TEXT, text, writer))
 
 /** The value of one tag, as text; NULL where there is none. */
 const tagText = (column: PlanColumn, key: string, writer: Writer): string =>

@@ -1,7 +1,8 @@
 import { compareValues, planValueOf } from '../query/compare-values.js'
+import { jsonOf, valueInside } from './json-value.js'
 import type { CompareOp, FilterNode, PlanColumn, PlanValue } from '../query/plan.js'
 
-/** An entity's value for a column; undefined or null for NULL. Tags are a plain object. */
+/** An entity's value for a column; undefined or null for NULL. Tags are a plain object, other JSON is its text. */
 export type ReadColumn<E> = (entity: E, column: PlanColumn) => unknown
 
 /** A test for the entities whose rows the plan's SQL would match: three-valued logic, order by code point. */
@@ -21,8 +22,15 @@ const toTruth = <E>(node: FilterNode, read: ReadColumn<E>): Truth<E> => {
       return anyOf(node.nodes.map((operand) => toTruth(operand, read)))
     case 'not':
       return negated(toTruth(node.node, read))
-    case 'null':
-      return (entity) => planValueOf(node.column, read(entity, node.column)) === undefined
+    case 'null': {
+      const value = reader(node.column, undefined, read)
+      return (entity) => value(entity) === undefined
+    }
+    case 'element':
+      return (entity) => {
+        const list = jsonOf(read(entity, node.column))
+        return Array.isArray(list) && list.includes(node.value)
+      }
     case 'has':
       return (entity) => tagOf(read(entity, node.column), node.key) !== undefined
     case 'contains': {
@@ -84,10 +92,13 @@ const reader = <E>(
   column: PlanColumn,
   key: string | undefined,
   read: ReadColumn<E>,
-): ((entity: E) => PlanValue | undefined) =>
-  key === undefined
+): ((entity: E) => PlanValue | undefined) => {
+  const { inside } = column
+  if (inside !== undefined) return (entity) => valueInside(jsonOf(read(entity, column)), column, inside)
+  return key === undefined
     ? (entity) => planValueOf(column, read(entity, column))
     : (entity) => tagOf(read(entity, column), key)
+}
 
 const tagOf = (tags: unknown, key: string): string | undefined =>
   typeof tags === 'object' && tags !== null && Object.hasOwn(tags, key)

@@ -1,6 +1,8 @@
-import type { Duration, Timestamp } from '@bufbuild/protobuf/wkt'
-import { toDate } from '../../resource/values/wire-values.js'
+import { toDate, toNanoseconds } from '../../resource/values/wire-values.js'
 import { FilterTokens, type TokenKind } from './filter-tokens.js'
+
+type Timestamp = Parameters<typeof toDate>[0]
+type Duration = Parameters<typeof toNanoseconds>[0]
 
 declare const FILTER: unique symbol
 
@@ -70,11 +72,10 @@ const dateText = (date: Date): string => {
   return date.toISOString()
 }
 
-/** Both parts carry the sign. */
-const secondsText = ({ seconds, nanos }: Duration): string => {
-  const sign = seconds < 0n || nanos < 0 ? '-' : ''
-  const whole = seconds < 0n ? -seconds : seconds
-  return `${sign}${whole}.${String(Math.abs(nanos)).padStart(9, '0')}s`
+const secondsText = (duration: Duration): string => {
+  const nanos = toNanoseconds(duration)
+  const digits = String(nanos < 0n ? -nanos : nanos).padStart(10, '0')
+  return `${nanos < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}s`
 }
 
 /** What a placeholder of a template stands for. */

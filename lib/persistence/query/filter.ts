@@ -1,6 +1,6 @@
 import type { Columns } from '../../resource/fields/field.js'
 import { FilterTokens, quoted } from './filter-tokens.js'
-import { typedLiteral } from './literal.js'
+import { elementLiteral, typedLiteral } from './literal.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import { planColumn } from './plan-column.js'
 import { isStorable } from './reachable.js'
@@ -10,6 +10,8 @@ import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNul
 export const MAX_FILTER_NESTING = 64
 /** The most comparisons of a filter, including `has()`: each costs the database work for every row. */
 export const MAX_FILTER_COMPARISONS = 128
+/** How many names a field may have, from the resource to a field inside of its messages. */
+const MAX_FILTER_PATH = 8
 /** The same for what the server's own code asks. */
 const MAX_OWN_COMPARISONS = 1000
 
@@ -164,12 +166,14 @@ class FilterParser {
     if (!tokens.is('.')) return { name: first, column: this.#column(first, start), key: undefined }
 
     const path = [first]
+    let isQuoted = false
     while (tokens.is('.')) {
       tokens.next()
       if (!tokens.is('word') && !tokens.is('number') && !tokens.is('string')) {
         tokens.fail(`expected a name after the dot, found ${tokens.found}`)
       }
       if (tokens.is('number') && tokens.text.includes('.')) this.#dottedKey(first, start)
+      isQuoted ||= tokens.is('string')
       path.push(tokens.text)
       tokens.next()
     }
@@ -178,12 +182,33 @@ class FilterParser {
       return { name, column: this.#column(name, start), key: undefined }
     }
     const column = this.#column(first, start)
+    if (column.members !== undefined && isQuoted)
+      tokens.fail(`a field inside of ${quoted(first)} is written without quotes`, start)
+    if (column.members !== undefined)
+      return { name, column: this.#inside(column, path, start), key: undefined }
     if (column.kind !== 'tags') return { name, column: this.#column(name, start), key: undefined }
     const [, key = ''] = path
     if (path.length > 2) return this.#dottedKey(first, start)
     if (!isStorable(key))
       tokens.fail(`a key of ${quoted(first)} has a NUL character, or half of a surrogate pair`, start)
     return { name, column, key }
+  }
+
+  /** `address.city`: a field inside of an embedded message. */
+  #inside(outer: PlanColumn, path: readonly string[], start: number): PlanColumn {
+    const tokens = this.#tokens
+    if (path.length > MAX_FILTER_PATH) tokens.fail(`deeper than ${MAX_FILTER_PATH} levels`, start)
+    let column = outer
+    for (const [i, name] of path.entries()) {
+      if (i === 0) continue
+      const found = column.members?.of(name)
+      const written = quoted(path.slice(0, i + 1).join('.'))
+      if (typeof found === 'string') return tokens.fail(`field ${written} ${found}`, start)
+      if (found === undefined)
+        return tokens.fail(`unknown field ${written}`, start, didYouMean(name, column.members?.names ?? []))
+      column = found
+    }
+    return column
   }
 
   #dottedKey(field: string, start: number): never {
@@ -205,6 +230,8 @@ class FilterParser {
   #colon({ name, column, key }: Member, opStart: number): FilterNode {
     const tokens = this.#tokens
     const { kind, text } = tokens
+    if (column.elements !== undefined)
+      return { kind: 'element', column, value: elementLiteral(tokens, name, column.elements) }
     if (column.kind === 'tags' && key === undefined) {
       const isKey =
         (kind === 'string' && isStorable(text)) ||
@@ -212,7 +239,7 @@ class FilterParser {
       return isKey ? { kind: 'has', column, key: text } : tokens.fail(`expected a key, found ${tokens.found}`)
     }
     if (column.kind !== 'string' && column.kind !== 'tags' && column.kind !== 'any') {
-      tokens.fail(`":" is for text and tags, not for ${quoted(name)}`, opStart)
+      tokens.fail(`":" is for text, lists and tags, not for ${quoted(name)}`, opStart)
     }
     if (kind !== 'string') tokens.fail(`${quoted(name)} takes text in double quotes, not ${tokens.found}`)
     return { kind: 'contains', column, key, value: text }
@@ -221,6 +248,8 @@ class FilterParser {
   #comparison(member: Member, op: CompareOp, opStart: number): FilterNode {
     const tokens = this.#tokens
     const { name, column, key } = member
+    if (column.elements !== undefined)
+      tokens.fail(`${quoted(name)} is a list: ask whether it holds a value, as in ${name}:…`, opStart)
     if (isNullWord(tokens, column)) {
       if (op !== '=' && op !== '!=') tokens.fail(`null compares by = and != only, not by ${op}`, opStart)
       if (key === undefined) return op === '=' ? isNull(column) : isNotNull(column)
@@ -229,6 +258,11 @@ class FilterParser {
     if (column.kind === 'tags' && key === undefined) {
       tokens.fail(`${quoted(name)} compares by key, as in ${name}.key ${op} "value"`, opStart)
     }
+    if (column.members !== undefined)
+      tokens.fail(
+        `${quoted(name)} compares by its fields, as in ${name}.${column.members.names[0] ?? 'field'}, or with null`,
+        opStart,
+      )
     if ((column.kind === 'bool' || column.kind === 'enum') && op !== '=' && op !== '!=') {
       tokens.fail(`${quoted(name)} compares by = and != only, not by ${op}`, opStart)
     }

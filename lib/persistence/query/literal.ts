@@ -48,6 +48,18 @@ export const typedLiteral = (tokens: FilterTokens, field: string, column: PlanCo
   }
 }
 
+/** The current token as an element of a list, as proto3 JSON writes it. @throws InvalidArgument as {@link typedLiteral}. */
+export const elementLiteral = (
+  tokens: FilterTokens,
+  field: string,
+  element: Pick<PlanColumn, 'kind' | 'enumNames'>,
+): string | number | boolean => {
+  const value = typedLiteral(tokens, field, { column: '', nullable: false, ...element })
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  return value instanceof Date ? value.toISOString() : value
+}
+
 const INTEGER = /^-?(?:0|[1-9]\d*)$/
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 const DURATION = /^(-?)(\d{1,10})(?:\.(\d{1,9}))?s$/

@@ -41,6 +41,9 @@ export const parseOrderTerms = (
 
     const column = Object.hasOwn(columns, name) ? columns[name] : undefined
     if (column === undefined) {
+      const [root = ''] = name.split('.')
+      if (root !== name && Object.hasOwn(columns, root))
+        return fail(`${quoted(name)} has no order`, expression, at)
       if (closed?.has(name)) return fail(`field ${quoted(name)} cannot be sorted by`, expression, at)
       return fail(`unknown field ${quoted(name)}`, expression, at, didYouMean(name, Object.keys(columns)))
     }

@@ -39,6 +39,13 @@ export interface NullNode {
   readonly column: PlanColumn
 }
 
+/** Whether a list of scalars holds the value, as proto3 JSON writes it; never unknown. */
+export interface ElementNode {
+  readonly kind: 'element'
+  readonly column: PlanColumn
+  readonly value: string | number | boolean
+}
+
 /** Whether the tags hold the key; never unknown, NULL tags hold nothing. */
 export interface HasNode {
   readonly kind: 'has'
@@ -73,7 +80,7 @@ export interface NotNode {
 
 /** The meaning of a filter, independent of text and dialect. Logic is three-valued, as in SQL. */
 export type FilterNode =
-  AndNode | OrNode | NotNode | CompareNode | ContainsNode | NullNode | HasNode | RowNode
+  AndNode | OrNode | NotNode | CompareNode | ContainsNode | NullNode | HasNode | ElementNode | RowNode
 
 /** Every column of the node. */
 export const columnsIn = (node: FilterNode): readonly PlanColumn[] => {

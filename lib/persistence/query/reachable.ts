@@ -14,6 +14,8 @@ export function reachable(node: FilterNode): FilterNode {
       return not(reachable(node.node))
     case 'contains':
       return isStorable(node.value) ? node : unreachable(node)
+    case 'element':
+      return typeof node.value !== 'string' || isStorable(node.value) ? node : or()
     case 'compare':
       return typeof node.value !== 'string' || isStorable(node.value) ? node : comparison(node)
     default:

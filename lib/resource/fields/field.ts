@@ -30,6 +30,27 @@ export interface Column {
   readonly enumNames?: EnumNames
   /** The most characters, for strings with a bounded column. */
   readonly maxLength?: number | undefined
+  /** Where the value is inside of the JSON of the column: a field of an embedded message. */
+  readonly inside?: Inside
+  /** Of an embedded message: its fields. */
+  readonly members?: Members
+  /** Of a list of scalars: what each of them is. */
+  readonly elements?: Pick<Column, 'kind' | 'enumNames'>
+}
+
+/** A place in the JSON of a column. */
+export interface Inside {
+  /** From the outermost message to the field, each a plain word. */
+  readonly keys: readonly string[]
+  /** What the JSON leaves out where the message around it is set; undefined where absence means that nothing is set. */
+  readonly zero: string | number | boolean | undefined
+}
+
+/** The fields of an embedded message as a filter may name them. */
+export interface Members {
+  readonly names: readonly string[]
+  /** By proto name: a column, why it cannot be filtered, or undefined for no field. */
+  readonly of: (name: string) => Column | string | undefined
 }
 
 /**

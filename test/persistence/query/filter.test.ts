@@ -212,7 +212,7 @@ describe('parseFilterPlan', () => {
       ['a = true', '"a" takes an integer, not "true" at position 5'],
       ['a < null', 'null compares by = and != only, not by < at position 3'],
       ['a = NULL', '"a" takes an integer, not "NULL" at position 5'],
-      ['a:1', '":" is for text and tags, not for "a" at position 2'],
+      ['a:1', '":" is for text, lists and tags, not for "a" at position 2'],
       ['s = x', '"s" takes text in double quotes, not "x" at position 5'],
       ['s = 1', '"s" takes text in double quotes, not "1" at position 5'],
       ['s:x', '"s" takes text in double quotes, not "x" at position 3'],

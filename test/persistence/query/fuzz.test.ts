@@ -122,6 +122,8 @@ const revalued = (node: FilterNode): FilterNode => {
       return { ...node, key: node.key === undefined ? undefined : otherKey(node.key), value: 'canary' }
     case 'has':
       return { ...node, key: otherKey(node.key) }
+    case 'element':
+      return { ...node, value: typeof node.value === 'string' ? 'canary' : node.value }
     case 'null':
     case 'row':
       return node

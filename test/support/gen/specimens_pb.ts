@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file specimens.proto.
  */
 export const file_specimens: GenFile = /*@__PURE__*/
-  fileDesc("Cg9zcGVjaW1lbnMucHJvdG8SDHNwZWNpbWVucy52MSL6BgoIU3BlY2ltZW4SCgoCaWQYASABKAkSFwoKYWNjb3VudF9pZBgCIAEoCUID4EEDEg0KBXRpdGxlGAMgASgJEhEKBG5vdGUYBCABKAlIAIgBARIOCgZhY3RpdmUYBSABKAgSDQoFY291bnQYBiABKAUSDgoGd2VpZ2h0GAcgASgNEgsKA2JpZxgIIAEoAxIMCgRodWdlGAkgASgEEg0KBXJhdGlvGAogASgCEg0KBXNjb3JlGAsgASgBEgwKBGJsb2IYDCABKAwSKwoFcGhhc2UYDSABKA4yHC5zcGVjaW1lbnMudjEuU3BlY2ltZW4uUGhhc2USLAoIZHVlX3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBHNwYW4YDyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGbGFiZWxzGBAgAygJEiQKBm9yaWdpbhgRIAEoCzIULnNwZWNpbWVucy52MS5PcmlnaW4SLgoEdGFncxgSIAMoCzIgLnNwZWNpbWVucy52MS5TcGVjaW1lbi5UYWdzRW50cnkSEQoEcmFuaxgTIAEoBUgBiAEBEgwKBGNvZGUYFCABKAkSEwoGc2VyaWFsGBUgASgJQgPgQQMSNAoLY3JlYXRlX3RpbWUYFiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYFyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYGCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZXhwaXJlX3RpbWUYGSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgaIAEoCRIbCg53ZWJob29rX3NlY3JldBgbIAEoCUID4EEEEhQKB2FwaV9rZXkYHCABKAlCA+BBAxorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI5CgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEgcKA1JBVxABEgcKA0NVVBACEgcKA1NFVBADQgcKBV9ub3RlQgcKBV9yYW5rIjUKBk9yaWdpbhIOCgZxdWFycnkYASABKAkSDQoFZGVwdGgYAiABKAMSDAoEY3JldxgDIAMoCSIxCgROb3RlEgwKBG5hbWUYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzdGFycxgDIAEoBSJPChJHZXRTcGVjaW1lblJlcXVlc3QSCgoCaWQYASABKAkSLQoJcmVhZF9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayKvAQoUTGlzdFNwZWNpbWVuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDgoGZmlsdGVyGAMgASgJEhAKCG9yZGVyX2J5GAQgASgJEhQKDHNob3dfZGVsZXRlZBgFIAEoCBIJCgFxGAYgASgJEi0KCXJlYWRfbWFzaxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siWwoVTGlzdFNwZWNpbWVuc1Jlc3BvbnNlEikKCXNwZWNpbWVucxgBIAMoCzIWLnNwZWNpbWVucy52MS5TcGVjaW1lbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkigQEKFUNyZWF0ZVNwZWNpbWVuUmVxdWVzdBIoCghzcGVjaW1lbhgBIAEoCzIWLnNwZWNpbWVucy52MS5TcGVjaW1lbhITCgtzcGVjaW1lbl9pZBgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEhIKCnJlcXVlc3RfaWQYBCABKAkiiQEKFVVwZGF0ZVNwZWNpbWVuUmVxdWVzdBIoCghzcGVjaW1lbhgBIAEoCzIWLnNwZWNpbWVucy52MS5TcGVjaW1lbhIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNdmFsaWRhdGVfb25seRgDIAEoCCIxChVEZWxldGVTcGVjaW1lblJlcXVlc3QSCgoCaWQYASABKAkSDAoEZXRhZxgCIAEoCSIzChdVbmRlbGV0ZVNwZWNpbWVuUmVxdWVzdBIKCgJpZBgBIAEoCRIMCgRldGFnGAIgASgJIiQKFUJhdGNoU3BlY2ltZW5zUmVxdWVzdBILCgNpZHMYASADKAkiQwoWQmF0Y2hTcGVjaW1lbnNSZXNwb25zZRIpCglzcGVjaW1lbnMYASADKAsyFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iVAobQmF0Y2hVcGRhdGVTcGVjaW1lbnNSZXF1ZXN0EjUKCHJlcXVlc3RzGAEgAygLMiMuc3BlY2ltZW5zLnYxLlVwZGF0ZVNwZWNpbWVuUmVxdWVzdCLGAwoLRWNob1JlcXVlc3QSDAoEdGV4dBgBIAEoCRIOCgZudW1iZXIYAiABKAMSJAoGbmVzdGVkGAMgASgLMhQuc3BlY2ltZW5zLnYxLk5lc3RlZBINCgV3b3JkcxgEIAMoCRIrCgVwaGFzZRgFIAEoDjIcLnNwZWNpbWVucy52MS5TcGVjaW1lbi5QaGFzZRImCgJhdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoEc3BhbhgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIqCgZmaWVsZHMYCCABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEgwKBGRhdGEYCSABKAwSNQoGbGFiZWxzGAogAygLMiUuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0LkxhYmVsc0VudHJ5Eg4KBGxlZnQYCyABKAlIABIPCgVyaWdodBgMIAEoBUgAEgwKBGZsYWcYDSABKAgSDQoFc2NvcmUYDiABKAEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIICgZjaG9pY2UiSQoGTmVzdGVkEgwKBGxlYWYYASABKAkSDAoEc2l6ZRgCIAEoBRIjCgVpbm5lchgDIAEoCzIULnNwZWNpbWVucy52MS5OZXN0ZWQiSAoMRWNob1Jlc3BvbnNlEgwKBHRleHQYASABKAkSKgoHcmVxdWVzdBgCIAEoCzIZLnNwZWNpbWVucy52MS5FY2hvUmVxdWVzdCIuCgxDb3VudFJlcXVlc3QSDAoEdXB0bxgBIAEoBRIQCghwYXVzZV9tcxgCIAEoBSIeCg5HZXROb3RlUmVxdWVzdBIMCgRuYW1lGAEgASgJIjkKEExpc3ROb3Rlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoRTGlzdE5vdGVzUmVzcG9uc2USIQoFbm90ZXMYASADKAsyEi5zcGVjaW1lbnMudjEuTm90ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNQoRQ3JlYXRlTm90ZVJlcXVlc3QSIAoEbm90ZRgBIAEoCzISLnNwZWNpbWVucy52MS5Ob3RlImYKEVVwZGF0ZU5vdGVSZXF1ZXN0EiAKBG5vdGUYASABKAsyEi5zcGVjaW1lbnMudjEuTm90ZRIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sytgsKD1NwZWNpbWVuU2VydmljZRKUAQoLR2V0U3BlY2ltZW4SIC5zcGVjaW1lbnMudjEuR2V0U3BlY2ltZW5SZXF1ZXN0GhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuIkuKtRgPCgNnZXQSCHNwZWNpbWVugtPkkwIyWhwSGi92MS9hcmNoaXZlL3NwZWNpbWVucy97aWR9EhIvdjEvc3BlY2ltZW5zL3tpZH0SgwEKDUxpc3RTcGVjaW1lbnMSIi5zcGVjaW1lbnMudjEuTGlzdFNwZWNpbWVuc1JlcXVlc3QaIy5zcGVjaW1lbnMudjEuTGlzdFNwZWNpbWVuc1Jlc3BvbnNlIimKtRgQCgRsaXN0EghzcGVjaW1lboLT5JMCDxINL3YxL3NwZWNpbWVucxKEAQoOQ3JlYXRlU3BlY2ltZW4SIy5zcGVjaW1lbnMudjEuQ3JlYXRlU3BlY2ltZW5SZXF1ZXN0GhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuIjWKtRgSCgZjcmVhdGUSCHNwZWNpbWVugtPkkwIZOghzcGVjaW1lbiINL3YxL3NwZWNpbWVucxKSAQoOVXBkYXRlU3BlY2ltZW4SIy5zcGVjaW1lbnMudjEuVXBkYXRlU3BlY2ltZW5SZXF1ZXN0GhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuIkOKtRgSCgZ1cGRhdGUSCHNwZWNpbWVugtPkkwInOghzcGVjaW1lbjIbL3YxL3NwZWNpbWVucy97c3BlY2ltZW4uaWR9En8KDkRlbGV0ZVNwZWNpbWVuEiMuc3BlY2ltZW5zLnYxLkRlbGV0ZVNwZWNpbWVuUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIwirUYEgoGZGVsZXRlEghzcGVjaW1lboLT5JMCFCoSL3YxL3NwZWNpbWVucy97aWR9EpEBChBVbmRlbGV0ZVNwZWNpbWVuEiUuc3BlY2ltZW5zLnYxLlVuZGVsZXRlU3BlY2ltZW5SZXF1ZXN0GhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuIj6KtRgUCgh1bmRlbGV0ZRIIc3BlY2ltZW6C0+STAiA6ASoiGy92MS9zcGVjaW1lbnMve2lkfTp1bmRlbGV0ZRKRAQoRQmF0Y2hHZXRTcGVjaW1lbnMSIy5zcGVjaW1lbnMudjEuQmF0Y2hTcGVjaW1lbnNSZXF1ZXN0GiQuc3BlY2ltZW5zLnYxLkJhdGNoU3BlY2ltZW5zUmVzcG9uc2UiMYq1GA8KA2dldBIIc3BlY2ltZW6C0+STAhgSFi92MS9zcGVjaW1lbnM6YmF0Y2hHZXQSowEKFEJhdGNoVXBkYXRlU3BlY2ltZW5zEikuc3BlY2ltZW5zLnYxLkJhdGNoVXBkYXRlU3BlY2ltZW5zUmVxdWVzdBokLnNwZWNpbWVucy52MS5CYXRjaFNwZWNpbWVuc1Jlc3BvbnNlIjqKtRgSCgZ1cGRhdGUSCHNwZWNpbWVugtPkkwIeOgEqIhkvdjEvc3BlY2ltZW5zOmJhdGNoVXBkYXRlEo8BChRCYXRjaERlbGV0ZVNwZWNpbWVucxIjLnNwZWNpbWVucy52MS5CYXRjaFNwZWNpbWVuc1JlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiOoq1GBIKBmRlbGV0ZRIIc3BlY2ltZW6C0+STAh46ASoiGS92MS9zcGVjaW1lbnM6YmF0Y2hEZWxldGUSiAEKDVdlaWdoU3BlY2ltZW4SIC5zcGVjaW1lbnMudjEuR2V0U3BlY2ltZW5SZXF1ZXN0GhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuIj2KtRgWCgV3ZWlnaBINc3BlY2ltZW46e2lkfYLT5JMCHToBKiIYL3YxL3NwZWNpbWVucy97aWR9OndlaWdoMpQFCgtFY2hvU2VydmljZRK6AQoERWNobxIZLnNwZWNpbWVucy52MS5FY2hvUmVxdWVzdBoaLnNwZWNpbWVucy52MS5FY2hvUmVzcG9uc2Uie4q1GAwKBGVjaG8SBGVjaG+C0+STAmU6ASpaChIIL3YxL2VjaG9aIDoGbmVzdGVkGhYvdjEvZWNoby97bmVzdGVkLmxlYWZ9WihiBHRleHQiIC92MS97dGV4dD1yb29tcy8qL2Jvb2tzLyoqfTplY2hvIggvdjEvZWNobxJSCgRQaW5nEhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5Ghouc3BlY2ltZW5zLnYxLkVjaG9SZXNwb25zZSIWirUYAhgBgtPkkwIKEggvdjEvcGluZxJlCgVDb3VudBIaLnNwZWNpbWVucy52MS5Db3VudFJlcXVlc3QaGi5zcGVjaW1lbnMudjEuRWNob1Jlc3BvbnNlIiKKtRgNCgV3YXRjaBIEZWNob4LT5JMCCxIJL3YxL2NvdW50MAESVgoHQ29sbGVjdBIZLnNwZWNpbWVucy52MS5FY2hvUmVxdWVzdBoaLnNwZWNpbWVucy52MS5FY2hvUmVzcG9uc2UiEoq1GA4KBmNyZWF0ZRIEZWNobygBElMKBENoYXQSGS5zcGVjaW1lbnMudjEuRWNob1JlcXVlc3QaGi5zcGVjaW1lbnMudjEuRWNob1Jlc3BvbnNlIhCKtRgMCgRlY2hvEgRlY2hvKAEwARJgCghEb3dubG9hZBIZLnNwZWNpbWVucy52MS5FY2hvUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiI4q1GAsKA2dldBIEZWNob4LT5JMCDhIML3YxL2Rvd25sb2FkMsIECgtOb3RlU2VydmljZRJmCgdHZXROb3RlEhwuc3BlY2ltZW5zLnYxLkdldE5vdGVSZXF1ZXN0GhIuc3BlY2ltZW5zLnYxLk5vdGUiKYq1GAsKA2dldBIEbm90ZYLT5JMCFBISL3YxL3tuYW1lPW5vdGVzLyp9Em8KCUxpc3ROb3RlcxIeLnNwZWNpbWVucy52MS5MaXN0Tm90ZXNSZXF1ZXN0Gh8uc3BlY2ltZW5zLnYxLkxpc3ROb3Rlc1Jlc3BvbnNlIiGKtRgMCgRsaXN0EgRub3RlgtPkkwILEgkvdjEvbm90ZXMSbAoKQ3JlYXRlTm90ZRIfLnNwZWNpbWVucy52MS5DcmVhdGVOb3RlUmVxdWVzdBoSLnNwZWNpbWVucy52MS5Ob3RlIimKtRgOCgZjcmVhdGUSBG5vdGWC0+STAhE6BG5vdGUiCS92MS9ub3RlcxJ6CgpVcGRhdGVOb3RlEh8uc3BlY2ltZW5zLnYxLlVwZGF0ZU5vdGVSZXF1ZXN0GhIuc3BlY2ltZW5zLnYxLk5vdGUiN4q1GA4KBnVwZGF0ZRIEbm90ZYLT5JMCHzoEbm90ZTIXL3YxL3tub3RlLm5hbWU9bm90ZXMvKn0ScAoKRGVsZXRlTm90ZRIcLnNwZWNpbWVucy52MS5HZXROb3RlUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIsirUYDgoGZGVsZXRlEgRub3RlgtPkkwIUKhIvdjEve25hbWU9bm90ZXMvKn0ySwoRVW5kZWNsYXJlZFNlcnZpY2USNgoETHVyaxIWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eRoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eWIGcHJvdG8z", [file_ashlar_api_v1_annotations, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp]);
+  fileDesc("Cg9zcGVjaW1lbnMucHJvdG8SDHNwZWNpbWVucy52MSL6BgoIU3BlY2ltZW4SCgoCaWQYASABKAkSFwoKYWNjb3VudF9pZBgCIAEoCUID4EEDEg0KBXRpdGxlGAMgASgJEhEKBG5vdGUYBCABKAlIAIgBARIOCgZhY3RpdmUYBSABKAgSDQoFY291bnQYBiABKAUSDgoGd2VpZ2h0GAcgASgNEgsKA2JpZxgIIAEoAxIMCgRodWdlGAkgASgEEg0KBXJhdGlvGAogASgCEg0KBXNjb3JlGAsgASgBEgwKBGJsb2IYDCABKAwSKwoFcGhhc2UYDSABKA4yHC5zcGVjaW1lbnMudjEuU3BlY2ltZW4uUGhhc2USLAoIZHVlX3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBHNwYW4YDyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGbGFiZWxzGBAgAygJEiQKBm9yaWdpbhgRIAEoCzIULnNwZWNpbWVucy52MS5PcmlnaW4SLgoEdGFncxgSIAMoCzIgLnNwZWNpbWVucy52MS5TcGVjaW1lbi5UYWdzRW50cnkSEQoEcmFuaxgTIAEoBUgBiAEBEgwKBGNvZGUYFCABKAkSEwoGc2VyaWFsGBUgASgJQgPgQQMSNAoLY3JlYXRlX3RpbWUYFiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYFyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYGCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZXhwaXJlX3RpbWUYGSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgaIAEoCRIbCg53ZWJob29rX3NlY3JldBgbIAEoCUID4EEEEhQKB2FwaV9rZXkYHCABKAlCA+BBAxorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI5CgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEgcKA1JBVxABEgcKA0NVVBACEgcKA1NFVBADQgcKBV9ub3RlQgcKBV9yYW5rIjUKBk9yaWdpbhIOCgZxdWFycnkYASABKAkSDQoFZGVwdGgYAiABKAMSDAoEY3JldxgDIAMoCSIxCgROb3RlEgwKBG5hbWUYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzdGFycxgDIAEoBSLfAgoHRGVwb3NpdBIKCgJpZBgBIAEoCRIiCgVwbGFjZRgCIAEoCzITLnNwZWNpbWVucy52MS5QbGFjZRIOCgZsYWJlbHMYAyADKAkSDgoGZGVwdGhzGAQgAygFEg0KBWNvZGVzGAUgAygDEg4KBmdyYWRlcxgGIAMoARIOCgZjaGVja3MYByADKAgSLAoGcGhhc2VzGAggAygOMhwuc3BlY2ltZW5zLnYxLlNwZWNpbWVuLlBoYXNlEiIKBXN0b3BzGAkgAygLMhMuc3BlY2ltZW5zLnYxLlBsYWNlEg8KB3NhbXBsZXMYCiADKAwSDgoGcmF0aW9zGAsgAygCEg4KBnN0YXR1cxgMIAEoCRIQCghwcmlvcml0eRgNIAEoBRISCgVvd25lchgOIAEoCUgAiAEBEgwKBG9wZW4YDyABKAgSFAoHc3VtbWFyeRgQIAEoCUID4EEDQggKBl9vd25lciLEAwoFUGxhY2USDAoEY2l0eRgBIAEoCRIQCghzdXJ2ZXllZBgCIAEoCBIrCgVwaGFzZRgDIAEoDjIcLnNwZWNpbWVucy52MS5TcGVjaW1lbi5QaGFzZRINCgVmbG9vchgEIAEoBRIOCgZoZWlnaHQYBSABKAESEwoGc3RyZWV0GAYgASgJSACIAQESEwoGbnVtYmVyGAcgASgFSAGIAQESIwoGd2l0aGluGAggASgLMhMuc3BlY2ltZW5zLnYxLlBsYWNlEhIKCnBvcHVsYXRpb24YCSABKAMSDQoFbmFtZXMYCiADKAkSKQoFc2luY2UYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC2FjY2Vzc19jb2RlGAwgASgJQgPgQQQSFwoKY2hlY2tlZF9ieRgNIAEoCUID4EEDEi0KBW1hcmtzGA4gAygLMh4uc3BlY2ltZW5zLnYxLlBsYWNlLk1hcmtzRW50cnkSDAoEc2VhbBgPIAEoDBosCgpNYXJrc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCQoHX3N0cmVldEIJCgdfbnVtYmVyIk8KEkdldFNwZWNpbWVuUmVxdWVzdBIKCgJpZBgBIAEoCRItCglyZWFkX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIq8BChRMaXN0U3BlY2ltZW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIOCgZmaWx0ZXIYAyABKAkSEAoIb3JkZXJfYnkYBCABKAkSFAoMc2hvd19kZWxldGVkGAUgASgIEgkKAXEYBiABKAkSLQoJcmVhZF9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayJbChVMaXN0U3BlY2ltZW5zUmVzcG9uc2USKQoJc3BlY2ltZW5zGAEgAygLMhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKBAQoVQ3JlYXRlU3BlY2ltZW5SZXF1ZXN0EigKCHNwZWNpbWVuGAEgASgLMhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuEhMKC3NwZWNpbWVuX2lkGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSEgoKcmVxdWVzdF9pZBgEIAEoCSKJAQoVVXBkYXRlU3BlY2ltZW5SZXF1ZXN0EigKCHNwZWNpbWVuGAEgASgLMhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIjEKFURlbGV0ZVNwZWNpbWVuUmVxdWVzdBIKCgJpZBgBIAEoCRIMCgRldGFnGAIgASgJIjMKF1VuZGVsZXRlU3BlY2ltZW5SZXF1ZXN0EgoKAmlkGAEgASgJEgwKBGV0YWcYAiABKAkiJAoVQmF0Y2hTcGVjaW1lbnNSZXF1ZXN0EgsKA2lkcxgBIAMoCSJDChZCYXRjaFNwZWNpbWVuc1Jlc3BvbnNlEikKCXNwZWNpbWVucxgBIAMoCzIWLnNwZWNpbWVucy52MS5TcGVjaW1lbiJUChtCYXRjaFVwZGF0ZVNwZWNpbWVuc1JlcXVlc3QSNQoIcmVxdWVzdHMYASADKAsyIy5zcGVjaW1lbnMudjEuVXBkYXRlU3BlY2ltZW5SZXF1ZXN0IsYDCgtFY2hvUmVxdWVzdBIMCgR0ZXh0GAEgASgJEg4KBm51bWJlchgCIAEoAxIkCgZuZXN0ZWQYAyABKAsyFC5zcGVjaW1lbnMudjEuTmVzdGVkEg0KBXdvcmRzGAQgAygJEisKBXBoYXNlGAUgASgOMhwuc3BlY2ltZW5zLnYxLlNwZWNpbWVuLlBoYXNlEiYKAmF0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgRzcGFuGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEioKBmZpZWxkcxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSDAoEZGF0YRgJIAEoDBI1CgZsYWJlbHMYCiADKAsyJS5zcGVjaW1lbnMudjEuRWNob1JlcXVlc3QuTGFiZWxzRW50cnkSDgoEbGVmdBgLIAEoCUgAEg8KBXJpZ2h0GAwgASgFSAASDAoEZmxhZxgNIAEoCBINCgVzY29yZRgOIAEoARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQggKBmNob2ljZSJJCgZOZXN0ZWQSDAoEbGVhZhgBIAEoCRIMCgRzaXplGAIgASgFEiMKBWlubmVyGAMgASgLMhQuc3BlY2ltZW5zLnYxLk5lc3RlZCJICgxFY2hvUmVzcG9uc2USDAoEdGV4dBgBIAEoCRIqCgdyZXF1ZXN0GAIgASgLMhkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0Ii4KDENvdW50UmVxdWVzdBIMCgR1cHRvGAEgASgFEhAKCHBhdXNlX21zGAIgASgFIh4KDkdldE5vdGVSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoQTGlzdE5vdGVzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJPChFMaXN0Tm90ZXNSZXNwb25zZRIhCgVub3RlcxgBIAMoCzISLnNwZWNpbWVucy52MS5Ob3RlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChFDcmVhdGVOb3RlUmVxdWVzdBIgCgRub3RlGAEgASgLMhIuc3BlY2ltZW5zLnYxLk5vdGUiZgoRVXBkYXRlTm90ZVJlcXVlc3QSIAoEbm90ZRgBIAEoCzISLnNwZWNpbWVucy52MS5Ob3RlEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzazK2CwoPU3BlY2ltZW5TZXJ2aWNlEpQBCgtHZXRTcGVjaW1lbhIgLnNwZWNpbWVucy52MS5HZXRTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iS4q1GA8KA2dldBIIc3BlY2ltZW6C0+STAjJaHBIaL3YxL2FyY2hpdmUvc3BlY2ltZW5zL3tpZH0SEi92MS9zcGVjaW1lbnMve2lkfRKDAQoNTGlzdFNwZWNpbWVucxIiLnNwZWNpbWVucy52MS5MaXN0U3BlY2ltZW5zUmVxdWVzdBojLnNwZWNpbWVucy52MS5MaXN0U3BlY2ltZW5zUmVzcG9uc2UiKYq1GBAKBGxpc3QSCHNwZWNpbWVugtPkkwIPEg0vdjEvc3BlY2ltZW5zEoQBCg5DcmVhdGVTcGVjaW1lbhIjLnNwZWNpbWVucy52MS5DcmVhdGVTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iNYq1GBIKBmNyZWF0ZRIIc3BlY2ltZW6C0+STAhk6CHNwZWNpbWVuIg0vdjEvc3BlY2ltZW5zEpIBCg5VcGRhdGVTcGVjaW1lbhIjLnNwZWNpbWVucy52MS5VcGRhdGVTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iQ4q1GBIKBnVwZGF0ZRIIc3BlY2ltZW6C0+STAic6CHNwZWNpbWVuMhsvdjEvc3BlY2ltZW5zL3tzcGVjaW1lbi5pZH0SfwoORGVsZXRlU3BlY2ltZW4SIy5zcGVjaW1lbnMudjEuRGVsZXRlU3BlY2ltZW5SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IjCKtRgSCgZkZWxldGUSCHNwZWNpbWVugtPkkwIUKhIvdjEvc3BlY2ltZW5zL3tpZH0SkQEKEFVuZGVsZXRlU3BlY2ltZW4SJS5zcGVjaW1lbnMudjEuVW5kZWxldGVTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iPoq1GBQKCHVuZGVsZXRlEghzcGVjaW1lboLT5JMCIDoBKiIbL3YxL3NwZWNpbWVucy97aWR9OnVuZGVsZXRlEpEBChFCYXRjaEdldFNwZWNpbWVucxIjLnNwZWNpbWVucy52MS5CYXRjaFNwZWNpbWVuc1JlcXVlc3QaJC5zcGVjaW1lbnMudjEuQmF0Y2hTcGVjaW1lbnNSZXNwb25zZSIxirUYDwoDZ2V0EghzcGVjaW1lboLT5JMCGBIWL3YxL3NwZWNpbWVuczpiYXRjaEdldBKjAQoUQmF0Y2hVcGRhdGVTcGVjaW1lbnMSKS5zcGVjaW1lbnMudjEuQmF0Y2hVcGRhdGVTcGVjaW1lbnNSZXF1ZXN0GiQuc3BlY2ltZW5zLnYxLkJhdGNoU3BlY2ltZW5zUmVzcG9uc2UiOoq1GBIKBnVwZGF0ZRIIc3BlY2ltZW6C0+STAh46ASoiGS92MS9zcGVjaW1lbnM6YmF0Y2hVcGRhdGUSjwEKFEJhdGNoRGVsZXRlU3BlY2ltZW5zEiMuc3BlY2ltZW5zLnYxLkJhdGNoU3BlY2ltZW5zUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSI6irUYEgoGZGVsZXRlEghzcGVjaW1lboLT5JMCHjoBKiIZL3YxL3NwZWNpbWVuczpiYXRjaERlbGV0ZRKIAQoNV2VpZ2hTcGVjaW1lbhIgLnNwZWNpbWVucy52MS5HZXRTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iPYq1GBYKBXdlaWdoEg1zcGVjaW1lbjp7aWR9gtPkkwIdOgEqIhgvdjEvc3BlY2ltZW5zL3tpZH06d2VpZ2gylAUKC0VjaG9TZXJ2aWNlEroBCgRFY2hvEhkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0Ghouc3BlY2ltZW5zLnYxLkVjaG9SZXNwb25zZSJ7irUYDAoEZWNobxIEZWNob4LT5JMCZToBKloKEggvdjEvZWNob1ogOgZuZXN0ZWQaFi92MS9lY2hvL3tuZXN0ZWQubGVhZn1aKGIEdGV4dCIgL3YxL3t0ZXh0PXJvb21zLyovYm9va3MvKip9OmVjaG8iCC92MS9lY2hvElIKBFBpbmcSFi5nb29nbGUucHJvdG9idWYuRW1wdHkaGi5zcGVjaW1lbnMudjEuRWNob1Jlc3BvbnNlIhaKtRgCGAGC0+STAgoSCC92MS9waW5nEmUKBUNvdW50Ehouc3BlY2ltZW5zLnYxLkNvdW50UmVxdWVzdBoaLnNwZWNpbWVucy52MS5FY2hvUmVzcG9uc2UiIoq1GA0KBXdhdGNoEgRlY2hvgtPkkwILEgkvdjEvY291bnQwARJWCgdDb2xsZWN0Ehkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0Ghouc3BlY2ltZW5zLnYxLkVjaG9SZXNwb25zZSISirUYDgoGY3JlYXRlEgRlY2hvKAESUwoEQ2hhdBIZLnNwZWNpbWVucy52MS5FY2hvUmVxdWVzdBoaLnNwZWNpbWVucy52MS5FY2hvUmVzcG9uc2UiEIq1GAwKBGVjaG8SBGVjaG8oATABEmAKCERvd25sb2FkEhkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIjirUYCwoDZ2V0EgRlY2hvgtPkkwIOEgwvdjEvZG93bmxvYWQywgQKC05vdGVTZXJ2aWNlEmYKB0dldE5vdGUSHC5zcGVjaW1lbnMudjEuR2V0Tm90ZVJlcXVlc3QaEi5zcGVjaW1lbnMudjEuTm90ZSIpirUYCwoDZ2V0EgRub3RlgtPkkwIUEhIvdjEve25hbWU9bm90ZXMvKn0SbwoJTGlzdE5vdGVzEh4uc3BlY2ltZW5zLnYxLkxpc3ROb3Rlc1JlcXVlc3QaHy5zcGVjaW1lbnMudjEuTGlzdE5vdGVzUmVzcG9uc2UiIYq1GAwKBGxpc3QSBG5vdGWC0+STAgsSCS92MS9ub3RlcxJsCgpDcmVhdGVOb3RlEh8uc3BlY2ltZW5zLnYxLkNyZWF0ZU5vdGVSZXF1ZXN0GhIuc3BlY2ltZW5zLnYxLk5vdGUiKYq1GA4KBmNyZWF0ZRIEbm90ZYLT5JMCEToEbm90ZSIJL3YxL25vdGVzEnoKClVwZGF0ZU5vdGUSHy5zcGVjaW1lbnMudjEuVXBkYXRlTm90ZVJlcXVlc3QaEi5zcGVjaW1lbnMudjEuTm90ZSI3irUYDgoGdXBkYXRlEgRub3RlgtPkkwIfOgRub3RlMhcvdjEve25vdGUubmFtZT1ub3Rlcy8qfRJwCgpEZWxldGVOb3RlEhwuc3BlY2ltZW5zLnYxLkdldE5vdGVSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IiyKtRgOCgZkZWxldGUSBG5vdGWC0+STAhQqEi92MS97bmFtZT1ub3Rlcy8qfTJLChFVbmRlY2xhcmVkU2VydmljZRI2CgRMdXJrEhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5YgZwcm90bzM", [file_ashlar_api_v1_annotations, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message specimens.v1.Specimen
@@ -261,6 +261,187 @@ export const NoteSchema: GenMessage<Note> = /*@__PURE__*/
   messageDesc(file_specimens, 2);
 
 /**
+ * What is inside of other messages, and lists of every scalar.
+ *
+ * @generated from message specimens.v1.Deposit
+ */
+export type Deposit = Message<"specimens.v1.Deposit"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: specimens.v1.Place place = 2;
+   */
+  place?: Place | undefined;
+
+  /**
+   * @generated from field: repeated string labels = 3;
+   */
+  labels: string[];
+
+  /**
+   * @generated from field: repeated int32 depths = 4;
+   */
+  depths: number[];
+
+  /**
+   * @generated from field: repeated int64 codes = 5;
+   */
+  codes: bigint[];
+
+  /**
+   * @generated from field: repeated double grades = 6;
+   */
+  grades: number[];
+
+  /**
+   * @generated from field: repeated bool checks = 7;
+   */
+  checks: boolean[];
+
+  /**
+   * @generated from field: repeated specimens.v1.Specimen.Phase phases = 8;
+   */
+  phases: Specimen_Phase[];
+
+  /**
+   * @generated from field: repeated specimens.v1.Place stops = 9;
+   */
+  stops: Place[];
+
+  /**
+   * @generated from field: repeated bytes samples = 10;
+   */
+  samples: Uint8Array[];
+
+  /**
+   * @generated from field: repeated float ratios = 11;
+   */
+  ratios: number[];
+
+  /**
+   * @generated from field: string status = 12;
+   */
+  status: string;
+
+  /**
+   * @generated from field: int32 priority = 13;
+   */
+  priority: number;
+
+  /**
+   * @generated from field: optional string owner = 14;
+   */
+  owner?: string | undefined;
+
+  /**
+   * @generated from field: bool open = 15;
+   */
+  open: boolean;
+
+  /**
+   * @generated from field: string summary = 16;
+   */
+  summary: string;
+};
+
+/**
+ * Describes the message specimens.v1.Deposit.
+ * Use `create(DepositSchema)` to create a new message.
+ */
+export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/
+  messageDesc(file_specimens, 3);
+
+/**
+ * @generated from message specimens.v1.Place
+ */
+export type Place = Message<"specimens.v1.Place"> & {
+  /**
+   * @generated from field: string city = 1;
+   */
+  city: string;
+
+  /**
+   * @generated from field: bool surveyed = 2;
+   */
+  surveyed: boolean;
+
+  /**
+   * @generated from field: specimens.v1.Specimen.Phase phase = 3;
+   */
+  phase: Specimen_Phase;
+
+  /**
+   * @generated from field: int32 floor = 4;
+   */
+  floor: number;
+
+  /**
+   * @generated from field: double height = 5;
+   */
+  height: number;
+
+  /**
+   * @generated from field: optional string street = 6;
+   */
+  street?: string | undefined;
+
+  /**
+   * @generated from field: optional int32 number = 7;
+   */
+  number?: number | undefined;
+
+  /**
+   * @generated from field: specimens.v1.Place within = 8;
+   */
+  within?: Place | undefined;
+
+  /**
+   * @generated from field: int64 population = 9;
+   */
+  population: bigint;
+
+  /**
+   * @generated from field: repeated string names = 10;
+   */
+  names: string[];
+
+  /**
+   * @generated from field: google.protobuf.Timestamp since = 11;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * @generated from field: string access_code = 12;
+   */
+  accessCode: string;
+
+  /**
+   * @generated from field: string checked_by = 13;
+   */
+  checkedBy: string;
+
+  /**
+   * @generated from field: map<string, string> marks = 14;
+   */
+  marks: { [key: string]: string };
+
+  /**
+   * @generated from field: bytes seal = 15;
+   */
+  seal: Uint8Array;
+};
+
+/**
+ * Describes the message specimens.v1.Place.
+ * Use `create(PlaceSchema)` to create a new message.
+ */
+export const PlaceSchema: GenMessage<Place> = /*@__PURE__*/
+  messageDesc(file_specimens, 4);
+
+/**
  * @generated from message specimens.v1.GetSpecimenRequest
  */
 export type GetSpecimenRequest = Message<"specimens.v1.GetSpecimenRequest"> & {
@@ -280,7 +461,7 @@ export type GetSpecimenRequest = Message<"specimens.v1.GetSpecimenRequest"> & {
  * Use `create(GetSpecimenRequestSchema)` to create a new message.
  */
 export const GetSpecimenRequestSchema: GenMessage<GetSpecimenRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 3);
+  messageDesc(file_specimens, 5);
 
 /**
  * @generated from message specimens.v1.ListSpecimensRequest
@@ -327,7 +508,7 @@ export type ListSpecimensRequest = Message<"specimens.v1.ListSpecimensRequest"> 
  * Use `create(ListSpecimensRequestSchema)` to create a new message.
  */
 export const ListSpecimensRequestSchema: GenMessage<ListSpecimensRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 4);
+  messageDesc(file_specimens, 6);
 
 /**
  * @generated from message specimens.v1.ListSpecimensResponse
@@ -349,7 +530,7 @@ export type ListSpecimensResponse = Message<"specimens.v1.ListSpecimensResponse"
  * Use `create(ListSpecimensResponseSchema)` to create a new message.
  */
 export const ListSpecimensResponseSchema: GenMessage<ListSpecimensResponse> = /*@__PURE__*/
-  messageDesc(file_specimens, 5);
+  messageDesc(file_specimens, 7);
 
 /**
  * @generated from message specimens.v1.CreateSpecimenRequest
@@ -381,7 +562,7 @@ export type CreateSpecimenRequest = Message<"specimens.v1.CreateSpecimenRequest"
  * Use `create(CreateSpecimenRequestSchema)` to create a new message.
  */
 export const CreateSpecimenRequestSchema: GenMessage<CreateSpecimenRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 6);
+  messageDesc(file_specimens, 8);
 
 /**
  * @generated from message specimens.v1.UpdateSpecimenRequest
@@ -408,7 +589,7 @@ export type UpdateSpecimenRequest = Message<"specimens.v1.UpdateSpecimenRequest"
  * Use `create(UpdateSpecimenRequestSchema)` to create a new message.
  */
 export const UpdateSpecimenRequestSchema: GenMessage<UpdateSpecimenRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 7);
+  messageDesc(file_specimens, 9);
 
 /**
  * @generated from message specimens.v1.DeleteSpecimenRequest
@@ -430,7 +611,7 @@ export type DeleteSpecimenRequest = Message<"specimens.v1.DeleteSpecimenRequest"
  * Use `create(DeleteSpecimenRequestSchema)` to create a new message.
  */
 export const DeleteSpecimenRequestSchema: GenMessage<DeleteSpecimenRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 8);
+  messageDesc(file_specimens, 10);
 
 /**
  * @generated from message specimens.v1.UndeleteSpecimenRequest
@@ -452,7 +633,7 @@ export type UndeleteSpecimenRequest = Message<"specimens.v1.UndeleteSpecimenRequ
  * Use `create(UndeleteSpecimenRequestSchema)` to create a new message.
  */
 export const UndeleteSpecimenRequestSchema: GenMessage<UndeleteSpecimenRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 9);
+  messageDesc(file_specimens, 11);
 
 /**
  * @generated from message specimens.v1.BatchSpecimensRequest
@@ -469,7 +650,7 @@ export type BatchSpecimensRequest = Message<"specimens.v1.BatchSpecimensRequest"
  * Use `create(BatchSpecimensRequestSchema)` to create a new message.
  */
 export const BatchSpecimensRequestSchema: GenMessage<BatchSpecimensRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 10);
+  messageDesc(file_specimens, 12);
 
 /**
  * @generated from message specimens.v1.BatchSpecimensResponse
@@ -486,7 +667,7 @@ export type BatchSpecimensResponse = Message<"specimens.v1.BatchSpecimensRespons
  * Use `create(BatchSpecimensResponseSchema)` to create a new message.
  */
 export const BatchSpecimensResponseSchema: GenMessage<BatchSpecimensResponse> = /*@__PURE__*/
-  messageDesc(file_specimens, 11);
+  messageDesc(file_specimens, 13);
 
 /**
  * @generated from message specimens.v1.BatchUpdateSpecimensRequest
@@ -503,7 +684,7 @@ export type BatchUpdateSpecimensRequest = Message<"specimens.v1.BatchUpdateSpeci
  * Use `create(BatchUpdateSpecimensRequestSchema)` to create a new message.
  */
 export const BatchUpdateSpecimensRequestSchema: GenMessage<BatchUpdateSpecimensRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 12);
+  messageDesc(file_specimens, 14);
 
 /**
  * @generated from message specimens.v1.EchoRequest
@@ -592,7 +773,7 @@ export type EchoRequest = Message<"specimens.v1.EchoRequest"> & {
  * Use `create(EchoRequestSchema)` to create a new message.
  */
 export const EchoRequestSchema: GenMessage<EchoRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 13);
+  messageDesc(file_specimens, 15);
 
 /**
  * @generated from message specimens.v1.Nested
@@ -619,7 +800,7 @@ export type Nested = Message<"specimens.v1.Nested"> & {
  * Use `create(NestedSchema)` to create a new message.
  */
 export const NestedSchema: GenMessage<Nested> = /*@__PURE__*/
-  messageDesc(file_specimens, 14);
+  messageDesc(file_specimens, 16);
 
 /**
  * @generated from message specimens.v1.EchoResponse
@@ -641,7 +822,7 @@ export type EchoResponse = Message<"specimens.v1.EchoResponse"> & {
  * Use `create(EchoResponseSchema)` to create a new message.
  */
 export const EchoResponseSchema: GenMessage<EchoResponse> = /*@__PURE__*/
-  messageDesc(file_specimens, 15);
+  messageDesc(file_specimens, 17);
 
 /**
  * @generated from message specimens.v1.CountRequest
@@ -665,7 +846,7 @@ export type CountRequest = Message<"specimens.v1.CountRequest"> & {
  * Use `create(CountRequestSchema)` to create a new message.
  */
 export const CountRequestSchema: GenMessage<CountRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 16);
+  messageDesc(file_specimens, 18);
 
 /**
  * @generated from message specimens.v1.GetNoteRequest
@@ -682,7 +863,7 @@ export type GetNoteRequest = Message<"specimens.v1.GetNoteRequest"> & {
  * Use `create(GetNoteRequestSchema)` to create a new message.
  */
 export const GetNoteRequestSchema: GenMessage<GetNoteRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 17);
+  messageDesc(file_specimens, 19);
 
 /**
  * @generated from message specimens.v1.ListNotesRequest
@@ -704,7 +885,7 @@ export type ListNotesRequest = Message<"specimens.v1.ListNotesRequest"> & {
  * Use `create(ListNotesRequestSchema)` to create a new message.
  */
 export const ListNotesRequestSchema: GenMessage<ListNotesRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 18);
+  messageDesc(file_specimens, 20);
 
 /**
  * @generated from message specimens.v1.ListNotesResponse
@@ -726,7 +907,7 @@ export type ListNotesResponse = Message<"specimens.v1.ListNotesResponse"> & {
  * Use `create(ListNotesResponseSchema)` to create a new message.
  */
 export const ListNotesResponseSchema: GenMessage<ListNotesResponse> = /*@__PURE__*/
-  messageDesc(file_specimens, 19);
+  messageDesc(file_specimens, 21);
 
 /**
  * @generated from message specimens.v1.CreateNoteRequest
@@ -743,7 +924,7 @@ export type CreateNoteRequest = Message<"specimens.v1.CreateNoteRequest"> & {
  * Use `create(CreateNoteRequestSchema)` to create a new message.
  */
 export const CreateNoteRequestSchema: GenMessage<CreateNoteRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 20);
+  messageDesc(file_specimens, 22);
 
 /**
  * @generated from message specimens.v1.UpdateNoteRequest
@@ -765,7 +946,7 @@ export type UpdateNoteRequest = Message<"specimens.v1.UpdateNoteRequest"> & {
  * Use `create(UpdateNoteRequestSchema)` to create a new message.
  */
 export const UpdateNoteRequestSchema: GenMessage<UpdateNoteRequest> = /*@__PURE__*/
-  messageDesc(file_specimens, 21);
+  messageDesc(file_specimens, 23);
 
 /**
  * @generated from service specimens.v1.SpecimenService

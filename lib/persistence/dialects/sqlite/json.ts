@@ -1,0 +1,31 @@
+import type { JsonKind, JsonSql } from '../values/json-sql.js'
+
+const path = (keys: readonly string[]): string => `'$${keys.map((key) => `."${key}"`).join('')}'`
+const typeAt = (column: string, keys: readonly string[]): string => `json_type(${column}, ${path(keys)})`
+
+const TYPES: Readonly<Record<JsonKind, string>> = {
+  string: `= 'text'`,
+  enum: `IN ('text', 'integer')`,
+  bool: `IN ('true', 'false')`,
+  int32: `IN ('integer', 'real')`,
+  double: `IN ('integer', 'real')`,
+}
+
+export const sqliteJson: JsonSql = {
+  value: (column, keys, kind) => {
+    const value = `json_extract(${column}, ${path(keys)})`
+    const typed = kind === 'enum' ? `CAST(${value} AS TEXT)` : value
+    return `(CASE WHEN ${typeAt(column, keys)} ${TYPES[kind]} THEN ${typed} END)`
+  },
+  isSet: (column, keys) => `${typeAt(column, keys)} <> 'null'`,
+  isObject: (column, keys) => `${typeAt(column, keys)} = 'object'`,
+  literal: (value) => String(Number(value)),
+  /** The column is renamed first, because one called `key` or `json` would mean one of json_each's own. */
+  holds: (column, value, write) => {
+    const elements = `SELECT 1 FROM (SELECT ${column} AS held) AS list, json_each(list.held) AS element`
+    if (typeof value === 'boolean') return `EXISTS (${elements} WHERE element.type = '${value}')`
+    if (typeof value === 'string')
+      return `EXISTS (${elements} WHERE element.type = 'text' AND element.value = ${write(value)})`
+    return `EXISTS (${elements} WHERE element.type IN ('integer', 'real') AND element.value = CAST(${write(String(value))} AS REAL))`
+  },
+}

@@ -1,0 +1,37 @@
+import type { FieldKind, Inside } from '../../resource/fields/field.js'
+import type { PlanColumn, PlanValue } from '../query/plan.js'
+
+/** What a stored JSON text holds; undefined where there is none. */
+export const jsonOf = (text: unknown): unknown =>
+  typeof text === 'string' ? (JSON.parse(text) as unknown) : undefined
+
+/** A field inside of a message as filters see it: as the SQL of a dialect does. */
+export const valueInside = (
+  json: unknown,
+  { kind }: PlanColumn,
+  { keys, zero }: Inside,
+): PlanValue | undefined => {
+  const around = descend(json, keys.slice(0, -1))
+  const value = descend(around, keys.slice(-1)) ?? undefined
+  if (kind === 'json') return isObject(value) ? true : undefined
+  if (value === undefined) return isObject(around) ? zero : undefined
+  if (kind === 'enum' && typeof value === 'number') return String(value)
+  return typeof value === TYPES[kind as FieldKind] ? (value as PlanValue) : undefined
+}
+
+const TYPES: Readonly<Partial<Record<FieldKind, string>>> = {
+  string: 'string',
+  enum: 'string',
+  bool: 'boolean',
+  int32: 'number',
+  double: 'number',
+}
+
+const descend = (json: unknown, keys: readonly string[]): unknown => {
+  let value = json
+  for (const key of keys) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return value
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
