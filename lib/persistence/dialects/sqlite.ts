@@ -57,15 +57,17 @@ export const sqlite: Dialect = {
 
   /**
    * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text. NUMERIC keeps what INTEGER would
-   * clamp to 2^63-1.
+   * clamp to 2^63-1. A double inside of JSON is read from its text, which may miss the last bit: so is what it is compared with.
    */
-  placeholder: ({ kind }) => {
+  placeholder: ({ kind, inside }) => {
+    if (kind === 'double' && inside !== undefined) return 'CAST(? AS REAL)'
     if (kind === 'int64' || kind === 'duration') return 'CAST(? AS INTEGER)'
     return kind === 'uint64' ? 'CAST(? AS NUMERIC)' : '?'
   },
   countPlaceholder: () => '?',
-  value: ({ kind }, value) => {
-    if (typeof value === 'number') return rounded(kind, value)
+  value: ({ kind, inside }, value) => {
+    if (typeof value === 'number')
+      return kind === 'double' && inside !== undefined ? String(value) : rounded(kind, value)
     if (typeof value === 'boolean') return Number(value)
     if (typeof value === 'bigint') return kind === 'timestamp' ? isoMillis(value) : value.toString()
     if (typeof value !== 'object') return value

@@ -14,7 +14,9 @@ const TYPES: Readonly<Record<JsonKind, string>> = {
 export const sqliteJson: JsonSql = {
   value: (column, keys, kind) => {
     const value = `json_extract(${column}, ${path(keys)})`
-    const typed = kind === 'enum' ? `CAST(${value} AS TEXT)` : value
+    // A double without a fraction is stored as an integer, of more digits than a double has.
+    const type = kind === 'enum' ? 'TEXT' : kind === 'double' ? 'REAL' : undefined
+    const typed = type === undefined ? value : `CAST(${value} AS ${type})`
     return `(CASE WHEN ${typeAt(column, keys)} ${TYPES[kind]} THEN ${typed} END)`
   },
   isSet: (column, keys) => `${typeAt(column, keys)} <> 'null'`,
@@ -26,6 +28,6 @@ export const sqliteJson: JsonSql = {
     if (typeof value === 'boolean') return `EXISTS (${elements} WHERE element.type = '${value}')`
     if (typeof value === 'string')
       return `EXISTS (${elements} WHERE element.type = 'text' AND element.value = ${write(value)})`
-    return `EXISTS (${elements} WHERE element.type IN ('integer', 'real') AND element.value = CAST(${write(String(value))} AS REAL))`
+    return `EXISTS (${elements} WHERE element.type IN ('integer', 'real') AND CAST(element.value AS REAL) = CAST(${write(String(value))} AS REAL))`
   },
 }
