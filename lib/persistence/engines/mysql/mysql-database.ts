@@ -4,14 +4,15 @@ import { DriverFault } from '../../../faults/driver-fault.js'
 import { bufferOf } from '../../dialects/values/buffer-of.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { mariadb, mysql as mysql8 } from '../../dialects/mysql.js'
-import type { Database, Lease, Result, Row, RunOptions, Statement } from '../executor/executor.js'
+import type { Lease, Result, Row, RunOptions, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import { cancellable, unlessSilent } from '../executor/cancellable.js'
 import { checkout } from '../executor/checkout.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { checkValues } from '../executor/check-values.js'
-import { Writability } from '../executor/writability.js'
+import { type PooledConnection, PooledDatabase } from '../executor/pooled-database.js'
+import type { Writability } from '../executor/writability.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 
 /** The part of `mysql2` that is used. */
@@ -67,17 +68,14 @@ const FOUND_ROWS = 2
 const UTF8MB4 = 224
 
 /** Sends statements to TypeORM's pool, for MySQL and MariaDB. */
-export class MysqlDatabase implements Database {
+export class MysqlDatabase extends PooledDatabase {
   readonly #connections = new WeakMap<Connection, MysqlConnection>()
-  readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
 
   constructor(
-    readonly dataSource: DataSource,
+    dataSource: DataSource,
     private readonly forced: 'mysql' | 'mariadb' | undefined,
-  ) {}
-
-  checkWrites(): Promise<void> {
-    return this.#writes.check()
+  ) {
+    super(dataSource, isReadOnly)
   }
 
   /** Distinguished by VERSION(), which TypeORM has queried: MariaDB counts from 10, MySQL has not reached that. */
@@ -87,26 +85,11 @@ export class MysqlDatabase implements Database {
     return Number.parseInt(initialized(this.#driver.version), 10) >= 10 ? mariadb : mysql8
   }
 
-  async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const connection = await this.#connect(options?.signal)
-    try {
-      return await connection.run(statement, values, options)
-    } finally {
-      connection.release()
-    }
-  }
-
-  async lease(options?: RunOptions): Promise<Lease> {
-    const connection = await this.#connect(options?.signal)
-    connection.signal = options?.signal
-    return connection
-  }
-
   get #driver(): MysqlDriver {
     return this.dataSource.driver as unknown as MysqlDriver
   }
 
-  async #connect(signal: AbortSignal | undefined): Promise<MysqlConnection> {
+  protected async connect(signal: AbortSignal | undefined): Promise<MysqlConnection> {
     const { mysql, pool } = this.#driver
     const connection = await checkout<Connection>((done) => initialized(pool).getConnection(done), signal)
     const known = this.#connections.get(connection)
@@ -129,14 +112,14 @@ export class MysqlDatabase implements Database {
       connection,
       mysql,
       initialized(pool),
-      this.#writes,
+      this.writes,
     )
     this.#connections.set(connection, fresh)
     return fresh
   }
 }
 
-class MysqlConnection implements Lease {
+class MysqlConnection implements PooledConnection {
   /** The signal of the lease's holder. */
   signal: AbortSignal | undefined
   readonly #named = new NamedStatements()

@@ -2,7 +2,7 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import { postgres } from '../../dialects/postgres.js'
 import { Aborted, Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
-import type { Database, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
+import type { Lease, Result, RunOptions, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import { cancellable, unlessSilent } from '../executor/cancellable.js'
@@ -13,7 +13,8 @@ import { requestCancel } from './cancel-request.js'
 import { type Connection, PostgresQuery } from './postgres-query.js'
 import { maybeStale, StaleStatement } from '../errors/stale-statement.js'
 import { checkValues } from '../executor/check-values.js'
-import { Writability } from '../executor/writability.js'
+import { type PooledConnection, PooledDatabase } from '../executor/pooled-database.js'
+import type { Writability } from '../executor/writability.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 
 /** The part of `pg` that is used. */
@@ -49,33 +50,15 @@ interface PgResult {
 const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid`
 
 /** Sends statements to TypeORM's pool. */
-export class PostgresDatabase implements Database {
+export class PostgresDatabase extends PooledDatabase {
   readonly dialect = postgres
   readonly #connections = new WeakMap<Client, PostgresConnection>()
-  readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
 
-  constructor(readonly dataSource: DataSource) {}
-
-  checkWrites(): Promise<void> {
-    return this.#writes.check()
+  constructor(dataSource: DataSource) {
+    super(dataSource, isReadOnly)
   }
 
-  async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const connection = await this.#connect(options?.signal)
-    try {
-      return await connection.run(statement, values, options)
-    } finally {
-      connection.release()
-    }
-  }
-
-  async lease(options?: RunOptions): Promise<Lease> {
-    const connection = await this.#connect(options?.signal)
-    connection.signal = options?.signal
-    return connection
-  }
-
-  async #connect(signal: AbortSignal | undefined): Promise<PostgresConnection> {
+  protected async connect(signal: AbortSignal | undefined): Promise<PostgresConnection> {
     const client = await checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal)
     const known = this.#connections.get(client)
     if (known !== undefined) return known
@@ -88,7 +71,7 @@ export class PostgresDatabase implements Database {
         this.dataSource,
         client,
         isPooled(client, result),
-        this.#writes,
+        this.writes,
       )
       this.#connections.set(client, connection)
       return connection
@@ -99,7 +82,7 @@ export class PostgresDatabase implements Database {
   }
 }
 
-class PostgresConnection implements Lease {
+class PostgresConnection implements PooledConnection {
   readonly dialect = postgres
   /** The signal of the lease's holder. */
   signal: AbortSignal | undefined

@@ -1,0 +1,45 @@
+import type { DataSource } from 'typeorm'
+import type { Dialect } from '../../dialects/dialect.js'
+import type { Database, Lease, Result, RunOptions, Statement } from './executor.js'
+import { Writability } from './writability.js'
+
+/** A connection of a pool. `signal` is the one of the lease's holder. */
+export interface PooledConnection extends Lease {
+  signal: AbortSignal | undefined
+}
+
+/** A database that TypeORM reaches through a pool of connections: what PostgreSQL and MySQL have in common. */
+export abstract class PooledDatabase implements Database {
+  abstract readonly dialect: Dialect
+  protected readonly writes: Writability
+
+  /** @param isReadOnly - whether the server behind a connection refuses writes. */
+  constructor(
+    readonly dataSource: DataSource,
+    isReadOnly: ConstructorParameters<typeof Writability>[1],
+  ) {
+    this.writes = new Writability((options) => this.lease(options), isReadOnly)
+  }
+
+  checkWrites(): Promise<void> {
+    return this.writes.check()
+  }
+
+  async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
+    const connection = await this.connect(options?.signal)
+    try {
+      return await connection.run(statement, values, options)
+    } finally {
+      connection.release()
+    }
+  }
+
+  async lease(options?: RunOptions): Promise<Lease> {
+    const connection = await this.connect(options?.signal)
+    connection.signal = options?.signal
+    return connection
+  }
+
+  /** Takes a connection from the pool, and sets its session up on first use. */
+  protected abstract connect(signal: AbortSignal | undefined): Promise<PooledConnection>
+}
