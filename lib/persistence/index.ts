@@ -24,6 +24,7 @@ export type {
   ListFilter,
   ListOptions,
   ListScope,
+  ModifyOptions,
   OperationOptions,
   Page,
   ReadOptions,

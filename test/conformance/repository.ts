@@ -1,6 +1,7 @@
 import { batches } from './repository/batches.js'
 import { counts } from './repository/counts.js'
 import { filters } from './repository/filters/filters.js'
+import { modifications } from './repository/concurrency/modifications.js'
 import { lists } from './repository/lists.js'
 import { orders } from './repository/orders.js'
 import { rowConditions } from './repository/row-conditions.js'
@@ -21,6 +22,7 @@ export const repositoryConformance = (holder: Holder): void => {
     batches,
     lists,
     counts,
+    modifications,
     orders,
     tokens,
     filters,

@@ -170,10 +170,10 @@ export function watched<T>(
 }
 
 /** @throws TypeError for settings of a savepoint, which has those of its transaction. */
-export function refuseNested({ isolation, readOnly }: TransactionOptions): void {
-  if (isolation === undefined && readOnly === undefined) return
+export function refuseNested({ isolation, readOnly, retries }: TransactionOptions): void {
+  if (isolation === undefined && readOnly === undefined && retries === undefined) return
   throw new TypeError(
-    'isolation and readOnly are settings of the outermost transaction, and this one is nested: set them there',
+    'isolation, readOnly and retries are settings of the outermost transaction, and this one is nested: set them there',
   )
 }
 

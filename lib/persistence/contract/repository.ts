@@ -106,6 +106,14 @@ export interface WriteOptions extends RowOptions {
   readonly outputOnly?: boolean
 }
 
+export interface ModifyOptions extends WriteOptions {
+  /**
+   * How often it is run again after a deadlock or a serialization failure; 3 when left out. Inside of another transaction,
+   * which is what has to be run again, it is a TypeError.
+   */
+  readonly retries?: number
+}
+
 export interface UpdateOptions extends WriteOptions {
   /**
    * Writes `etag` and `update_time` and no field, whatever the mask says; false by default. For a mask whose names must all
@@ -147,6 +155,23 @@ export interface Repository<T extends object, K = string> {
    * @throws InvalidArgument for a plain object that is not the whole entity and comes without a mask.
    */
   update(key: K, entity: Partial<T>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<T>
+  /**
+   * Reads the entity with its row locked, and writes what `change` returns: an object whose own properties are the fields to
+   * change. One that has none writes nothing. It is a transaction, or a savepoint of the one around it; `change` may run again.
+   * @throws {@link ErrNotFound}, {@link ErrPreconditionFailed} before `change` has run.
+   * @example
+   * ```ts
+   * import type { WidgetRepository } from './widget-repository.js'
+   *
+   * export const grow = (widgets: WidgetRepository, id: string) =>
+   *   widgets.modify(id, ({ size }) => ({ size: size * 2 }))
+   * ```
+   */
+  modify(
+    key: K,
+    change: (current: T) => Partial<T> | Promise<Partial<T>>,
+    options?: ModifyOptions,
+  ): Promise<T>
   /** Soft or hard, depending on the resource. */
   delete(key: K, options?: WriteOptions): Promise<void>
   /** @throws {@link ErrNotFound} unless the entity is soft-deleted. */
@@ -183,11 +208,14 @@ export interface StartUpFindings {
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 
 export interface TransactionOptions extends OperationOptions {
-  /** The database's default when left out. Only the outermost transaction takes one. */
+  /** `isolationLevel` of the DataSource when left out, else the database's default. Only the outermost transaction takes one. */
   readonly isolation?: Isolation
   /** Refuses writes of repositories inside. Only the outermost transaction takes it. */
   readonly readOnly?: boolean
-  /** How often `fn` is run again after a deadlock or a serialization failure; 0 when left out. */
+  /**
+   * How often `fn` is run again after a deadlock or a serialization failure, one at the commit included; 0 when left out. Only
+   * the outermost transaction takes it.
+   */
   readonly retries?: number
 }
 

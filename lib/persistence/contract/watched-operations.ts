@@ -10,6 +10,7 @@ const OPTIONS_AT: Readonly<Record<string, number>> = {
   exists: 1,
   create: 1,
   update: 3,
+  modify: 2,
   delete: 1,
   undelete: 1,
   batchGet: 1,

@@ -16,6 +16,7 @@ import { MemoryDatabase, type MemoryRows } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
 import { pageOf } from './page-of.js'
 import { rowsOf } from './rows-of.js'
+import { modify } from '../contract/modify.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { lockOf } from '../contract/row-lock.js'
@@ -30,6 +31,7 @@ import type {
   ListFilter,
   ListOptions,
   ListScope,
+  ModifyOptions,
   OperationOptions,
   Page,
   ReadOptions,
@@ -122,6 +124,14 @@ export class MemoryRepository<E extends object> implements Repository<E> {
         return this.#table.entityOf(this.#table.replace(row, patch, log))
       })
     })
+  }
+
+  async modify(
+    key: string,
+    change: (current: E) => Partial<E> | Promise<Partial<E>>,
+    options?: ModifyOptions,
+  ): Promise<E> {
+    return modify(this, this.#database, key, change, options)
   }
 
   delete(key: string, options?: WriteOptions): Promise<void> {

@@ -60,16 +60,17 @@ export function transaction<T>(
 async function run<T>(
   database: Database,
   fn: (context: TransactionContext) => Promise<T>,
-  { retries = 0, context: given, ...settings }: TransactionOptions,
+  { context: given, ...options }: TransactionOptions,
 ): Promise<T> {
   const context = given ?? RequestContext.current()
   const body = (scope: TransactionScope) => within(scope, context, fn)
   const outer = current(database, given)
   const around = surrounding(given)
   if (outer instanceof TransactionScope) {
-    refuseNested(settings)
+    refuseNested(options)
     return outer.perform('a transaction', () => outer.nest(around, true, body))
   }
+  const { retries = 0, ...settings } = options
   const attempt = () => begin(database, context, around, true, body, settings)
   const { result, afterCommit } = await withRetries(attempt, { retries, signal: context.signal })
   await runAfterCommit(afterCommit, context.with({ transaction: around }))

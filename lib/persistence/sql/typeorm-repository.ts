@@ -16,6 +16,7 @@ import { executorOf } from '../engines/executor-of.js'
 import type { Database } from '../engines/executor/executor.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
+import { modify } from '../contract/modify.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { notFound } from './preconditions.js'
@@ -30,6 +31,7 @@ import type {
   ListFilter,
   ListOptions,
   ListScope,
+  ModifyOptions,
   OperationOptions,
   Page,
   ReadOptions,
@@ -146,6 +148,14 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
       return (on, run) => this.#writer.update(on, { key, scope, ifMatch: options?.ifMatch }, patch, run)
     })
+  }
+
+  async modify(
+    key: string,
+    change: (current: E) => Partial<E> | Promise<Partial<E>>,
+    options?: ModifyOptions,
+  ): Promise<E> {
+    return modify(this, this.#database, key, change, options)
   }
 
   delete(key: string, options?: WriteOptions): Promise<void> {

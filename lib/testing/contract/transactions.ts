@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import { type Case, rejects } from './subject.js'
 
 /** What is read inside of a transaction to be changed. */
@@ -10,6 +11,26 @@ export const TRANSACTIONS: readonly Case[] = [
       await rejects(on.repository.get('a', { lock: 'update' }), TypeError)
       await rejects(on.repository.batchGet(['a'], { lock: 'share' }), TypeError)
       await rejects(on.repository.list({}, { lock: 'update', wait: 'skip' }), TypeError)
+    },
+  ],
+  [
+    'modify reads, changes and writes, and compares the etag',
+    async (on) => {
+      const [created] = await on.store('a')
+      const modified = await on.repository.modify('a', (current) => {
+        assert.deepEqual(on.stored(current), on.stored(created as never))
+        return on.patch
+      })
+      assert.ok(on.isChanged(modified))
+      assert.deepEqual(on.stored(await on.repository.get('a')), on.stored(modified))
+      await rejects(
+        on.repository.modify('a', () => on.patch, { ifMatch: 'old' }),
+        ErrPreconditionFailed,
+      )
+      await rejects(
+        on.repository.modify('nobody', () => on.patch),
+        ErrNotFound,
+      )
     },
   ],
   [

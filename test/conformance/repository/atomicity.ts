@@ -13,6 +13,7 @@ export const atomicity = (holder: Holder, dataSource: () => DataSource): void =>
     const operations: Record<string, () => Promise<unknown>> = {
       create: () => holder.subject.specimens.create(draft({ id: 'new' })),
       update: () => holder.subject.specimens.update('a', { title: 'changed' }, ['title']),
+      modify: () => holder.subject.specimens.modify('a', ({ count }) => ({ count: count + 1 })),
       delete: () => holder.subject.specimens.delete('a'),
       undelete: () => holder.subject.specimens.undelete('gone'),
       batchUpdate: () => holder.subject.specimens.batchUpdate([item('c'), item('a'), item('b')]),

@@ -81,7 +81,7 @@ function brokenBy(breaking: (working: MemoryRepository<Specimen>) => object): Co
 }
 
 const OPERATIONS = [
-  ...(['get', 'list', 'count', 'exists', 'create', 'update', 'delete', 'undelete'] as const),
+  ...(['get', 'list', 'count', 'exists', 'create', 'update', 'modify', 'delete', 'undelete'] as const),
   ...(['batchGet', 'batchUpdate', 'batchDelete', 'purgeExpired', 'transaction'] as const),
 ]
 

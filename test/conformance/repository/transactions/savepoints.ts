@@ -207,6 +207,11 @@ export const savepoints = (holder: Holder): void => {
               TypeError,
               'outermost transaction',
             )
+            await rejection(
+              specimens.transaction(() => ids(), { retries: 1 }),
+              TypeError,
+              'outermost transaction',
+            )
           })
         }))
     })
