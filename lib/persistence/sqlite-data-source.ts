@@ -1,8 +1,10 @@
 import { DataSource } from 'typeorm'
-import type { DataSourceOptions, EntityMetadata } from 'typeorm'
+import type { DataSourceOptions, EntityManager, EntityMetadata, QueryRunner } from 'typeorm'
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js'
 import { inheritedFacts } from '../../decorators/metadata.js'
 import type { EntityClass } from '../resource/resource-model.js'
+import { UnjoinedTransaction } from './contract/open-transaction.js'
+import { executorOf } from './engines/executor-of.js'
 import { createTables } from './schema/create-tables.js'
 import { checkResources } from './schema/resources-in.js'
 import { SqliteDriver } from './engines/sqlite/driver.js'
@@ -70,6 +72,22 @@ export class SqliteDataSource extends DataSource {
       .filter(({ tableMetadataArgs }) => tableMetadataArgs.synchronize !== false)
       .map(({ target }) => target as EntityClass<object>)
     await createTables(this, entities, 'sqlite')
+  }
+
+  /** A repository that is called inside of TypeORM's transaction, and not with its manager, would wait for its end. */
+  override createEntityManager(queryRunner?: QueryRunner): EntityManager {
+    const manager = super.createEntityManager(queryRunner)
+    const transaction = manager.transaction.bind(manager)
+    type Work = (inner: EntityManager) => Promise<unknown>
+    const marked = (work: unknown) =>
+      typeof work === 'function'
+        ? (inner: EntityManager) =>
+            new UnjoinedTransaction(executorOf(this)).run(async () => (work as Work)(inner))
+        : work
+    return Object.assign(manager, {
+      transaction: (...operands: Parameters<typeof transaction>) =>
+        transaction(...(operands.map(marked) as Parameters<typeof transaction>)),
+    })
   }
 
   /** What is refused of a resource is told before TypeORM trips over it. */

@@ -129,6 +129,33 @@ export abstract class OpenTransaction {
   }
 }
 
+/** A transaction of TypeORM's own, which no call joins by being made inside of it. */
+export class UnjoinedTransaction extends OpenTransaction {
+  constructor(database: object) {
+    super(database, surrounding(undefined), undefined, false)
+  }
+
+  /** Runs `fn` inside of it. */
+  async run<T>(fn: () => Promise<T>): Promise<T> {
+    try {
+      return await RequestContext.current()
+        .with({ transaction: TransactionChain.of(this) })
+        .run(fn)
+    } finally {
+      this.over('rolled back')
+    }
+  }
+}
+
+const USE_WITH_MANAGER =
+  'the call is made inside of dataSource.transaction() and would wait for its end: call repository.withManager(manager), or begin the transaction with the transaction() of the repository'
+
+/** The context of a call, inside of a transaction that it joins whatever surrounds it. */
+export const insideOf = (transaction: OpenTransaction, context: RequestContext): RequestContext =>
+  context.with({
+    transaction: TransactionChain.joined(TransactionChain.of(transaction), chainOf(context)),
+  })
+
 /** What a late call is told. */
 export const ENDED = 'the transaction has ended: await everything inside of it before its function returns'
 
@@ -149,6 +176,7 @@ export function joined(database: object, given: RequestContext | undefined): Ope
   if (latest?.isEnding === true) throw late(ambient)
   const open = around?.find(database, isOpen)
   if (open !== undefined && isGiven && !given.isOfSameCallAs(ambient)) throw new TypeError(OTHER_CALL)
+  if (open instanceof UnjoinedTransaction) throw new TypeError(USE_WITH_MANAGER)
   if (open !== undefined) return open
   if (own !== undefined) return own
   if (latest !== undefined) throw late(ambient)
@@ -184,7 +212,9 @@ export const surrounding = (given: RequestContext | undefined): TransactionChain
 const OTHER_CALL =
   'a transaction of the running call is open on this database, and the context is of another call: leave the context out, derive it with RequestContext.as() or asSystem(), or leave the transaction with RequestContext.detached()'
 
-const any = () => true
+/** TypeORM's own are of no interest once they are over. */
+const any = (transaction: OpenTransaction) =>
+  !(transaction instanceof UnjoinedTransaction && transaction.isOver)
 const isOpen = (transaction: OpenTransaction) => transaction.isOpen
 const isNotOver = (transaction: OpenTransaction) => !transaction.isOver
 

@@ -24,6 +24,12 @@ const OPTIONS_AT: Readonly<Record<string, number>> = {
   remint: 2,
 }
 
+/** The context that a call of the operation was given explicitly. */
+export const contextGiven = (name: string, operands: readonly unknown[]): RequestContext | undefined => {
+  const at = OPTIONS_AT[name]
+  return at === undefined ? undefined : (operands[at] as OperationOptions | undefined)?.context
+}
+
 type Operation<R> = (this: R, ...operands: unknown[]) => Promise<unknown>
 
 /**

@@ -132,6 +132,25 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     }
   }
 
+  /** Sends, in its turn, what somebody else sends on the same connection, who knows what it does to the transaction. */
+  beside<T>(send: () => Promise<T>): Promise<T> {
+    return this.queue.run(() => {
+      this.#isMarkFresh = false
+      return send()
+    })
+  }
+
+  /** A savepoint that somebody else has made on the same connection, and ends. */
+  beneath(): TransactionScope {
+    const parents = {
+      around: TransactionChain.of(this),
+      parent: this,
+      isForgiving: true,
+      isReadOnly: this.isReadOnly,
+    }
+    return new TransactionScope(this.pool, this.connection, parents, this.queue)
+  }
+
   nestManager<T>(fn: (manager: EntityManager) => Promise<T>): Promise<T> {
     const context = RequestContext.current()
     return this.perform('manager.transaction', () =>

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm'
+import type { DataSource, EntityManager } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import { ErrNotFound } from '../../errors.js'
 import {
@@ -47,6 +47,7 @@ import { RowWriter } from './row-writer.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
 import type { TransactionContext } from './transaction-context.js'
+import { joinedRepository } from './joined-repository.js'
 
 export interface RepositoryOptions extends Sources, PagingOptions, SecretOptions {}
 
@@ -232,6 +233,15 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   async transaction<R>(fn: (context: TransactionContext) => Promise<R>, options?: TransactionOptions) {
     scopeOf(this.model, options)
     return transaction(this.#database, fn, options)
+  }
+
+  /**
+   * The repository inside of a transaction that TypeORM has begun: `dataSource.transaction((manager) =>
+   * widgets.withManager(manager).create(…))`. Nothing else makes it join one.
+   * @throws TypeError when the manager has no transaction open, or is of another DataSource.
+   */
+  withManager(manager: EntityManager): this {
+    return joinedRepository(this, this.#database, manager)
   }
 
   checkWrites(): Promise<void> {

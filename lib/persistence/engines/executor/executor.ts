@@ -60,6 +60,8 @@ export interface Database extends Executor {
   readonly dataSource: DataSource
   /** Waits for a connection. */
   lease(options?: RunOptions): Promise<Lease>
+  /** The connection of a query runner of TypeORM that has a transaction open. Nobody releases it but the query runner. */
+  borrow(runner: QueryRunner): Promise<Lease>
   /** @throws Unavailable while the database is read-only: from a refused write until writes work again. */
   checkWrites(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm'
+import type { DataSource, QueryRunner } from 'typeorm'
 import type { Dialect } from '../../dialects/dialect.js'
 import type { Database, Lease, Result, RunOptions, Statement } from './executor.js'
 import { Writability } from './writability.js'
@@ -39,6 +39,8 @@ export abstract class PooledDatabase implements Database {
     connection.signal = options?.signal
     return connection
   }
+
+  abstract borrow(runner: QueryRunner): Promise<Lease>
 
   /** Takes a connection from the pool, and sets its session up on first use. */
   protected abstract connect(signal: AbortSignal | undefined): Promise<PooledConnection>

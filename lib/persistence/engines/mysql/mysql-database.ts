@@ -85,15 +85,26 @@ export class MysqlDatabase extends PooledDatabase {
     return Number.parseInt(initialized(this.#driver.version), 10) >= 10 ? mariadb : mysql8
   }
 
+  async borrow(runner: QueryRunner): Promise<Lease> {
+    const connection = (await runner.connect()) as Connection
+    return this.#connections.get(connection) ?? this.#setUp(connection)
+  }
+
   get #driver(): MysqlDriver {
     return this.dataSource.driver as unknown as MysqlDriver
   }
 
   protected async connect(signal: AbortSignal | undefined): Promise<MysqlConnection> {
-    const { mysql, pool } = this.#driver
+    const { pool } = this.#driver
     const connection = await checkout<Connection>((done) => initialized(pool).getConnection(done), signal)
     const known = this.#connections.get(connection)
-    if (known !== undefined) return known
+    if (known === undefined) return this.#setUp(connection)
+    known.isIdle = true
+    return known
+  }
+
+  async #setUp(connection: Connection): Promise<MysqlConnection> {
+    const { mysql, pool } = this.#driver
     connection.on('error', () => {}) // The current or next statement reports the error. Without a listener it would end the process.
     connection.config.charsetNumber = UTF8MB4
     connection.config.jsonStrings = true
@@ -124,7 +135,7 @@ class MysqlConnection implements PooledConnection {
   signal: AbortSignal | undefined
   readonly #named = new NamedStatements()
   /** What the server said last of its transaction. */
-  #isIdle = true
+  isIdle = true
   #isCut = false
   #isGivenUp = false
 
@@ -145,7 +156,7 @@ class MysqlConnection implements PooledConnection {
         { ...TEXT, sql: statement.text, values: values.map(this.#bound) },
         (error, result) => {
           const status = statusIn(result)
-          if (status !== undefined) this.#isIdle = (status & IN_TRANSACTION) === 0
+          if (status !== undefined) this.isIdle = (status & IN_TRANSACTION) === 0
           if (error === null) resolve(toResult(result))
           else reject(error)
         },
@@ -180,7 +191,7 @@ class MysqlConnection implements PooledConnection {
 
   async control(text: string): Promise<void> {
     const running = query(this.connection, text).then((header) => {
-      this.#isIdle = ENDS.test(text) ? !isInTransaction(header) : false
+      this.isIdle = ENDS.test(text) ? !isInTransaction(header) : false
     })
     // Not by `destroy()`, which says goodbye and lets the statement wait for the response.
     const destroy = () => this.connection.stream.destroy()
@@ -191,7 +202,7 @@ class MysqlConnection implements PooledConnection {
 
   release({ broken = false } = {}): void {
     this.signal = undefined
-    if (broken || !this.#isIdle || this.#isGivenUp || this.#named.isFull) this.#cut()
+    if (broken || !this.isIdle || this.#isGivenUp || this.#named.isFull) this.#cut()
     else if (!this.#isCut) this.connection.release()
   }
 

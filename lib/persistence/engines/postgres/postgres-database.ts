@@ -58,27 +58,32 @@ export class PostgresDatabase extends PooledDatabase {
     super(dataSource, isReadOnly)
   }
 
+  /** Settings made inside of a transaction go with its rollback, so that a new connection is set up again later. */
+  async borrow(runner: QueryRunner): Promise<Lease> {
+    const client = (await runner.connect()) as Client
+    return this.#connections.get(client) ?? this.#setUp(client, undefined)
+  }
+
   protected async connect(signal: AbortSignal | undefined): Promise<PostgresConnection> {
     const client = await checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal)
     const known = this.#connections.get(client)
     if (known !== undefined) return known
     client.on('error', () => {}) // The current or next statement reports the error. Without a listener it would end the process.
     try {
-      checkClient(client)
-      const cut = () => client.connection?.stream.destroy()
-      const result = await unlessSilent(client.query({ text: SESSION }), signal, cut)
-      const connection = new PostgresConnection(
-        this.dataSource,
-        client,
-        isPooled(client, result),
-        this.writes,
-      )
+      const connection = await this.#setUp(client, signal)
       this.#connections.set(client, connection)
       return connection
     } catch (error) {
       client.release(true)
       throw signal?.aborted === true ? cancellation(signal, translated(error)) : translated(error)
     }
+  }
+
+  async #setUp(client: Client, signal: AbortSignal | undefined): Promise<PostgresConnection> {
+    checkClient(client)
+    const cut = () => client.connection?.stream.destroy()
+    const result = await unlessSilent(client.query({ text: SESSION }), signal, cut)
+    return new PostgresConnection(this.dataSource, client, isPooled(client, result), this.writes)
   }
 }
 

@@ -19,6 +19,11 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     super(sqlite)
   }
 
+  /** The connection, while a transaction has it. */
+  get lease(): SqliteLease | undefined {
+    return this.#lease
+  }
+
   /** Sends to a connection that somebody else has leased. */
   use(lease: SqliteLease): void {
     this.#lease = lease

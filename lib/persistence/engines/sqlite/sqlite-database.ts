@@ -26,6 +26,13 @@ export class SqliteDatabase implements Database {
     return new SqliteExecutorLease(this.dataSource, await this.#leases.lease(options?.signal), this.#rethrow)
   }
 
+  borrow(runner: QueryRunner): Promise<Lease> {
+    const lease = runner instanceof SqliteQueryRunner ? runner.lease : undefined
+    return lease === undefined
+      ? Promise.reject(new TypeError('the query runner has no transaction open'))
+      : Promise.resolve(new SqliteExecutorLease(this.dataSource, lease, this.#rethrow))
+  }
+
   checkWrites(): Promise<void> {
     return this.#writes.check()
   }

@@ -1,0 +1,135 @@
+import type { EntityManager, QueryRunner } from 'typeorm'
+import { RequestContext } from '../../context.js'
+import { insideOf, runAfterCommit } from '../contract/open-transaction.js'
+import { contextGiven } from '../contract/watched-operations.js'
+import type { Database, Lease } from '../engines/executor/executor.js'
+import { transactionOf } from '../typeorm/typeorm-inside.js'
+import { TransactionScope } from './transaction-scope.js'
+
+/** The transactions of TypeORM that repositories have joined, by their query runners. */
+const joinedRunners = new WeakMap<QueryRunner, JoinedRunner>()
+
+/**
+ * A repository whose calls are made inside of the transaction that a manager of TypeORM has open.
+ * @throws TypeError for a manager without one, or of another DataSource.
+ */
+export function joinedRepository<R extends object>(
+  repository: R,
+  database: Database,
+  manager: EntityManager,
+): R {
+  scopeOf(database, manager)
+  return new Proxy(repository, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      return (...operands: unknown[]): unknown => {
+        const context = contextGiven(String(name), operands) ?? RequestContext.current()
+        let inside: RequestContext
+        try {
+          inside = insideOf(scopeOf(database, manager), context)
+        } catch (error) {
+          return Promise.reject(error as Error)
+        }
+        return inside.run(() => (value as (...operands: unknown[]) => unknown).apply(target, operands))
+      }
+    },
+  })
+}
+
+function scopeOf(database: Database, { queryRunner, dataSource }: EntityManager): TransactionScope {
+  if (dataSource !== database.dataSource)
+    throw new TypeError('withManager: the manager is of another DataSource than the repository')
+  const own = queryRunner && transactionOf(queryRunner)
+  if (own instanceof TransactionScope) return own
+  if (queryRunner?.isTransactionActive !== true)
+    throw new TypeError(
+      'withManager: the manager has no transaction open: take the one that dataSource.transaction() hands to its function',
+    )
+  const known = joinedRunners.get(queryRunner)
+  if (known !== undefined) return known.innermost
+  const joined = new JoinedRunner(database, queryRunner)
+  joinedRunners.set(queryRunner, joined)
+  return joined.innermost
+}
+
+/** TypeORM begins and ends the transaction; its query runner says when, and waits for the calls of repositories. */
+class JoinedRunner {
+  readonly #scopes: TransactionScope[] = []
+  readonly #context = RequestContext.current()
+
+  constructor(
+    database: Database,
+    private readonly runner: QueryRunner,
+  ) {
+    const connection = { lease: borrowed(database, runner), ended: undefined }
+    const parents = { around: undefined, parent: undefined, isForgiving: true, isReadOnly: false }
+    this.#scopes.push(new TransactionScope(database, connection, parents))
+    const { transactionDepth } = runner as unknown as { readonly transactionDepth: number }
+    while (this.#scopes.length < transactionDepth) this.#scopes.push(this.innermost.beneath())
+    this.#follow()
+  }
+
+  get innermost(): TransactionScope {
+    return this.#scopes.at(-1) as TransactionScope
+  }
+
+  #follow(): void {
+    const { runner } = this
+    const query = runner.query.bind(runner)
+    const start = runner.startTransaction.bind(runner)
+    const commit = runner.commitTransaction.bind(runner)
+    const rollBack = runner.rollbackTransaction.bind(runner)
+    const followed = {
+      query: (...operands: Parameters<QueryRunner['query']>) =>
+        this.innermost.beside(() => query(...operands)),
+      startTransaction: async (...operands: Parameters<QueryRunner['startTransaction']>) => {
+        await start(...operands)
+        this.#scopes.push(this.innermost.beneath())
+      },
+      commitTransaction: async () => {
+        await this.innermost.end()
+        await commit()
+        await this.#ended('kept')
+      },
+      rollbackTransaction: async () => {
+        await this.innermost.end().catch(() => {})
+        try {
+          await rollBack()
+        } finally {
+          await this.#ended('rolled back')
+        }
+      },
+    }
+    Object.assign(runner, followed)
+  }
+
+  async #ended(outcome: 'kept' | 'rolled back'): Promise<void> {
+    const fns = this.innermost.over(outcome)
+    if (this.#scopes.length > 1) {
+      this.#scopes.pop()
+      return
+    }
+    joinedRunners.delete(this.runner)
+    // The methods of the class show again.
+    for (const name of ['query', 'startTransaction', 'commitTransaction', 'rollbackTransaction'])
+      Reflect.deleteProperty(this.runner, name)
+    await runAfterCommit(fns, this.#context)
+  }
+}
+
+/** The connection is asked for when a repository first sends something. */
+function borrowed(database: Database, runner: QueryRunner): Lease {
+  let lease: Promise<Lease> | undefined
+  const borrow = () => (lease ??= database.borrow(runner))
+  return {
+    get dialect() {
+      return database.dialect
+    },
+    run: async (statement, values, options) => (await borrow()).run(statement, values, options),
+    control: async (text) => (await borrow()).control(text),
+    queryRunner: () => runner,
+    sent: async (send, options) => (await borrow()).sent(send, options),
+    release: () => {},
+  }
+}
