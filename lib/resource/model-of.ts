@@ -12,6 +12,7 @@ import { indexGroups } from './index-groups.js'
 import { ownershipProblems } from './ownership.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search/search-model.js'
+import { listenerProblems, listenersOf } from './typeorm/listeners.js'
 import { jsonColumnOf, PLAIN_JSON, TAGS_JSON, type JsonColumn } from './values/wire-values.js'
 
 const models = new WeakMap<object, ResourceModel>()
@@ -45,6 +46,8 @@ function build(entity: EntityClass<object>): ResourceModel {
   all.push(...structuralProblems(fields, keys, message, [...secrets, ...credentials], refused))
   const search = searchModelOf(facts, fields, message, table, entity.name)
   all.push(...search.problems)
+  const listeners = listenersOf(entity)
+  all.push(...listenerProblems(listeners, { softDeletable: facts.softDeletable === true }))
   const groups = indexGroups(entity, fields, refused)
   all.push(...groups.problems)
   const key = keys[0]
@@ -105,6 +108,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     uniques: groups.uniques,
     indexes: groups.indexes,
     json: jsonColumns(entityFields, message),
+    listeners,
     create,
     toMessage,
     fromMessage,

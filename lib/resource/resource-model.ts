@@ -1,6 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Columns, Field } from './fields/field.js'
 import type { SearchModel } from './search/search-model.js'
+import type { EntityListener } from './typeorm/listeners.js'
 import type { JsonColumn } from './values/wire-values.js'
 
 /** A class whose instances are entities. */
@@ -92,6 +93,8 @@ export interface ResourceModel<E extends object = object> {
   readonly indexes: readonly (readonly Field[])[]
   /** How each `json` and `tags` field is written to its column. */
   readonly json: ReadonlyMap<Field, JsonColumn>
+  /** The methods of the entity that TypeORM's decorators name, such as `@BeforeInsert()`. */
+  readonly listeners: readonly EntityListener[]
   /** A new entity without values. */
   readonly create: () => E
   /** Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in it. */

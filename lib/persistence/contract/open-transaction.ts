@@ -24,6 +24,10 @@ export class TransactionChain implements CallTransaction {
     return this.transactions.find((each) => each.database === database && condition(each))
   }
 
+  get depth(): number {
+    return this.transactions.length
+  }
+
   afterCommit(fn: () => unknown): void {
     const open = this.transactions.find(({ isOver }) => !isOver)
     if (open === undefined) throw new TypeError(ENDED)

@@ -70,10 +70,11 @@ export class MemoryDatabase {
     )
   }
 
-  /** Runs `fn` in a transaction, or in a savepoint of the one that the call joins. */
+  /** Runs `fn` in a transaction, or in a savepoint of the one that the call joins. @param name - says who did not await it. */
   async transaction<T>(
     fn: (context: RequestContext) => Promise<T>,
     { context: given, ...settings }: TransactionOptions = {},
+    name = 'a transaction',
   ): Promise<T> {
     const context = given ?? RequestContext.current()
     const around = surrounding(given)
@@ -82,13 +83,30 @@ export class MemoryDatabase {
       refuseNested(settings)
       const nested = (queue: TransactionQueue) =>
         run(new MemoryTransaction(this, around, running, queue), context, fn)
-      return (await running.perform('a transaction', () => running.queue.runNested(nested))).result
+      return (await running.perform(name, () => running.queue.runNested(nested))).result
     }
     const { result, afterCommit } = await this.#turn(true, context.signal, () =>
       run(new MemoryTransaction(this, around, undefined, undefined, settings.readOnly), context, fn),
     )
     await runAfterCommit(afterCommit, context.with({ transaction: around }))
     return result
+  }
+
+  /**
+   * Runs an operation together with the hooks of its entity: in a transaction of its own, or in a savepoint, that everything
+   * joins which is called with the context handed to `work`.
+   */
+  withHooks<T>(
+    given: RequestContext | undefined,
+    name: string,
+    work: (rows: MemoryRows, inside: RequestContext) => Promise<T>,
+  ): Promise<T> {
+    this.#joined(given)?.refuseReadOnly(name)
+    return this.transaction(
+      (inside) => this.perform(inside, name, (rows) => work(rows, inside)),
+      given === undefined ? {} : { context: given },
+      name,
+    )
   }
 
   #outside(given: RequestContext | undefined): MemoryRows {

@@ -7,13 +7,16 @@ import {
   type SecretField,
   resourceModel,
 } from '../../resource/resource-model.js'
-import { checkBatch, inKeyOrder } from '../contract/batch.js'
+import { checkBatch } from '../contract/batch.js'
 import { checkCredential, type CredentialRow, type Verification } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
-import { MemoryDatabase, type MemoryRows } from './memory-database.js'
+import { hookFailure, Hooks } from '../hooks/hooks.js'
+import { surrounding } from '../contract/open-transaction.js'
+import { MemoryDatabase } from './memory-database.js'
 import { MemoryTable } from './memory-table.js'
+import { type HookedMemoryRows, MemoryWriter } from './memory-writer.js'
 import { pageOf } from './page-of.js'
 import { rowsOf } from './rows-of.js'
 import { modify } from '../contract/modify.js'
@@ -64,6 +67,8 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   readonly #options: MemoryOptions
   readonly #database: MemoryDatabase
   readonly #table: MemoryTable<E>
+  readonly #hooks: Hooks<E>
+  readonly #writer: MemoryWriter<E>
 
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
     this.model = resourceModel(entity)
@@ -72,6 +77,8 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     this.#options = options
     this.#database = options.database ?? new MemoryDatabase()
     this.#table = new MemoryTable(this.model)
+    this.#hooks = new Hooks(this.model)
+    this.#writer = new MemoryWriter(this.model, this.#table, this.#hooks)
   }
 
   async get(key: string, options?: ReadOptions): Promise<E> {
@@ -99,14 +106,12 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   create(input: Partial<E>, options?: OperationOptions): Promise<E> {
-    return this.#mint('create', options, async ({ write }, minted) => {
+    return this.#mint('create', options, async (rows, minted) => {
       const scope = scopeOf(this.model, options)
       const entity = newEntity(this.model, input, scope, this.#options)
       const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
       minted(secrets.columns)
-      const row = this.#table.rowOf(entity, secrets.columns)
-      await write((log) => this.#table.insert(row, log))
-      return Object.assign(this.#table.entityOf(row), secrets.tokens)
+      return Object.assign(await this.#writer.insert(rows, entity, secrets.columns), secrets.tokens)
     })
   }
 
@@ -116,13 +121,10 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     fieldMask?: readonly string[],
     options?: UpdateOptions,
   ): Promise<E> {
-    return this.#perform('update', options, async ({ write }) => {
+    return this.#perform('update', options, async (rows) => {
       const scope = scopeOf(this.model, options)
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
-      return write((log) => {
-        const row = this.#table.matching(this.#table.liveRow(key, scope), options?.ifMatch)
-        return this.#table.entityOf(this.#table.replace(row, patch, log))
-      })
+      return this.#writer.update(rows, { key, scope, ifMatch: options?.ifMatch }, patch)
     })
   }
 
@@ -135,32 +137,18 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   delete(key: string, options?: WriteOptions): Promise<void> {
-    return this.#perform('delete', options, async ({ write }) => {
+    return this.#perform('delete', options, async (rows) => {
       const scope = scopeOf(this.model, options)
-      await write((log) =>
-        this.#remove(this.#table.matching(this.#table.liveRow(key, scope), options?.ifMatch), log),
-      )
+      const patch = deletionOf(this.model, this.#options)
+      await this.#writer.delete(rows, { key, scope, ifMatch: options?.ifMatch }, patch)
     })
   }
 
   undelete(key: string, options?: WriteOptions): Promise<E> {
-    return this.#perform('undelete', options, async ({ write }) => {
+    return this.#perform('undelete', options, async (rows) => {
       const scope = scopeOf(this.model, options)
-      const { deleteTime } = this.model
-      if (deleteTime === undefined) throw new ErrNotFound()
-      return write((log) => {
-        const deleted = this.#table
-          .find(key, scope.tenant)
-          .filter((candidate) => candidate[deleteTime.property] !== undefined)
-        const row = this.#table.only(this.#table.within(deleted, scope))
-        return this.#table.entityOf(
-          this.#table.replace(
-            this.#table.matching(row, options?.ifMatch),
-            restorationOf(this.model, this.#options),
-            log,
-          ),
-        )
-      })
+      const patch = restorationOf(this.model, this.#options)
+      return this.#writer.undelete(rows, { key, scope, ifMatch: options?.ifMatch }, patch)
     })
   }
 
@@ -173,7 +161,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: RowOptions): Promise<E[]> {
-    return this.#perform('batchUpdate', options, async ({ write }) => {
+    return this.#perform('batchUpdate', options, async (rows) => {
       checkBatch(
         items.map(({ key }) => key),
         'requests',
@@ -181,24 +169,15 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       )
       const scope = scopeOf(this.model, options)
       const patches = await patchesOf(this.model, items, this.#options, scope)
-      return write((log) => {
-        const updated: E[] = []
-        for (const { key, index, patch, ifMatch } of inKeyOrder(patches)) {
-          const row = this.#table.matching(this.#table.liveRow(key, scope), ifMatch)
-          updated[index] = this.#table.entityOf(this.#table.replace(row, patch, log))
-        }
-        return updated
-      })
+      return this.#writer.updateMany(rows, patches, scope)
     })
   }
 
   batchDelete(keys: readonly string[], options?: RowOptions): Promise<void> {
-    return this.#perform('batchDelete', options, async ({ write }) => {
+    return this.#perform('batchDelete', options, async (rows) => {
       checkBatch(keys, 'ids', { unique: true })
       const scope = scopeOf(this.model, options)
-      await write((log) => {
-        for (const key of keys) this.#remove(this.#table.liveRow(key, scope), log)
-      })
+      await this.#writer.deleteMany(rows, keys, scope, deletionOf(this.model, this.#options))
     })
   }
 
@@ -279,7 +258,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
 
   /** Called by `remint<Field>`. */
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
-    return this.#mint('remint', options, async ({ write }, minted) => {
+    return this.#mint('remint', options, async (rows, minted) => {
       const scope = scopeOf(this.model, options)
       const { columns, tokens } = await mint(
         this.model,
@@ -289,7 +268,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       )
       minted(columns)
       const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
-      await write((log) => this.#table.replace(this.#table.liveRow(key, scope), patch, log))
+      await this.#writer.update(rows, { key, scope }, patch)
       return tokens[credential.property] as string
     })
   }
@@ -297,7 +276,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   #mint<T>(
     name: string,
     options: OperationOptions | undefined,
-    attempt: (rows: MemoryRows, minted: (columns: Values) => void) => Promise<T>,
+    attempt: (rows: HookedMemoryRows, minted: (columns: Values) => void) => Promise<T>,
   ): Promise<T> {
     return this.#perform(name, options, (rows) =>
       withFreshMint(
@@ -310,9 +289,14 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   #read<T>(name: string, options: RowOptions | undefined, read: (scope: Scope) => T): Promise<T> {
-    return this.#perform(name, options, (rows) => {
+    return this.#perform(name, options, async (rows) => {
       const scope = scopeOf(this.model, options)
-      return rows.read(() => read(scope))
+      const result = await rows.read(() => read(scope))
+      if (this.#hooks.followLoads(name)) {
+        const inside = scope.context.with({ transaction: surrounding(options?.context) })
+        await toCaller(this.#hooks.loaded(name, result, inside))
+      }
+      return result
     })
   }
 
@@ -320,8 +304,14 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   async #perform<T>(
     name: string,
     options: OperationOptions | undefined,
-    work: (rows: MemoryRows) => Promise<T>,
+    work: (rows: HookedMemoryRows) => Promise<T>,
   ): Promise<T> {
+    if (!this.#hooks.isSilent && this.#hooks.surround(name))
+      return toCaller(
+        this.#database.withHooks(options?.context, this.#named(name), (rows, inside) =>
+          work({ ...rows, inside }),
+        ),
+      )
     return this.#database.perform(options?.context, this.#named(name), work)
   }
 
@@ -338,10 +328,10 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   #named(name: string): string {
     return `${this.model.entity.name}.${name}`
   }
-
-  #remove(row: Values, log: (undo: () => void) => void): void {
-    const { deleteTime } = this.model
-    if (deleteTime === undefined) this.#table.remove(row, log)
-    else this.#table.replace(row, deletionOf(this.model, this.#options), log)
-  }
 }
+
+/** A failure of hooks as callers are told of it. */
+const toCaller = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw hookFailure(error)
+  })

@@ -6,7 +6,7 @@ import { ambiguousKey, canMatch, type Scope } from '../contract/scope.js'
 import { type ReadColumn, toTest } from './evaluate.js'
 
 /** Logs how to undo a change. */
-type Log = (undo: () => void) => void
+export type Log = (undo: () => void) => void
 
 /** The rows of one resource. Rows are copies, so that no caller holds stored values. */
 export class MemoryTable<E extends object> {

@@ -1,16 +1,21 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ListScope, RowOptions } from '../contract/repository.js'
+import { surrounding } from '../contract/open-transaction.js'
 import { type LockClause, lockOf } from '../contract/row-lock.js'
 import { type Scope, scopeOf } from '../contract/scope.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Hooks } from '../hooks/hooks.js'
 import type { DataSourceCheck } from './data-source-check.js'
+import type { HookedRun } from './hooked-rows.js'
 import { toCaller } from './to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
-import { atomically, current, type Joined } from './transaction.js'
+import { atomically, current, type Joined, withHooks } from './transaction.js'
 
 /** What an operation does, where its statements go, and its principal. */
 type Work<T> = (on: Joined, scope: Scope, run: RunOptions) => Promise<T>
+
+type Read<T> = (on: Executor, scope: Scope, run: RunOptions, lock?: LockClause) => Promise<T>
 
 /** How the operations of one repository run: their principal, transaction, retries and errors. */
 export class Operations {
@@ -20,15 +25,17 @@ export class Operations {
     private readonly model: ResourceModel,
     private readonly check: DataSourceCheck,
     private readonly canReturn: boolean,
+    private readonly hooks: Pick<Hooks<object>, 'isSilent' | 'surround' | 'followLoads' | 'loaded'>,
   ) {}
 
   async read<T>(
     name: string,
     options: ListScope | undefined,
-    work: (on: Executor, scope: Scope, run: RunOptions, lock?: LockClause) => Promise<T>,
+    work: Read<T>,
     locking?: { readonly mayLeaveOut: boolean },
   ): Promise<T> {
     const scope = scopeOf(this.model, options)
+    if (!this.hooks.isSilent && this.hooks.followLoads(name)) work = this.#withLoads(name, options, work)
     if (options?.lock === undefined && options?.wait === undefined)
       return this.perform(name, options, scope, work)
     const lock = lockOf(this.database, this.#named(name), options, locking)
@@ -48,6 +55,11 @@ export class Operations {
     return this.perform(name, options, scopeOf(this.model, options), async (on, scope, run) => {
       if (on instanceof TransactionScope) on.refuseReadOnly(this.#named(name))
       const work = await prepare(scope)
+      if (!this.hooks.isSilent && this.hooks.surround(name))
+        return withHooks(on, scope.context, surrounding(options?.context), (executor, inside) => {
+          const hooked: HookedRun = { ...run, inside }
+          return work(executor, hooked)
+        })
       if (isAtomic) return atomically(on, scope.context, (inside) => work(inside, run))
       // In a transaction a deadlock is the transaction's to retry.
       if (on !== this.database) return work(on, run)
@@ -67,6 +79,15 @@ export class Operations {
         : checked(on, scope, run))
     } catch (error) {
       throw toCaller(error)
+    }
+  }
+
+  #withLoads<T>(name: string, options: ListScope | undefined, read: Read<T>): Read<T> {
+    return async (on, scope, run, lock) => {
+      const result = await read(on, scope, run, lock)
+      const inside = scope.context.with({ transaction: surrounding(options?.context) })
+      await this.hooks.loaded(name, result, inside)
+      return result
     }
   }
 

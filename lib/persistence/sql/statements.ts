@@ -87,33 +87,31 @@ export class Statements {
 
   /** Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only. */
   update(fields: readonly Field[], predicate: RowPredicate): Statement {
-    let shape = `update ${predicate.tenant} ${predicate.etag} ${predicate.where}`
-    for (const field of fields) shape += `\0${field.column}`
-    return this.#shape(shape, () => {
+    return this.#shape(shapeOf('update', predicate, fields), () => {
       const text = new Text(this.dialect)
       const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
     })
   }
 
-  /** Values: the server-set columns, key, [tenant], [etag], [where]. Reaches live rows only; without `delete_time` the row is gone. */
-  delete(serverSet: readonly Field[], predicate: RowPredicate): Statement {
-    return this.#shape(`delete ${predicate.tenant} ${predicate.etag} ${predicate.where}`, () => {
+  /** Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only; without `delete_time` the row is gone. */
+  delete(fields: readonly Field[], predicate: RowPredicate): Statement {
+    return this.#shape(shapeOf('delete', predicate, fields), () => {
       const text = new Text(this.dialect)
       if (this.model.deleteTime === undefined)
         return `DELETE FROM ${this.#table} WHERE ${this.#identity(text, predicate)}`
-      const sets = serverSet.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       if (this.#discriminated)
         sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ${this.#name(this.model.key)}`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}`
     })
   }
 
-  /** Values: the server-set columns, key, [tenant], [etag], [where]. Reaches deleted rows only. */
-  undelete(serverSet: readonly Field[], predicate: RowPredicate): Statement {
-    return this.#shape(`undelete ${predicate.tenant} ${predicate.etag} ${predicate.where}`, () => {
+  /** Values: one per field, key, [tenant], [etag], [where]. Reaches deleted rows only. */
+  undelete(fields: readonly Field[], predicate: RowPredicate): Statement {
+    return this.#shape(shapeOf('undelete', predicate, fields), () => {
       const text = new Text(this.dialect)
-      const sets = serverSet.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
       if (this.#discriminated) sets.push(`${this.dialect.quote(SOFT_DELETE_KEY)} = ''`)
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)} AND ${this.#name(this.model.deleteTime as Field)} IS NOT NULL${this.#returning}`
     })
@@ -281,6 +279,13 @@ export class Statements {
 }
 
 const also = (where: string | undefined): string => (where === undefined ? '' : ` AND ${where}`)
+
+/** What tells statements of one kind apart. */
+const shapeOf = (kind: string, { tenant, etag, where }: RowPredicate, fields: readonly Field[]): string => {
+  let shape = `${kind} ${tenant} ${etag} ${where}`
+  for (const { column } of fields) shape += `\0${column}`
+  return shape
+}
 
 /** Numbers the placeholders of one statement. */
 class Text {

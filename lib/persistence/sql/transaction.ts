@@ -16,7 +16,7 @@ import {
   watched,
 } from '../contract/open-transaction.js'
 import type { BeginOptions } from '../dialects/dialect.js'
-import { type TransactionContext, within } from './transaction-context.js'
+import { TransactionContext, within } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, whose statements are no repository's. */
@@ -100,6 +100,30 @@ export async function atomically<T>(
     return withFreshStatements(() => on.nest(TransactionChain.of(on), false, fn))
   const attempt = () => withFreshStatements(() => begin(on, context, undefined, false, fn))
   return (await withRetries(attempt, { signal: context.signal })).result
+}
+
+/**
+ * Runs an operation together with the hooks of its entity: in a transaction, or in a savepoint of `on`, that everything joins
+ * which is called with the context handed to `fn`. Retried as `atomically` is.
+ */
+export async function withHooks<T>(
+  on: Joined,
+  context: RequestContext,
+  around: TransactionChain | undefined,
+  fn: (executor: Executor, inside: TransactionContext) => Promise<T>,
+): Promise<T> {
+  const body = async (scope: TransactionScope): Promise<T> => {
+    const inside = new TransactionContext(context, scope)
+    const result = await fn(scope, inside)
+    await inside.run(() => scope.beforeCommit())
+    return result
+  }
+  if (on instanceof TransactionScope) return on.nest(around, true, body)
+  const { result, afterCommit } = await withRetries(() => begin(on, context, around, true, body), {
+    signal: context.signal,
+  })
+  await runAfterCommit(afterCommit, context.with({ transaction: around }))
+  return result
 }
 
 /** Each time fewer statements are held to be prepared, so that this comes to an end. */

@@ -41,6 +41,8 @@ import type {
   UpdateOptions,
   WriteOptions,
 } from '../contract/repository.js'
+import { Hooks } from '../hooks/hooks.js'
+import { HookedRows } from './hooked-rows.js'
 import { Operations } from './operations.js'
 import { RowStore } from './row-store.js'
 import { RowWriter } from './row-writer.js'
@@ -83,13 +85,18 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.#database = executorOf(dataSource)
     this.#check = new DataSourceCheck(this.#database, this.model)
     this.table = this.#check.table
-    this.#rows = new RowStore(this.model, this.#database.dialect, this.table)
+    const hooks = new Hooks(this.model)
+    const { dialect } = this.#database
+    this.#rows = hooks.isSilent
+      ? new RowStore(this.model, dialect, this.table)
+      : new HookedRows(this.model, dialect, this.table, hooks)
     this.#writer = new RowWriter(this.#rows)
     this.#operations = new Operations(
       this.#database,
       this.model,
       this.#check,
       this.#rows.statements.canReturn,
+      hooks,
     )
   }
 

@@ -26,8 +26,6 @@ export interface OptionRule {
 const CARRIED_OUT = 'carried out'
 export type Rule<R> = typeof CARRIED_OUT | R
 
-const inRepository = (entity: string): string =>
-  `do it in the methods of a class that extends repositoryOf(${entity})`
 const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
 const BY_MIGRATION = 'drop it, and add the constraint in a migration'
 
@@ -70,8 +68,7 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
     `@Check(${JSON.stringify(expression)}) is not supported: ${BY_MIGRATION}, or check the value where it is written`,
   exclusions: ({ expression }) =>
     `@Exclusion(${JSON.stringify(expression)}) is not supported: ${BY_MIGRATION}`,
-  entityListeners: ({ type, propertyName }, entity) =>
-    `${propertyName}: @${pascalCase(type)}() is never called: ${inRepository(entity)}`,
+  entityListeners: CARRIED_OUT, // By listenerProblems.
   indices: CARRIED_OUT, // By INDEX_OPTIONS.
   uniques: CARRIED_OUT, // By UNIQUE_OPTIONS.
   entitySubscribers: CARRIED_OUT, // They belong to an entity only by listenTo(): the DataSource that has them is checked.

@@ -17,7 +17,10 @@ import {
 import { problemsOf, REFUSED, type Row, widgetWith } from './declarations.js'
 
 /** Decorators that are carried out; what is refused is refused by their options. */
-const CARRIED_OUT = ['Column', 'Entity', 'Index', 'PrimaryColumn', 'Unique']
+const CARRIED_OUT = [
+  ...['Column', 'Entity', 'Index', 'PrimaryColumn', 'Unique'],
+  ...['AfterLoad', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'AfterRemove'],
+]
 /** A subscriber has its DataSource: see test/persistence/sql/data-source-check.test.ts. */
 const OF_THE_DATA_SOURCE = ['EventSubscriber']
 
@@ -129,10 +132,9 @@ describe('a declaration of TypeORM that is not carried out', () => {
     class Base {
       stamp() {}
     }
-    typeorm.BeforeInsert()(Base.prototype, 'stamp')
-    expect(problemsOf(widgetWith(() => {}, { base: Base }))).to.deep.equal([
-      'stamp: @BeforeInsert() is never called: do it in the methods of a class that extends repositoryOf(Widget)',
-    ])
+    typeorm.AfterRecover()(Base.prototype, 'stamp')
+    const [problem] = problemsOf(widgetWith(() => {}, { base: Base }))
+    expect(problem).to.include('stamp: @AfterRecover() is never called: the entity is removed for good')
   })
 
   it('is refused when this version does not know the option', () => {

@@ -1,6 +1,6 @@
 import * as typeorm from 'typeorm'
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
-import { ETag, Resource } from '../../../decorators/index.js'
+import { ETag, Resource, SoftDeletable } from '../../../decorators/index.js'
 import { DeclarationError } from '../../../lib/errors.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
 import { DECLARED_OPTIONS, type Declare, type Row } from './options.js'
@@ -34,7 +34,6 @@ export const problemsOf = (entity: EntityClass<object>): readonly string[] => {
 class Other {}
 const other = () => Other
 
-const IN_REPOSITORY = 'do it in the methods of a class that extends repositoryOf(Widget)'
 const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
 const KINDS = 'give each kind an @Entity() of its own, or one entity a column that tells them apart'
 const PARENT = 'keep the key of the parent in a column, such as parentId'
@@ -43,15 +42,19 @@ const BY_MIGRATION = 'drop it, and add the constraint in a migration'
 const KEY =
   'is not supported: a key is @PrimaryColumn() id!: string, and the repository mints a UUIDv7 where none is given (option newKey mints others)'
 
-const LISTENERS = [
-  ...['AfterLoad', 'BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'BeforeRemove'],
-  ...['AfterRemove', 'BeforeSoftRemove', 'AfterSoftRemove', 'BeforeRecover', 'AfterRecover'],
+const NEVER_CALLED = [
+  ['BeforeSoftRemove', 'use @BeforeRemove()'],
+  ['AfterSoftRemove', 'use @AfterRemove()'],
+  ['BeforeRecover', 'use another hook'],
+  ['AfterRecover', 'use another hook'],
 ] as const
 
-const listeners: readonly Row[] = LISTENERS.map((decorator) => ({
+const listeners: readonly Row[] = NEVER_CALLED.map(([decorator, instead]) => ({
   decorator,
   declare: (prototype) => typeorm[decorator]()(prototype, 'stamp'),
-  problems: [`stamp: @${decorator}() is never called: ${IN_REPOSITORY}`],
+  problems: [
+    `stamp: @${decorator}() is never called: the entity is removed for good: write @SoftDeletable() above it, or ${instead}`,
+  ],
 }))
 
 const generated = (what: string, property: string, strategy: string) =>
@@ -248,10 +251,32 @@ const decorators: readonly Row[] = [
     problems: ['etag: two decorators make its column and differ in length: keep one of them'],
   },
   {
-    decorator: 'BeforeInsert',
+    decorator: 'BeforeRecover',
     what: 'on a method that is named by a symbol',
-    declare: (prototype) => typeorm.BeforeInsert()(prototype, Symbol('stamp')),
-    problems: [`Symbol(stamp): @BeforeInsert() is never called: ${IN_REPOSITORY}`],
+    declare: (prototype) => typeorm.BeforeRecover()(prototype, Symbol('stamp')),
+    problems: [
+      'Symbol(stamp): @BeforeRecover() is never called: the entity is removed for good: write @SoftDeletable() above it, or use another hook',
+    ],
+  },
+  {
+    decorator: 'BeforeRemove',
+    what: 'on an entity that is soft-deleted',
+    declare: (prototype, entity) => {
+      typeorm.BeforeRemove()(prototype, 'stamp')
+      SoftDeletable()(entity)
+    },
+    problems: [
+      'stamp: @BeforeRemove() is never called: a @SoftDeletable() entity is not removed: use @BeforeSoftRemove()',
+    ],
+  },
+  {
+    decorator: 'BeforeInsert',
+    what: 'twice at one method',
+    declare: (prototype) => {
+      typeorm.BeforeInsert()(prototype, 'stamp')
+      typeorm.BeforeInsert()(prototype, 'stamp')
+    },
+    problems: ['stamp: @BeforeInsert() stands there twice, and it would be called twice: keep one of them'],
   },
   {
     decorator: 'Entity',

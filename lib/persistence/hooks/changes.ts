@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Field } from '../../resource/fields/field.js'
+import { zeroOf } from '../../resource/values/conversions.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Values } from '../contract/new-entity.js'
+
+/** What the properties of an entity hold, so that nothing done to the entity changes it. */
+export function valuesOf(model: ResourceModel, entity: object): Values {
+  const values: Values = {}
+  for (const { property } of model.entityFields) values[property] = copied((entity as Values)[property])
+  for (const property of guarded(model)) values[property] = (entity as Values)[property]
+  return values
+}
+
+/** The entity with what of the values it carries. */
+export function patched<E extends object>(model: ResourceModel<E>, entity: E, values: Readonly<Values>): E {
+  for (const { property } of model.entityFields)
+    if (Object.hasOwn(values, property)) (entity as Values)[property] = copied(values[property])
+  return entity
+}
+
+/**
+ * What a hook has changed, by property.
+ * @throws TypeError for a property that is the repository's to set. @throws InvalidArgument for a value that no column can hold.
+ */
+export function changesOf(
+  model: ResourceModel,
+  before: Readonly<Values>,
+  entity: object,
+  hook: string,
+): Values {
+  const after = entity as Values
+  for (const property of guarded(model))
+    if (after[property] !== before[property]) throw refusal(hook, property, 'a hook sees and sets no secret')
+  const changes: Values = {}
+  for (const field of model.entityFields) {
+    const { property } = field
+    if (isSame(before[property], after[property])) continue
+    const why = refused(field)
+    if (why !== undefined) throw refusal(hook, property, why)
+    after[property] ??= model.message === undefined ? undefined : zeroOf(field)
+    changes[property] = after[property]
+  }
+  model.checkValues(entity, Object.keys(changes))
+  return changes
+}
+
+const refusal = (hook: string, property: string, why: string): TypeError =>
+  new TypeError(`${hook} has changed ${property}: ${why}`)
+
+/** Why server code cannot write a field, either. */
+const refused = (field: Field): string | undefined => {
+  if (field.writable) return undefined
+  switch (field.role) {
+    case 'key':
+      return 'a key never changes; to mint others, give the repository the option newKey'
+    case 'tenant':
+      return 'the tenant comes from the principal of the call'
+    case 'expireTime':
+    case 'outputOnly':
+    case 'plain':
+      return undefined
+    default:
+      return 'the repository sets it at every write'
+  }
+}
+
+/** Properties of secrets and credentials, and the columns behind them. */
+const guarded = ({ fields, secrets, credentials }: ResourceModel): string[] => [
+  ...[...secrets, ...credentials].map(({ property }) => property),
+  ...fields.filter(({ role }) => role === 'secret' || role === 'credential').map(({ property }) => property),
+]
+
+const copied = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? structuredClone(value) : value
+
+const isSame = (before: unknown, after: unknown): boolean => {
+  if ((before ?? undefined) === (after ?? undefined)) return true
+  if (before instanceof Uint8Array && after instanceof Uint8Array) return Buffer.compare(before, after) === 0
+  return isDeepStrictEqual(before, copied(after))
+}

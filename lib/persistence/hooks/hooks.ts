@@ -1,0 +1,143 @@
+import type { RequestContext } from '../../context.js'
+import { AshlarError, Internal } from '../../errors.js'
+import type { EntityListener, HookEvent } from '../../resource/typeorm/listeners.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Values } from '../contract/new-entity.js'
+import { TransactionChain } from '../contract/open-transaction.js'
+import { changesOf, valuesOf } from './changes.js'
+
+/** What is called before a write, and what after it. */
+export interface WriteEvents {
+  readonly before: HookEvent
+  readonly after: HookEvent
+}
+
+/** How many transactions may be inside of each other where a hook is called. */
+const MOST_NESTED = 32
+
+/** The events of each operation that writes. */
+export const writeEvents = ({ deleteTime }: ResourceModel) =>
+  ({
+    create: { before: 'BeforeInsert', after: 'AfterInsert' },
+    update: { before: 'BeforeUpdate', after: 'AfterUpdate' },
+    delete:
+      deleteTime === undefined
+        ? { before: 'BeforeRemove', after: 'AfterRemove' }
+        : { before: 'BeforeSoftRemove', after: 'AfterSoftRemove' },
+    undelete: { before: 'BeforeRecover', after: 'AfterRecover' },
+  }) as const satisfies Record<string, WriteEvents>
+
+type Write = keyof ReturnType<typeof writeEvents>
+
+/** What the operations of a repository are to hooks. A purge is nothing to them. */
+const WRITES: Readonly<Record<string, Write>> = {
+  create: 'create',
+  update: 'update',
+  remint: 'update',
+  batchUpdate: 'update',
+  delete: 'delete',
+  batchDelete: 'delete',
+  undelete: 'undelete',
+}
+
+/** What the operations return that read entities. */
+const LOADED: Readonly<Record<string, (result: never) => readonly object[]>> = {
+  get: (entity: object) => [entity],
+  lookup: (entity: object) => [entity],
+  batchGet: (entities: readonly object[]) => entities,
+  list: (page: { readonly items: readonly object[] }) => page.items,
+}
+
+/** Calls the hooks of one entity, one after another: the listeners of the class. */
+export class Hooks<E extends object> {
+  readonly events: ReturnType<typeof writeEvents>
+  readonly #listeners = new Map<HookEvent, EntityListener['property'][]>()
+
+  constructor(readonly model: ResourceModel<E>) {
+    this.events = writeEvents(model)
+    for (const { event, property } of model.listeners) {
+      const known = this.#listeners.get(event)
+      if (known === undefined) this.#listeners.set(event, [property])
+      else known.push(property)
+    }
+  }
+
+  /** Whether nothing is ever called. */
+  get isSilent(): boolean {
+    return this.#listeners.size === 0
+  }
+
+  /** Whether anything is called at the event. */
+  hears(event: HookEvent): boolean {
+    return this.#listeners.has(event)
+  }
+
+  /** Whether anything is called before or after the operation. */
+  surround(operation: string): boolean {
+    const name = WRITES[operation]
+    return name !== undefined && (this.hears(this.events[name].before) || this.hears(this.events[name].after))
+  }
+
+  /**
+   * Calls what comes before a write, with the entity as it is to be stored.
+   * @returns what the hooks have changed, by property.
+   * @throws TypeError when that is more than the server may write.
+   */
+  async before(event: HookEvent, entity: E, inside: RequestContext): Promise<Values> {
+    if (!this.hears(event)) return {}
+    const values = valuesOf(this.model, entity)
+    await this.#enter(event, [entity], inside)
+    return changesOf(this.model, values, entity, this.#named(event))
+  }
+
+  /** Calls what comes after a write; what it changes is not stored. */
+  async after(event: HookEvent, entity: E, inside: RequestContext): Promise<void> {
+    if (this.hears(event)) await this.#enter(event, [entity], inside)
+  }
+
+  /** Whether anything is called after the operation has read entities. */
+  followLoads(operation: string): boolean {
+    return this.hears('AfterLoad') && LOADED[operation] !== undefined
+  }
+
+  /** Calls it once for each entity. */
+  async loaded(operation: string, result: unknown, inside: RequestContext): Promise<void> {
+    const entities = LOADED[operation]?.(result as never) ?? []
+    await this.#enter('AfterLoad', new Set(entities as readonly E[]), inside)
+  }
+
+  async #enter(event: HookEvent, entities: Iterable<E>, inside: RequestContext): Promise<void> {
+    if (inside.transaction instanceof TransactionChain && inside.transaction.depth > MOST_NESTED)
+      throw new TypeError(
+        `${this.#named(event)} is inside of ${MOST_NESTED} transactions: a hook makes a call that calls the hook again, without end`,
+      )
+    await inside.run(async () => {
+      for (const entity of entities)
+        for (const property of this.#listeners.get(event) ?? []) {
+          const done = calledOn(entity, property)
+          // Awaiting nothing would cost a turn for each item of a list.
+          if (isThenable(done)) await done
+        }
+    })
+  }
+
+  #named(event: HookEvent): string {
+    return `@${event}() of ${this.model.entity.name}`
+  }
+}
+
+const calledOn = (entity: object, property: PropertyKey): unknown => {
+  const hook = (entity as Readonly<Record<PropertyKey, unknown>>)[property]
+  if (typeof hook !== 'function')
+    throw new TypeError(
+      `${String(property)} of ${entity.constructor.name} is declared as a hook, and is no method`,
+    )
+  return hook.call(entity) as unknown
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
+
+/** What the caller of a write is told when a hook has failed, where no database tells failures apart. */
+export const hookFailure = (error: unknown): unknown =>
+  error instanceof AshlarError || error instanceof TypeError ? error : new Internal(error)

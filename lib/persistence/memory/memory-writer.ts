@@ -1,0 +1,129 @@
+import type { RequestContext } from '../../context.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { inKeyOrder, type Patched } from '../contract/batch.js'
+import type { Values } from '../contract/new-entity.js'
+import type { Scope } from '../contract/scope.js'
+import { patched } from '../hooks/changes.js'
+import type { Hooks, WriteEvents } from '../hooks/hooks.js'
+import { byCodePoint } from '../query/code-point-order.js'
+import type { MemoryRows } from './memory-database.js'
+import type { Log, MemoryTable } from './memory-table.js'
+
+/** Which row is meant, and what it has to be. */
+interface RowCondition {
+  readonly key: string
+  readonly scope: Scope
+  readonly ifMatch?: string | undefined
+}
+
+/** Of a write with hooks around it: the context that they are called with, in the transaction of the write. */
+export interface HookedMemoryRows extends MemoryRows {
+  readonly inside?: RequestContext
+}
+
+/** Writes rows by the key that a caller names, with the entity's hooks around each where the operation says so. */
+export class MemoryWriter<E extends object> {
+  constructor(
+    private readonly model: ResourceModel<E>,
+    private readonly table: MemoryTable<E>,
+    private readonly hooks: Hooks<E>,
+  ) {}
+
+  /** @param columns - of secrets and credentials. */
+  async insert({ write, inside }: HookedMemoryRows, entity: E, columns: Readonly<Values>): Promise<E> {
+    const { before, after } = this.hooks.events.create
+    if (inside !== undefined) await this.hooks.before(before, entity, inside)
+    const row = this.table.rowOf(entity, columns)
+    await write((log) => this.table.insert(row, log))
+    const stored = this.table.entityOf(row)
+    if (inside !== undefined) await this.hooks.after(after, stored, inside)
+    return stored
+  }
+
+  async update(rows: HookedMemoryRows, row: RowCondition, patch: Readonly<Values>): Promise<E> {
+    if (rows.inside === undefined) return rows.write((log) => this.#update(row, patch, log))
+    const find = () => this.table.liveRow(row.key, row.scope)
+    return this.#around(this.hooks.events.update, rows, find, row, patch, (stored, values, log) =>
+      this.#replace(stored, values, log),
+    )
+  }
+
+  async updateMany(rows: HookedMemoryRows, patches: readonly Patched[], scope: Scope): Promise<E[]> {
+    const updated: E[] = []
+    const sorted = inKeyOrder(patches).map(({ index, patch, ...row }) => ({ index, patch, ...row, scope }))
+    if (rows.inside === undefined)
+      await rows.write((log) => {
+        for (const { index, patch, ...row } of sorted) updated[index] = this.#update(row, patch, log)
+      })
+    else for (const { index, patch, ...row } of sorted) updated[index] = await this.update(rows, row, patch)
+    return updated
+  }
+
+  /** @param patch - what a soft delete changes. */
+  async delete(rows: HookedMemoryRows, row: RowCondition, patch: Readonly<Values>): Promise<void> {
+    if (rows.inside === undefined) return rows.write((log) => this.#delete(row, patch, log))
+    const find = () => this.table.liveRow(row.key, row.scope)
+    await this.#around(this.hooks.events.delete, rows, find, row, patch, (stored, values, log) => {
+      if (this.model.deleteTime !== undefined) return this.#replace(stored, values, log)
+      this.table.remove(stored, log)
+      return this.table.entityOf(stored)
+    })
+  }
+
+  async deleteMany(
+    rows: HookedMemoryRows,
+    keys: readonly string[],
+    scope: Scope,
+    patch: Readonly<Values>,
+  ): Promise<void> {
+    if (rows.inside === undefined)
+      await rows.write((log) => {
+        for (const key of keys) this.#delete({ key, scope }, patch, log)
+      })
+    else for (const key of [...keys].sort(byCodePoint)) await this.delete(rows, { key, scope }, patch)
+  }
+
+  async undelete(rows: HookedMemoryRows, row: RowCondition, patch: Readonly<Values>): Promise<E> {
+    const { key, scope } = row
+    const find = () => {
+      const deleted = this.table.find(key, scope.tenant).filter((one) => !this.table.isLive(one))
+      return this.table.only(this.table.within(deleted, scope))
+    }
+    if (rows.inside === undefined)
+      return rows.write((log) => this.#replace(this.table.matching(find(), row.ifMatch), patch, log))
+    return this.#around(this.hooks.events.undelete, rows, find, row, patch, (stored, values, log) =>
+      this.#replace(stored, values, log),
+    )
+  }
+
+  async #around(
+    { before, after }: WriteEvents,
+    { read, write, inside }: HookedMemoryRows,
+    find: () => Values,
+    { ifMatch }: RowCondition,
+    patch: Readonly<Values>,
+    change: (row: Values, values: Values, log: Log) => E,
+  ): Promise<E> {
+    const entity = await read(() => this.table.entityOf(this.table.matching(find(), ifMatch)))
+    const context = inside as RequestContext
+    const changes = await this.hooks.before(before, patched(this.model, entity, patch), context)
+    // The etag has been compared: a hook may have written the row since.
+    const written = await write((log) => change(find(), { ...patch, ...changes }, log))
+    await this.hooks.after(after, written, context)
+    return written
+  }
+
+  #update(row: RowCondition, patch: Readonly<Values>, log: Log): E {
+    return this.#replace(this.table.matching(this.table.liveRow(row.key, row.scope), row.ifMatch), patch, log)
+  }
+
+  #replace(row: Values, patch: Readonly<Values>, log: Log): E {
+    return this.table.entityOf(this.table.replace(row, patch, log))
+  }
+
+  #delete(row: RowCondition, patch: Readonly<Values>, log: Log): void {
+    const stored = this.table.matching(this.table.liveRow(row.key, row.scope), row.ifMatch)
+    if (this.model.deleteTime === undefined) this.table.remove(stored, log)
+    else this.table.replace(stored, patch, log)
+  }
+}

@@ -1,0 +1,113 @@
+import type { RequestContext } from '../../context.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Values } from '../contract/new-entity.js'
+import { canMatch } from '../contract/scope.js'
+import type { Dialect } from '../dialects/dialect.js'
+import type { TableName } from '../dialects/catalog/table-definition.js'
+import type { Executor, RunOptions } from '../engines/executor/executor.js'
+import { patched } from '../hooks/changes.js'
+import type { Hooks, WriteEvents } from '../hooks/hooks.js'
+import { RowStore, type Target } from './row-store.js'
+import { FOR_WRITE } from './statements.js'
+
+/** Of a write with hooks around it: the context that they are called with, in the transaction of the write. */
+export interface HookedRun extends RunOptions {
+  readonly inside?: RequestContext
+}
+
+/**
+ * The rows of a resource, written with the entity's hooks around each where the operation says so. Before a hook of a stored
+ * entity is called, its row is read and locked.
+ */
+export class HookedRows<E extends object> extends RowStore<E> {
+  constructor(
+    model: ResourceModel<E>,
+    dialect: Dialect,
+    table: TableName,
+    private readonly hooks: Hooks<E>,
+  ) {
+    super(model, dialect, table)
+  }
+
+  /** One statement for many rows would leave no place for hooks. */
+  override canBatch(tenant: string | undefined): boolean {
+    return super.canBatch(tenant) && !this.hooks.surround('update') && !this.hooks.surround('delete')
+  }
+
+  override async insert(on: Executor, values: Readonly<Values>, run: HookedRun): Promise<E> {
+    const { inside } = run
+    if (inside === undefined) return super.insert(on, values, run)
+    const { before, after } = this.hooks.events.create
+    // Of its own each time: after a deadlock the hooks begin again with what the caller gave.
+    const changes = await this.hooks.before(before, patched(this.model, this.model.create(), values), inside)
+    const stored = await super.insert(on, { ...values, ...changes }, run)
+    await this.hooks.after(after, stored, inside)
+    return stored
+  }
+
+  override async update(
+    on: Executor,
+    target: Target,
+    patch: Readonly<Values>,
+    run: HookedRun,
+  ): Promise<E | undefined> {
+    if (run.inside === undefined) return super.update(on, target, patch, run)
+    const write = (row: Target, values: Values) => super.update(on, row, values, run)
+    return this.#around(this.hooks.events.update, on, target, patch, run, write)
+  }
+
+  override async delete(
+    on: Executor,
+    target: Target,
+    patch: Readonly<Values>,
+    run: HookedRun,
+  ): Promise<boolean> {
+    if (run.inside === undefined) return super.delete(on, target, patch, run)
+    const write = async (row: Target, values: Values, entity: E) =>
+      (await super.delete(on, row, this.model.deleteTime === undefined ? patch : values, run))
+        ? entity
+        : undefined
+    return (await this.#around(this.hooks.events.delete, on, target, patch, run, write)) !== undefined
+  }
+
+  override async undelete(
+    on: Executor,
+    target: Target,
+    patch: Readonly<Values>,
+    run: HookedRun,
+  ): Promise<E | undefined> {
+    if (run.inside === undefined) return super.undelete(on, target, patch, run)
+    const write = (row: Target, values: Values) => super.undelete(on, row, values, run)
+    return this.#around(this.hooks.events.undelete, on, target, patch, run, write)
+  }
+
+  /** Undefined when no row matches. */
+  async #around(
+    { before, after }: WriteEvents,
+    on: Executor,
+    target: Target,
+    patch: Readonly<Values>,
+    run: HookedRun,
+    write: (row: Target, values: Values, entity: E) => Promise<E | undefined>,
+  ): Promise<E | undefined> {
+    const inside = run.inside as RequestContext
+    const isDeleted = before === 'BeforeRecover'
+    // The etag is compared while the row is locked: a hook may write the row afterwards.
+    const row = { ...target, ifMatch: undefined }
+    const entity = await this.get(on, row, run, { showDeleted: isDeleted, lock: FOR_WRITE })
+    if (entity === undefined || !this.#isMeant(entity, isDeleted, target.ifMatch)) return undefined
+    const changes = await this.hooks.before(before, patched(this.model, entity, patch), inside)
+    const written = await write(row, { ...patch, ...changes }, entity)
+    if (written !== undefined) await this.hooks.after(after, written, inside)
+    return written
+  }
+
+  #isMeant(entity: E, isDeleted: boolean, ifMatch: string | undefined): boolean {
+    const { deleteTime, etag } = this.model
+    const values = entity as Values
+    if (isDeleted && (deleteTime === undefined || values[deleteTime.property] === undefined)) return false
+    return (
+      ifMatch === undefined || (canMatch(this.model, ifMatch) && values[etag?.property ?? ''] === ifMatch)
+    )
+  }
+}

@@ -1,0 +1,63 @@
+import { getMetadataArgsStorage } from 'typeorm'
+import { lineage } from '../../../decorators/metadata.js'
+
+/** What TypeORM tells listeners and subscribers of an entity, named as its decorators. */
+export const HOOK_EVENTS = [
+  ...['AfterLoad', 'BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate', 'BeforeRemove'],
+  ...['AfterRemove', 'BeforeSoftRemove', 'AfterSoftRemove', 'BeforeRecover', 'AfterRecover'],
+] as readonly HookEvent[]
+
+export type HookEvent =
+  | 'AfterLoad'
+  | 'BeforeInsert'
+  | 'AfterInsert'
+  | 'BeforeUpdate'
+  | 'AfterUpdate'
+  | 'BeforeRemove'
+  | 'AfterRemove'
+  | 'BeforeSoftRemove'
+  | 'AfterSoftRemove'
+  | 'BeforeRecover'
+  | 'AfterRecover'
+
+/** A method of an entity that is called at an event. */
+export interface EntityListener {
+  readonly event: HookEvent
+  readonly property: string | symbol
+}
+
+/** The listeners of an entity and its ancestors, in the order of their declaration. */
+export function listenersOf(entity: object): readonly EntityListener[] {
+  const classes = new Set<unknown>(lineage(entity))
+  return getMetadataArgsStorage()
+    .entityListeners.filter(({ target }) => classes.has(target))
+    .map(({ type, propertyName }) => ({ event: pascalCase(type) as HookEvent, property: propertyName }))
+}
+
+/** The listeners that would never be called, or twice. */
+export function listenerProblems(
+  listeners: readonly EntityListener[],
+  { softDeletable }: { readonly softDeletable: boolean },
+): string[] {
+  return listeners.flatMap(({ event, property }, at) => {
+    const name = `${String(property)}: @${event}()`
+    const why = neverCalled(event, softDeletable)
+    if (why !== undefined) return [`${name} is never called: ${why}`]
+    const isSecond = listeners.slice(0, at).some((one) => one.event === event && one.property === property)
+    return isSecond ? [`${name} stands there twice, and it would be called twice: keep one of them`] : []
+  })
+}
+
+/** Why an entity is never told of an event, and what to do. */
+export const neverCalled = (event: HookEvent, softDeletable: boolean): string | undefined => {
+  if (event === 'BeforeRemove' || event === 'AfterRemove')
+    return softDeletable
+      ? `a @SoftDeletable() entity is not removed: use @${event.replace('Remove', 'SoftRemove')}()`
+      : undefined
+  if (softDeletable || !/Soft|Recover/.test(event)) return undefined
+  return `the entity is removed for good: write @SoftDeletable() above it, or use ${event.includes('Soft') ? `@${event.replace('Soft', '')}()` : 'another hook'}`
+}
+
+/** `before-soft-remove` is `BeforeSoftRemove`. */
+const pascalCase = (text: string): string =>
+  text.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -1,0 +1,24 @@
+import type { DataSource } from 'typeorm'
+import { backends, describeOn } from '../support/databases/backends.js'
+import { openHooked, type HookedSubject, quiet } from './hooks/hooked-subject.js'
+import { inside } from './hooks/inside.js'
+import { loads } from './hooks/loads.js'
+import { statements } from './hooks/statements.js'
+import { writes } from './hooks/writes.js'
+
+describeOn('the hooks of an entity', backends, (backend) => {
+  const holder = { subject: undefined as never as HookedSubject }
+  before(async () => {
+    holder.subject = await openHooked(backend)
+  })
+  beforeEach(async () => {
+    quiet()
+    await holder.subject.clear()
+  })
+  after(() => holder.subject?.close())
+
+  writes(holder)
+  inside(holder)
+  loads(holder)
+  if (backend.name !== 'memory') statements(holder, () => holder.subject.dataSource as DataSource)
+})

@@ -1,0 +1,199 @@
+import { expect } from 'chai'
+import { RequestContext } from '../../../lib/context.js'
+import { Aborted, ErrConflict, Internal } from '../../../lib/errors.js'
+import { doing, type Task } from '../../support/entities/hooked.js'
+import { inAcme, rejection } from '../repository/subject.js'
+import { casesOf, type HookedHolder } from './hooked-subject.js'
+
+class Stop extends Error {}
+
+/** What hooks do in the transaction of a write. */
+export const inside = (holder: HookedHolder): void => {
+  const { make, stored, texts, events } = casesOf(holder)
+  const log = (task: Task, options = {}) =>
+    holder.subject.entries.create({ id: `log-${task.id}-${task.title}`, text: task.title }, options)
+
+  describe('a hook inside of its write', () => {
+    it('writes in the same transaction, with the context around it or a context from before', async () => {
+      await inAcme(async () => {
+        const context = RequestContext.current()
+        doing.BeforeInsert = async (task) => {
+          await log(task)
+          expect(RequestContext.current().principal).to.deep.equal(context.principal)
+        }
+        doing.AfterInsert = (task) => log({ ...task, title: 'after' } as Task, { context })
+        await make('a')
+        expect(await texts()).to.deep.equal(['Cut', 'after'])
+      })
+    })
+
+    for (const event of ['BeforeInsert', 'AfterInsert'] as const)
+      it(`takes back everything when it throws in ${event}`, async () => {
+        doing[event] = async (task) => {
+          await log(task)
+          throw new Aborted('not like this')
+        }
+        await rejection(make('a'), Aborted, 'not like this')
+        expect([await stored('a'), await texts()]).to.deep.equal([undefined, []])
+      })
+
+    it('takes back update, delete, undelete and batches when it throws', async () => {
+      for (const id of ['a', 'b']) await make(id)
+      const { tasks } = holder.subject
+      doing.AfterUpdate = async (task) => {
+        await log(task)
+        if (task.id === 'b') throw new Stop()
+      }
+      const item = (key: string) => ({ key, entity: { title: 'new' }, fieldMask: ['title'] }) as const
+      await rejection(
+        inAcme(() => tasks.batchUpdate([item('a'), item('b')])),
+        Internal,
+      )
+      expect([(await stored('a'))?.title, await texts()]).to.deep.equal(['Cut', []])
+      doing.AfterSoftRemove = async (task) => {
+        await log(task)
+        throw new Stop()
+      }
+      await rejection(
+        inAcme(() => tasks.delete('a')),
+        Internal,
+      )
+      await rejection(
+        inAcme(() => tasks.batchDelete(['a', 'b'])),
+        Internal,
+      )
+      expect([(await stored('a'))?.deleteTime, await texts()]).to.deep.equal([undefined, []])
+      delete doing.AfterSoftRemove
+      await inAcme(() => tasks.delete('a'))
+      doing.AfterRecover = async (task) => {
+        await log(task)
+        throw new Stop()
+      }
+      await rejection(
+        inAcme(() => tasks.undelete('a')),
+        Internal,
+      )
+      expect((await stored('a'))?.deleteTime).to.be.instanceOf(Date)
+    })
+
+    it('reaches the caller with an error of ours as it is, and with any other as Internal', async () => {
+      doing.BeforeInsert = () => {
+        throw new Stop('a detail')
+      }
+      const { cause, message } = await rejection(make('a'), Internal)
+      expect(cause).to.be.instanceOf(Stop)
+      expect(message).not.to.include('a detail')
+    })
+
+    it('leaves a transaction around it usable, without what the hook wrote', () =>
+      inAcme(async () => {
+        doing.AfterInsert = async (task) => {
+          await log(task)
+          if (task.id === 'b') throw new Aborted('no')
+        }
+        await holder.subject.tasks.transaction(async () => {
+          await make('a')
+          await rejection(make('b'), Aborted)
+          await make('c', { title: 'Third' })
+        })
+        expect((await texts()).sort()).to.deep.equal(['Cut', 'Third'])
+        const failing = holder.subject.entries.transaction(async () => {
+          await make('d')
+          throw new Stop()
+        })
+        await rejection(failing, Stop)
+        expect([await stored('b'), await stored('d'), (await texts()).length]).to.deep.equal([
+          undefined,
+          undefined,
+          2,
+        ])
+      }))
+
+    it('goes on after a conflict that it catches', async () => {
+      doing.BeforeInsert = async (task) => {
+        await log(task)
+        await rejection(log(task), ErrConflict)
+        await log({ ...task, title: 'again' } as Task)
+      }
+      await make('a')
+      expect(await texts()).to.deep.equal(['Cut', 'again'])
+    })
+
+    it('calls the same repository, whose hooks are called in turn', async () => {
+      doing.AfterInsert = async (task) => {
+        if (task.id.length < 3) await make(`${task.id}a`)
+      }
+      await make('a')
+      expect(events()).to.deep.equal([
+        ...[
+          'BeforeInsert a',
+          'AfterInsert a',
+          'BeforeInsert aa',
+          'AfterInsert aa',
+          'BeforeInsert aaa',
+          'AfterInsert aaa',
+        ],
+      ])
+      doing.BeforeUpdate = async (task) => {
+        if (task.revision > 0) return
+        task.slug = 'outer'
+        await holder.subject.tasks.update(task.id, { revision: 1 }, ['revision'])
+      }
+      const updated = await inAcme(() => holder.subject.tasks.update('a', { title: 'b' }, ['title']))
+      expect(updated).to.include({ title: 'b', slug: 'outer', revision: 1 })
+    })
+
+    it('is told when it calls itself without end, and leaves nothing', async () => {
+      doing.BeforeInsert = (task) => make(`${task.id}a`)
+      const { message } = await rejection(make('a'), TypeError)
+      expect(message).to.match(
+        /^@BeforeInsert\(\) of Task is inside of 32 transactions: a hook makes a call that/,
+      )
+      expect(await stored('a')).to.equal(undefined)
+    })
+
+    it('has to await its calls', async () => {
+      doing.AfterInsert = (task) => void log(task)
+      const { message } = await rejection(make('a'), TypeError)
+      expect(message).to.include('did not await Entry.create')
+      expect([await stored('a'), await texts()]).to.deep.equal([undefined, []])
+    })
+
+    it('has what it gives to afterCommit run after the outermost commit, or never', () =>
+      inAcme(async () => {
+        const ran: string[] = []
+        doing.AfterInsert = ({ id }) => {
+          RequestContext.current().afterCommit(() => ran.push(id))
+          if (id === 'b') throw new Aborted('no')
+        }
+        await make('a')
+        expect(ran).to.deep.equal(['a'])
+        await rejection(make('b'), Aborted)
+        await holder.subject.tasks.transaction(async () => {
+          await make('c')
+          await rejection(make('b'), Aborted)
+          expect(ran).to.deep.equal(['a'])
+        })
+        expect(ran).to.deep.equal(['a', 'c'])
+      }))
+
+    it('is refused in a transaction that only reads, before it is called', () =>
+      inAcme(async () => {
+        const reading = holder.subject.tasks.transaction(() => make('a'), { readOnly: true })
+        await rejection(reading, TypeError, /Task\.create inside of a transaction with readOnly: true/)
+        expect(events()).to.deep.equal([])
+      }))
+
+    it('is told that the call only validates', async () => {
+      const seen: boolean[] = []
+      doing.BeforeInsert = () => void seen.push(RequestContext.current().validateOnly)
+      await make('a')
+      await inAcme(() =>
+        RequestContext.current()
+          .with({ validateOnly: true })
+          .run(() => make('b')),
+      )
+      expect(seen).to.deep.equal([false, true])
+    })
+  })
+}

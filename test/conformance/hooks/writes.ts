@@ -1,0 +1,219 @@
+import { expect } from 'chai'
+import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
+import { doing, Task, told } from '../../support/entities/hooked.js'
+import { asTenant, inAcme, rejection } from '../repository/subject.js'
+import { casesOf, type HookedHolder, quiet } from './hooked-subject.js'
+
+/** What hooks are told of writes, and what becomes of what they change. */
+export const writes = (holder: HookedHolder): void => {
+  const { make, stored, events } = casesOf(holder)
+
+  describe('hooks around a write', () => {
+    it('are methods of the whole entity as it is to be stored', async () => {
+      const seen: Task[] = []
+      for (const event of ['BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate'] as const)
+        doing[event] = (task) => void seen.push(Object.assign(Object.create(Task.prototype) as Task, task))
+      const made = await make('a', { tags: { size: 'small' } })
+      const updated = await inAcme(() => holder.subject.tasks.update('a', { title: 'Polish' }, ['title']))
+      expect(events()).to.deep.equal(['BeforeInsert a', 'AfterInsert a', 'BeforeUpdate a', 'AfterUpdate a'])
+      const common = { id: 'a', accountId: 'acme', code: made.code, tags: { size: 'small' } }
+      expect(seen[0]).to.deep.include({ ...common, title: 'Cut', etag: made.etag })
+      expect(seen[0]?.createTime).to.be.instanceOf(Date)
+      expect(seen[1]).to.deep.include({ ...common, title: 'Cut', etag: made.etag })
+      expect(seen[2]).to.deep.include({ ...common, title: 'Polish', etag: updated.etag })
+      expect(seen[3]).to.deep.include({ ...common, title: 'Polish', etag: updated.etag })
+      expect(updated.etag).not.to.equal(made.etag)
+    })
+
+    it('have what they change written, whatever the mask names', async () => {
+      doing.BeforeInsert = (task) => {
+        task.slug = task.title.toLowerCase()
+        task.tags['made'] = 'yes'
+        task.state = 'new'
+      }
+      const made = await make('a')
+      expect(made).to.deep.include({ slug: 'cut', tags: { made: 'yes' }, state: 'new' })
+      doing.BeforeUpdate = async (task) => {
+        await Promise.resolve()
+        task.slug = task.title.toLowerCase()
+        task.revision++
+        delete task.state
+        delete task.tags['made']
+        task.expireTime = new Date(8.64e12)
+      }
+      const updated = await inAcme(() => holder.subject.tasks.update('a', { title: 'Polish' }, ['title']))
+      const expected = {
+        slug: 'polish',
+        revision: 1,
+        tags: {},
+        expireTime: new Date(8.64e12),
+        title: 'Polish',
+      }
+      expect(updated).to.deep.include(expected)
+      expect(await stored('a')).to.deep.include({ ...expected, state: undefined })
+    })
+
+    it('change only what is returned after the write', async () => {
+      doing.AfterInsert = (task) => (task.title = 'shown')
+      doing.AfterUpdate = (task) => (task.label = 'shown')
+      expect((await make('a')).title).to.equal('shown')
+      const updated = await inAcme(() => holder.subject.tasks.update('a', { code: 'c' }, ['code']))
+      expect(updated).to.include({ title: 'Cut', label: 'shown' })
+      expect((await stored('a'))?.title).to.equal('Cut')
+    })
+
+    const never: readonly (readonly [string, (task: Record<string, unknown>) => unknown])[] = [
+      ['id', (task) => (task['id'] = 'b')],
+      ['accountId', (task) => (task['accountId'] = 'globex')],
+      ['etag', (task) => (task['etag'] = 'mine')],
+      ['createTime', (task) => (task['createTime'] as Date).setTime(0)],
+      ['updateTime', (task) => (task['updateTime'] = undefined)],
+      ['deleteTime', (task) => (task['deleteTime'] = new Date(5))],
+      ['pin', (task) => (task['pin'] = 'secret')],
+      ['pin_cipher', (task) => (task['pin_cipher'] = 'x')],
+      ['token', (task) => (task['token'] = 'x')],
+      ['token_hash', (task) => (task['token_hash'] = 'x')],
+    ]
+    for (const [property, change] of never)
+      it(`are refused by name when they change ${property}`, async () => {
+        doing.BeforeInsert = change as never
+        const refused = await rejection(make('a'), TypeError)
+        expect(refused.message).to.match(new RegExp(`^@BeforeInsert\\(\\) of Task has changed ${property}: `))
+        quiet()
+        await make('a')
+        for (const [event, write] of [
+          ['BeforeUpdate', () => holder.subject.tasks.update('a', { title: 'b' }, ['title'])],
+          ['BeforeSoftRemove', () => holder.subject.tasks.delete('a')],
+        ] as const) {
+          quiet()
+          doing[event] = change as never
+          const { message } = await rejection(inAcme<unknown>(write), TypeError)
+          expect(message).to.match(new RegExp(`^@${event}\\(\\) of Task has changed ${property}: `))
+        }
+        expect(await stored('a')).to.include({ title: 'Cut', deleteTime: undefined })
+      })
+
+    it('are told which value no column can hold', async () => {
+      doing.BeforeInsert = (task) => (task.revision = 2 ** 40)
+      await rejection(make('a'), InvalidArgument, /^revision: has to be an integer/)
+      doing.BeforeInsert = (task) => (task.code = 'taken')
+      await make('a')
+      await rejection(make('b'), ErrConflict)
+      expect(await stored('b')).to.equal(undefined)
+    })
+
+    it('are told of a soft delete and of its end, and change what is stored', async () => {
+      const made = await make('a')
+      doing.BeforeSoftRemove = (task) => {
+        expect(task.deleteTime).to.be.instanceOf(Date)
+        task.code += '-deleted'
+      }
+      doing.BeforeRecover = (task) => {
+        expect(task.deleteTime).to.equal(undefined)
+        task.code = task.code.replace('-deleted', '')
+      }
+      await inAcme(() => holder.subject.tasks.delete('a'))
+      expect((await stored('a'))?.code).to.equal(`${made.code}-deleted`)
+      const back = await inAcme(() => holder.subject.tasks.undelete('a'))
+      expect(back).to.include({ code: made.code, deleteTime: undefined })
+      expect(events('BeforeInsert', 'AfterInsert')).to.deep.equal([
+        ...['BeforeSoftRemove a', 'AfterSoftRemove a', 'BeforeRecover a', 'AfterRecover a'],
+      ])
+    })
+
+    it('are told of a removal for good', () =>
+      inAcme(async () => {
+        await holder.subject.entries.create({ id: 'e', text: 'x' })
+        await holder.subject.entries.delete('e')
+        expect(told).to.deep.equal([
+          ['BeforeRemove', 'e'],
+          ['AfterRemove', 'e'],
+        ])
+        await rejection(holder.subject.entries.get('e'), ErrNotFound)
+      }))
+
+    it('are called for each item of a batch, in key order', async () => {
+      for (const id of ['c', 'a', 'b']) await make(id)
+      quiet()
+      doing.BeforeUpdate = (task) => (task.slug = `${task.title} ${task.id}`)
+      const items = ['c', 'a', 'b'].map(
+        (key) => ({ key, entity: { title: key }, fieldMask: ['title'] }) as const,
+      )
+      const updated = await inAcme(() => holder.subject.tasks.batchUpdate(items))
+      expect(updated.map(({ id, slug }) => `${id}: ${slug}`)).to.deep.equal(['c: c c', 'a: a a', 'b: b b'])
+      const around = (id: string, event: string) => [`Before${event} ${id}`, `After${event} ${id}`]
+      expect(events()).to.deep.equal(['a', 'b', 'c'].flatMap((id) => around(id, 'Update')))
+      quiet()
+      await inAcme(() => holder.subject.tasks.batchDelete(['c', 'a', 'b']))
+      expect(events()).to.deep.equal(['a', 'b', 'c'].flatMap((id) => around(id, 'SoftRemove')))
+    })
+
+    it('are called for a new credential, and for no purge', async () => {
+      await make('a', { expireTime: new Date(0) })
+      quiet()
+      doing.BeforeUpdate = (task) => task.revision++
+      await inAcme(() => holder.subject.tasks.remintToken('a'))
+      expect(events()).to.deep.equal(['BeforeUpdate a', 'AfterUpdate a'])
+      expect((await stored('a'))?.revision).to.equal(1)
+      quiet()
+      expect(await inAcme(() => holder.subject.tasks.purgeExpired(new Date(1)))).to.equal(1)
+      expect(told).to.deep.equal([])
+    })
+
+    it('see no secret and no token, which the caller gets all the same', async () => {
+      const seen: unknown[] = []
+      for (const event of ['BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate'] as const)
+        doing[event] = (task) =>
+          void seen.push(task.pin, task.token, ...Object.keys(task).filter((key) => /_/.test(key)))
+      const made = await make('a', { pin: '1234' } as object)
+      expect(made.token).to.match(/^ib_/)
+      await inAcme(() => holder.subject.tasks.update('a', { pin: '5678' } as object, ['pin']))
+      expect(seen.filter((value) => value !== undefined)).to.deep.equal([])
+      expect(await inAcme(() => holder.subject.tasks.revealPin('a'))).to.equal('5678')
+    })
+
+    it('are not called for what is not there, not of this tenant, or has another etag', async () => {
+      const { etag } = await make('a')
+      quiet()
+      const { tasks } = holder.subject
+      await rejection(
+        asTenant('globex', () => tasks.update('a', { title: 'b' }, ['title'])),
+        ErrNotFound,
+      )
+      await rejection(
+        asTenant('globex', () => tasks.delete('a')),
+        ErrNotFound,
+      )
+      await inAcme(async () => {
+        const stale = { ifMatch: 'stale' }
+        await rejection(tasks.update('a', { title: 'b' }, ['title'], stale), ErrPreconditionFailed)
+        await rejection(tasks.delete('a', stale), ErrPreconditionFailed)
+        await rejection(tasks.delete('b'), ErrNotFound)
+        await rejection(tasks.undelete('a'), ErrNotFound)
+        const where = {
+          kind: 'compare',
+          column: tasks.model.byProto.get('title')!,
+          key: undefined,
+          op: '=',
+          value: 'x',
+        } as const
+        await rejection(tasks.update('a', { title: 'b' }, ['title'], { where } as never), ErrNotFound)
+        expect(told).to.deep.equal([])
+        await tasks.delete('a', { ifMatch: etag })
+        await rejection(tasks.undelete('a', { ifMatch: etag }), ErrPreconditionFailed)
+      })
+      expect(events()).to.deep.equal(['BeforeSoftRemove a', 'AfterSoftRemove a'])
+    })
+
+    it('lose nothing that others write meanwhile', async () => {
+      await make('a')
+      doing.BeforeUpdate = async (task) => {
+        await new Promise((resolve) => setImmediate(resolve))
+        task.revision++
+      }
+      const touch = (n: number) => inAcme(() => holder.subject.tasks.update('a', { slug: `s${n}` }, ['slug']))
+      await Promise.all(Array.from({ length: 8 }, (_, n) => touch(n)))
+      expect((await stored('a'))?.revision).to.equal(8)
+    })
+  })
+}
