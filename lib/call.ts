@@ -166,6 +166,16 @@ export interface CallOperations {
   start(options: { readonly metadata?: Message }, work: OperationWork): Promise<Operation>
 }
 
+/** The operations of a repository that a restricted call may use. */
+export type RestrictedOperations<R> = Pick<
+  R,
+  Extract<
+    keyof R,
+    | ('model' | 'get' | 'list' | 'count' | 'exists' | 'batchGet' | 'create' | 'update' | 'delete')
+    | ('modify' | 'undelete' | 'batchUpdate' | 'batchDelete' | 'transaction')
+  >
+>
+
 /** What a handler knows about its call. */
 export interface ServerCall {
   /** `/package.Service/Method`. */
@@ -187,6 +197,11 @@ export interface ServerCall {
   readonly validateOnly: boolean
   /** Mask paths that must write nothing. */
   readonly ignoredMask: readonly string[]
+  /**
+   * The repository as this call may use it: restricted to the rows that the authorizer allows, or the repository itself where it
+   * allows all of them. For a function that `supportsRowAccess`.
+   */
+  restricted<R extends object>(repository: R): RestrictedOperations<R>
   /** Starts long-running operations. */
   readonly operations: CallOperations
 }

@@ -22,7 +22,7 @@ export interface GatewayOptions {
   readonly maxBodyBytes?: number
   /** More request headers that become metadata. */
   readonly forwardHeaders?: readonly string[]
-  /** More response metadata that become headers, beside `x-request-id` and `x-idempotent-replay`. */
+  /** More response metadata that become headers, beside `x-request-id`, `x-idempotent-replay` and `x-denied-because`. */
   readonly responseHeaders?: readonly string[]
   /** Compresses responses of 1 KiB and more when the client accepts it. Default true. */
   readonly compress?: boolean

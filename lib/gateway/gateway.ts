@@ -138,7 +138,12 @@ export class Gateway {
       routes: routesOf(methods),
       registry: registryOf(methods),
       forwarded: forwardedNames(options.forwardHeaders),
-      responseHeaders: ['x-request-id', 'x-idempotent-replay', ...(options.responseHeaders ?? [])],
+      responseHeaders: [
+        'x-request-id',
+        'x-idempotent-replay',
+        'x-denied-because',
+        ...(options.responseHeaders ?? []),
+      ],
     }
   }
 }

@@ -27,6 +27,7 @@ export interface ChainParts {
   readonly rules: RuleSet
   readonly principalFunc: PrincipalFunc
   readonly authorizer: Authorizer
+  readonly explainDenials: boolean
   readonly interceptors: readonly UserInterceptor[]
   readonly circuitBreaker: CircuitBreaker | undefined
   readonly deduplicationStore: DeduplicationStore

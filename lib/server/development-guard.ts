@@ -1,5 +1,5 @@
 import { DeclarationError } from '../errors.js'
-import { DevAuthorizer } from './authz/authorizer.js'
+import { DevAuthorizer } from './authz/dev-authorizer.js'
 import { devPrincipal } from './authn/dev-principal.js'
 import type { ResolvedConfig } from './config/config.js'
 import { isDevelopment } from './config/development.js'
@@ -22,6 +22,7 @@ export const developmentGuard = (
     ...(authorizer instanceof DevAuthorizer && authorizer.grants.length > 0
       ? ['devAuthorizer has grants: use an Authorizer of your own']
       : []),
+    ...(config.explainDenials ? ['explainDenials tells callers why they were denied'] : []),
     ...registry
       .services()
       .filter(({ typeName }) => !config.reflection && typeName.startsWith('grpc.reflection.'))

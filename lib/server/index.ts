@@ -5,14 +5,17 @@ export type { ClaimMapping, ClaimReader } from './authn/claims.js'
 export { devPrincipal } from './authn/dev-principal.js'
 export { oidc, type OidcOptions } from './authn/oidc.js'
 export type { Authenticator, Credentials } from './authn/authenticator.js'
+export type { AuthorizationRequest, AuthorizedServer, Authorizer } from './authz/authorizer.js'
+export { devAuthorizer, type DevAuthorizer } from './authz/dev-authorizer.js'
+export type { Grant } from './authz/grant.js'
 export {
-  type AuthorizationRequest,
-  type Authorizer,
-  devAuthorizer,
-  type DevAuthorizer,
-  type Grant,
-} from './authz/authorizer.js'
-export { type IfMatch, Metadata, type ServerCall } from '../call.js'
+  authorizeEntity,
+  type Decision,
+  type EntityDecision,
+  type EntityRequest,
+  type RowDecision,
+} from './authz/decision.js'
+export { type IfMatch, Metadata, type RestrictedOperations, type ServerCall } from '../call.js'
 export { type Permission, permissionCatalog } from './permission-catalog.js'
 export type { CircuitBreaker } from './interceptors/circuit-breaker.js'
 export {
@@ -28,6 +31,7 @@ export {
   type Implementation,
   type MethodHandler,
   supportsIfMatch,
+  supportsRowAccess,
   supportsValidateOnly,
 } from './chain/handler.js'
 export type { HTTPHandler } from './config/http-handler.js'

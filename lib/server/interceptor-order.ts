@@ -36,7 +36,12 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
     .add('authentication', parts.authenticator && authentication(parts.authenticator, logger))
     .add(
       'authorization',
-      authorization(parts.rules, parts.principalFunc, parts.authorizer, contextReports(logger)),
+      authorization(
+        parts.rules,
+        parts.principalFunc,
+        { authorizer: parts.authorizer, explainsDenials: parts.explainDenials },
+        contextReports(logger),
+      ),
     )
     .add('fieldMask', fieldMask())
     .add('validation', validation(parts.messageRules))

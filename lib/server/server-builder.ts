@@ -152,6 +152,11 @@ export class ServerBuilder implements Setters {
     return this.#set({ shutdownDelayMs: delayMs })
   }
 
+  /** See `Config.explainDenials`. */
+  explainDenials(explain = true): this {
+    return this.#set({ explainDenials: explain })
+  }
+
   /** See `Config.allowDevelopment`. */
   allowDevelopment(allow = true): this {
     return this.#set({ allowDevelopment: allow })

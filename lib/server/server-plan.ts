@@ -12,7 +12,7 @@ import { identityOf, type ResolvedConfig } from './config/config.js'
 import { developmentGuard } from './development-guard.js'
 import { dispatcher } from './dispatch.js'
 import type { HealthState } from './lifecycle/health.js'
-import { repositoryProblems } from './methods/repository-checks.js'
+import { repositoryProblems, rowAccessProblems } from './methods/repository-checks.js'
 import { loadTelemetry, type Telemetry } from './observability/telemetry.js'
 import type { OperationRunner } from './operations/operation-runner.js'
 import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
@@ -91,6 +91,7 @@ const check = async (
     registry.services().flatMap((service) => service.methods.map((desc) => [pathOf(desc), desc] as const)),
   )
   const parts = registry.parts()
+  const served = new Set([...methods.keys(), ...recorded])
   startUpCheck(methods, recorded, rules, (service) => parts.get(service)?.repository?.model.type)
   const repositories = [...parts.values()].flatMap(({ repository }) => repository ?? [])
   const problems = [
@@ -98,6 +99,14 @@ const check = async (
     ...references.problems(),
     ...ruleProblems,
     ...(await repositoryProblems(repositories, config.logger)),
+    ...rowAccessProblems(config.authorizer, repositories),
+    ...((await config.authorizer.startUpCheck?.({
+      permissions: rules
+        .all()
+        .filter(({ method, public: isPublic }) => isPublic !== true && served.has(method))
+        .map(({ verb = '', resource = '' }) => ({ verb, resource })),
+      logger: config.logger,
+    })) ?? []),
   ]
   if (problems.length > 0) throw new DeclarationError('server', problems)
   developmentGuard(config, registry, process.env['NODE_ENV'])

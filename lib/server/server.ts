@@ -105,6 +105,7 @@ export class Server {
       this.#failed(error)
       throw error
     } finally {
+      await this.#config.authorizer.close?.()
       endReports()
     }
   }

@@ -10,7 +10,7 @@ import { MemoryRepository } from '../../lib/persistence/memory/memory-repository
 import { CredentialMinter } from '../../lib/secrets/credential-minter.js'
 import { newDev } from '../../lib/secrets/dev-encryptor.js'
 import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
-import { devAuthorizer } from '../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../lib/server/authz/dev-authorizer.js'
 import type { Config } from '../../lib/server/config/config.js'
 import { verifiedPrincipal } from '../../lib/server/config/verified-principal.js'
 import { MemoryDeduplicationStore } from '../../lib/server/deduplication/memory-deduplication-store.js'

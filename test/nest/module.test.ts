@@ -24,7 +24,7 @@ import {
 } from '../../lib/nest/index.js'
 import type { Config } from '../../lib/server/config/config.js'
 import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
-import { devAuthorizer } from '../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../lib/server/authz/dev-authorizer.js'
 import type { Implementation } from '../../lib/server/chain/handler.js'
 import { wrapped } from '../../lib/server/methods/wrapped.js'
 import type { Server } from '../../lib/server/server.js'

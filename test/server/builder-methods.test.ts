@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { devAuthorizer } from '../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../lib/server/authz/dev-authorizer.js'
 import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
 import type { Config } from '../../lib/server/config/config.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
@@ -89,6 +89,7 @@ const ROWS: Readonly<
   ],
   shutdownDelayMs: [(builder) => builder.shutdownDelayMs(12), 'shutdownDelayMs', 12],
   reflection: [(builder) => builder.reflection(), 'reflection', true],
+  explainDenials: [(builder) => builder.explainDenials(), 'explainDenials', true],
   allowDevelopment: [(builder) => builder.allowDevelopment(), 'allowDevelopment', true],
 }
 

@@ -1,7 +1,6 @@
 import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
-import type { FilterNode } from '../query/plan.js'
 import type { OrderBy } from '../query/order-terms.js'
 import type { RowLock } from './row-lock.js'
 
@@ -55,10 +54,10 @@ export interface OperationOptions {
 /** Which rows an operation reaches beside those of the tenant. */
 export interface RowOptions extends OperationOptions {
   /**
-   * Holds the operation to the rows for which this is true, in its own statement; any other row is not there. Unlike `under` it
-   * is no part of a page token.
+   * Holds the operation to the rows for which this is true, in its own statement; any other row is not there. It may name what
+   * `under` may. Unlike that it is no part of a page token.
    */
-  readonly where?: FilterNode
+  readonly where?: Filter
 }
 
 /**

@@ -1,8 +1,10 @@
 import { InvalidArgument, PermissionDenied } from '../../errors.js'
 import { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { columnsIn, type FilterNode } from '../query/plan.js'
-import { isStorable, reachable } from '../query/reachable.js'
+import type { Filter } from '../query/filter-template.js'
+import type { FilterNode } from '../query/plan.js'
+import { predicateOf } from '../query/predicate.js'
+import { isStorable } from '../query/reachable.js'
 import type { RowOptions } from './repository.js'
 
 /** Whose rows an operation reaches, and on whose behalf. */
@@ -16,11 +18,11 @@ export interface Scope {
 
 /**
  * The scope of an operation: whose rows, from its principal alone, and which of them.
- * @throws TypeError for a `where` with a column of another resource.
+ * @throws TypeError for a `where` that is wrong or blank.
  * @throws PermissionDenied when the resource belongs to tenants and the call has none, or one that no row can be of.
  */
 export function scopeOf(model: ResourceModel, options: RowOptions | undefined): Scope {
-  const where = options?.where && conditionOf(model, options.where)
+  const where = options?.where === undefined ? undefined : conditionOf(model, options.where)
   const context = options?.context ?? RequestContext.current()
   if (context.system !== undefined) context.reportSystemUse(model.type)
   if (model.tenant === undefined) return { context, tenant: undefined, where }
@@ -32,11 +34,11 @@ export function scopeOf(model: ResourceModel, options: RowOptions | undefined): 
   return { context, tenant, where }
 }
 
-function conditionOf(model: ResourceModel, where: FilterNode): FilterNode {
-  for (const { column } of columnsIn(where))
-    if (!model.fields.some((field) => field.column === column))
-      throw new TypeError(`where: ${model.entity.name} has no column "${column}"`)
-  return reachable(where)
+function conditionOf(model: ResourceModel, where: Filter): FilterNode {
+  const condition = predicateOf(model, where)
+  if (condition === undefined)
+    throw new TypeError(`${model.entity.name}: \`where\` is blank: leave it out to reach every row`)
+  return condition
 }
 
 /** What a system call over all tenants is told when it names a key that several of them have. */

@@ -82,13 +82,6 @@ export interface NotNode {
 export type FilterNode =
   AndNode | OrNode | NotNode | CompareNode | ContainsNode | NullNode | HasNode | ElementNode | RowNode
 
-/** Every column of the node. */
-export const columnsIn = (node: FilterNode): readonly PlanColumn[] => {
-  if (node.kind === 'and' || node.kind === 'or') return node.nodes.flatMap(columnsIn)
-  if (node.kind === 'not') return columnsIn(node.node)
-  return node.kind === 'row' ? node.columns : [node.column]
-}
-
 /** All of the nodes, flattened into one list; undefined nodes are skipped. */
 export const and = (...nodes: readonly (FilterNode | undefined)[]): FilterNode => {
   const asked: FilterNode[] = []

@@ -1,11 +1,20 @@
 import type { Message } from '@bufbuild/protobuf'
-import type { CallOperations, IfMatch, Incoming, Metadata, OperationWork, RestOfRequest } from '../../call.js'
+import type {
+  CallOperations,
+  IfMatch,
+  Incoming,
+  Metadata,
+  OperationWork,
+  RestOfRequest,
+  RestrictedOperations,
+} from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import type { AshlarError } from '../../errors.js'
 import type { Operation } from '../../gen/google/longrunning/operations_pb.js'
 import type { Deadline } from './deadline.js'
 import type { ReplyOrPromise } from './interceptor.js'
 import type { Method } from './method.js'
+import type { RowAccess } from './row-access.js'
 
 /** A call on its way through the chain: one object, on which each interceptor stores its results. */
 export class Call {
@@ -26,6 +35,10 @@ export class Call {
   validateOnly = false
   /** The handler's work, which may continue after the caller has the reply; undefined until it starts. */
   handling: Handling | undefined = undefined
+  /** How rows are restricted; undefined where the authorizer allowed them all. */
+  rowAccess: RowAccess | undefined = undefined
+  /** Why the call was denied, where that is told. */
+  denial: string | undefined = undefined
 
   /**
    * @param request - the single request; undefined when the client streams.
@@ -62,7 +75,11 @@ export class Call {
     return (this as Partial<Timed>).time?.ended ?? this.incoming.caller.reason
   }
 
-  /** Starts long-running operations for this call. */
+  restricted<R extends object>(repository: R): RestrictedOperations<R> {
+    return (this.rowAccess?.restrict(repository as never, 'writes') ?? repository) as never
+  }
+
+  /** Starts long-running operations on behalf of this call. */
   get operations(): CallOperations {
     const { context } = this as unknown as { readonly context: RequestContext }
     return { start: ({ metadata }, work) => this.runner.start(this.method, context, metadata, work) }

@@ -13,6 +13,7 @@ import { withholding } from '../../resource/behavior/input-only.js'
 import type { Call } from './call.js'
 import { enter } from './enter.js'
 import type { Next, ReplyOrPromise } from './interceptor.js'
+import type { RowAccessUse } from './row-access.js'
 
 /** The implementation of a method as the chain sees it. */
 export interface Handler {
@@ -22,6 +23,10 @@ export interface Handler {
   readonly supportsIfMatch: boolean
   /** Reads the `validate_only` of requests inside of the request, such as the items of a batch; for any other they are refused. */
   readonly readsNestedValidateOnly: boolean
+  /** What it does with a decision by row; `none` is not run for such a call. */
+  readonly rowAccess: RowAccessUse
+  /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
+  checkReplay?(reply: Message, call: ServerCall & Call): Promise<void>
   run(call: ServerCall & Call): ReplyOrPromise
 }
 
@@ -64,6 +69,7 @@ export type AnyFunction = (request: never, call: ServerCall) => unknown
 
 const marked = new WeakSet<object>()
 const comparing = new WeakSet<object>()
+const restricting = new WeakSet<object>()
 
 /**
  * Marks a function that reads `call.validateOnly` and then writes nothing, so that it also runs for such calls.
@@ -107,14 +113,35 @@ export const supportsIfMatch = <F extends object>(handler: F): F => {
   return handler
 }
 
-/** Whether the function declares what it supports. */
-export const isMarked = (fn: object): boolean => marked.has(fn) || comparing.has(fn)
+/**
+ * Marks a function as one that reaches resources by `call.restricted(repository)` alone, so that it runs for calls too whose
+ * authorizer decided by row. Only a method with one request and one response can.
+ * @example
+ * ```ts
+ * import type { ServerCall } from 'ashlar'
+ * import { supportsRowAccess } from 'ashlar/server'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export const retire = (widgets: WidgetRepository) =>
+ *   supportsRowAccess(async ({ id }: { id: string }, call: ServerCall) =>
+ *     widgets.model.toMessage(await call.restricted(widgets).update(id, { size: 0 }, ['size'])),
+ *   )
+ * ```
+ */
+export const supportsRowAccess = <F extends object>(handler: F): F => {
+  restricting.add(handler)
+  return handler
+}
+
+/** Whether the function says itself what it supports. */
+export const isMarked = (fn: object): boolean => marked.has(fn) || comparing.has(fn) || restricting.has(fn)
 
 /** Your function as a handler; it may return a plain object in the shape of the message. */
 export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): Handler => ({
   supportsValidateOnly: marked.has(fn),
   supportsIfMatch: comparing.has(fn),
   readsNestedValidateOnly: marked.has(fn),
+  rowAccess: restricting.has(fn) && desc.methodKind === 'unary' ? 'restricted' : 'none',
   run: (call) => {
     const reply = enter(call.context, () => fn.call(self, (call.request ?? call.requests) as never, call))
     if (isAsyncIterable(reply)) return eachAsMessage(inContext(reply, call), desc)

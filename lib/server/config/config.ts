@@ -104,7 +104,9 @@ export interface Config {
    * `development` or `test`.
    */
   readonly reflection?: boolean
-  /** Lets `serve` accept development parts although NODE_ENV is neither `development` nor `test`. Default: false. */
+  /** Tells callers why they were denied, by the response header `x-denied-because`, and the log. Default: true where NODE_ENV is `development` or `test`; refused elsewhere. */
+  readonly explainDenials?: boolean
+  /** Lets `serve` accept what is meant for development although NODE_ENV is neither `development` nor `test`. Default: false. */
   readonly allowDevelopment?: boolean
 }
 
@@ -130,6 +132,7 @@ export interface ResolvedConfig {
   readonly limits: ResolvedLimits
   readonly shutdownDelayMs: number
   readonly reflection: boolean
+  readonly explainDenials: boolean
   readonly allowDevelopment: boolean
 }
 

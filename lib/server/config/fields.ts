@@ -1,5 +1,5 @@
 import { isDevelopment } from './development.js'
-import { devAuthorizer } from '../authz/authorizer.js'
+import { devAuthorizer } from '../authz/dev-authorizer.js'
 import { MemoryDeduplicationStore } from '../deduplication/memory-deduplication-store.js'
 import { jsonLogger } from '../observability/logger.js'
 import { MemoryOperationStore } from '../operations/memory-operation-store.js'
@@ -83,6 +83,10 @@ export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
   reflection: {
     documented: 'true where NODE_ENV is `development` or `test`',
     resolve: ({ reflection = isDevelopment() }) => reflection,
+  },
+  explainDenials: {
+    documented: 'true where NODE_ENV is `development` or `test`',
+    resolve: ({ explainDenials = isDevelopment() }) => explainDenials,
   },
   allowDevelopment: { documented: 'false', resolve: ({ allowDevelopment = false }) => allowDevelopment },
 }

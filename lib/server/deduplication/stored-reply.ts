@@ -28,18 +28,22 @@ export const toStored = (
 }
 
 /**
- * The stored response with its headers and trailers, marked as a replay.
- * @throws AshlarError FAILED_PRECONDITION when the response was not stored.
+ * The answer again.
+ * @throws AshlarError FAILED_PRECONDITION where the answer is not kept.
  */
-export const fromStored = (stored: StoredReply, { method, headers, trailers }: Call): Message => {
+export const messageIn = (stored: StoredReply, { method }: Call): Message => {
   const { output } = method.desc
   if (stored.omitted !== undefined) throw notKept(stored.omitted)
   if (stored.type !== output.typeName)
     throw new Internal(new TypeError(`kept ${stored.type}, not ${output.typeName}`))
+  return fromBinary(output, stored.message)
+}
+
+/** Sends what was sent around the answer, which is marked as a replay. */
+export const sendHeaders = (stored: StoredReply, { headers, trailers }: Call): void => {
   for (const [name, value] of stored.headers) headers.append(name, value)
   for (const [name, value] of stored.trailers) trailers.append(name, value)
   headers.set('x-idempotent-replay', 'true')
-  return fromBinary(output, stored.message)
 }
 
 const NOT_KEPT: Readonly<Record<Omission, readonly [reason: string, why: string]>> = {

@@ -3,6 +3,9 @@ import type { ContextReports } from '../observability/context-reports.js'
 import { ANONYMOUS, frozenPrincipal, type Principal, RequestContext } from '../../context.js'
 import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
+import type { Decision } from '../authz/decision.js'
+import { rowAccess } from '../row-access/row-access.js'
+import type { RowAccessUse } from '../chain/row-access.js'
 import type { Metadata, RestOfRequest } from '../../call.js'
 import type { Deadline } from '../chain/deadline.js'
 import type { Call } from '../chain/call.js'
@@ -36,52 +39,86 @@ export interface Authorized extends Derived {
   readonly context: RequestContext
 }
 
+/** The response header and metadata that says why a call was denied, in development. */
+export const DENIAL_HEADER = 'x-denied-because'
+
 type Needs = RequestId & Limited & Verified & Passed<'authentication'>
+
+/** Who decides, and whether callers are told why they were denied. */
+export interface Deciding {
+  readonly authorizer: Authorizer
+  /** Only in development: what is said there is for nobody else. */
+  readonly explainsDenials: boolean
+}
 
 /** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no decision is a denial. */
 export const authorization =
   (
     rules: RuleSet,
     principalFunc: PrincipalFunc,
-    authorizer: Authorizer,
+    { authorizer, explainsDenials }: Deciding,
     reports: ContextReports,
   ): Interceptor<Authorized, Needs> =>
-  (next) =>
-  (call) => {
-    if (call.unreadable !== undefined) throw call.unreadable
-    const rule = rules.declared(call.path)
-    if (rule === undefined) throw new PermissionDenied()
-    const enter = (principal: Principal): ReplyOrPromise => {
-      const { requestId, time } = call
-      // A step that settles after the end of the call goes no further.
-      if (time.ended !== undefined) throw time.ended
-      const context = new RequestContext({
-        requestId,
-        principal,
-        signal: time,
-        deadline: time.at,
-        ...reports,
-      })
-      return next(Object.assign(call, { principal, rule, context }))
+  (next, { handler }) => {
+    const asking: Asking = {
+      authorizer,
+      rowAccess: handler.rowAccess,
+      explain: explainsDenials ? explained : () => {},
     }
-    const decide = (principal: Principal): ReplyOrPromise => {
-      if (rule.public !== true && isNobody(principal)) throw new PermissionDenied()
-      const { rest } = call
-      const allowed =
-        rest === undefined
-          ? allow(call, rule, principal, authorizer)
-          : afterRest(call, rest, rule, () => allow(call, rule, principal, authorizer))
-      return allowed === undefined ? enter(principal) : allowed.then(() => enter(principal))
+    return (call) => {
+      if (call.unreadable !== undefined) throw call.unreadable
+      const rule = rules.declared(call.path)
+      if (rule === undefined) throw denied(call, asking, () => 'the method has no rule')
+      const enter = (principal: Principal): ReplyOrPromise => {
+        const { requestId, time } = call
+        // A step that settles after the end of the call goes no further.
+        if (time.ended !== undefined) throw time.ended
+        const context = new RequestContext({
+          requestId,
+          principal,
+          signal: time,
+          deadline: time.at,
+          ...reports,
+        })
+        return next(Object.assign(call, { principal, rule, context }))
+      }
+      const decide = (principal: Principal): ReplyOrPromise => {
+        if (rule.public !== true && isNobody(principal))
+          throw denied(call, asking, () => 'the call has no identity: no subject, no tenant, no groups')
+        const { rest } = call
+        const allowed =
+          rest === undefined
+            ? allow(call, rule, principal, asking)
+            : afterRest(call, rest, rule, () => allow(call, rule, principal, asking))
+        return allowed === undefined ? enter(principal) : allowed.then(() => enter(principal))
+      }
+      const charge = (derived: unknown): ReplyOrPromise => {
+        const principal = frozenPrincipal(derived)
+        Object.assign(call, { principal })
+        const charged = call.charge?.(principal)
+        return charged === undefined ? decide(principal) : charged.then(() => decide(principal))
+      }
+      const derived: unknown = principalFunc(new Source(call))
+      return derived instanceof Promise ? call.time.step(derived).then(charge) : charge(derived)
     }
-    const charge = (derived: unknown): ReplyOrPromise => {
-      const principal = frozenPrincipal(derived)
-      Object.assign(call, { principal })
-      const charged = call.charge?.(principal)
-      return charged === undefined ? decide(principal) : charged.then(() => decide(principal))
-    }
-    const derived: unknown = principalFunc(new Source(call))
-    return derived instanceof Promise ? call.time.step(derived).then(charge) : charge(derived)
   }
+
+/** How the calls of one method are decided about. */
+interface Asking {
+  readonly authorizer: Authorizer
+  readonly rowAccess: RowAccessUse
+  readonly explain: (call: Call, why: string) => void
+}
+
+const explained = (call: Call, why: string): void => {
+  call.denial = why
+  call.headers.set(DENIAL_HEADER, why.slice(0, 512).replaceAll(/[^\x20-\x7e]/g, '?'))
+}
+
+const denied = (call: Call, { explain }: Asking, why: () => string): PermissionDenied => {
+  if (explain === explained) explain(call, why())
+  return new PermissionDenied()
+}
 
 /**
  * Decides before the body is read if the rule does not need it, so that clients do not send bodies of refused calls.
@@ -132,6 +169,10 @@ class Question implements AuthorizationRequest {
   get signal(): AbortSignal {
     return this.time.signal
   }
+
+  about(verb: string): Question {
+    return new Question(this.principal, this.method, verb, this.resource, this.type, this.time)
+  }
 }
 
 /** Undefined when it is allowed without waiting. */
@@ -139,17 +180,18 @@ const allow = (
   call: Call & Needs,
   rule: Rule,
   principal: Principal,
-  authorizer: Authorizer,
+  asking: Asking,
 ): Promise<void> | undefined => {
   if (rule.public === true) return undefined
+  const { authorizer } = asking
   const template = templateOf(call.method, rule)
   const check = (message: Message | undefined): Promise<void> | undefined => {
     const resource = template.fill(message)
-    const decision = authorizer.authorize(
-      new Question(principal, call.path, rule.verb ?? '', resource, template.type, call.time),
-    )
-    if (decision instanceof Promise) return call.time.step(decision).then(mustBeTrue)
-    if (decision !== true) throw new PermissionDenied()
+    const question = new Question(principal, call.path, rule.verb ?? '', resource, template.type, call.time)
+    const decision = authorizer.authorize(question)
+    if (decision instanceof Promise)
+      return call.time.step(decision).then((decided) => accept(decided, question, call, asking))
+    accept(decision, question, call, asking)
     return undefined
   }
   const { requests } = call
@@ -158,11 +200,45 @@ const allow = (
   return checkedFromFirst(requests, check).then((checked) => void (call.requests = checked))
 }
 
-const mustBeTrue = (allowed: boolean): void => {
-  if (allowed !== true) throw new PermissionDenied()
+/** @throws PermissionDenied for anything but a permission. @throws TypeError for a decision that nobody would carry out. */
+const accept = (decision: Decision, question: Question, call: Call & Needs, asking: Asking): void => {
+  const { authorizer, rowAccess: use } = asking
+  const byRow = authorizer.decidesByRow === true
+  // What is allowed as a whole is restricted only where it writes: by what the caller may get.
+  if (decision === true && (!byRow || use !== 'writes')) return
+  if (decision !== true && !isByRow(decision))
+    throw denied(call, asking, () => authorizer.explain?.(question) ?? refusalOf(question))
+  if (!byRow) throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
+  if (use === 'none')
+    throw new TypeError(
+      `the authorizer decided by row about ${call.path}, whose function does not support that: use wrapped() or supportsRowAccess()`,
+    )
+  call.rowAccess = rowAccess({
+    decision,
+    request: question,
+    message: () => call.request as Message,
+    decideGet: () => decideGet(authorizer, question, call),
+    explain: (why) => asking.explain(call, why),
+  })
 }
 
-/** The stream. Its first message is already read and checked; each further one is checked when it is read. */
+/** Code in JavaScript can return anything. */
+const isByRow = (decision: unknown): boolean => typeof decision === 'object' && decision !== null
+
+const decideGet = (authorizer: Authorizer, question: Question, call: Call & Needs) => {
+  const decision = question.verb === 'get' ? undefined : authorizer.authorize(question.about('get'))
+  if (decision instanceof Promise) return call.time.step(decision)
+  return decision ?? authorizer.authorize(question)
+}
+
+const refusalOf = ({
+  verb,
+  resource,
+  principal: { subject, tenant, groups },
+}: AuthorizationRequest): string =>
+  `the authorizer does not allow ${verb} on ${resource} to subject "${subject}" of tenant "${tenant}" in groups [${groups.join(', ')}]`
+
+/** The stream, its first message already drawn and checked, each further one checked as it is drawn. */
 const checkedFromFirst = async (
   requests: AsyncIterable<Message>,
   check: (message: Message) => Promise<void> | undefined,

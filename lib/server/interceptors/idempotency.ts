@@ -1,13 +1,14 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../../context.js'
-import { Aborted, InvalidArgument } from '../../errors.js'
+import { Aborted, AshlarError, InvalidArgument } from '../../errors.js'
 import { fingerprintOf } from '../deduplication/fingerprint.js'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Next, Passed, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import type { Redaction } from '../../resource/redaction.js'
 import { type Keeping, LEASE_MS, runClaimed } from '../deduplication/run-claimed.js'
-import { fromStored } from '../deduplication/stored-reply.js'
+import { messageIn, sendHeaders } from '../deduplication/stored-reply.js'
+import type { Handler } from '../chain/handler.js'
 import {
   type ClaimOutcome,
   type DeduplicationStore,
@@ -39,15 +40,20 @@ export const idempotency = (
   const leaders = new Map<string, Promise<Outcome>>()
   const unrecorded = new UnrecordedCalls()
   const keeping: Keeping = { store, redaction, logger, unrecorded }
-  return (next, { method }) => {
+  return (next, { method, handler }) => {
     if (method.isStreaming) return next
     return (call) => {
       const requestId = retryIdOf(call)
-      return requestId === undefined ? next(call) : once(requestId, call, next)
+      return requestId === undefined ? next(call) : once(requestId, call, next, handler)
     }
   }
 
-  async function once<C extends Call & Needs>(requestId: string, call: C, next: Next<C>): Promise<Reply> {
+  async function once<C extends Call & Needs>(
+    requestId: string,
+    call: C,
+    next: Next<C>,
+    handler: Handler,
+  ): Promise<Reply> {
     const { principal, path, method, ifMatch, ignoredMask } = call
     const key = { tenant: principal.tenant, subject: principal.subject, method: path, requestId }
     const text = keyText(key)
@@ -55,7 +61,7 @@ export const idempotency = (
 
     const follow = async (leader: Promise<Outcome>): Promise<Reply | undefined> => {
       const outcome = await bounded(leader, call)
-      return outcome === undefined ? undefined : replay(outcome, fingerprint, call)
+      return outcome === undefined ? undefined : replay(outcome, fingerprint, call, handler)
     }
 
     const lead = async (settle: (outcome: Outcome) => void): Promise<Reply> => {
@@ -72,7 +78,7 @@ export const idempotency = (
         assertSame(claimed.fingerprint, fingerprint)
         if (claimed.state === 'done') {
           settle(claimed)
-          return replay(claimed, fingerprint, call)
+          return replay(claimed, fingerprint, call, handler)
         }
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
         await bounded(pause(pauseMs * (0.5 + Math.random() / 2)), call)
@@ -115,9 +121,27 @@ const inTime = async (claiming: Promise<ClaimOutcome>, { time }: RequestId): Pro
   }
 }
 
-const replay = (outcome: NonNullable<Outcome>, fingerprint: string, call: Call): Reply => {
+const replay = async (
+  outcome: NonNullable<Outcome>,
+  fingerprint: string,
+  call: Call & Needs,
+  handler: Handler,
+): Promise<Reply> => {
   assertSame(outcome.fingerprint, fingerprint)
-  return fromStored(outcome.reply, call)
+  const reply = messageIn(outcome.reply, call)
+  if (call.rowAccess !== undefined) await mayReplay(reply, call, handler)
+  sendHeaders(outcome.reply, call)
+  return reply
+}
+
+/** The caller's rights may have changed since, and so may the row. */
+const mayReplay = (reply: Message, call: Call & Needs, handler: Handler): Promise<void> => {
+  if (handler.checkReplay !== undefined) return handler.checkReplay(reply, call)
+  throw new AshlarError(
+    'FAILED_PRECONDITION',
+    'the call with this request_id was made, and whether its answer may still be shown is decided by row: read the resource instead of repeating the call',
+    { details: [{ kind: 'errorInfo', reason: 'ANSWER_NOT_REPEATED' }] },
+  )
 }
 
 const assertSame = (known: string, fingerprint: string): void => {

@@ -34,6 +34,7 @@ const record = (
   const fields = {
     method: call.path,
     code,
+    ...(call.denial !== undefined && { denial: call.denial }),
     durationMs: Math.round((performance.now() - since) * 1000) / 1000,
     requestId: call.requestId,
     tenant: who?.tenant ?? call.tenantHint,

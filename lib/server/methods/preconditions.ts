@@ -1,7 +1,8 @@
 import type { RequestContext } from '../../context.js'
 import { ErrPreconditionFailed } from '../../errors.js'
 import { NO_ETAG } from '../../if-match.js'
-import type { Repository, WriteOptions } from '../../persistence/contract/repository.js'
+import type { ListScope, Repository, WriteOptions } from '../../persistence/contract/repository.js'
+import { hasValue } from '../../persistence/query/filter-template.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { IfMatch } from '../../call.js'
 
@@ -47,6 +48,19 @@ export const checkEtag = (model: ResourceModel, entity: object, ifMatch: IfMatch
   const current = etagOf(model, entity)
   if (typeof current !== 'string' || current === NO_ETAG || !ifMatch.etags.includes(current))
     throw ErrPreconditionFailed.etag()
+}
+
+/** The soft-deleted entity of that key, if there is one. */
+export const deletedEntity = async (
+  repository: Repository<object>,
+  key: string,
+  options: Omit<ListScope, 'under'>,
+): Promise<object | undefined> => {
+  const { key: field, deleteTime } = repository.model
+  const under = hasValue(field.proto, key)
+  const { items } = await repository.list({ showDeleted: true, pageSize: 1 }, { ...options, under })
+  const [entity] = items as Readonly<Record<string, unknown>>[]
+  return deleteTime === undefined || entity?.[deleteTime.property] === undefined ? undefined : entity
 }
 
 const etagOf = ({ etag }: ResourceModel, entity: object): unknown =>

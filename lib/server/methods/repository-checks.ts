@@ -1,4 +1,5 @@
 import type { Repository } from '../../persistence/contract/repository.js'
+import type { Authorizer } from '../authz/authorizer.js'
 import type { Logger } from '../observability/logger.js'
 
 /** The reasons why the repositories cannot be served, one text each. Less serious findings are logged. */
@@ -23,6 +24,20 @@ export async function repositoryProblems(
   }
   return problems
 }
+
+/** Repositories that would leave out what an authorizer decides by row, each said in words. */
+export const rowAccessProblems = (
+  { decidesByRow }: Authorizer,
+  repositories: readonly Repository<object>[],
+): string[] =>
+  decidesByRow !== true
+    ? []
+    : [...new Set(repositories)]
+        .filter(({ appliesWhere }) => appliesWhere !== true)
+        .map(
+          ({ model, constructor }) =>
+            `${constructor.name}, the repository of ${model.type}, does not say that it applies \`where\`, and the authorizer decides by row: apply it in every operation and set \`appliesWhere\` to true`,
+        )
 
 const tenancyWarnings = ({ model }: Repository<object>): string[] =>
   model.tenant === undefined || model.tenantInKey

@@ -13,7 +13,15 @@ import { checkScope, type ScopeField, under } from './path-scope.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { dryRun } from './dry-run.js'
 import { sparingImmutable } from './immutable-fields.js'
-import { keyInside, listOptions, maskToWrite, putKey, putScope, requiredIn } from './resource-request.js'
+import {
+  keyInside,
+  keysIn,
+  listOptions,
+  maskToWrite,
+  putKey,
+  putScope,
+  requiredIn,
+} from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 import { type ListLimits, totalSize } from './total-size.js'
 
@@ -29,12 +37,15 @@ export const repositoryHandler = (
   repository: AnyRepository,
   limits: ListLimits,
 ): Handler => {
-  const respond = responderOf(desc, method, repository, limits)
+  const parts = restrictable(desc, method, repository, limits)
   return {
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
     readsNestedValidateOnly: false,
+    rowAccess: rowAccessOf(method),
+    checkReplay: parts.checkReplay,
     run: (call: ServerCall & Call) => {
+      const { respond } = parts.of(call)
       const request = call.request as Message
       if (!call.validateOnly) return respond(request, call)
       const { ifMatch, ignoredMask } = call
@@ -45,13 +56,42 @@ export const repositoryHandler = (
   }
 }
 
-/** What a repository returns for a standard method. */
-export const responderOf = (
+/** A repository, and what it returns for the method. */
+interface Parts {
+  readonly repository: AnyRepository
+  readonly respond: Responder
+}
+
+/** A standard method on its repository, restricted for calls whose authorizer decided by row. */
+export const restrictable = (
   desc: DescMethod,
   method: StandardMethod,
   repository: AnyRepository,
   limits: ListLimits,
-): Responder => (RESPONDERS[method.kind] as AnyResponders)(method, desc, repository, limits)
+) => {
+  const use = rowAccessOf(method)
+  const partsOf = (within: AnyRepository): Parts => ({
+    repository: within,
+    respond: (RESPONDERS[method.kind] as AnyResponders)(method, desc, within, limits),
+  })
+  const all = partsOf(repository)
+  const restricted = ({ rowAccess }: Call) => rowAccess?.restrict(repository, use)
+  return {
+    of: (call: Call): Parts => {
+      const within = restricted(call)
+      return within === undefined ? all : partsOf(within)
+    },
+    /** @throws ErrNotFound for a reply with an entity that the caller may not get, or no longer. */
+    checkReplay: async (reply: Message, call: ServerCall & Call): Promise<void> => {
+      const keys = keysIn(reply, repository.model)
+      await restricted(call)?.mustSee(keys, { context: call.context })
+    },
+  }
+}
+
+/** How a standard method restricts its repository. */
+export const rowAccessOf = ({ kind }: StandardMethod): 'reads' | 'writes' =>
+  kind === 'get' || kind === 'list' || kind === 'batchGet' ? 'reads' : 'writes'
 
 /** Whether the method has one entity whose etag can be compared. */
 export const comparesEtags = ({ kind }: StandardMethod): boolean => COMPARES_ETAGS.has(kind)

@@ -1,4 +1,4 @@
-import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
+import { type DescField, type DescMessage, isMessage, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { ListOptions } from '../../persistence/contract/repository.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
@@ -52,6 +52,16 @@ export const putScope = (
     }
     values[property] = read(request)
   }
+}
+
+/** The keys of the resources in a reply: the reply itself, or what is repeated in it. */
+export const keysIn = (reply: Message, { message, key }: ResourceModel): readonly string[] => {
+  const field = message?.fields.find(({ name }) => name === key.proto)
+  if (message === undefined || field === undefined) return []
+  const values = reply.$typeName === message.typeName ? [reply] : Object.values(reply).flat()
+  return (values as unknown[]).flatMap((value) =>
+    isMessage(value, message) ? [valueOf(value, field) as string] : [],
+  )
 }
 
 export const listOptions = (request: Message, has: ListFields): ListOptions => {

@@ -4,7 +4,6 @@ import { RequestContext } from '../../context.js'
 import { ErrNotFound } from '../../errors.js'
 import { parseIfMatch } from '../../if-match.js'
 import type { ReadOptions, Repository } from '../../persistence/contract/repository.js'
-import { hasValue } from '../../persistence/query/filter-template.js'
 import type { Call } from '../chain/call.js'
 import { enter } from '../chain/enter.js'
 import { asMessage, type Handler, isMarked, messageOf } from '../chain/handler.js'
@@ -12,8 +11,8 @@ import type { Reader } from '../chain/field-readers.js'
 import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
 import { checkScope } from './path-scope.js'
-import { checkEtag } from './preconditions.js'
-import { comparesEtags, concealed, responderOf } from './repository-handler.js'
+import { checkEtag, deletedEntity } from './preconditions.js'
+import { comparesEtags, concealed, restrictable, rowAccessOf } from './repository-handler.js'
 import { keyInside, requiredIn } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
@@ -24,7 +23,7 @@ type OwnCall = ServerCall & Call
 /** Why the function cannot be wrapped, in words; undefined where it can. */
 export const wrapProblem = (handler: object, { fn }: Wrap): string | undefined =>
   isMarked(handler) || isMarked(fn)
-    ? 'is wrapped, which takes care of validate_only and If-Match: leave supportsValidateOnly and supportsIfMatch out'
+    ? 'is wrapped, which takes care of validate_only, If-Match and decisions by row: leave supportsValidateOnly, supportsIfMatch and supportsRowAccess out'
     : undefined
 
 /** Runs the function around a standard method. @param self - `this` of the function. */
@@ -36,15 +35,16 @@ export const wrappedHandler = (
   { options, fn }: Wrap,
   self: unknown,
 ): Handler => {
-  const respond = responderOf(desc, method, repository, limits)
+  const parts = restrictable(desc, method, repository, limits)
   const { requestEtag } = methodOf(desc)
   const keyOf = keyReader(repository, method)
 
   const run = async (call: OwnCall, isLocking: boolean): Promise<Message> => {
     const { ifMatch, ignoredMask } = call
+    const { respond, repository: within } = parts.of(call)
     const given = call.request as Message
     const givenEtag = requestEtag?.(given)
-    await checkPrecondition(repository, method, keyOf, given, call, isLocking)
+    await checkPrecondition(within, method, keyOf, given, call, isLocking)
     // What the call itself has written since no longer has the etag that the client knows.
     let isCompared = isLocking
     const standard = async (value: object): Promise<Message> => {
@@ -74,6 +74,8 @@ export const wrappedHandler = (
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
     readsNestedValidateOnly: false,
+    rowAccess: rowAccessOf(method),
+    checkReplay: parts.checkReplay,
     run: (call) => {
       const { context } = call
       if (call.validateOnly)
@@ -108,6 +110,7 @@ const checkPrecondition = async (
     method.kind === 'undelete'
       ? await deletedEntity(repository, key, options)
       : await repository.get(key, options)
+  if (entity === undefined) throw new ErrNotFound()
   checkScope(model, method.scope, request, entity)
   checkEtag(model, entity, ifMatch)
 }
@@ -127,20 +130,6 @@ const keyReader = ({ model }: Repository<object>, method: StandardMethod): Reade
     default:
       return undefined
   }
-}
-
-const deletedEntity = async (
-  repository: Repository<object>,
-  key: string,
-  options: ReadOptions,
-): Promise<object> => {
-  const { key: field, deleteTime } = repository.model
-  const under = hasValue(field.proto, key)
-  const { items } = await repository.list({ showDeleted: true, pageSize: 1 }, { ...options, under })
-  const [entity] = items as Readonly<Record<string, unknown>>[]
-  if (entity === undefined || deleteTime === undefined || entity[deleteTime.property] === undefined)
-    throw new ErrNotFound()
-  return entity
 }
 
 const asRequest = (value: unknown, input: DescMessage): Message => {

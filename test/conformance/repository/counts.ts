@@ -3,7 +3,6 @@ import { InvalidArgument, PermissionDenied } from '../../../lib/errors.js'
 import { RequestContext } from '../../../lib/context.js'
 import type { FilterScope, ListFilter } from '../../../lib/persistence/contract/repository.js'
 import { filter } from '../../../lib/persistence/query/filter-template.js'
-import { equals, type PlanColumn } from '../../../lib/persistence/query/plan.js'
 import { asTenant, draft, type Holder, inAcme, rejection } from './subject.js'
 
 /** How many entities a list has. */
@@ -56,7 +55,7 @@ export const counts = (holder: Holder): void => {
 
     it('are held to the rows that the call reaches', () =>
       inAcme(async () => {
-        const where = equals(specimens().model.byProto.get('count') as PlanColumn, 2)
+        const where = filter`count = ${2}`
         expect(await both({}, { where })).to.equal(2)
         expect(await both({ filter: 'id = "b"' }, { where })).to.equal(1)
       }))

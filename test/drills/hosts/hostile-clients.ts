@@ -1,4 +1,4 @@
-import { devAuthorizer } from '../../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { devPrincipal } from '../../../lib/server/authn/dev-principal.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'

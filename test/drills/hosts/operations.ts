@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { create } from '@bufbuild/protobuf'
 import { DataSource } from 'typeorm'
-import { devAuthorizer } from '../../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { devPrincipal } from '../../../lib/server/authn/dev-principal.js'
 import type { ServerCall } from '../../../lib/call.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { devAuthorizer } from '../../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { devPrincipal } from '../../../lib/server/authn/dev-principal.js'
 import type { ServerCall } from '../../../lib/call.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'

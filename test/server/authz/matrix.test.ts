@@ -5,7 +5,8 @@ import {
   file_google_longrunning_operations,
   Operations,
 } from '../../../lib/gen/google/longrunning/operations_pb.js'
-import { devAuthorizer, type Grant } from '../../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
+import type { Grant } from '../../../lib/server/authz/grant.js'
 import { altered } from '../../support/grpc/altered.js'
 import { EchoService, NoteService, SpecimenService } from '../../support/gen/specimens_pb.js'
 import { ForeignClient } from '../../support/grpc/clients.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { DevAuthorizer } from '../../../lib/server/authz/authorizer.js'
+import { DevAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { type Config, DefaultGRPCAddr, NoTimeout, resolveConfig } from '../../../lib/server/config/config.js'
 import { Metadata } from '../../../lib/call.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'
@@ -47,6 +47,7 @@ describe('resolveConfig', () => {
     ['maxTotalSize', defaults.limits.maxTotalSize, 10_000],
     ['rateLimiter', defaults.resilience.rateLimiter, undefined],
     ['circuitBreaker', defaults.resilience.circuitBreaker, undefined],
+    ['explainDenials', defaults.explainDenials, false],
     ['allowDevelopment', defaults.allowDevelopment, false],
   ]
   for (const [name, actual, expected] of rows)

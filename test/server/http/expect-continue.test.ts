@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import { devAuthorizer } from '../../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { EchoService, SpecimenService } from '../../support/gen/specimens_pb.js'
 import { ALICE, partly, type RunningServer, startServer } from '../../support/servers/server.js'
 import { echoService } from '../../support/grpc/echo.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { devAuthorizer } from '../../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { apiKey } from '../../../lib/server/authn/api-key.js'
 import { oidc } from '../../../lib/server/authn/oidc.js'
 import { verifiedPrincipal } from '../../../lib/server/config/verified-principal.js'

@@ -1,7 +1,8 @@
 import { create } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import { PermissionDenied } from '../../../lib/errors.js'
-import { devAuthorizer, type Grant } from '../../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
+import type { Grant } from '../../../lib/server/authz/grant.js'
 import { Caller, Metadata } from '../../../lib/call.js'
 import { Deadline } from '../../../lib/server/chain/deadline.js'
 import { Call } from '../../../lib/server/chain/call.js'
@@ -96,7 +97,8 @@ describe('a rule with a template', () => {
     const rule = { method: methodOf(chat).path, verb: 'echo', resource: 'echo:{text}' }
     const grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource: 'echo:a' }
     const principal = { subject: 'alice', tenant: 'acme', groups: [], scopes: [] }
-    const interceptor = authorization(new RuleSet([rule]), () => principal, devAuthorizer([grant]), {
+    const deciding = { authorizer: devAuthorizer([grant]), explainsDenials: false }
+    const interceptor = authorization(new RuleSet([rule]), () => principal, deciding, {
       onSystem: () => {},
       onFailure: () => {},
     })
@@ -118,7 +120,7 @@ describe('a rule with a template', () => {
           for await (const message of requests ?? []) seen.push((message as EchoRequest).text)
           return create(EchoResponseSchema)
         },
-        { method: methodOf(chat), handler: undefined as never },
+        { method: methodOf(chat), handler: { rowAccess: 'none' } as never },
       )
       await run(Object.assign(call, facts) as never)
     }

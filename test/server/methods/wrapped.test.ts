@@ -314,7 +314,7 @@ describe('wrapped', () => {
       ) as never,
     ])
       expect(await problemOf((builder) => builder.register(NoteService, notes, { getNote }))).to.include(
-        'NoteService.GetNote: getNote is wrapped, which takes care of validate_only and If-Match: leave',
+        'NoteService.GetNote: getNote is wrapped, which takes care of validate_only, If-Match and decisions by row: leave',
       )
   })
 

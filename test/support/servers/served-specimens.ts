@@ -6,6 +6,7 @@ import { MemoryRepository } from '../../../lib/persistence/memory/memory-reposit
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { CredentialMinter } from '../../../lib/secrets/credential-minter.js'
 import { newDev } from '../../../lib/secrets/dev-encryptor.js'
+import type { Config } from '../../../lib/server/config/config.js'
 import type { Implementation } from '../../../lib/server/chain/handler.js'
 import type { Backend } from '../databases/backends.js'
 import { Specimen } from '../entities/specimen.js'
@@ -33,6 +34,7 @@ export async function serveSpecimens(
   implement: (
     specimens: Repository<Specimen>,
   ) => Partial<Implementation<typeof SpecimenService>> = () => ({}),
+  config: Config = {},
 ): Promise<ServedSpecimens> {
   const opened = await backend.open([Specimen])
   const { dataSource, database } = opened
@@ -44,8 +46,9 @@ export async function serveSpecimens(
       ? new MemoryRepository(Specimen, secrets)
       : new TypeormRepository(dataSource, Specimen, secrets)
   const weighSpecimen = () => create(SpecimenSchema)
-  const running = await startServer((builder) =>
-    builder.register(SpecimenService, specimens, { weighSpecimen, ...implement(specimens) }),
+  const running = await startServer(
+    (builder) => builder.register(SpecimenService, specimens, { weighSpecimen, ...implement(specimens) }),
+    config,
   )
   const client = new ForeignClient(SpecimenService, running.grpc)
   return {

@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf'
 import type { Config } from '../../../lib/server/config/config.js'
-import { type Grant, devAuthorizer } from '../../../lib/server/authz/authorizer.js'
+import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
+import type { Grant } from '../../../lib/server/authz/grant.js'
 import { devPrincipal } from '../../../lib/server/authn/dev-principal.js'
 import type { Logger } from '../../../lib/server/observability/logger.js'
 import { ServerBuilder } from '../../../lib/server/server-builder.js'

@@ -1,0 +1,100 @@
+import type { Message } from '@bufbuild/protobuf'
+import { type Filter, filter } from '../../persistence/query/filter-template.js'
+import type { AuthorizationRequest } from './authorizer.js'
+
+/** What {@link authorizeEntity}'s function is asked about: the call, with its request. */
+export interface EntityRequest extends AuthorizationRequest {
+  readonly message: Message
+}
+
+/** A decision that knows the row: the call reaches the rows for which `where` is true, and no other. */
+export interface RowDecision {
+  readonly where: Filter
+  /**
+   * Holds for each row after a create or update, else the call is denied and everything is rolled back. Left out, `where` has to
+   * hold then too. The argument is the entity.
+   */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- an authorizer serves entities of all types
+  readonly check?: (entity: any) => boolean | Promise<boolean>
+}
+
+/** `true` allows the call, `false` denies it, anything else allows it for some rows. */
+export type Decision = boolean | RowDecision | EntityDecision
+
+type EntityTest = (entity: never, request: EntityRequest) => boolean | Promise<boolean>
+
+/** A decision that a function makes for each row. Made by {@link authorizeEntity}. */
+export class EntityDecision {
+  constructor(
+    readonly allows: EntityTest,
+    readonly options: Partial<RowDecision>,
+  ) {}
+}
+
+/**
+ * A decision that takes code: `allows` is asked about every entity that the call reaches. Before a write the row is locked
+ * first. After a create or update it is asked again about the entity as it is then, unless there is a `check`.
+ *
+ * A list cannot ask it, because its pages would not be full: a list returns the rows of `where`, so say there which rows
+ * `allows` can hold for. Without `where` a list is an error of the server, which is logged.
+ * @param options - `where` holds beside `allows`; `check` as of {@link RowDecision}.
+ * @example
+ * ```ts
+ * import type { Authorizer } from 'ashlar/server'
+ * import { authorizeEntity } from 'ashlar/server'
+ * import type { Widget } from './widget.js'
+ *
+ * export const authorizer: Authorizer = {
+ *   decidesByRow: true,
+ *   authorize: ({ type, verb }) =>
+ *     type === 'widget' && verb === 'update' ? authorizeEntity((widget: Widget) => widget.size < 100) : true,
+ * }
+ * ```
+ */
+export const authorizeEntity = <E extends object>(
+  allows: (entity: E, request: EntityRequest) => boolean | Promise<boolean>,
+  options: Partial<RowDecision> = {},
+): EntityDecision => new EntityDecision(allows, options)
+
+/** A decision as a restricted repository carries it out. */
+export interface Restriction {
+  /** No row at all. */
+  readonly isNone: boolean
+  readonly where: Filter | undefined
+  /** Asked about each entity that is reached. */
+  readonly test: ((entity: object) => boolean | Promise<boolean>) | undefined
+  /** Asked about each entity after it was written. */
+  readonly check: ((entity: object) => boolean | Promise<boolean>) | undefined
+}
+
+/** @throws TypeError for what is no decision, so that nothing is taken for a permission. */
+export const restrictionOf = (decision: Decision, request: () => EntityRequest): Restriction => {
+  const all: Restriction = { isNone: false, where: undefined, test: undefined, check: undefined }
+  if (decision === true) return all
+  if (decision === false) return { ...all, isNone: true }
+  if (decision instanceof EntityDecision) {
+    const { where, check } = decision.options
+    const test = (entity: object) => decision.allows(entity as never, request())
+    return { ...all, where: where && given(where), test, check: check ?? test }
+  }
+  const { where, check } = decision as Partial<RowDecision>
+  return { ...all, where: given(where), check }
+}
+
+const given = (where: Filter | undefined): Filter => {
+  if (typeof where !== 'string' || where.trim() === '')
+    throw new TypeError(
+      'the authorizer returned an object without `where`: return true, false, or { where: filter`…` }',
+    )
+  return where
+}
+
+/** Both of the predicates. @throws TypeError for one that is wrong: its author is no caller. */
+export const both = (a: Filter | undefined, b: Filter | undefined): Filter | undefined => {
+  if (a === undefined || b === undefined) return a ?? b
+  try {
+    return filter`${a} AND ${b}`
+  } catch (error) {
+    throw new TypeError('a predicate of the authorizer is wrong', { cause: error })
+  }
+}

@@ -1,0 +1,32 @@
+import type { AuthorizationRequest, Authorizer } from './authorizer.js'
+import { allows, type Grant, refusalOf } from './grant.js'
+
+/**
+ * The development authorizer: allows what a grant allows. Without grants it denies everything, which makes it the safe
+ * default; with grants `serve` accepts it in development only.
+ */
+export class DevAuthorizer implements Authorizer {
+  constructor(readonly grants: readonly Grant[] = []) {}
+
+  authorize(request: AuthorizationRequest): boolean {
+    return allows(this.grants, request)
+  }
+
+  explain(request: AuthorizationRequest): string {
+    return refusalOf(this.grants, request)
+  }
+}
+
+/**
+ * An authorizer of grants, for development and tests: it denies what no grant allows.
+ * @example
+ * ```ts
+ * import { devAuthorizer } from 'ashlar'
+ *
+ * const authorizer = devAuthorizer([
+ *   { tenant: '*', subjects: ['group:staff'], verbs: ['*'], resource: 'widget' },
+ *   { tenant: 'acme', subjects: ['auditor'], verbs: ['get', 'list'], resource: '*' },
+ * ])
+ * ```
+ */
+export const devAuthorizer = (grants: readonly Grant[] = []): DevAuthorizer => new DevAuthorizer(grants)

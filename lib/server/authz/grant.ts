@@ -1,0 +1,59 @@
+import type { AuthorizationRequest } from './authorizer.js'
+
+/** Allows `verbs` on `resource` to `subjects` of `tenant`. */
+export interface Grant {
+  /** `*` is any tenant. */
+  readonly tenant: string
+  /** `*`, a subject, or `group:<name>`. */
+  readonly subjects: readonly string[]
+  /** `*` is every verb. */
+  readonly verbs: readonly string[]
+  /** `*`, a type, or a filled template such as `zone:7`. */
+  readonly resource: string
+}
+
+/** Whether one of the grants allows what is asked. */
+export const allows = (grants: readonly Grant[], request: AuthorizationRequest): boolean => {
+  const groups = new Set(request.principal.groups)
+  for (const grant of grants) {
+    if (!isFor(grant, request, groups)) continue
+    if (grant.verbs.includes(request.verb) || grant.verbs.includes('*')) return true
+  }
+  return false
+}
+
+/** Why no grant allows it, and which verbs are allowed instead. */
+export const refusalOf = (grants: readonly Grant[], request: AuthorizationRequest): string => {
+  const { verb, resource, principal } = request
+  const groups = new Set(principal.groups)
+  const verbs = new Set(
+    grants.filter((grant) => isFor(grant, request, groups)).flatMap((grant) => grant.verbs),
+  )
+  const instead =
+    verbs.size === 0 ? 'nothing on it is allowed' : `it is allowed ${[...verbs].sort().join(', ')}`
+  return `no grant allows ${verb} on ${resource} to subject "${principal.subject}" of tenant "${principal.tenant}" in groups [${principal.groups.join(', ')}]: ${instead}`
+}
+
+const GROUP = 'group:'
+
+/** Whether the grant is about who asks and what for. */
+const isFor = (
+  { tenant, subjects, resource }: Grant,
+  { principal, type, resource: asked }: AuthorizationRequest,
+  groups: ReadonlySet<string>,
+): boolean =>
+  matches(tenant, principal.tenant) &&
+  includes(subjects, principal.subject, groups) &&
+  (matches(resource, type) || resource === asked)
+
+const matches = (granted: string, actual: string): boolean => granted === '*' || granted === actual
+
+/** Whether one of the subjects is the principal. One that calls itself `group:admins` is not of that group. */
+const includes = (granted: readonly string[], subject: string, groups: ReadonlySet<string>): boolean => {
+  for (const one of granted) {
+    if (one === '*') return true
+    if (one.startsWith(GROUP) ? groups.has(one.slice(GROUP.length)) : one !== '' && one === subject)
+      return true
+  }
+  return false
+}

@@ -1,0 +1,18 @@
+import type { OperationOptions, Repository } from '../../persistence/contract/repository.js'
+
+/** How the rows are restricted that a call reaches; undefined on a call that reaches all of its tenant's. */
+export interface RowAccess {
+  /**
+   * The repository as this call may use it.
+   * @param kind - of a method that reads, the decision about the call counts; one that writes reads what `get` allows.
+   */
+  restrict(repository: Repository<object>, kind: 'reads' | 'writes'): Restricted
+}
+
+export interface Restricted extends Repository<object> {
+  /** @throws ErrNotFound unless the caller may get all of the entities; deleted ones count. */
+  mustSee(keys: readonly string[], options: OperationOptions): Promise<void>
+}
+
+/** What a handler does with a decision by row: a standard method restricts its repository itself, by what it does with it. */
+export type RowAccessUse = 'reads' | 'writes' | 'restricted' | 'none'

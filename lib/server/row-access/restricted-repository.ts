@@ -1,0 +1,341 @@
+import type { RequestContext } from '../../context.js'
+import { ErrNotFound, PermissionDenied } from '../../errors.js'
+import type {
+  BatchUpdateItem,
+  CountOptions,
+  FilterScope,
+  ListFilter,
+  ListOptions,
+  ListScope,
+  ModifyOptions,
+  OperationOptions,
+  Page,
+  ReadOptions,
+  Repository,
+  RowOptions,
+  TransactionOptions,
+  UpdateOptions,
+  WriteOptions,
+} from '../../persistence/contract/repository.js'
+import type { Filter } from '../../persistence/query/filter-template.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { both, type Restriction } from '../authz/decision.js'
+import type { Restricted } from '../chain/row-access.js'
+import { isOverridden } from '../methods/overrides.js'
+import { deletedEntity } from '../methods/preconditions.js'
+import { runWithPredicate } from './run-with-predicate.js'
+
+/** What was decided about a call. */
+export interface Decided {
+  /** About the call itself. */
+  readonly own: Restriction
+  /** About reading the same resource: what is not in it is not there for the caller. */
+  readonly readable: () => Restriction | Promise<Restriction>
+  /** Says why the call is refused, where that is told. */
+  readonly explain: (why: string) => void
+}
+
+/** A write of rows that are there. */
+interface Write<R> {
+  readonly name: 'update' | 'modify' | 'delete' | 'undelete' | 'batchUpdate' | 'batchDelete'
+  readonly keys: readonly string[]
+  readonly run: (options: WriteOptions) => Promise<R>
+  /** The entities as they were written, where the row may have left what the caller may reach. */
+  readonly written?: (result: R) => readonly object[]
+}
+
+/**
+ * A repository as a call may use it whose authorizer decided by row. A row that the caller may not get is NotFound, whatever
+ * the call; one that the caller may get but not change is PermissionDenied.
+ */
+export class RestrictedRepository implements Restricted {
+  readonly model: ResourceModel
+
+  constructor(
+    private readonly inner: Repository<object>,
+    private readonly decided: Decided,
+    private readonly kind: 'reads' | 'writes',
+  ) {
+    this.model = inner.model
+  }
+
+  async get(key: string, options?: ReadOptions): Promise<object> {
+    const { where, test } = await this.#readable()
+    const entity = await runWithPredicate(this.inner, 'get', options, where, (asked) =>
+      this.inner.get(key, asked),
+    )
+    await this.#mustPass([entity], test)
+    return entity
+  }
+
+  async batchGet(keys: readonly string[], options?: ReadOptions): Promise<object[]> {
+    const { where, test } = await this.#readable()
+    const entities = await runWithPredicate(this.inner, 'batchGet', options, where, (asked) =>
+      this.inner.batchGet(keys, asked),
+    )
+    await this.#mustPass(entities, test)
+    return entities
+  }
+
+  async list(list?: ListOptions, options?: ListScope): Promise<Page<object>> {
+    const { isNone, where } = await this.#listed()
+    if (isNone) return { items: [], nextPageToken: '' }
+    return runWithPredicate(this.inner, 'list', options, where, (asked) => this.inner.list(list, asked))
+  }
+
+  async count(list?: ListFilter, options?: CountOptions): Promise<number> {
+    const { isNone, where } = await this.#listed()
+    return isNone
+      ? 0
+      : runWithPredicate(this.inner, 'count', options, where, (asked) => this.inner.count(list, asked))
+  }
+
+  async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
+    const { isNone, where } = await this.#listed()
+    return (
+      !isNone &&
+      runWithPredicate(this.inner, 'exists', options, where, (asked) => this.inner.exists(list, asked))
+    )
+  }
+
+  async create(entity: object, options?: OperationOptions): Promise<object> {
+    const { where, check } = this.decided.own
+    if (where === undefined && check === undefined) return this.inner.create(entity, options)
+    return this.#inTransaction(options, async (inside) => {
+      const created = await this.inner.create(entity, inside)
+      await this.#mustHold([created], inside)
+      return created
+    })
+  }
+
+  update(
+    key: string,
+    entity: object,
+    fieldMask?: readonly string[],
+    options?: UpdateOptions,
+  ): Promise<object> {
+    return this.#write(options, {
+      name: 'update',
+      keys: [key],
+      run: (asked) => this.inner.update(key, entity, fieldMask, asked),
+      written: (updated) => [updated],
+    })
+  }
+
+  modify(
+    key: string,
+    change: (current: object) => object | Promise<object>,
+    options?: ModifyOptions,
+  ): Promise<object> {
+    return this.#write(options, {
+      name: 'modify',
+      keys: [key],
+      run: (asked) => this.inner.modify(key, change, asked),
+      written: (modified) => [modified],
+    })
+  }
+
+  delete(key: string, options?: WriteOptions): Promise<void> {
+    return this.#write(options, {
+      name: 'delete',
+      keys: [key],
+      run: (asked) => this.inner.delete(key, asked),
+    })
+  }
+
+  undelete(key: string, options?: WriteOptions): Promise<object> {
+    return this.#write(options, {
+      name: 'undelete',
+      keys: [key],
+      run: (asked) => this.inner.undelete(key, asked),
+    })
+  }
+
+  batchUpdate(items: readonly BatchUpdateItem<string, object>[], options?: RowOptions): Promise<object[]> {
+    return this.#write(options, {
+      name: 'batchUpdate',
+      keys: items.map(({ key }) => key),
+      run: (asked) => this.inner.batchUpdate(items, asked),
+      written: (updated) => updated,
+    })
+  }
+
+  batchDelete(keys: readonly string[], options?: RowOptions): Promise<void> {
+    return this.#write(options, {
+      name: 'batchDelete',
+      keys,
+      run: (asked) => this.inner.batchDelete(keys, asked),
+    })
+  }
+
+  /** Not for callers: a purge is the server's own. */
+  purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
+    return this.inner.purgeExpired(before, options)
+  }
+
+  transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R> {
+    return this.inner.transaction(fn, options)
+  }
+
+  /** @throws ErrNotFound unless the caller may get all of the entities; deleted ones count. */
+  async mustSee(keys: readonly string[], options: OperationOptions): Promise<void> {
+    const { isNone, where, test } = await this.decided.readable()
+    if (isNone) throw this.#missing()
+    if (keys.length === 0) return
+    const live = await this.#stored(false, keys, options, where)
+    if (live !== undefined) return this.#mustPass(live, test)
+    for (const key of new Set(keys)) {
+      const found =
+        (await this.#stored(false, [key], options, where)) ??
+        (await this.#stored(true, [key], options, where))
+      if (found === undefined) throw this.#missing()
+      await this.#mustPass(found, test)
+    }
+  }
+
+  async #listed(): Promise<Restriction> {
+    const restriction = this.kind === 'reads' ? this.decided.own : await this.decided.readable()
+    if (restriction.test !== undefined && restriction.where === undefined)
+      throw new TypeError(
+        `the authorizer returned authorizeEntity for a list of ${this.model.type}: give it \`where\`, or return { where }`,
+      )
+    return restriction
+  }
+
+  async #readable(): Promise<Restriction> {
+    const readable = this.kind === 'reads' ? this.decided.own : await this.decided.readable()
+    if (readable.isNone) throw this.#missing()
+    return readable
+  }
+
+  async #write<R>(options: WriteOptions | undefined, write: Write<R>): Promise<R> {
+    const readable = await this.decided.readable()
+    if (readable.isNone) throw this.#missing()
+    const { own } = this.decided
+    const reach = both(readable.where, own.where)
+    const isTested = readable.test !== undefined || own.test !== undefined
+    const written = own.check === undefined && own.where === undefined ? undefined : write.written
+    const run = async (inside: WriteOptions): Promise<R> => {
+      if (isTested) await this.#lock(write, inside, readable, reach)
+      const result = await this.#reached(write, inside, readable, reach)
+      if (written !== undefined) await this.#mustHold(written(result), inside)
+      return result
+    }
+    // What an overridden operation did without the predicate has to be taken back.
+    const isAtomic =
+      isTested || written !== undefined || (write.name !== 'modify' && isOverridden(this.inner, write.name))
+    return isAtomic ? this.#inTransaction(options, run) : run({ ...options })
+  }
+
+  #inTransaction<O extends OperationOptions, R>(
+    options: O | undefined,
+    fn: (options: O & OperationOptions) => Promise<R>,
+  ): Promise<R> {
+    const { context } = options ?? {}
+    return this.inner.transaction(
+      (inside) => fn({ ...(options as O), context: inside }),
+      context === undefined ? {} : { context },
+    )
+  }
+
+  /** Locks the rows and asks about each of them; a row that is not there is left to the write. */
+  async #lock<R>(
+    { name, keys }: Write<R>,
+    { context }: WriteOptions,
+    readable: Restriction,
+    reach: Filter | undefined,
+  ): Promise<void> {
+    const options = { ...(context && { context }), lock: 'update' } as const
+    const stored = await this.#stored(name === 'undelete', keys, options, reach)
+    if (stored === undefined) return
+    await this.#mustPass(stored, readable.test)
+    for (const entity of stored) if (!((await this.decided.own.test?.(entity)) ?? true)) throw this.#denied()
+  }
+
+  async #reached<R>(
+    write: Write<R>,
+    options: WriteOptions,
+    readable: Restriction,
+    reach: Filter | undefined,
+  ): Promise<R> {
+    try {
+      return await runWithPredicate(this.inner, write.name, options, reach, write.run)
+    } catch (error) {
+      if (!(error instanceof ErrNotFound) || reach === undefined) throw error
+      throw await this.#missOf(write, options, readable, reach, error)
+    }
+  }
+
+  /** Whether rows that a write did not reach may be told from rows that are not there. */
+  async #missOf<R>(
+    { name, keys }: Write<R>,
+    { context }: WriteOptions,
+    readable: Restriction,
+    reach: Filter,
+    error: ErrNotFound,
+  ): Promise<Error> {
+    const options = context === undefined ? {} : { context }
+    const isDeleted = name === 'undelete'
+    const seen = await this.#stored(isDeleted, keys, options, readable.where)
+    if (seen === undefined) return this.#missing()
+    for (const entity of seen) if (!((await readable.test?.(entity)) ?? true)) return this.#missing()
+    // The rows are there and in reach: it is something else that an operation of the application did not find.
+    return (await this.#stored(isDeleted, keys, options, reach)) === undefined ? this.#denied() : error
+  }
+
+  /** All of the entities, or undefined. */
+  async #stored(
+    isDeleted: boolean,
+    keys: readonly string[],
+    options: ReadOptions,
+    where: Filter | undefined,
+  ): Promise<object[] | undefined> {
+    try {
+      if (!isDeleted)
+        return await runWithPredicate(this.inner, 'batchGet', options, where, (asked) =>
+          this.inner.batchGet([...new Set(keys)], asked),
+        )
+      const [key = ''] = keys
+      const entity = await runWithPredicate(this.inner, 'list', options, where, (asked) =>
+        deletedEntity(this.inner, key, asked),
+      )
+      return entity && [entity]
+    } catch (error) {
+      if (error instanceof ErrNotFound) return undefined
+      throw error
+    }
+  }
+
+  /** What was written is something that the caller may write. */
+  async #mustHold(entities: readonly object[], { context }: OperationOptions): Promise<void> {
+    const { where, check } = this.decided.own
+    if (check !== undefined) {
+      for (const entity of entities) if ((await check(entity)) !== true) throw this.#denied('check')
+      return
+    }
+    const keys = entities.map(
+      (entity) => (entity as Readonly<Record<string, string>>)[this.model.key.property] ?? '',
+    )
+    const held = await this.#stored(false, keys, context === undefined ? {} : { context }, where)
+    if (held === undefined) throw this.#denied('check')
+  }
+
+  async #mustPass(entities: readonly object[], test: Restriction['test']): Promise<void> {
+    if (test === undefined) return
+    for (const entity of entities) if ((await test(entity)) !== true) throw this.#missing()
+  }
+
+  #missing(): ErrNotFound {
+    this.decided.explain('no row of this key is among those that the caller may get')
+    return new ErrNotFound()
+  }
+
+  #denied(by: 'where' | 'check' = 'where'): PermissionDenied {
+    this.decided.explain(
+      by === 'where'
+        ? 'the caller may get the row; it is not among those that this call may change'
+        : 'the row as it would be written is not among those that this call may write',
+    )
+    return new PermissionDenied()
+  }
+}

@@ -1,0 +1,41 @@
+import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
+import type { Repository, RowOptions } from '../../persistence/contract/repository.js'
+import type { Filter } from '../../persistence/query/filter-template.js'
+
+/** Errors that say something about a row. */
+const TELLING = [ErrNotFound, ErrConflict, ErrPreconditionFailed]
+
+/**
+ * Runs an operation of the repository, which has to apply the predicate.
+ * @throws TypeError when the operation, which an application may override, never read the predicate.
+ */
+export async function runWithPredicate<O extends RowOptions, R>(
+  repository: Repository<object>,
+  operation: string,
+  options: O | undefined,
+  where: Filter | undefined,
+  run: (options: O) => Promise<R>,
+): Promise<R> {
+  if (where === undefined) return run({ ...(options as O) })
+  const predicate = { isRead: false }
+  const asked = {
+    ...(options as O),
+    get where() {
+      predicate.isRead = true
+      return where
+    },
+  }
+  const dropped = () =>
+    new TypeError(
+      `${repository.constructor.name}.${operation} left out \`where\`, to which the authorizer holds this call: pass its options to super.${operation}`,
+    )
+  let result: R
+  try {
+    result = await run(asked)
+  } catch (error) {
+    if (!predicate.isRead && TELLING.some((type) => error instanceof type)) throw dropped()
+    throw error
+  }
+  if (!predicate.isRead) throw dropped()
+  return result
+}

@@ -1,0 +1,389 @@
+import { expect } from 'chai'
+import type { ServerCall } from '../../../lib/call.js'
+import { RequestContext } from '../../../lib/context.js'
+import { DeclarationError, ErrNotFound } from '../../../lib/errors.js'
+import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
+import type { UpdateOptions } from '../../../lib/persistence/contract/repository.js'
+import { type Filter, filter } from '../../../lib/persistence/query/filter-template.js'
+import type { AuthorizationRequest } from '../../../lib/server/authz/authorizer.js'
+import { authorizeEntity, type Decision } from '../../../lib/server/authz/decision.js'
+import { supportsRowAccess } from '../../../lib/server/chain/handler.js'
+import { wrapped } from '../../../lib/server/methods/wrapped.js'
+import { backends, describeOn } from '../../support/databases/backends.js'
+import { Note, Specimen } from '../../support/entities/specimen.js'
+import type { Outcome } from '../../support/grpc/clients.js'
+import { EchoService, NoteService } from '../../support/gen/specimens_pb.js'
+import { rejection } from '../../support/rejection.js'
+import { serveSpecimens } from '../../support/servers/served-specimens.js'
+import { partly, startServer } from '../../support/servers/server.js'
+
+/** Rows are whoever's their title says. */
+const ownedBy = (one: string, other = one): Filter => filter`title = ${one} OR title = ${other}`
+
+const [OK, INVALID, NOT_FOUND, EXISTS, DENIED, FAILED, INTERNAL] = [0, 3, 5, 6, 7, 9, 13] as const
+
+describeOn('a decision by row', backends, (backend) => {
+  let served: Awaited<ReturnType<typeof serveSpecimens>>
+  let decide: (request: AuthorizationRequest) => Decision | Promise<Decision> = () => true
+  const wraps = { isOn: false, throws: false }
+  let round = 0
+  let tenant = ''
+
+  before(async () => {
+    served = await serveSpecimens(
+      backend,
+      (specimens) => ({
+        weighSpecimen: supportsRowAccess(async ({ id }: { id: string }, call: ServerCall) =>
+          specimens.model.toMessage(await call.restricted(specimens).update(id, { count: 9 }, ['count'])),
+        ) as never,
+        undeleteSpecimen: wrapped({ transaction: true }, (request, _call, standard) => standard(request)),
+      }),
+      { authorizer: { decidesByRow: true, authorize: (request) => decide(request) } },
+    )
+  })
+  after(() => served.stop())
+  beforeEach(async () => {
+    tenant = `rows-${++round}`
+    decide = () => true
+    Object.assign(wraps, { isOn: false, throws: false })
+    await inTenant(async () => {
+      for (const [id, title] of [
+        ['mine', 'ann'],
+        ['mine-too', 'ann'],
+        ['shared', 'all'],
+        ['theirs', 'bob'],
+      ] as const)
+        await served.specimens.create({ id, title, code: id })
+    })
+  })
+
+  const inTenant = <T>(fn: () => Promise<T>) => RequestContext.as({ tenant, subject: 'test' }, fn)
+  const stored = (id: string) => inTenant(() => served.specimens.get(id))
+  const call = (method: string, request: object, headers: object = {}): Promise<Outcome> =>
+    served.client.unary(method, request, { 'account-id': tenant, subject: 'ann', ...headers })
+  const update = (id: string, more: object = {}, mask = ['count']) =>
+    call('UpdateSpecimen', { specimen: { id, count: 5, ...more }, update_mask: { paths: mask } })
+  const item = (id: string) => ({ specimen: { id, count: 5 }, update_mask: { paths: ['count'] } })
+  /** Gets hers and what is shared, changes hers. */
+  const annOnly = ({ verb }: AuthorizationRequest): Decision =>
+    verb === 'get' || verb === 'list' ? { where: ownedBy('ann', 'all') } : { where: ownedBy('ann') }
+  const annByCode = ({ verb }: AuthorizationRequest): Decision =>
+    authorizeEntity<Specimen>(
+      ({ title }, { principal }) => title === principal.subject || (verb === 'get' && title === 'all'),
+    )
+
+  /** Each method about one row. */
+  const about: Readonly<Record<string, (id: string) => Promise<Outcome>>> = {
+    GetSpecimen: (id) => call('GetSpecimen', { id }),
+    BatchGetSpecimens: (id) => call('BatchGetSpecimens', { ids: ['mine', id] }),
+    UpdateSpecimen: (id) => update(id),
+    'UpdateSpecimen with another etag': (id) => update(id, { etag: '"other"' }),
+    'UpdateSpecimen with several etags': (id) =>
+      call('UpdateSpecimen', item(id), { 'if-match': '"one", "two"' }),
+    BatchUpdateSpecimens: (id) => call('BatchUpdateSpecimens', { requests: [item('mine'), item(id)] }),
+    DeleteSpecimen: (id) => call('DeleteSpecimen', { id }),
+    'DeleteSpecimen with another etag': (id) => call('DeleteSpecimen', { id, etag: '"other"' }),
+    BatchDeleteSpecimens: (id) => call('BatchDeleteSpecimens', { ids: ['mine', id] }),
+    WeighSpecimen: (id) => call('WeighSpecimen', { id }),
+  }
+  const READS = ['GetSpecimen', 'BatchGetSpecimens']
+
+  for (const [form, decision] of [
+    ['where', annOnly],
+    ['authorizeEntity', annByCode],
+  ] as const)
+    describe(`of the form ${form}`, () => {
+      for (const [name, reach] of Object.entries(about)) {
+        it(`${name} cannot tell a row that is excluded from one that is not there, or of another tenant`, async () => {
+          decide = decision
+          const missing = await reach('missing')
+          const excluded = await reach('theirs')
+          expect([excluded.code, excluded.details]).to.deep.equal([NOT_FOUND, missing.details])
+          expect([...Object.keys(excluded.headers.getMap())].sort()).to.deep.equal(
+            [...Object.keys(missing.headers.getMap())].sort(),
+          )
+          expect(excluded.headers.get('x-denied-because')).to.deep.equal(
+            missing.headers.get('x-denied-because'),
+          )
+          expect(excluded.trailers.getMap()).to.deep.equal(missing.trailers.getMap())
+          const own = tenant
+          tenant = 'nobody-else'
+          const foreign = await reach('theirs')
+          tenant = own
+          expect([foreign.code, foreign.details]).to.deep.equal([NOT_FOUND, missing.details])
+          expect((await stored('mine')).count).to.equal(0)
+        })
+
+        if (!READS.includes(name))
+          it(`${name} is denied for a row that can be got and not changed, and changes nothing`, async () => {
+            decide = decision
+            expect((await reach('shared')).code).to.equal(DENIED)
+            expect((await stored('shared')).count).to.equal(0)
+            expect((await stored('mine')).count).to.equal(0)
+          })
+
+        it(`${name} goes through for a row that it may`, async () => {
+          decide = decision
+          const { code } = await reach('mine-too')
+          expect(code).to.equal(name.includes(' ') ? FAILED : OK)
+        })
+      }
+
+      it('undelete reaches the deleted rows that it may', async () => {
+        await inTenant(() => served.specimens.batchDelete(['mine', 'shared', 'theirs']))
+        decide = decision
+        const undelete = async (id: string) => (await call('UndeleteSpecimen', { id })).code
+        expect(await undelete('theirs')).to.equal(NOT_FOUND)
+        expect(await undelete('missing')).to.equal(NOT_FOUND)
+        expect(await undelete('shared')).to.equal(DENIED)
+        expect(await undelete('mine-too')).to.equal(NOT_FOUND)
+        expect(await undelete('mine')).to.equal(OK)
+        await inTenant(() => rejection(served.specimens.get('shared'), ErrNotFound))
+      })
+
+      it('create and update are taken back when what they wrote is out of reach', async () => {
+        decide = decision
+        const create = (id: string, title: string) =>
+          call('CreateSpecimen', { specimen_id: id, specimen: { title, code: id } })
+        expect((await create('a', 'ann')).code).to.equal(OK)
+        expect((await create('b', 'bob')).code).to.equal(DENIED)
+        expect((await update('mine', { title: 'bob' }, ['title'])).code).to.equal(DENIED)
+        const moved = { specimen: { id: 'mine', title: 'bob' }, update_mask: { paths: ['title'] } }
+        expect((await call('BatchUpdateSpecimens', { requests: [item('mine-too'), moved] })).code).to.equal(
+          DENIED,
+        )
+        await inTenant(() => rejection(served.specimens.get('b'), ErrNotFound))
+        expect((await stored('mine')).title).to.equal('ann')
+        expect((await stored('mine-too')).count).to.equal(0)
+      })
+
+      it('check decides instead about what was written', async () => {
+        const check = ({ title }: Specimen) => Promise.resolve(title !== 'bob')
+        decide = (request) => {
+          if (request.verb === 'get') return decision(request)
+          return form === 'where' ? { where: ownedBy('ann'), check } : authorizeEntity(() => true, { check })
+        }
+        expect((await update('mine', { title: 'all' }, ['title'])).code).to.equal(OK)
+        expect((await update('mine-too', { title: 'bob' }, ['title'])).code).to.equal(DENIED)
+        const specimen = { title: 'bob', code: 'x' }
+        expect((await call('CreateSpecimen', { specimen_id: 'x', specimen })).code).to.equal(DENIED)
+        await inTenant(() => rejection(served.specimens.get('x'), ErrNotFound))
+      })
+
+      it('validate_only answers as the call would, and writes nothing', async () => {
+        decide = decision
+        const dry = async (id: string, title = 'ann') =>
+          (
+            await call('UpdateSpecimen', {
+              specimen: { id, title },
+              update_mask: { paths: ['title'] },
+              validate_only: true,
+            })
+          ).code
+        expect([await dry('mine'), await dry('mine', 'bob')]).to.deep.equal([OK, DENIED])
+        expect([await dry('shared'), await dry('theirs')]).to.deep.equal([DENIED, NOT_FOUND])
+        expect([(await stored('mine')).title, (await stored('shared')).title]).to.deep.equal(['ann', 'all'])
+      })
+
+      it('a kept answer is not shown to a caller who may not get the row any more', async () => {
+        const request = { specimen_id: 'n', specimen: { title: 'ann', code: 'n' }, request_id: `r-${tenant}` }
+        decide = decision
+        const first = await call('CreateSpecimen', request)
+        expect(first.code).to.equal(OK)
+        const again = await call('CreateSpecimen', request)
+        expect([again.code, again.answer?.['id']]).to.deep.equal([OK, 'n'])
+        expect(again.headers.get('x-idempotent-replay')).to.deep.equal(['true'])
+        await inTenant(() => served.specimens.update('n', { title: 'bob' }, ['title']))
+        const hidden = await call('CreateSpecimen', request)
+        expect([hidden.code, hidden.headers.get('x-idempotent-replay')]).to.deep.equal([NOT_FOUND, []])
+        await inTenant(() => served.specimens.update('n', { title: 'ann' }, ['title']))
+        await inTenant(() => served.specimens.delete('n'))
+        expect((await call('CreateSpecimen', request)).code).to.equal(OK)
+        // Allowed as a whole, restricted by what can be got.
+        decide = ({ verb }) => (verb === 'create' ? true : { where: ownedBy('bob') })
+        expect((await call('CreateSpecimen', request)).code).to.equal(NOT_FOUND)
+      })
+
+      it('a read mask takes nothing from what is decided about', async () => {
+        decide = decision
+        const read = (id: string) => call('GetSpecimen', { id, read_mask: { paths: ['id'] } })
+        expect((await read('theirs')).code).to.equal(NOT_FOUND)
+        const { answer } = await read('mine')
+        expect([answer?.['id'], answer?.['title']]).to.deep.equal(['mine', ''])
+      })
+    })
+
+  it('lists the rows of its predicate on full pages, which no filter, order or search reaches out of', async () => {
+    decide = annOnly
+    const list = async (request: object) => {
+      const { code, answer } = await call('ListSpecimens', request)
+      expect(code).to.equal(OK)
+      const { specimens, next_page_token: token } = answer as {
+        specimens: { id: string }[]
+        next_page_token: string
+      }
+      return [specimens.map(({ id }) => id), token] as const
+    }
+    const [first, token] = await list({ page_size: 2 })
+    expect(first).to.deep.equal(['mine', 'mine-too'])
+    expect(await list({ page_size: 2, page_token: token })).to.deep.equal([['shared'], ''])
+    for (const filter of [
+      'title = "bob"',
+      'NOT title = "ann" AND NOT title = "all"',
+      'id = "theirs" OR id = "x"',
+    ])
+      expect(await list({ filter })).to.deep.equal([[], ''])
+    expect((await list({ order_by: 'title desc', page_size: 2 }))[0]).to.deep.equal(['mine-too', 'mine'])
+    // A grant that changes between two pages takes effect.
+    decide = () => ({ where: ownedBy('bob') })
+    expect(await list({ page_size: 2, page_token: token })).to.deep.equal([['theirs'], ''])
+    decide = ({ verb }) => (verb === 'list' ? authorizeEntity(() => true, { where: ownedBy('bob') }) : true)
+    expect((await list({}))[0]).to.deep.equal(['theirs'])
+  })
+
+  it('a list whose authorizer has code alone is Internal, and logged by name', async () => {
+    decide = annByCode
+    expect((await call('ListSpecimens', {})).code).to.equal(INTERNAL)
+    expect(JSON.stringify(served.records.at(-2), bigints)).to.not.include('"code":"OK"')
+    const said = served.records.map(({ fields }) => String((fields['err'] as Error | undefined)?.message))
+    expect(said.some((text) => text.includes('authorizeEntity for a list of specimen'))).to.equal(true)
+  })
+
+  it('what may not be got may not be changed either, whatever the other verbs allow', async () => {
+    for (const get of [{ where: ownedBy('ann') }, false] as const) {
+      decide = ({ verb }) => (verb === 'get' ? get : true)
+      expect((await update('theirs')).code).to.equal(NOT_FOUND)
+      expect((await call('DeleteSpecimen', { id: 'theirs' })).code).to.equal(NOT_FOUND)
+    }
+    decide = ({ verb }) => (verb === 'get' ? { where: ownedBy('ann') } : { where: ownedBy('bob') })
+    expect((await update('theirs')).code).to.equal(NOT_FOUND)
+    expect((await update('mine')).code).to.equal(DENIED)
+    expect((await stored('theirs')).count).to.equal(0)
+  })
+
+  it('says of an id that is taken that it exists, and nothing of the row', async () => {
+    decide = annOnly
+    const specimen = { title: 'ann', code: 'new' }
+    const { code, details } = await call('CreateSpecimen', { specimen_id: 'theirs', specimen })
+    expect([code, details]).to.deep.equal([EXISTS, 'already exists'])
+  })
+
+  for (const [what, decision] of [
+    ['undefined', undefined],
+    ['null', null],
+    ['a truthy text', 'yes'],
+    ['1', 1],
+  ] as const)
+    it(`${what} allows nothing`, async () => {
+      decide = () => decision as never
+      expect((await call('GetSpecimen', { id: 'mine' })).code).to.equal(DENIED)
+    })
+
+  for (const [what, decision] of [
+    ['an object without where', {}],
+    ['a blank predicate', { where: '' }],
+    ['a predicate that is no text', { where: { title: 'ann' } }],
+    ['a predicate about another resource', { where: filter`stars = 1` }],
+  ] as const)
+    it(`${what} is Internal`, async () => {
+      for (const decided of [decision, Promise.resolve(decision)]) {
+        decide = () => decided as never
+        expect((await call('GetSpecimen', { id: 'mine' })).code).to.equal(INTERNAL)
+        expect((await update('mine')).code).to.equal(INTERNAL)
+        expect((await call('ListSpecimens', {})).code).to.equal(INTERNAL)
+      }
+    })
+
+  it('an etag that does not match is told of a row that may be changed, and of no other', async () => {
+    decide = annOnly
+    const codes = ['mine', 'shared', 'theirs', 'missing'].map(
+      async (id) => (await update(id, { etag: '"other"' })).code,
+    )
+    expect(await Promise.all(codes)).to.deep.equal([FAILED, DENIED, NOT_FOUND, NOT_FOUND])
+    expect((await update('mine', { count: 'x' as never })).code).to.be.oneOf([OK, INVALID, INTERNAL])
+  })
+})
+
+const bigints = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value)
+
+describe('an authorizer that decides by row', () => {
+  const byRow = { decidesByRow: true, authorize: () => ({ where: ownedBy('ann') }) }
+
+  it('stops the start of a server with a repository that does not apply predicates, by its name', async () => {
+    class OwnNotes extends MemoryRepository<Note> {}
+    const notes = new OwnNotes(Note)
+    Object.defineProperty(notes, 'appliesWhere', { value: undefined })
+    const starting = startServer((builder) => builder.register(NoteService, notes), { authorizer: byRow })
+    const { message } = await rejection(starting, DeclarationError)
+    expect(message).to.include('OwnNotes, the repository of note, does not say that it applies `where`')
+  })
+
+  it('is Internal, and taken back, where an overridden operation drops the predicate', async () => {
+    class Dropping extends MemoryRepository<Note> {
+      override get(key: string) {
+        return super.get(key)
+      }
+      override async delete(key: string) {
+        await super.update(key, { stars: 1 }, ['stars'])
+      }
+      override update(key: string, note: Partial<Note>, mask?: readonly string[], options?: UpdateOptions) {
+        return super.update(key, note, mask, options)
+      }
+    }
+    const notes = new Dropping(Note)
+    await notes.create({ name: 'notes/a', text: 'ann' })
+    const where = filter`text = "ann"`
+    const running = await startServer((builder) => builder.register(NoteService, notes), {
+      authorizer: { decidesByRow: true, authorize: () => ({ where }) },
+    })
+    try {
+      const headers = { 'account-id': 'acme', subject: 'ann', 'content-type': 'application/json' }
+      const send = async (path: string, method: string, body?: string) =>
+        (await fetch(`${running.http}/v1/notes${path}`, { method, headers, ...(body && { body }) })).status
+      expect([await send('/a', 'GET'), await send('/none', 'GET')]).to.deep.equal([500, 500])
+      expect(await send('/a', 'DELETE')).to.equal(500)
+      expect((await notes.get('notes/a')).stars).to.equal(0)
+      expect(await send('/a?update_mask=stars', 'PATCH', '{"stars":2}')).to.equal(200)
+      const said = running.records.map(({ fields }) => String((fields['err'] as Error | undefined)?.message))
+      expect(said.some((line) => line.includes('Dropping.get left out `where`'))).to.equal(true)
+      expect(said.some((line) => line.includes('Dropping.delete left out `where`'))).to.equal(true)
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it('is Internal without a word that it may', async () => {
+    const running = await startServer(
+      (builder) => builder.register(NoteService, new MemoryRepository(Note)),
+      {
+        authorizer: { authorize: () => ({ where: ownedBy('ann') }) },
+      },
+    )
+    try {
+      const headers = { 'account-id': 'acme', subject: 'ann' }
+      expect((await fetch(`${running.http}/v1/notes`, { headers })).status).to.equal(500)
+      const said = running.records.map(({ fields }) => String((fields['err'] as Error | undefined)?.message))
+      expect(said.some((line) => line.includes('set its `decidesByRow` to true'))).to.equal(true)
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it('is Internal where an implementation does not support it, and the implementation is not run', async () => {
+    let runs = 0
+    const running = await startServer(
+      (builder) =>
+        builder.register(EchoService, partly(EchoService, { echo: () => ({ text: String(++runs) }) })),
+      { authorizer: byRow },
+    )
+    try {
+      const headers = { 'account-id': 'acme', subject: 'ann', 'content-type': 'application/json' }
+      const response = await fetch(`${running.http}/v1/echo`, { method: 'POST', headers, body: '{}' })
+      expect([response.status, runs]).to.deep.equal([500, 0])
+      const said = running.records.map(({ fields }) => String((fields['err'] as Error | undefined)?.message))
+      expect(said.some((text) => text.includes('/specimens.v1.EchoService/Echo'))).to.equal(true)
+    } finally {
+      await running.stop()
+    }
+  })
+})
