@@ -1,8 +1,8 @@
 import { Failure } from '../errors/failure.js'
 
 /**
- * The connection string itself, read once from the file that an `fsnotify://` one names. A connection string for SQLite
- * is returned as it is, and refused later.
+ * The connection string itself, read once from the file that an `fsnotify://` one names. A file name, which only SQLite
+ * has, gets the scheme of its driver, so that the migration runner refuses it by name.
  * @throws {Failure} without any part of the string: it may hold a password.
  */
 export async function connectionString(dsn: string): Promise<string> {
@@ -10,10 +10,12 @@ export async function connectionString(dsn: string): Promise<string> {
   const { resolveDsn } = await import('../../lib/persistence/index.js')
   try {
     const resolved = await resolveDsn(dsn)
-    return resolved.driver === 'sqlite' ? `sqlite:${resolved.dsn}` : resolved.dsn
+    return HAS_SCHEME.test(resolved.dsn) ? resolved.dsn : `${resolved.driver}:${resolved.dsn}`
   } catch (error) {
     throw new Failure('input', error instanceof Error ? error.message : 'the DSN cannot be read', {
       cause: error,
     })
   }
 }
+
+const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Dialect } from '../../lib/migrations/index.js'
-import type { TableMigration } from '../../lib/persistence/index.js'
+import type { TableMigration, TableSql } from '../../lib/persistence/index.js'
 import { fromEntities, noEntities } from '../loading/entities.js'
 import { Failure } from '../errors/failure.js'
 import { attempt } from './attempt.js'
@@ -36,9 +36,9 @@ export async function entityVersions(
       `nothing is written: ${left.join(', ')}; change it in a file of its own: ashlar migrate verify --entities says what differs`,
     )
   return {
-    versions: wanted.map(({ table, postgres, mysql }) => ({
+    versions: wanted.map(({ table, sqlFor }) => ({
       description: tables.length === 1 ? description : `${description}_${asWord(table)}`,
-      sql: { postgres, mysql },
+      sqlFor,
     })),
     notes: [...left, ...wanted.flatMap(({ notes }) => notes)],
   }
@@ -53,7 +53,7 @@ async function createdIn(
   const { createdTables } = await import('../../lib/migrations/index.js')
   const found = new Map<string, string>()
   for (const one of foldersOf(folder, dialect)) {
-    const names = tables.map(({ [one.dialect]: sql }) => nameOf(sql.table))
+    const names = tables.map(({ sqlFor }) => nameOf(sqlFor(one.dialect).table))
     const files = existsSync(one.folder) ? one.folder : {}
     const created = await attempt(() => createdTables(files, one.dialect, names))
     for (const [index, { table }] of tables.entries()) {
@@ -64,7 +64,7 @@ async function createdIn(
   return found
 }
 
-const nameOf = ({ schema, name }: TableMigration['postgres']['table']): string =>
+const nameOf = ({ schema, name }: TableSql['table']): string =>
   schema === undefined ? name : `${schema}.${name}`
 
 const asWord = (table: string): string =>

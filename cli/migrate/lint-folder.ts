@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Dialect, Finding } from '../../lib/migrations/index.js'
+import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect.js'
+import type { Finding } from '../../lib/migrations/index.js'
 import { attempt } from './attempt.js'
 
 /** A finding. The file's name has the folder of its engine, where there are such folders. */
@@ -9,9 +10,9 @@ export type FolderFinding = Finding & { readonly dialect: Dialect }
 /** The findings in the files of a folder, for one engine or for every engine that has files. */
 export function lintFolder(folder: string, dialect: Dialect | undefined): Promise<readonly FolderFinding[]> {
   return attempt(async () => {
-    const { DIALECTS, lintFiles } = await import('../../lib/migrations/index.js')
+    const { lintFiles } = await import('../../lib/migrations/index.js')
     const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
-    const asked = dialect === undefined ? (there.length > 0 ? there : DIALECTS.slice(0, 1)) : [dialect]
+    const asked = dialect === undefined ? (there.length > 0 ? there : [DEFAULT_DIALECT]) : [dialect]
     const found = await Promise.all(
       asked.map(async (one) =>
         (await lintFiles(folder, one)).map((finding) => ({

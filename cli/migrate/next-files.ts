@@ -1,13 +1,13 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Dialect } from '../../lib/migrations/index.js'
+import { DEFAULT_DIALECT, type Dialect, DIALECTS } from '../../lib/migrations/files/dialect.js'
 import { Failure } from '../errors/failure.js'
 import { reasonOf } from '../output/whole-file.js'
 
-/** One version to write: `add_colour`, and its SQL for each engine. */
+/** One version to write: its description, such as `add_colour`, and its SQL for each engine. */
 export interface NextVersion {
   readonly description: string
-  readonly sql: Readonly<Record<Dialect, { readonly up: string; readonly down: string }>>
+  readonly sqlFor: (dialect: Dialect) => { readonly up: string; readonly down: string }
 }
 
 export interface NextFiles {
@@ -17,7 +17,6 @@ export interface NextFiles {
   readonly files: readonly string[]
 }
 
-const DIALECTS: readonly Dialect[] = ['postgres', 'mysql']
 const DESCRIPTION = /^[a-z0-9]+(_[a-z0-9]+)*$/
 const NOTHING = { up: '', down: '' }
 /** 0001 is the framework's. */
@@ -36,18 +35,18 @@ export function checkDescription(description: string): void {
 /** Empty files for a person to fill in. */
 export const emptyVersion = (description: string): NextVersion => ({
   description,
-  sql: { postgres: NOTHING, mysql: NOTHING },
+  sqlFor: () => NOTHING,
 })
 
 /**
- * The folders with the files of each engine. A folder that has files of its own is for `dialect` alone. Otherwise its
- * existing engine folders count, and both when it has none.
+ * The folders with the files of each engine. A folder that has files of its own is for `dialect` only. Otherwise they are
+ * the engine folders that exist, or those of every engine where none exists.
  */
 export function foldersOf(
   folder: string,
   dialect: Dialect | undefined,
 ): readonly { readonly dialect: Dialect; readonly folder: string }[] {
-  if (sqlIn(folder).length > 0) return [{ dialect: dialect ?? 'postgres', folder }]
+  if (sqlIn(folder).length > 0) return [{ dialect: dialect ?? DEFAULT_DIALECT, folder }]
   const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
   const dialects = dialect !== undefined ? [dialect] : there.length > 0 ? there : DIALECTS
   return dialects.map((one) => ({ dialect: one, folder: join(folder, one) }))
@@ -71,10 +70,10 @@ export function writeNextFiles(
     name: `${String(first + index).padStart(4, '0')}_${version.description}`,
   }))
   const texts = folders.flatMap((one) =>
-    named.flatMap(({ name, sql }) =>
+    named.flatMap(({ name, sqlFor }) =>
       (['up', 'down'] as const).map((direction) => ({
         file: join(one.folder, `${name}.${direction}.sql`),
-        text: sql[one.dialect][direction],
+        text: sqlFor(one.dialect)[direction],
       })),
     ),
   )
@@ -97,7 +96,7 @@ export function writeNextFiles(
   return { names: named.map(({ name }) => name), files: written }
 }
 
-/** The next number is the same for both engines, whichever of them has files. */
+/** The next number is the same for every engine, whichever of them has files. */
 function nextNumber(folder: string, folders: readonly { readonly folder: string }[]): number {
   const all = [...folders, ...foldersOf(folder, undefined)].flatMap((one) => sqlIn(one.folder))
   return Math.max(FIRST, ...all.map((file) => numberOf(file) + 1))

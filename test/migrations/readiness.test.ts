@@ -16,7 +16,7 @@ import { failureOf, file, onEachEngine, tables } from './each-engine.js'
 
 onEachEngine('a server whose schema is older than its code', (database, dialect) => {
   const [widgets] = tableMigrations({ Widget })
-  const sql = widgets?.[dialect] ?? { up: '', down: '' }
+  const sql = widgets?.sqlFor(dialect) ?? { up: '', down: '' }
   const files = { ...file('0002_widgets', sql.up, sql.down), ...tables(3) }
   const optionsOf = (options: Partial<MigrateOptions> = {}): MigrateOptions => ({
     url: database().url,

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import { DIALECTS } from '../../../lib/migrations/files/dialect.js'
 import { filesFlag } from '../../migrate/database-flags.js'
 import type { FolderFinding } from '../../migrate/lint-folder.js'
 import { Verb } from '../../verb/verb.js'
@@ -16,7 +17,7 @@ Exits with 1 when a statement is refused or dangerous.`
     files: filesFlag,
     dialect: Flags.option({
       summary: 'The engine. Default: every engine with a folder, else PostgreSQL.',
-      options: ['postgres', 'mysql'] as const,
+      options: DIALECTS,
     })(),
     strict: Flags.boolean({ summary: 'Exit with 1 on advice, too.' }),
   }

@@ -1,4 +1,5 @@
 import { Args, Flags } from '@oclif/core'
+import { type Dialect, DIALECTS } from '../../../lib/migrations/files/dialect.js'
 import { entitiesFlag } from '../../loading/entities.js'
 import { folderFlag } from '../../migrate/database-flags.js'
 import type { NextFiles } from '../../migrate/next-files.js'
@@ -22,7 +23,7 @@ Without --entities the files are empty. With it they create the tables of the en
     files: folderFlag,
     dialect: Flags.option({
       summary: 'Write for this engine only. Files outside of the folder of an engine are for PostgreSQL.',
-      options: ['postgres', 'mysql'] as const,
+      options: DIALECTS,
     })(),
   }
 
@@ -40,7 +41,7 @@ Without --entities the files are empty. With it they create the tables of the en
     return written
   }
 
-  async #versionsOf(name: string, entities: string, files: string, dialect?: 'postgres' | 'mysql') {
+  async #versionsOf(name: string, entities: string, files: string, dialect?: Dialect) {
     const { entityVersions } = await import('../../migrate/entity-versions.js')
     return entityVersions(entities, name, files, dialect)
   }

@@ -1,4 +1,7 @@
-/** The two engines that run versioned SQL. MariaDB counts as MySQL. */
-export type Dialect = 'postgres' | 'mysql'
+/** The engines that run versioned SQL. MariaDB counts as MySQL. */
+export const DIALECTS = ['postgres', 'mysql'] as const
 
-export const DIALECTS: readonly Dialect[] = ['postgres', 'mysql']
+export type Dialect = (typeof DIALECTS)[number]
+
+/** The engine of files that are in no folder of an engine. */
+export const DEFAULT_DIALECT: Dialect = DIALECTS[0]

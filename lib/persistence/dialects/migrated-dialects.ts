@@ -2,11 +2,13 @@ import type { Dialect } from './dialect.js'
 import { mysql } from './mysql.js'
 import { postgres } from './postgres.js'
 
-/** Those for which migrations of generated tables are written. MySQL's are for MariaDB as well. */
+/** The dialects that migrations of generated tables are written for. Those for MySQL also run on MariaDB. */
 export const MIGRATED_DIALECTS = { postgres, mysql } as const
 
-/** What `make` returns for each of them, by name. */
-export const forMigrated = <T>(make: (dialect: Dialect) => T): Record<keyof typeof MIGRATED_DIALECTS, T> => ({
-  postgres: make(postgres),
-  mysql: make(mysql),
-})
+export type MigratedDialect = keyof typeof MIGRATED_DIALECTS
+
+/** Calls `make` once for each of them. The returned function looks its result up. */
+export const forMigrated = <T>(make: (dialect: Dialect) => T): ((dialect: MigratedDialect) => T) => {
+  const made = { postgres: make(postgres), mysql: make(mysql) }
+  return (dialect) => made[dialect]
+}

@@ -1,16 +1,16 @@
 import { DeclarationError } from '../../errors.js'
 import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { forMigrated, MIGRATED_DIALECTS } from '../dialects/migrated-dialects.js'
+import { forMigrated, MIGRATED_DIALECTS, type MigratedDialect } from '../dialects/migrated-dialects.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { createNewTable } from './create-table.js'
 import { resourcesIn } from './resources-in.js'
 import { tableNameOf, tableText } from './table-name-of.js'
 import { tableOf } from './table-of.js'
 
-/** The SQL of one version, there and back. */
+/** The SQL of one version, up and down. */
 export interface TableSql {
-  /** What it creates. Without a schema it is in the one that the migrations run in. */
+  /** The table that it creates. Without a schema, the table is in the schema that the migrations run in. */
   readonly table: TableName
   readonly up: string
   readonly down: string
@@ -20,18 +20,17 @@ export interface TableSql {
 export interface TableMigration {
   /** `widgets`, or `inventory.widgets` where the entity names a schema. */
   readonly table: string
-  readonly postgres: TableSql
-  /** For MySQL 8 and MariaDB alike. */
-  readonly mysql: TableSql
-  /** What somebody has to know before it is applied, a sentence each. */
+  /** The SQL for one engine. `mysql` is for MySQL 8 and MariaDB. */
+  readonly sqlFor: (dialect: MigratedDialect) => TableSql
+  /** What you have to know before you apply it, one sentence each. */
   readonly notes: readonly string[]
 }
 
 /**
- * The migrations that create the tables of the resources that a module exports (hand it `await import(…)`), by the names of
- * the tables: with the primary key, every index and the collations that isolation, uniqueness and order need. A DataSource
- * among the exports gives its `entityPrefix` and naming strategy. Empty when there is no resource.
- * @throws DeclarationError for a resource whose declarations do not fit together, and for two of one table.
+ * The migrations that create the tables of the resources that a module exports, sorted by table name. Pass
+ * `await import('./entities.js')`. They have the primary key, every index, and the collations that isolation, uniqueness
+ * and order need. A DataSource among the exports gives its `entityPrefix` and naming strategy. Empty without a resource.
+ * @throws DeclarationError for a resource whose declarations contradict each other, and for two resources of one table.
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
   const { models, naming } = resourcesIn(exports)
@@ -69,7 +68,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
     const keys = mysql.migration?.notes(tableOf(model, mysql, twin)) ?? []
     return {
       table: name,
-      ...forMigrated((dialect) =>
+      sqlFor: forMigrated((dialect) =>
         sqlOf(tableOf(model, dialect, tableNameOf(model, dialect, naming)), dialect, title),
       ),
       notes: [...search, ...elsewhere, ...keys, ...shared],

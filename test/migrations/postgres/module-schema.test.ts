@@ -23,7 +23,7 @@ function filesOf(
 ): Record<string, string> {
   const start = 2 + Object.keys(first).length / 2
   const made = tableMigrations(exports).map((table, at) =>
-    file(`000${start + at}_t${at}`, table[dialect].up, table[dialect].down),
+    file(`000${start + at}_t${at}`, table.sqlFor(dialect).up, table.sqlFor(dialect).down),
   )
   const search = searchMigrations(searchTables(exports).tables, {})
   return Object.assign({}, first, ...made, search) as Record<string, string>
