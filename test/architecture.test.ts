@@ -85,7 +85,10 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     ],
   },
   { from: 'lib/index.ts', own: ['lib', 'decorators'] },
-  { from: 'cli', own: ['cli', 'ENTRIES', 'lib/index.ts', 'lib/text/nearest-names.ts', 'lib/migrations/files/dialect.ts'] },
+  {
+    from: 'cli',
+    own: ['cli', 'ENTRIES', 'lib/index.ts', 'lib/text/nearest-names.ts', 'lib/migrations/files/dialect.ts'],
+  },
   { from: 'examples', own: ['examples', 'ENTRIES', 'lib/index.ts', 'lib/gen'] },
 ]
 
