@@ -1,7 +1,7 @@
 import { Column } from 'typeorm'
 import { onProperty } from './apply.js'
 import { declareProperty } from './metadata.js'
-import { snakeCase } from './snake-case.js'
+import { snakeCase } from '../lib/text/snake-case.js'
 
 declare const kind: unique symbol
 

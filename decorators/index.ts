@@ -1,5 +1,6 @@
 export { CreateTime } from './create-time.js'
 export { Credential } from './credential.js'
+export { Default } from './default.js'
 export { ETag } from './etag.js'
 export { Expirable, type ExpirableOptions } from './expirable.js'
 export { OutputOnly, type OutputOnlyOptions } from './output-only.js'

@@ -13,6 +13,8 @@ export interface PropertyFacts {
   readonly filterable?: boolean
   /** Class of the property, when TypeORM lacks a type for it and was given another. */
   readonly type?: unknown
+  /** Makes the value of an entity that comes without one. */
+  readonly default?: () => unknown
   /** Is a source of search. */
   readonly searchable?: boolean
 }

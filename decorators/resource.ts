@@ -3,7 +3,7 @@ import { Column, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
 import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './metadata.js'
 import { longTransformer } from './long-transformer.js'
-import { snakeCase } from './snake-case.js'
+import { snakeCase } from '../lib/text/snake-case.js'
 
 export interface ResourceOptions {
   /** The proto message of the entity. Without one, proto names are the property names in snake_case. */

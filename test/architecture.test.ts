@@ -18,7 +18,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/gen', own: ['lib/gen'] },
   { from: 'lib/text', own: ['lib/text'] },
   { from: 'lib/faults', own: ['lib/faults'] },
-  { from: 'decorators', own: ['decorators', 'lib/errors.ts'] },
+  { from: 'decorators', own: ['decorators', 'lib/errors.ts', 'lib/text/snake-case.ts'] },
   {
     from: 'lib/resource',
     own: ['lib/resource', 'lib/text', 'lib/errors.ts', 'decorators', 'lib/gen'],

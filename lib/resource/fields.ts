@@ -2,9 +2,10 @@ import { getOption, hasOption, type DescField, type DescMessage } from '@bufbuil
 import { getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { lineage, type EntityFacts } from '../../decorators/metadata.js'
-import { snakeCase } from '../../decorators/snake-case.js'
+import { snakeCase } from '../text/snake-case.js'
 import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
 import type { EntityClass } from './resource-model.js'
+import { defaultOf, strayDefault } from './defaults.js'
 import { enumNamesOf } from './fields/enum-names.js'
 import type { Field, FieldKind, Role } from './fields/field.js'
 import { describeType, maxLengthOf, typeProblems, unstorableType } from './fields/column-type.js'
@@ -52,9 +53,15 @@ export function readFields(
       hidden.has(property) ? undefined : inMessage.get(property),
       designType,
     )
-    if (typeof field !== 'string') fields.push(field)
+    if (typeof field !== 'string') {
+      const initial = defaultOf(field, column.options.default, facts.properties.get(property)?.default)
+      if (typeof initial === 'string') problems.push(initial)
+      fields.push(typeof initial === 'object' ? Object.freeze({ ...field, default: initial }) : field)
+    }
     problems.push(...problemsOf(property, column, field, inMessage.get(property), designType))
   }
+  for (const [property, { role, default: make }] of facts.properties)
+    if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
   const known = new Set([...columns.keys(), ...refused, ...decoratedOf(facts)])
   if (message !== undefined) problems.push(...missingFields(message, fields, known))
   return { fields, problems, refused }

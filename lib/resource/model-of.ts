@@ -2,11 +2,12 @@ import type { DescMessage } from '@bufbuild/protobuf'
 import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm'
 import { CREDENTIAL_PARTS } from '../../decorators/credential.js'
 import { inheritedFacts, type EntityFacts } from '../../decorators/metadata.js'
-import { snakeCase } from '../../decorators/snake-case.js'
+import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError } from '../errors.js'
 import { checkValue } from './values/check-values.js'
 import { type Conversions, conversionsOf } from './values/conversions.js'
 import type { Column, Columns, Field, Role } from './fields/field.js'
+import { isZero } from './defaults.js'
 import { readFields } from './fields.js'
 import { indexGroups } from './index-groups.js'
 import { ownershipProblems } from './ownership.js'
@@ -59,6 +60,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const withRole = (role: Role) => fields.find((field) => field.role === role)
   const tenant = withRole('tenant')
   const create = () => new entity()
+  const defaulted = entityFields.filter((field) => field.default !== undefined && !field.nullable)
   const { toMessage, fromMessage } =
     message === undefined
       ? withoutMessage(entity)
@@ -112,6 +114,10 @@ function build(entity: EntityClass<object>): ResourceModel {
     create,
     toMessage,
     fromMessage,
+    leaveToDefaults(made: object) {
+      const values = made as Record<string, unknown>
+      for (const { property } of defaulted) if (isZero(values[property])) values[property] = undefined
+    },
     checkValues(values, properties) {
       for (const field of entityFields)
         if (properties === undefined || properties.includes(field.property))

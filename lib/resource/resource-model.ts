@@ -102,6 +102,11 @@ export interface ResourceModel<E extends object = object> {
   /** Converts a client's message to an entity. Output-only values are dropped (AIP-203). */
   fromMessage(message: Message): E
   /**
+   * Takes out of an entity made of a client's message what the message cannot tell from absent, where there is a default: on
+   * Create a field without presence that holds its zero is not set.
+   */
+  leaveToDefaults(entity: E): void
+  /**
    * Checks that every value can be stored. The rules are the same on every backend.
    * @param properties - only these, when given.
    * @throws InvalidArgument with the proto field.

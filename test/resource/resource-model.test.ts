@@ -210,7 +210,7 @@ describe('resourceModel', () => {
         @Column({ transformer: { to: (value: string) => `ENC(${value})`, from: (value: string) => value } })
         pin!: string
         @Column({ select: false }) hidden!: string
-        @Column({ default: 'x' }) state!: string
+        @Column({ default: () => "'x'" }) state!: string
         @Column({ name: 'account_id' }) tenantId!: string
         @Column({ nullable: true }) delete_time?: Date
       }

@@ -67,6 +67,8 @@ function initialValue(
     case 'expireTime':
       return given ?? (model.ttlMs === undefined ? undefined : new Date(now.getTime() + model.ttlMs))
     default:
-      return given ?? initial ?? (model.message === undefined ? undefined : zeroOf(field))
+      return (
+        given ?? initial ?? field.default?.make() ?? (model.message === undefined ? undefined : zeroOf(field))
+      )
   }
 }

@@ -11,6 +11,7 @@ export function columnText(
   collation: string = dialect.collation,
 ): string {
   const collated = column.isText && collation !== '' ? ` ${collation}` : ''
-  const fallback = column.fallback === undefined ? '' : ` DEFAULT ${column.fallback}`
+  const value = column.fallback ?? column.initial
+  const fallback = value === undefined ? '' : ` DEFAULT ${value}`
   return `${dialect.quote(column.name)} ${column.type}${collated}${column.nullable ? '' : ' NOT NULL'}${fallback}`
 }

@@ -142,6 +142,8 @@ async function addMissingColumns(query: Query, table: TableDefinition): Promise<
 
 /** A table with rows can only be given a NOT NULL column together with a value for them. */
 const filled = (column: ColumnDefinition): ColumnDefinition =>
-  column.nullable ? column : { ...column, fallback: column.fallback ?? zeroText(column.type) }
+  column.nullable
+    ? column
+    : { ...column, fallback: column.fallback ?? column.initial ?? zeroText(column.type) }
 
 const zeroText = (type: string): string => (type === 'TEXT' ? "''" : type === 'BLOB' ? "x''" : '0')

@@ -22,6 +22,29 @@ function typeOf({ kind, maxLength }: Field, dialect: Dialect): string {
   return dialect.columnType(kind, isText(kind) ? length : undefined)
 }
 
+/** A constant default as SQL, where it is a number, a boolean or a text. MySQL takes an expression in parentheses for a long text. */
+function initialOf(
+  { default: declared, kind, maxLength, enumNames }: Field,
+  dialect: Dialect,
+): string | undefined {
+  const value = declared?.constant
+  if (kind === 'enum') {
+    const name = enumNames?.nameOf.get(value as number)
+    return name === undefined ? undefined : dialect.literal(name)
+  }
+  switch (typeof value) {
+    case 'string':
+      return maxLength === undefined ? `(${dialect.literal(value)})` : dialect.literal(value)
+    case 'boolean':
+      return dialect.json.literal(value)
+    case 'number':
+    case 'bigint':
+      return String(value)
+    default:
+      return undefined
+  }
+}
+
 /** The table of a resource in one dialect. */
 export function tableOf(
   model: ResourceModel,
@@ -36,6 +59,7 @@ export function tableOf(
     isText: isText(field.kind),
     nullable: field.nullable,
     fallback: undefined,
+    initial: initialOf(field, dialect),
   }))
   if (hasDiscriminator)
     columns.push({

@@ -88,6 +88,15 @@ export interface Field extends Column {
   readonly exposed: boolean
   /** The most characters, for strings with a bounded column. */
   readonly maxLength: number | undefined
+  /** What an entity holds that is created without a value. */
+  readonly default?: FieldDefault
   /** For `json`: whether the message field is repeated. */
   readonly repeated: boolean
+}
+
+export interface FieldDefault {
+  /** Of `@Column({ default })`; undefined where a function makes it. */
+  readonly constant: unknown
+  /** A value of its own for each entity. @throws TypeError where a function returned what the field cannot hold. */
+  readonly make: () => unknown
 }

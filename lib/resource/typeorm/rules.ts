@@ -107,8 +107,8 @@ const no = (value: unknown): boolean => value === false
 const CONSTRAINT_NAMES = 'drop it: constraints are named by the framework'
 const TEXT_ORDER = 'drop it: texts are compared and ordered by code point on every database'
 const SPATIAL = 'drop it: places are kept as numbers or in "simple-json"'
-const OWN_VALUE =
-  'drop it, and let the property begin with the value, or set it in create() of a class that extends repositoryOf()'
+const NO_SQL_DEFAULT =
+  'a function here is SQL, which differs between databases: give the value itself, or write @Default(() => value)'
 
 /** For @Column() and @PrimaryColumn(), in addition to the checks of the field's type. */
 export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', Rule<OptionRule>>> = {
@@ -133,7 +133,7 @@ export const COLUMN_OPTIONS: Readonly<Record<keyof ColumnOptions | 'generated', 
     asks: no,
     instead: 'drop it, and declare the property @OutputOnly() if clients must not write it',
   },
-  default: { asks: (value) => value !== undefined, instead: OWN_VALUE },
+  default: { asks: (value) => typeof value === 'function', instead: NO_SQL_DEFAULT },
   onUpdate: { instead: 'drop it: @UpdateTime() is stamped at every write' },
   transformer: {
     asks: (value) => value !== undefined && value !== null && !isLong(value),

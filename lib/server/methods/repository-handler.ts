@@ -148,6 +148,7 @@ const RESPONDERS: Responders = {
     const messageOf = requiredIn<Message>(resource)
     return async (request, facts) => {
       const entity = model.fromMessage(messageOf(request))
+      model.leaveToDefaults(entity)
       if (id !== undefined) putKey(entity, model.key.property, valueOf(request, id) as string, id.name)
       putScope(model, scope, request, entity)
       return withTokens(model, await repository.create(entity, { context: facts.context }))

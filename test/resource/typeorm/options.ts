@@ -21,8 +21,8 @@ const DROP_NAME = 'drop it: constraints are named by the framework'
 const CODE_POINTS = 'drop it: texts are compared and ordered by code point on every database'
 const PLACES = 'drop it: places are kept as numbers or in "simple-json"'
 const OUTPUT_ONLY = 'drop it, and declare the property @OutputOnly() if clients must not write it'
-const INITIAL =
-  'drop it, and let the property begin with the value, or set it in create() of a class that extends repositoryOf()'
+const SQL_DEFAULT =
+  'a function here is SQL, which differs between databases: give the value itself, or write @Default(() => value)'
 const TO_WRITE = 'drop it, and write the value'
 const IN_MIGRATION = 'drop it, or make the index in a migration instead of here'
 
@@ -35,10 +35,7 @@ const COLUMN: Options = [
   ],
   ['insert', false, OUTPUT_ONLY, 'insert: false'],
   ['update', false, OUTPUT_ONLY, 'update: false'],
-  ['default', 'new', INITIAL],
-  ['default', () => 'now()', INITIAL],
-  ['default', false, INITIAL, 'default: false'],
-  ['default', null, INITIAL],
+  ['default', () => 'now()', SQL_DEFAULT],
   ['onUpdate', 'CURRENT_TIMESTAMP', 'drop it: @UpdateTime() is stamped at every write'],
   [
     'transformer',

@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
+import { Default } from '../../../decorators/default.js'
 import { Resource } from '../../../decorators/resource.js'
 import { DepositSchema, type Specimen_Phase } from '../gen/specimens_pb.js'
 
@@ -20,6 +21,9 @@ export interface Place {
   seal?: Uint8Array
 }
 
+/** What the owners of deposits are that come without one, one after the other. */
+export const owners: string[] = []
+
 /** A resource of which filters ask what is inside of a message, and what its lists hold. */
 @Resource({ message: DepositSchema, shared: true })
 @Entity('deposits')
@@ -35,9 +39,9 @@ export class Deposit {
   @Column('simple-json') stops!: Place[]
   @Column('simple-json') samples!: Uint8Array[]
   @Column('simple-json') ratios!: number[]
-  @Column() status!: string
-  @Column() priority!: number
-  @Column({ nullable: true }) owner?: string
-  @Column() open!: boolean
+  @Column({ type: 'text', default: "it's \\ new" }) status!: string
+  @Column({ default: 3 }) priority!: number
+  @Column({ nullable: true }) @Default(() => owners.shift()) owner?: string
+  @Column({ default: true }) open!: boolean
   @Column() summary!: string
 }

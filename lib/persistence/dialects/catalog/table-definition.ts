@@ -14,6 +14,8 @@ export interface ColumnDefinition {
   readonly isText: boolean
   readonly nullable: boolean
   readonly fallback: string | undefined
+  /** What a row of another writer gets that leaves the column out; the repository writes its own, so that nothing compares it. */
+  readonly initial?: string | undefined
 }
 
 export interface IndexDefinition {

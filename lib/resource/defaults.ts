@@ -1,0 +1,71 @@
+import { checkValue } from './values/check-values.js'
+import type { Field, FieldDefault, Role } from './fields/field.js'
+
+/** Whose value nobody else gives. */
+const SET_BY_SERVER: ReadonlySet<Role> = new Set([
+  'key',
+  'tenant',
+  'etag',
+  'createTime',
+  'updateTime',
+  'deleteTime',
+  'expireTime',
+])
+
+/**
+ * What `@Column({ default })` or `@Default()` says, or why it cannot be.
+ * @param constant - undefined, null, and functions, which are refused elsewhere, are none.
+ */
+export function defaultOf(
+  field: Field,
+  constant: unknown,
+  make: (() => unknown) | undefined,
+): FieldDefault | string | undefined {
+  const isConstant = constant !== undefined && constant !== null && typeof constant !== 'function'
+  if (!isConstant && make === undefined) return undefined
+  const { property, role } = field
+  if (isConstant && make !== undefined)
+    return `${property} has a default of @Column() and one of @Default(): keep one`
+  if (SET_BY_SERVER.has(role))
+    return `${property} has a default, and the server sets it: drop the default${role === 'key' ? ', and give the repository the option newKey' : ''}`
+  if (make !== undefined) {
+    if (typeof make !== 'function')
+      return `${property}: @Default() takes a function: write @Default(() => value), or @Column({ default: value })`
+    return { constant: undefined, make: () => made(field, make) }
+  }
+  const problem = problemOf(field, constant)
+  if (problem !== undefined) return `${property}: the default ${problem}`
+  return {
+    constant,
+    make: () => (typeof constant === 'object' ? structuredClone(constant) : constant),
+  }
+}
+
+function made(field: Field, make: () => unknown): unknown {
+  const value = make() ?? undefined
+  const problem = problemOf(field, value)
+  if (problem === undefined) return value
+  throw new TypeError(`@Default() of ${field.property} ${problem}`)
+}
+
+function problemOf(field: Field, value: unknown): string | undefined {
+  try {
+    checkValue(field, value)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message.replace(/^.*?: /, '') : String(error)
+  }
+}
+
+/** `@Default()` where no column takes it. */
+export const strayDefault = (property: string, role: string | undefined): string =>
+  role === 'secret' || role === 'credential'
+    ? `${property} has a default, and a ${role} has none: drop @Default()`
+    : `${property} has a @Default() and no column: add @Column()`
+
+/** Whether the value is the zero that proto3 gives a field that nobody set. */
+export const isZero = (value: unknown): boolean => {
+  if (value === '' || value === 0 || value === false || value === 0n) return true
+  if (value instanceof Uint8Array || Array.isArray(value)) return value.length === 0
+  return value instanceof Object && !(value instanceof Date) && Object.keys(value).length === 0
+}

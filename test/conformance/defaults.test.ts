@@ -1,0 +1,102 @@
+import { create } from '@bufbuild/protobuf'
+import { expect } from 'chai'
+import { RequestContext } from '../../lib/context.js'
+import type { Repository } from '../../lib/persistence/contract/repository.js'
+import { memoryRepositoryOf, repositoryOf } from '../../lib/persistence/repository-of.js'
+import { createTables } from '../../lib/persistence/schema/create-tables.js'
+import { resourceModel } from '../../lib/resource/resource-model.js'
+import { backends, describeOn } from '../support/databases/backends.js'
+import { Deposit, owners } from '../support/entities/deposit.js'
+import { DepositSchema } from '../support/gen/specimens_pb.js'
+import { rejection } from '../support/rejection.js'
+import { collated } from './repository/open-subject.js'
+
+const asAda = <T>(fn: () => Promise<T>): Promise<T> => RequestContext.as({ subject: 'ada' }, fn)
+
+describeOn('defaults', backends, (backend) => {
+  let close: () => Promise<void>
+  let query: ((text: string) => Promise<unknown>) | undefined
+  let deposits: Repository<Deposit>
+
+  before(async () => {
+    const { dataSource, database, close: end } = await backend.open([Deposit])
+    close = end
+    if (dataSource === undefined || database === undefined) {
+      deposits = new (memoryRepositoryOf(Deposit))()
+      return
+    }
+    await createTables(collated(dataSource, backend), [Deposit], database.dialect.name)
+    deposits = new (repositoryOf(Deposit))(dataSource)
+    query = (text) => dataSource.query(text)
+  })
+  beforeEach(() => void owners.splice(0))
+  after(() => close())
+
+  it('are what an entity holds that comes without a value', () =>
+    asAda(async () => {
+      owners.push('ada', 'bea')
+      const first = await deposits.create({ id: 'a' })
+      const second = await deposits.create({ id: 'b' })
+      for (const made of [first, second, await deposits.get('a')])
+        expect(made).to.include({ status: "it's \\ new", priority: 3, open: true })
+      expect([first.owner, second.owner, (await deposits.get('b')).owner]).to.deep.equal([
+        'ada',
+        'bea',
+        'bea',
+      ])
+    }))
+
+  it('leave what code gives, zero values included', () =>
+    asAda(async () => {
+      owners.push('nobody')
+      const given = { id: 'c', status: '', priority: 0, open: false, owner: 'x' }
+      expect(await deposits.create(given)).to.include(given)
+      expect(await deposits.get('c')).to.include(given)
+      expect(owners).to.deep.equal(['nobody'])
+    }))
+
+  it('are for create alone', () =>
+    asAda(async () => {
+      owners.push('ada')
+      await deposits.create({ id: 'd', priority: 5 })
+      const updated = await deposits.update('d', { priority: 0, status: '' }, ['priority', 'status', 'owner'])
+      expect(updated).to.include({ priority: 0, status: '' })
+      expect(updated.owner).to.equal(undefined)
+    }))
+
+  it('stand for the zeros of a message without presence, and for nothing that a client sets', () =>
+    asAda(async () => {
+      const { fromMessage, leaveToDefaults } = resourceModel(Deposit)
+      const sent = async (init: Parameters<typeof create<typeof DepositSchema>>[1]) => {
+        const entity = fromMessage(create(DepositSchema, init))
+        leaveToDefaults(entity)
+        return deposits.create(entity)
+      }
+      expect(await sent({ id: 'e' })).to.include({ status: "it's \\ new", priority: 3, open: true })
+      expect(await sent({ id: 'f', priority: 1, owner: '' })).to.include({
+        priority: 1,
+        owner: '',
+        open: true,
+      })
+    }))
+
+  it('that a function makes and no column can hold are an error of the server, which names the property', () =>
+    asAda(async () => {
+      for (const wrong of ['a\0', 'x'.repeat(256), 5 as never]) {
+        owners.push(wrong)
+        await rejection(deposits.create({ id: 'g' }), TypeError, /^@Default\(\) of owner /)
+      }
+    }))
+
+  it('are in the table, for what another writer leaves out', function () {
+    if (query === undefined) return this.skip()
+    const sql = query
+    return asAda(async () => {
+      const lists = ['labels', 'depths', 'codes', 'grades', 'checks', 'phases', 'stops', 'samples', 'ratios']
+      await sql(
+        `INSERT INTO deposits (id, summary, ${lists.join(', ')}) VALUES ('h', '', ${lists.map(() => "'[]'").join(', ')})`,
+      )
+      expect(await deposits.get('h')).to.include({ status: "it's \\ new", priority: 3, open: true })
+    })
+  })
+})

@@ -1,0 +1,64 @@
+import { expect } from 'chai'
+import { Column, Entity, PrimaryColumn } from 'typeorm'
+import {
+  CreateTime,
+  Credential,
+  Default,
+  ETag,
+  Resource,
+  Secret,
+  TenantScoped,
+} from '../../decorators/index.js'
+import { DeclarationError } from '../../lib/errors.js'
+import { resourceModel } from '../../lib/resource/resource-model.js'
+
+describe('a default', () => {
+  it('that cannot be stops the start, by the name of its property', () => {
+    @Resource()
+    @Entity()
+    @TenantScoped()
+    class Wrong {
+      @PrimaryColumn() @Default(() => 'x') id!: string
+      @Column({ length: 3, default: 'long' }) code!: string
+      @Column({ default: 'x' }) size!: number
+      @Column({ default: 2 ** 31 }) weight!: number
+      @Column({ default: 'a\0' }) text!: string
+      @Column({ default: 1 }) big!: bigint
+      @Column({ default: 'yes' }) open!: boolean
+      @Column({ default: 'x' }) @Default(() => 'y') both!: string
+      @Column() @Default('x' as never) value!: string
+      @ETag() @Default(() => 'x') etag!: string
+      @CreateTime() @Default(() => new Date()) createTime!: Date
+      @Secret() @Default(() => 'x') key?: Secret
+      @Credential() @Default(() => 'x') token?: Credential
+      @Default(() => 'x') nowhere!: string
+      @Column({ default: () => 'now()' }) due!: string
+    }
+    let problems: readonly string[] = []
+    try {
+      resourceModel(Wrong)
+    } catch (error) {
+      problems = (error as DeclarationError).problems
+    }
+    const names = problems.map((problem) => /^\w+/.exec(problem)?.[0])
+    expect(names).to.have.members([
+      ...['id', 'code', 'size', 'weight', 'text', 'big', 'open', 'both', 'value', 'etag', 'createTime'],
+      ...['key', 'token', 'nowhere', 'due'],
+    ])
+    expect(problems.join('\n')).to.match(/code: the default .*3 characters/)
+    expect(problems.join('\n')).to.match(/due: .*@Default\(\(\) => value\)/)
+    expect(problems.join('\n')).to.match(/key has a default, and a secret has none/)
+  })
+
+  it('of an object is a copy for each entity', () => {
+    @Resource({ shared: true })
+    @Entity()
+    class Listed {
+      @PrimaryColumn() id!: string
+      @Column({ type: 'simple-json', default: { a: 1 } }) labels!: Record<string, number>
+    }
+    const make = resourceModel(Listed).byProperty.get('labels')?.default?.make
+    expect(make?.()).to.deep.equal({ a: 1 })
+    expect(make?.()).to.not.equal(make?.())
+  })
+})
