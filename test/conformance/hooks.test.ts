@@ -4,6 +4,7 @@ import { openHooked, type HookedSubject, quiet } from './hooks/hooked-subject.js
 import { inside } from './hooks/inside.js'
 import { loads } from './hooks/loads.js'
 import { statements } from './hooks/statements.js'
+import { subscribers } from './hooks/subscribers.js'
 import { writes } from './hooks/writes.js'
 
 describeOn('the hooks of an entity', backends, (backend) => {
@@ -20,5 +21,7 @@ describeOn('the hooks of an entity', backends, (backend) => {
   writes(holder)
   inside(holder)
   loads(holder)
-  if (backend.name !== 'memory') statements(holder, () => holder.subject.dataSource as DataSource)
+  if (backend.name === 'memory') return
+  statements(holder, () => holder.subject.dataSource as DataSource)
+  subscribers(holder)
 })

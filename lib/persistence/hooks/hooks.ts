@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm'
 import type { RequestContext } from '../../context.js'
 import { AshlarError, Internal } from '../../errors.js'
 import type { EntityListener, HookEvent } from '../../resource/typeorm/listeners.js'
@@ -11,6 +12,9 @@ export interface WriteEvents {
   readonly before: HookEvent
   readonly after: HookEvent
 }
+
+/** The context of a write's transaction; on a database with TypeORM's manager in it. */
+type Inside = RequestContext & { readonly manager?: EntityManager }
 
 /** How many transactions may be inside of each other where a hook is called. */
 const MOST_NESTED = 32
@@ -48,12 +52,39 @@ const LOADED: Readonly<Record<string, (result: never) => readonly object[]>> = {
   list: (page: { readonly items: readonly object[] }) => page.items,
 }
 
-/** Calls the hooks of one entity, one after another: the listeners of the class. */
+/** What a subscriber is told beside the entity. */
+export interface HookDetails {
+  /** The row as it was before the write. */
+  readonly stored?: object
+  /** The properties that are written. */
+  readonly changed?: readonly string[]
+}
+
+/** Who is told beside the listeners of the class. */
+export interface Subscribers {
+  readonly isSilent: boolean
+  hears(event: HookEvent): boolean
+  /** @param manager - in the transaction of the operation; undefined where there is none. */
+  tell(
+    event: HookEvent,
+    entity: object,
+    details: HookDetails,
+    manager: EntityManager | undefined,
+  ): Promise<void>
+}
+
+/** Gives TypeORM's manager in the transaction of an operation. */
+export type ManagerOf = () => EntityManager | undefined
+
+/** Calls the hooks of one entity, one after another: the listeners of the class, then the subscribers of the DataSource. */
 export class Hooks<E extends object> {
   readonly events: ReturnType<typeof writeEvents>
   readonly #listeners = new Map<HookEvent, EntityListener['property'][]>()
 
-  constructor(readonly model: ResourceModel<E>) {
+  constructor(
+    readonly model: ResourceModel<E>,
+    private readonly subscribers?: Subscribers,
+  ) {
     this.events = writeEvents(model)
     for (const { event, property } of model.listeners) {
       const known = this.#listeners.get(event)
@@ -64,12 +95,12 @@ export class Hooks<E extends object> {
 
   /** Whether nothing is ever called. */
   get isSilent(): boolean {
-    return this.#listeners.size === 0
+    return this.#listeners.size === 0 && this.subscribers?.isSilent !== false
   }
 
   /** Whether anything is called at the event. */
   hears(event: HookEvent): boolean {
-    return this.#listeners.has(event)
+    return this.#listeners.has(event) || this.subscribers?.hears(event) === true
   }
 
   /** Whether anything is called before or after the operation. */
@@ -83,16 +114,16 @@ export class Hooks<E extends object> {
    * @returns what the hooks have changed, by property.
    * @throws TypeError when that is more than the server may write.
    */
-  async before(event: HookEvent, entity: E, inside: RequestContext): Promise<Values> {
+  async before(event: HookEvent, entity: E, inside: Inside, details: HookDetails = {}): Promise<Values> {
     if (!this.hears(event)) return {}
     const values = valuesOf(this.model, entity)
-    await this.#enter(event, [entity], inside)
+    await this.#enter(event, [entity], inside, details, () => inside.manager)
     return changesOf(this.model, values, entity, this.#named(event))
   }
 
   /** Calls what comes after a write; what it changes is not stored. */
-  async after(event: HookEvent, entity: E, inside: RequestContext): Promise<void> {
-    if (this.hears(event)) await this.#enter(event, [entity], inside)
+  async after(event: HookEvent, entity: E, inside: Inside, details: HookDetails = {}): Promise<void> {
+    if (this.hears(event)) await this.#enter(event, [entity], inside, details, () => inside.manager)
   }
 
   /** Whether anything is called after the operation has read entities. */
@@ -101,23 +132,37 @@ export class Hooks<E extends object> {
   }
 
   /** Calls it once for each entity. */
-  async loaded(operation: string, result: unknown, inside: RequestContext): Promise<void> {
+  async loaded(
+    operation: string,
+    result: unknown,
+    inside: RequestContext,
+    managerOf: ManagerOf = () => undefined,
+  ): Promise<void> {
     const entities = LOADED[operation]?.(result as never) ?? []
-    await this.#enter('AfterLoad', new Set(entities as readonly E[]), inside)
+    await this.#enter('AfterLoad', new Set(entities as readonly E[]), inside, {}, managerOf)
   }
 
-  async #enter(event: HookEvent, entities: Iterable<E>, inside: RequestContext): Promise<void> {
+  async #enter(
+    event: HookEvent,
+    entities: Iterable<E>,
+    inside: RequestContext,
+    details: HookDetails,
+    managerOf: ManagerOf,
+  ): Promise<void> {
     if (inside.transaction instanceof TransactionChain && inside.transaction.depth > MOST_NESTED)
       throw new TypeError(
         `${this.#named(event)} is inside of ${MOST_NESTED} transactions: a hook makes a call that calls the hook again, without end`,
       )
     await inside.run(async () => {
-      for (const entity of entities)
+      for (const entity of entities) {
         for (const property of this.#listeners.get(event) ?? []) {
           const done = calledOn(entity, property)
           // Awaiting nothing would cost a turn for each item of a list.
           if (isThenable(done)) await done
         }
+        if (this.subscribers?.hears(event) === true)
+          await this.subscribers.tell(event, entity, details, managerOf())
+      }
     })
   }
 

@@ -2,6 +2,8 @@ import type { DataSource, EntitySubscriberInterface } from 'typeorm'
 import { DeclarationError } from '../../errors.js'
 import { kindOfColumn } from '../../resource/fields/field-kind.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { HOOK_EVENTS, neverCalled } from '../../resource/typeorm/listeners.js'
+import { listensTo } from '../typeorm/subscribers.js'
 import { CollationCheck } from '../schema/collation-check.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { StartUpFindings } from '../contract/repository.js'
@@ -131,17 +133,18 @@ export class DataSourceCheck {
     if (isForAll)
       return hears([...ENTITY_EVENTS, ...QUERY_EVENTS])
         ? warning(
-            `the subscriber ${name} is told nothing of what repositories read and write: give it a listenTo() of an entity that is no resource`,
+            `the subscriber ${name} is told nothing of what repositories read and write: give it a listenTo() of one entity`,
           )
         : NOTHING
-    if (!isAncestor(target, entity)) return NOTHING
-    if (hears(ENTITY_EVENTS))
-      return {
-        problems: [
-          `the subscriber ${name} listens to it and is never called: do what it does in the methods of a class that extends repositoryOf(${entity.name})`,
-        ],
-        warnings: [],
-      }
+    if (!listensTo(target, entity)) return NOTHING
+    const softDeletable = this.model.deleteTime !== undefined
+    const never = HOOK_EVENTS.filter(
+      (event) => `${event[0]?.toLowerCase()}${event.slice(1)}` in subscriber,
+    ).flatMap((event) => {
+      const why = neverCalled(event, softDeletable)
+      return why === undefined ? [] : [`${event} of the subscriber ${name} is never called: ${why}`]
+    })
+    if (hears(ENTITY_EVENTS)) return { problems: never, warnings: [] }
     return hears(QUERY_EVENTS)
       ? warning(
           `the subscriber ${name} is told of no query and no transaction of the repository of ${entity.name}`,
@@ -155,9 +158,3 @@ const NOT_INITIALIZED = 'its DataSource is not initialized: await dataSource.ini
 const NOTHING: StartUpFindings = { problems: [], warnings: [] }
 
 const warning = (text: string): StartUpFindings => ({ problems: [], warnings: [text] })
-
-/** TypeORM tells a subscriber of its entity, and of those that extend it. */
-const isAncestor = (target: unknown, entity: { readonly name: string }): boolean =>
-  typeof target === 'function'
-    ? target === entity || Object.prototype.isPrototypeOf.call(target, entity)
-    : target === entity.name

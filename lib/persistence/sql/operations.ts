@@ -86,7 +86,8 @@ export class Operations {
     return async (on, scope, run, lock) => {
       const result = await read(on, scope, run, lock)
       const inside = scope.context.with({ transaction: surrounding(options?.context) })
-      await this.hooks.loaded(name, result, inside)
+      const managerOf = () => (on instanceof TransactionScope ? on.manager : undefined)
+      await this.hooks.loaded(name, result, inside, managerOf)
       return result
     }
   }

@@ -42,6 +42,7 @@ import type {
   WriteOptions,
 } from '../contract/repository.js'
 import { Hooks } from '../hooks/hooks.js'
+import { EntitySubscribers } from '../typeorm/subscribers.js'
 import { HookedRows } from './hooked-rows.js'
 import { Operations } from './operations.js'
 import { RowStore } from './row-store.js'
@@ -85,7 +86,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.#database = executorOf(dataSource)
     this.#check = new DataSourceCheck(this.#database, this.model)
     this.table = this.#check.table
-    const hooks = new Hooks(this.model)
+    const hooks = new Hooks(this.model, new EntitySubscribers(dataSource, this.model))
     const { dialect } = this.#database
     this.#rows = hooks.isSilent
       ? new RowStore(this.model, dialect, this.table)

@@ -9,7 +9,7 @@ import { doing, Entry, Task, told } from '../../support/entities/hooked.js'
 import { collated } from '../repository/open-subject.js'
 import { inAcme } from '../repository/subject.js'
 
-const options = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
+export const hookedOptions = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
 const TaskRepository = repositoryOf(Task)
 const EntryRepository = repositoryOf(Entry)
 const TaskMemory = memoryRepositoryOf(Task)
@@ -33,8 +33,8 @@ export async function openHooked(backend: Backend): Promise<HookedSubject> {
   if (dataSource === undefined || database === undefined) return inMemory()
   await createTables(collated(dataSource, backend), [Task, Entry], database.dialect.name)
   return {
-    tasks: new TaskRepository(dataSource, options),
-    entries: new EntryRepository(dataSource, options),
+    tasks: new TaskRepository(dataSource, hookedOptions),
+    entries: new EntryRepository(dataSource, hookedOptions),
     dataSource,
     clear: async () => {
       for (const table of ['tasks', 'entries']) await dataSource.query(`DELETE FROM ${table}`)
@@ -47,8 +47,8 @@ function inMemory(): HookedSubject {
   const fresh = () => {
     const database = new MemoryDatabase()
     return {
-      tasks: new TaskMemory({ ...options, database }),
-      entries: new EntryMemory({ ...options, database }),
+      tasks: new TaskMemory({ ...hookedOptions, database }),
+      entries: new EntryMemory({ ...hookedOptions, database }),
     }
   }
   const subject = {

@@ -131,10 +131,16 @@ const on =
     return Auditor as never
   }
 
-const NEVER_CALLED =
-  'the subscriber Auditor listens to it and is never called: do what it does in the methods of a class that extends repositoryOf(Pin)'
+const neverCalled = (event: string, instead: string) =>
+  `${event} of the subscriber Auditor is never called: the entity is removed for good: write @SoftDeletable() above it, or use ${instead}`
+const OF_SOFT_DELETION: Readonly<Record<string, string>> = {
+  beforeSoftRemove: neverCalled('BeforeSoftRemove', '@BeforeRemove()'),
+  afterSoftRemove: neverCalled('AfterSoftRemove', '@AfterRemove()'),
+  beforeRecover: neverCalled('BeforeRecover', 'another hook'),
+  afterRecover: neverCalled('AfterRecover', 'another hook'),
+}
 const NOT_TOLD =
-  'the subscriber Auditor is told nothing of what repositories read and write: give it a listenTo() of an entity that is no resource'
+  'the subscriber Auditor is told nothing of what repositories read and write: give it a listenTo() of one entity'
 const NO_QUERY = 'the subscriber Auditor is told of no query and no transaction of the repository of Pin'
 
 type Case = readonly [
@@ -145,10 +151,15 @@ type Case = readonly [
 ]
 
 const cases: readonly Case[] = [
-  ...ENTITY_EVENTS.map((event): Case => [`of ${event}`, on(event)(Pin), [NEVER_CALLED], []]),
-  ['of an ancestor', on('afterLoad')(Base), [NEVER_CALLED], []],
-  ['by name', on('afterLoad')('Pin'), [NEVER_CALLED], []],
-  ['of an event and a query', on('afterLoad', 'afterQuery')(Pin), [NEVER_CALLED], []],
+  ...ENTITY_EVENTS.map((event): Case => [
+    `of ${event}`,
+    on(event)(Pin),
+    [OF_SOFT_DELETION[event] ?? []].flat(),
+    [],
+  ]),
+  ['of an ancestor', on('afterRecover')(Base), [OF_SOFT_DELETION['afterRecover'] ?? ''], []],
+  ['by name', on('afterRecover')('Pin'), [OF_SOFT_DELETION['afterRecover'] ?? ''], []],
+  ['of an event and a query', on('afterLoad', 'afterQuery')(Pin), [], []],
   ...QUERY_EVENTS.map((event): Case => [`of ${event} alone`, on(event)(Pin), [], [NO_QUERY]]),
   ['without listenTo', on('beforeInsert')(), [], [NOT_TOLD]],
   ['without listenTo, of queries', on('beforeQuery')(), [], [NOT_TOLD]],

@@ -1,5 +1,5 @@
-import { DeclarationError, Internal } from '../../errors.js'
-import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
+import { DeclarationError, Internal } from '../../../errors.js'
+import { SEARCH_VECTOR } from '../../dialects/search-predicate.js'
 
 const UNDEFINED_COLUMN = '42703'
 

@@ -1,0 +1,106 @@
+import type {
+  DataSource,
+  EntityManager,
+  EntityMetadata,
+  EntitySubscriberInterface,
+  QueryRunner,
+  UpdateEvent,
+} from 'typeorm'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { HookEvent } from '../../resource/typeorm/listeners.js'
+import type { HookDetails, Subscribers } from '../hooks/hooks.js'
+
+type Subscriber = EntitySubscriberInterface<object>
+
+/** What TypeORM's events have, together. */
+type Told = Omit<UpdateEvent<object>, 'databaseEntity' | 'entity'> & {
+  readonly entity: object
+  readonly databaseEntity: object | undefined
+  readonly entityId: unknown
+}
+
+const METHODS = {
+  AfterLoad: 'afterLoad',
+  BeforeInsert: 'beforeInsert',
+  AfterInsert: 'afterInsert',
+  BeforeUpdate: 'beforeUpdate',
+  AfterUpdate: 'afterUpdate',
+  BeforeRemove: 'beforeRemove',
+  AfterRemove: 'afterRemove',
+  BeforeSoftRemove: 'beforeSoftRemove',
+  AfterSoftRemove: 'afterSoftRemove',
+  BeforeRecover: 'beforeRecover',
+  AfterRecover: 'afterRecover',
+} as const satisfies Record<HookEvent, keyof Subscriber>
+
+/** The subscribers of a DataSource that listen to one entity, called as TypeORM does, but one after another. */
+export class EntitySubscribers implements Subscribers {
+  #found: readonly Subscriber[] | undefined
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly model: ResourceModel,
+  ) {}
+
+  /** Before the DataSource is initialized there may be some. */
+  get isSilent(): boolean {
+    return this.dataSource.isInitialized && this.#all().length === 0
+  }
+
+  hears(event: HookEvent): boolean {
+    return this.#all().some((subscriber) => subscriber[METHODS[event]] !== undefined)
+  }
+
+  async tell(
+    event: HookEvent,
+    entity: object,
+    details: HookDetails,
+    manager: EntityManager | undefined,
+  ): Promise<void> {
+    const method = METHODS[event]
+    const hearing = this.#all().filter((subscriber) => subscriber[method] !== undefined)
+    // Outside of a transaction a query runner of their own takes a connection when they first use it.
+    const own = manager === undefined ? this.dataSource.createQueryRunner('master') : undefined
+    try {
+      const told = this.#event(entity, details, manager ?? (own as QueryRunner).manager)
+      for (const subscriber of hearing)
+        if (method === 'afterLoad') await subscriber.afterLoad?.(entity, told)
+        else await subscriber[method]?.(told as never)
+    } finally {
+      await own?.release()
+    }
+  }
+
+  #all(): readonly Subscriber[] {
+    if (this.#found !== undefined) return this.#found
+    if (!this.dataSource.isInitialized) return []
+    const { entity } = this.model
+    this.#found = this.dataSource.subscribers.filter((subscriber) =>
+      listensTo(subscriber.listenTo?.() as unknown, entity),
+    )
+    return this.#found
+  }
+
+  #event(entity: object, { stored, changed }: HookDetails, manager: EntityManager): Told {
+    const metadata: EntityMetadata = this.dataSource.getMetadata(this.model.entity)
+    const entityId: unknown = metadata.getEntityIdMixedMap(stored ?? entity)
+    return {
+      dataSource: this.dataSource,
+      connection: this.dataSource,
+      queryRunner: manager.queryRunner as QueryRunner,
+      manager,
+      entity,
+      metadata,
+      databaseEntity: stored,
+      updatedColumns: metadata.columns.filter(({ propertyName }) => changed?.includes(propertyName) === true),
+      updatedRelations: [],
+      entityId,
+    }
+  }
+}
+
+/** TypeORM tells a subscriber of its entity, and of those that extend it. */
+export const listensTo = (target: unknown, entity: { readonly name: string }): boolean =>
+  typeof target === 'function'
+    ? target === entity || Object.prototype.isPrototypeOf.call(target, entity)
+    : target === entity.name
