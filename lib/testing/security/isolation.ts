@@ -9,7 +9,7 @@ import type { Kind, Standard, Subject } from './subjects.js'
 import { draft, makeRow, newKey, type Row, type World } from './world.js'
 
 /** The two tenants' resources of one type. */
-interface Rows {
+export interface Rows {
   readonly live: Row
   readonly other: Row
   /** Soft-deleted, when the resource supports it. */
@@ -82,7 +82,7 @@ const viewOf = async (
 }
 
 /** One way to reach another tenant's resource, and the same call for a missing resource. */
-interface Reach {
+export interface Reach {
   readonly path: string
   readonly desc: Standard['desc']
   readonly isStandard: boolean
@@ -91,7 +91,7 @@ interface Reach {
   readonly keys: readonly string[]
 }
 
-const reaches = (world: World, subject: Subject, { live, deleted, own }: Rows): readonly Reach[] => {
+export const reaches = (world: World, subject: Subject, { live, deleted, own }: Rows): readonly Reach[] => {
   const entity = draft(world, subject, world.b)
   const mask = writableFields(subject).map(({ name }) => name)
   const etag = etagOf(live)
@@ -156,7 +156,7 @@ const judge = async ({ probe, b }: World, listener: ListenerClient, reach: Reach
     )
 }
 
-const without = ({ message }: Outcome, keys: readonly string[]): string =>
+export const without = ({ message }: Outcome, keys: readonly string[]): string =>
   keys.reduce((text, key) => text.replaceAll(key, '<key>'), message)
 
 const checkList = async (

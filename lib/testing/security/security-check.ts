@@ -6,6 +6,8 @@ import {
   type Server,
   type ServerBuilder,
 } from '../../server/index.js'
+import type { Principal } from '../../context.js'
+import type { Filter } from '../../persistence/index.js'
 import { servedMethods } from '../../server/served-methods.js'
 import { captureLogs, type CapturedLogs } from '../harness/captured-logs.js'
 import { inProcess, serving } from '../harness/test-server.js'
@@ -20,6 +22,7 @@ import { captureOutput } from './output.js'
 import { checkSecrecy } from './own-calls.js'
 import { Probe } from './probe.js'
 import { Findings, type SecurityReport } from './report.js'
+import { checkRowIsolation } from './row-isolation.js'
 import type { Samples } from './samples.js'
 import { type Subject, subjectsOf } from './subjects.js'
 import { makeRow, newText, type World } from './world.js'
@@ -91,6 +94,9 @@ export async function securityCheck(
 }
 
 interface Run {
+  /** Somebody of the first tenant who reaches some rows, where the authorizer decides by row. */
+  readonly limited: string
+  readonly reach: { isOn: boolean; where: Filter | undefined }
   readonly tenants: readonly [string, string]
   readonly subject: string
   readonly secrets: Canaries
@@ -98,6 +104,8 @@ interface Run {
 }
 
 const newRun = (options: SecurityOptions): Run => ({
+  limited: newCanary('limited-'),
+  reach: { isOn: false, where: undefined },
   tenants: [newCanary('tenant-a-'), newCanary('tenant-b-')],
   subject: options.as?.subject ?? newCanary('security-check-'),
   secrets: new Canaries(),
@@ -111,11 +119,18 @@ const checked = (configured: Config, logs: CapturedLogs, run: Run): Config => {
     circuitBreaker: _circuitBreaker,
     ...resilience
   } = configured.resilience ?? {}
-  const own = configured.authorizer ?? devAuthorizer()
+  const own: Authorizer = configured.authorizer ?? devAuthorizer()
+  const byRow = own.decidesByRow === true
+  run.reach.isOn = byRow
+  const isOurs = ({ subject, tenant }: Principal) => subject === run.subject && run.tenants.includes(tenant)
+  const isLimited = ({ subject, tenant }: Principal) => subject === run.limited && tenant === run.tenants[0]
   const authorizer: Authorizer = {
-    authorize: (request) =>
-      (request.principal.subject === run.subject && run.tenants.includes(request.principal.tenant)) ||
-      own.authorize(request),
+    decidesByRow: byRow,
+    authorize: (request) => {
+      if (isOurs(request.principal)) return true
+      if (!byRow || !isLimited(request.principal)) return own.authorize(request)
+      return run.reach.where === undefined ? false : { where: run.reach.where }
+    },
   }
   const { authenticator, principalFunc } = configured
   const who =
@@ -183,6 +198,11 @@ const checkServing = async (
     const methods = servedMethods(server)
     await checkDenial(world, methods, strangers, options.openMethods ?? [])
     for (const one of subjects) await checkSubject(world, one, strangers)
+    if (run.reach.isOn) {
+      const headers = await headersOf({ subject: run.limited, groups, tenant: tenants[0] })
+      const limited = { caller: { headers, mustNotSee: theirs.canaries }, reach: run.reach }
+      for (const one of subjects) await checkRowIsolation(world, one, limited)
+    }
     leaveOutOthers(methods, subjects, findings)
     return probe.calls
   } finally {
