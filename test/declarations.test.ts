@@ -47,6 +47,55 @@ hooks.batchUpdate([
 hooks.batchUpdate(names.map((key) => ({ key, entity: { url: key }, fieldMask: ['url'] })))
 `
 
+/** What `create` asks for where an entity says what the server sets. */
+const CREATES = `
+import { memoryRepositoryOf, repositoryOf, type Credential } from 'ashlar'
+import type { NewEntity, OperationOptions, Repository, ServerSet } from 'ashlar/persistence'
+
+enum State { DRAFT, OPEN }
+class Hook {
+  id!: ServerSet<string>
+  url!: string
+  retries!: number
+  state!: ServerSet<State>
+  note?: string
+  token!: Credential
+  createTime!: ServerSet<Date>
+  get isOld(): boolean { return this.createTime.getTime() < 0 }
+  label(): string { return this.url }
+}
+class Plain {
+  id!: string
+  anything!: any
+}
+class Hooks extends repositoryOf(Hook) {
+  override async create(hook: NewEntity<Hook>, options?: OperationOptions): Promise<Hook> {
+    return super.create({ ...hook, url: hook.url.trim() }, options)
+  }
+}
+class HooksInMemory extends memoryRepositoryOf(Hook) {}
+declare const hooks: Hooks
+declare const inMemory: HooksInMemory
+declare const plain: Repository<Plain>
+declare const whole: Hook
+export const any: Repository<object> = hooks
+
+hooks.create({ url: '', retries: 1, isOld: false })
+hooks.create({ url: '', retries: 1, isOld: false, state: State.OPEN, createTime: new Date(), id: 'a' })
+inMemory.create({ url: '', retries: 1, isOld: false })
+hooks.create(whole)
+plain.create({})
+whole.state = State.DRAFT
+whole.createTime = new Date()
+`
+
+const INCOMPLETE = [
+  'hooks.create({})',
+  "hooks.create({ url: '' })",
+  "inMemory.create({ url: '' })",
+  "hooks.create({ url: '', retries: '1', isOld: false })",
+]
+
 /** Each operation is a method that a subclass can override, with `super` inside. */
 const OVERRIDES = ['repositoryOf', 'memoryRepositoryOf'].map(
   (base) => `
@@ -168,6 +217,13 @@ describe('declarations of a package that uses this one', () => {
     const mistakes = MISTAKES.map((line) => `{\n  // @ts-expect-error\n  ${line}\n}`)
     writeFileSync(join(folder, 'updates.ts'), `${UPDATES}${mistakes.join('\n')}\n`)
     expect(problemsOf('updates.ts')).to.deep.equal([])
+  })
+
+  it('ask for what a new entity needs, where it says what the server sets', function () {
+    this.timeout(60_000)
+    const mistakes = INCOMPLETE.map((line) => `{\n  // @ts-expect-error\n  ${line}\n}`)
+    writeFileSync(join(folder, 'creates.ts'), `${CREATES}${mistakes.join('\n')}\n`)
+    expect(problemsOf('creates.ts')).to.deep.equal([])
   })
 
   for (const [index, source] of OVERRIDES.entries())

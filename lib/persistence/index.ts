@@ -35,6 +35,7 @@ export type {
   WriteOptions,
 } from './contract/repository.js'
 export type { MaskOf } from '../resource/mask-of.js'
+export type { NewEntity, ServerSet } from '../resource/new-entity-of.js'
 export type { OrderBy } from './query/order-terms.js'
 export { type Filter, filter, type FilterValue } from './query/filter-template.js'
 export { createTables } from './schema/create-tables.js'

@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../context.js'
+import type { NewEntity } from '../../resource/new-entity-of.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 import type { OrderBy } from '../query/order-terms.js'
@@ -148,7 +149,7 @@ export interface Repository<T extends object, K = string> {
   /** Whether a list with this filter has any. */
   exists(list?: ListFilter, options?: FilterScope): Promise<boolean>
   /** @throws {@link ErrConflict}, {@link ErrPreconditionFailed} */
-  create(entity: Partial<T>, options?: OperationOptions): Promise<T>
+  create(entity: NewEntity<T>, options?: OperationOptions): Promise<T>
   /**
    * Without a mask every writable field is written, zero values included; with one only the fields it names.
    * @throws InvalidArgument for a plain object that is not the whole entity and comes without a mask.

@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../context.js'
+import type { NewEntity } from '../../resource/new-entity-of.js'
 import { ErrNotFound } from '../../errors.js'
 import {
   type CredentialField,
@@ -105,7 +106,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return (await this.count(list, { ...options, limit: 1 })) > 0
   }
 
-  create(input: Partial<E>, options?: OperationOptions): Promise<E> {
+  create(input: NewEntity<E>, options?: OperationOptions): Promise<E> {
     return this.#mint('create', options, async (rows, minted) => {
       const scope = scopeOf(this.model, options)
       const entity = newEntity(this.model, input, scope, this.#options)

@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import { RequestContext } from '../../context.js'
+import type { NewEntity } from '../../resource/new-entity-of.js'
 import { ErrNotFound } from '../../errors.js'
 import {
   type CredentialField,
@@ -135,7 +136,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return (await this.count(list, { ...options, limit: 1 })) > 0
   }
 
-  create(input: Partial<E>, options?: OperationOptions): Promise<E> {
+  create(input: NewEntity<E>, options?: OperationOptions): Promise<E> {
     return this.#mint(options, (minted) =>
       this.#operations.write('create', options, async (scope) => {
         const entity = newEntity(this.model, input, scope, this.#options)

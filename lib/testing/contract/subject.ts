@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Repository, ResourceModel } from '../../persistence/index.js'
+import type { NewEntity, Repository, ResourceModel } from '../../persistence/index.js'
 import { withTenant } from '../harness/with-tenant.js'
 
 /** A repository of the contract: `Repository`, or a subclass of `repositoryOf` with its narrower updates. */
@@ -12,7 +12,7 @@ export interface ContractRepository<E extends object> extends Omit<Repository<E>
 export interface ContractSubject<E extends object> {
   readonly repository: ContractRepository<E>
   /** A valid new entity for 0, 1, 2 …; no two of them collide. The contract may replace its key. */
-  readonly make: (n: number) => Partial<E>
+  readonly make: (n: number) => NewEntity<E>
   /** An update that changes every entity of `make`: proto names, and their values. */
   readonly change: { readonly patch: Partial<E>; readonly mask: readonly string[] }
   /** Called after each case. */
@@ -43,8 +43,8 @@ export class Contract<E extends object> {
   }
 
   /** A new entity with a key; without one, the repository mints it. */
-  draft(key = ''): Partial<E> {
-    return { ...this.subject.make(this.#made++), [this.model.key.property]: key }
+  draft(key = ''): NewEntity<E> {
+    return { ...this.subject.make(this.#made++), [this.model.key.property]: key } as never
   }
 
   keyOf(entity: E): string {
