@@ -119,6 +119,11 @@ export const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    name: 'hooks',
+    operations: ['create', 'update', 'get'],
+    sides: { ashlar: side('hooks-listeners'), 'in transaction(fn), without hooks': side('hooks-none') },
+  },
+  {
     name: 'cli',
     operations: ['--help'],
     sides: { ashlar: side('cli-ashlar'), 'node -e 0': side('cli-bare') },

@@ -98,6 +98,11 @@ export class Hooks<E extends object> {
     return this.#listeners.size === 0 && this.subscribers?.isSilent !== false
   }
 
+  /** Whether somebody is told more than the entity. */
+  get tellsDetails(): boolean {
+    return this.subscribers?.isSilent === false
+  }
+
   /** Whether anything is called at the event. */
   hears(event: HookEvent): boolean {
     return this.#listeners.has(event) || this.subscribers?.hears(event) === true

@@ -96,8 +96,11 @@ export class HookedRows<E extends object> extends RowStore<E> {
     const row = { ...target, ifMatch: undefined }
     const entity = await this.get(on, row, run, { showDeleted: isDeleted, lock: FOR_WRITE })
     if (entity === undefined || !this.#isMeant(entity, isDeleted, target.ifMatch)) return undefined
-    const stored = patched(this.model, this.model.create(), entity as Values)
-    const told = (values: Readonly<Values>) => ({ stored, changed: Object.keys(values) })
+    const stored = this.hooks.tellsDetails
+      ? patched(this.model, this.model.create(), entity as Values)
+      : undefined
+    const told = (values: Readonly<Values>) =>
+      stored === undefined ? {} : { stored, changed: Object.keys(values) }
     const changes = await this.hooks.before(before, patched(this.model, entity, patch), inside, told(patch))
     const values = { ...patch, ...changes }
     const written = await write(row, values, entity)

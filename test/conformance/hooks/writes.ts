@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
+import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { doing, Task, told } from '../../support/entities/hooked.js'
 import { asTenant, inAcme, rejection } from '../repository/subject.js'
 import { casesOf, type HookedHolder, quiet } from './hooked-subject.js'
@@ -190,14 +191,10 @@ export const writes = (holder: HookedHolder): void => {
         await rejection(tasks.delete('a', stale), ErrPreconditionFailed)
         await rejection(tasks.delete('b'), ErrNotFound)
         await rejection(tasks.undelete('a'), ErrNotFound)
-        const where = {
-          kind: 'compare',
-          column: tasks.model.byProto.get('title')!,
-          key: undefined,
-          op: '=',
-          value: 'x',
-        } as const
-        await rejection(tasks.update('a', { title: 'b' }, ['title'], { where } as never), ErrNotFound)
+        await rejection(
+          tasks.update('a', { title: 'b' }, ['title'], { where: filter`title = ${'x'}` }),
+          ErrNotFound,
+        )
         expect(told).to.deep.equal([])
         await tasks.delete('a', { ifMatch: etag })
         await rejection(tasks.undelete('a', { ifMatch: etag }), ErrPreconditionFailed)
