@@ -67,7 +67,8 @@ describe('the glossary', () => {
 
   it('holds the fields of log records', () => {
     const fields = surface().loggedFields()
-    expect(fields).to.include.members(['requestId', 'transport', 'durationMs', 'tenant', 'err'])
+    expect(fields).to.include.members(['requestId', 'transport', 'durationMs', 'tenant', 'err', 'ignored'])
+    expect(fields).to.not.include('error')
     expect(misnamed(fields)).to.deep.equal([])
   })
 

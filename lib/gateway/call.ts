@@ -182,7 +182,7 @@ async function stream(
     beforeHeaders: () => copyHeaders(setup, incoming, response),
     onFailure: (error) =>
       setup.options.logger?.error(
-        { ...namesOf(incoming), error: errorForLog(error) },
+        { ...namesOf(incoming), err: errorForLog(error) },
         'the gateway failed in a stream',
       ),
   })

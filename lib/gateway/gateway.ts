@@ -121,7 +121,7 @@ export class Gateway {
     if (!response.headersSent && !response.hasHeader('x-request-id'))
       response.setHeader('x-request-id', requestIdFrom(request.headers['x-request-id']))
     if (thrown instanceof AshlarError || caller.isGone) return
-    const fields = { requestId: response.getHeader('x-request-id'), error: errorForLog(thrown) }
+    const fields = { requestId: response.getHeader('x-request-id'), err: errorForLog(thrown) }
     this.#options.logger?.error(fields, 'the gateway failed on a request')
   }
 

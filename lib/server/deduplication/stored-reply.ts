@@ -28,8 +28,8 @@ export const toStored = (
 }
 
 /**
- * The answer again.
- * @throws AshlarError FAILED_PRECONDITION where the answer is not kept.
+ * The stored response.
+ * @throws AshlarError FAILED_PRECONDITION when the response itself was not stored.
  */
 export const messageIn = (stored: StoredReply, { method }: Call): Message => {
   const { output } = method.desc
@@ -39,7 +39,7 @@ export const messageIn = (stored: StoredReply, { method }: Call): Message => {
   return fromBinary(output, stored.message)
 }
 
-/** Sends what was sent around the answer, which is marked as a replay. */
+/** Sends the stored headers and trailers, and the mark of a replay. */
 export const sendHeaders = (stored: StoredReply, { headers, trailers }: Call): void => {
   for (const [name, value] of stored.headers) headers.append(name, value)
   for (const [name, value] of stored.trailers) trailers.append(name, value)

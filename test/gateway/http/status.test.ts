@@ -151,7 +151,7 @@ describe('errors through the gateway', () => {
     expect(answer.status).to.equal(500)
     expect(body).to.deep.equal({ code: 13, message: 'internal error', details: [] })
     expect(logged).to.have.lengthOf(1)
-    expect(logged[0]).to.have.nested.property('error.name', 'TypeError')
+    expect(logged[0]).to.have.nested.property('err.name', 'TypeError')
   })
 
   for (const [what, path, init, status, code, headers, rule] of [

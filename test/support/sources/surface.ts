@@ -90,6 +90,8 @@ function readSurface(): Surface {
   }
 }
 
+const LOGGERS: ReadonlySet<string> = new Set(['Logger', 'GatewayLogger'])
+
 /** The fields of the first argument of `logger.info(fields, message)` and the like. */
 function loggedIn(
   file: ts.SourceFile,
@@ -98,13 +100,16 @@ function loggedIn(
 ): readonly string[] {
   if (file.fileName.includes('/node_modules/')) return []
   const found: string[] = []
+  const isLogger = (expression: ts.Expression): boolean => {
+    const type = checker.getNonNullableType(checker.getTypeAtLocation(expression))
+    return LOGGERS.has((type.symbol as ts.Symbol | undefined)?.name ?? '')
+  }
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
       const { expression, name } = node.expression
       const [fields] = node.arguments
-      const logger = checker.getNonNullableType(checker.getTypeAtLocation(expression)).symbol as
-        ts.Symbol | undefined
-      if (fields !== undefined && logger?.name === 'Logger' && /^(debug|info|warn|error)$/.test(name.text))
+      // The name comes first: to ask for a type has the compiler check the code around it.
+      if (fields !== undefined && /^(debug|info|warn|error)$/.test(name.text) && isLogger(expression))
         found.push(...fieldsOf(checker.getTypeAtLocation(fields)))
     }
     ts.forEachChild(node, visit)
