@@ -1,6 +1,6 @@
 import { clone, create, type DescField, type Message, ScalarType } from '@bufbuild/protobuf'
 import { requestFor } from './requests.js'
-import { writableFields } from './samples.js'
+import { maskableFields, writableFields } from './samples.js'
 import type { Kind, Subject } from './subjects.js'
 import { draft, type Row, type World } from './world.js'
 
@@ -24,7 +24,7 @@ export const checkHostileInput = async (world: World, subject: Subject, row: Row
     await probe.sendAll(method.desc, requestFor(subject, method, asking), a, { shows: kind === 'create' })
   }
   const entity = draft(world, subject, a)
-  const mask = writableFields(subject).map(({ name }) => name)
+  const mask = maskableFields(subject).map(({ name }) => name)
 
   await call('create', { key: row.key, entity: draft(world, subject, a) })
   await call('create', { entity })

@@ -5,7 +5,7 @@ import { nameOf } from './denial.js'
 import type { ListenerClient, Outcome } from './listener-clients.js'
 import type { Caller } from './probe.js'
 import { itemsOf, keyOf, requestFor } from './requests.js'
-import { writableFields } from './samples.js'
+import { maskableFields } from './samples.js'
 import type { Kind, Standard, Subject } from './subjects.js'
 import { draft, makeRow, newKey, type Row, type World } from './world.js'
 
@@ -94,7 +94,7 @@ interface Reach {
 
 const reaches = (world: World, subject: Subject, { live, deleted, own }: Rows): readonly Reach[] => {
   const entity = draft(world, subject, world.b)
-  const mask = writableFields(subject).map(({ name }) => name)
+  const mask = maskableFields(subject).map(({ name }) => name)
   const etag = etagOf(live)
   const marked = create(subject.message, { ...entity, ...(etag !== '' && { etag }) } as never)
   const none = newKey(subject)

@@ -3,7 +3,7 @@ import { CODES } from '../../errors.js'
 import { nameOf } from './denial.js'
 import type { Outcome } from './listener-clients.js'
 import { keyOf, requestFor, textIn, withFields } from './requests.js'
-import { writableFields } from './samples.js'
+import { maskableFields, writableFields } from './samples.js'
 import type { Kind, Subject } from './subjects.js'
 import { draft, noteTokens, repeatable, type Row, type World } from './world.js'
 
@@ -33,7 +33,7 @@ export const checkSecrecy = async (world: World, subject: Subject, row: Row): Pr
   for (const name of all) await call('update', { key, entity, mask: [name] })
   await call('batchGet', { keys: [key] })
   for (const { name } of subject.secrets) await call('batchUpdate', { keys: [key], entity, mask: [name] })
-  await call('batchUpdate', { keys: [key], entity, mask: all.slice(0, 1) })
+  await call('batchUpdate', { keys: [key], entity, mask: maskableFields(subject).slice(0, 1).map(({ name }) => name) })
   await call('delete', { key })
   await call('undelete', { key })
   for (const { desc, key: field } of subject.custom)

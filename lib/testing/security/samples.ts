@@ -49,8 +49,14 @@ export const writableFields = ({ message, repository, secrets, key }: Subject): 
   })
 }
 
-const isOutputOnly = (field: DescField): boolean =>
-  hasOption(field, field_behavior) && getOption(field, field_behavior).includes(FieldBehavior.OUTPUT_ONLY)
+/** The ones that an update may name: a mask with another is refused before anything is looked up. */
+export const maskableFields = (subject: Subject): readonly DescField[] =>
+  writableFields(subject).filter((field) => !behaves(field, FieldBehavior.IMMUTABLE))
+
+const isOutputOnly = (field: DescField): boolean => behaves(field, FieldBehavior.OUTPUT_ONLY)
+
+const behaves = (field: DescField, behavior: FieldBehavior): boolean =>
+  hasOption(field, field_behavior) && getOption(field, field_behavior).includes(behavior)
 
 const put = (init: Record<string, unknown>, field: DescField, value: unknown): void => {
   if (value === undefined) return
