@@ -34,6 +34,7 @@ const own = [
 const outputs = [
   { files: [...google, ...own], out: 'lib/gen', libGen: undefined },
   { files: ['examples/widgets/widgets.proto'], out: 'examples/widgets/gen', libGen: '../../../lib/gen' },
+  { files: ['examples/orders/orders.proto'], out: 'examples/orders/gen', libGen: '../../../lib/gen' },
   {
     files: ['specimens', 'jsontypes', 'parcels', 'tickets'].map((name) => `test/support/proto/${name}.proto`),
     out: 'test/support/gen',

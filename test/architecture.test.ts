@@ -125,7 +125,7 @@ const OWNERS: Readonly<
   '@grpc/grpc-js': { in: ['lib/server', 'lib/testing', 'examples'] },
   jose: { in: ['lib/server'] },
   '@opentelemetry/api': { in: ['lib/server'] },
-  '@bufbuild/protovalidate': { in: [], types: ['lib/server/validation'], files: 2 },
+  '@bufbuild/protovalidate': { in: ['examples/orders/gen'], types: ['lib/server/validation'], files: 3 },
   redis: { in: [], types: ['lib/server/deduplication'], files: 1 },
   '@nestjs/common': { in: ['lib/nest', 'examples'] },
   '@oclif/core': { in: ['cli'] },

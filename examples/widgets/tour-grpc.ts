@@ -2,7 +2,7 @@ import { timestampDate } from '@bufbuild/protobuf/wkt'
 import { type Client, ClientError, type CallOptions, Metadata, Status } from 'nice-grpc'
 import type { Definition } from '../../lib/server/index.js'
 import { type Widget, Widget_State, type WidgetService } from './gen/widgets_pb.js'
-import type { Screen } from './screen.js'
+import type { Screen } from '../tour/screen.js'
 
 type Widgets = Client<Definition<typeof WidgetService>>
 type As = (tenant: string) => CallOptions

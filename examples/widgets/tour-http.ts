@@ -1,36 +1,9 @@
-import type { Screen } from './screen.js'
-
-interface Exchange {
-  readonly method?: string
-  readonly path: string
-  readonly tenant?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: unknown
-  readonly status: number
-}
+import { exchanges } from '../tour/exchanges.js'
+import type { Screen } from '../tour/screen.js'
 
 /** The same tour in HTTP/JSON, as lines that can be pasted. Throws when a status is not the expected one. */
 export async function httpTour(url: string, screen: Screen): Promise<void> {
-  const ask = async ({ method = 'GET', path, tenant = 'initech', headers = {}, body, status }: Exchange) => {
-    const identity: Record<string, string> = tenant === '' ? {} : { 'account-id': tenant, groups: 'staff' }
-    const all: Record<string, string> = {
-      ...identity,
-      ...headers,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    }
-    screen.asked(curl(method, url + path, all, body))
-    const response = await fetch(url + path, {
-      method,
-      headers: all,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    screen.answered(
-      `${response.status} ${text}${response.headers.has('etag') ? `   ETag: ${response.headers.get('etag')}` : ''}`,
-    )
-    if (response.status !== status) throw new Error(`expected ${status}, not ${response.status}`)
-    return { text, etag: response.headers.get('etag') ?? '' }
-  }
+  const ask = exchanges(url, screen, { 'account-id': 'initech', groups: 'staff' })
 
   screen.title('HTTP/JSON, the same calls through the gateway')
   screen.step('Create')
@@ -82,17 +55,9 @@ export async function httpTour(url: string, screen: Screen): Promise<void> {
   screen.shows('size is still 8.')
 
   screen.step('What is refused')
-  await ask({ path: '/v1/widgets/anvil', tenant: 'globex', status: 404 })
-  await ask({ path: '/v1/widgets/anvil', tenant: '', status: 403 })
+  await ask({ path: '/v1/widgets/anvil', as: { 'account-id': 'globex', groups: 'staff' }, status: 404 })
+  await ask({ path: '/v1/widgets/anvil', as: {}, status: 403 })
   await ask({ path: `/v1/widgets?filter=${encodeURIComponent('sise > 1')}`, status: 400 })
   await ask({ method: 'POST', path: '/v1/widgets', body: { size: 'big' }, status: 400 })
   screen.shows('Another tenant: 404. Nobody: 403. A mistake: 400 with the field and what to do.')
-}
-
-function curl(method: string, url: string, headers: Readonly<Record<string, string>>, body: unknown): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
-  const parts = ['curl -s', ...(method === 'GET' ? [] : [`-X ${method}`]), quoted(url)]
-  for (const [name, value] of Object.entries(headers)) parts.push(`-H ${quoted(`${name}: ${value}`)}`)
-  if (body !== undefined) parts.push(`-d ${quoted(JSON.stringify(body))}`)
-  return parts.join(' ')
 }

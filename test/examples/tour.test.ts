@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { status } from '@grpc/grpc-js'
 import { createChannel, createClient, Metadata } from 'nice-grpc'
 import { widgetServer, type WidgetServerOptions } from '../../examples/widgets/main.js'
-import { Screen } from '../../examples/widgets/screen.js'
 import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { grpcTour } from '../../examples/widgets/tour-grpc.js'
 import { httpTour } from '../../examples/widgets/tour-http.js'
@@ -12,6 +11,7 @@ import type { Server } from '../../lib/server/server.js'
 import { ForeignClient } from '../support/grpc/clients.js'
 import { compiled } from '../support/root.js'
 import { join } from 'node:path'
+import { QuietScreen } from './quiet-screen.js'
 
 const OPTIONS: WidgetServerOptions = {
   database: ':memory:',
@@ -19,18 +19,6 @@ const OPTIONS: WidgetServerOptions = {
   httpAddr: '127.0.0.1:0',
 }
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-
-/** Keeps the tour off the test's output. */
-class Quiet extends Screen {
-  readonly shown: string[] = []
-  override title(): void {}
-  override step(): void {}
-  override asked(): void {}
-  override answered(): void {}
-  override shows(text: string): void {
-    this.shown.push(text)
-  }
-}
 
 describe('the widget service', () => {
   const stop = new AbortController()
@@ -49,7 +37,7 @@ describe('the widget service', () => {
 
   it('is toured by a nice-grpc client', async () => {
     const channel = createChannel(server.grpcAddr())
-    const screen = new Quiet(false)
+    const screen = new QuietScreen(false)
     try {
       const as = (tenant: string) => ({
         metadata: Metadata({ 'account-id': tenant, subject: 'ada', groups: 'staff' }),
@@ -62,7 +50,7 @@ describe('the widget service', () => {
   })
 
   it('is toured by fetch', async () => {
-    const screen = new Quiet(false)
+    const screen = new QuietScreen(false)
     await httpTour(`http://${server.httpAddr()}`, screen)
     expect(screen.shown).to.have.length(6)
   })
@@ -121,7 +109,7 @@ describe('npm run demo', () => {
     this.timeout(60_000)
     const demo = spawn(
       process.execPath,
-      [join(compiled, 'examples/widgets/demo.js'), '--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0'],
+      [join(compiled, 'examples/demo.js'), '--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0'],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     )
     let printed = ''
@@ -138,5 +126,27 @@ describe('npm run demo', () => {
     demo.kill('SIGINT')
     expect(await ended).to.equal(0)
     expect(printed).to.include('a stale If-Match is refused'.replace('a', 'A')).and.include('curl -s')
+  })
+
+  const run = (...args: readonly string[]) =>
+    new Promise<readonly [number | null, string]>((resolve) => {
+      const demo = spawn(process.execPath, [join(compiled, 'examples/demo.js'), ...args])
+      let printed = ''
+      for (const stream of [demo.stdout, demo.stderr])
+        stream.on('data', (bytes: Buffer) => (printed += bytes.toString()))
+      demo.once('close', (code) => resolve([code, printed]))
+    })
+
+  it('walks through orders where asked for, and ends with --once', async function () {
+    this.timeout(60_000)
+    const [code, printed] = await run('orders', '--once', '--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0')
+    expect(code).to.equal(0)
+    expect(printed).to.include('/v1/orders:place').and.include('mail to ada@example.com')
+  })
+
+  it('says which examples there are', async () => {
+    expect(await run('gadgets')).to.satisfy(
+      ([code, printed]: [number, string]) => code === 2 && printed.includes('[widgets|orders]'),
+    )
   })
 })

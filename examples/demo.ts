@@ -1,13 +1,18 @@
 import { parseArgs } from 'node:util'
-import { createChannel, createClient, Metadata } from 'nice-grpc'
-import { definitionOf, jsonLogger } from '../../lib/index.js'
-import { WidgetService } from './gen/widgets_pb.js'
-import { widgetServer } from './main.js'
-import { Screen } from './screen.js'
-import { grpcTour } from './tour-grpc.js'
-import { httpTour } from './tour-http.js'
+import { jsonLogger } from '../lib/index.js'
+import { orderServer } from './orders/main.js'
+import { orderTour } from './orders/tour.js'
+import { Screen } from './tour/screen.js'
+import { widgetServer } from './widgets/main.js'
+import { widgetTour } from './widgets/tour.js'
 
-const { values } = parseArgs({
+const EXAMPLES = new Map([
+  ['widgets', { serverOf: widgetServer, tour: widgetTour, path: '/v1/widgets' }],
+  ['orders', { serverOf: orderServer, tour: orderTour, path: '/v1/orders' }],
+])
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     once: { type: 'boolean', default: false },
     grpc: { type: 'string', default: ':9090' },
@@ -16,11 +21,13 @@ const { values } = parseArgs({
   },
 })
 
-if (values.help) {
+const [name = 'widgets'] = positionals
+const example = EXAMPLES.get(name)
+if (values.help || example === undefined || positionals.length > 1) {
   console.log(
-    'npm run demo -- [--once] [--grpc :9090] [--http :8080]\n\nWalks through the widget service, then stays up; --once ends it.',
+    `npm run demo -- [${[...EXAMPLES.keys()].join('|')}] [--once] [--grpc :9090] [--http :8080]\n\nWalks through an example, widgets by default, then stays up; --once ends it.`,
   )
-  process.exit(0)
+  process.exit(values.help ? 0 : 2)
 }
 
 const stop = new AbortController()
@@ -28,7 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 // The tour prints every call itself; the server only says what goes wrong.
 const logger = jsonLogger('error')
-const server = await widgetServer({
+const server = await example.serverOf({
   database: ':memory:',
   grpcAddr: values.grpc,
   httpAddr: values.http,
@@ -37,7 +44,7 @@ const server = await widgetServer({
 const serving = server.serve(stop.signal)
 serving.catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error)
-  console.error('Another address can be given: npm run demo -- --grpc :9191 --http :8181')
+  console.error(`Another address can be given: npm run demo -- ${name} --grpc :9191 --http :8181`)
   process.exit(1)
 })
 await server.ready()
@@ -45,22 +52,13 @@ await server.ready()
 const screen = new Screen(process.stdout.isTTY)
 const grpcAddress = local(server.grpcAddr())
 const url = `http://${local(server.httpAddr())}`
-const channel = createChannel(grpcAddress)
-try {
-  const as = (tenant: string) => ({
-    metadata: Metadata({ 'account-id': tenant, subject: 'ada', groups: 'staff' }),
-  })
-  await grpcTour(createClient(definitionOf(WidgetService), channel), as, screen)
-  await httpTour(url, screen)
-} finally {
-  channel.close()
-}
+await example.tour(grpcAddress, url, screen)
 
 if (values.once) stop.abort()
 else {
   screen.title('Still running')
   screen.say(`gRPC  ${grpcAddress}   (metadata: account-id, subject, groups)`)
-  screen.say(`HTTP  ${url}/v1/widgets   (paste any curl line above; /healthz and /readyz work too)`)
+  screen.say(`HTTP  ${url}${example.path}   (paste any curl line above; /healthz and /readyz work too)`)
   screen.say('Ctrl-C ends it.')
 }
 await serving

@@ -1,0 +1,99 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DataSource } from 'typeorm'
+import {
+  devAuthorizer,
+  devPrincipal,
+  jsonLogger,
+  type Logger,
+  repositoryOf,
+  type Server,
+  ServerBuilder,
+  wrapped,
+} from '../../lib/index.js'
+import { DefaultGRPCAddr } from '../../lib/server/index.js'
+import { CustomerRepository } from './customer-repository.js'
+import { ordersDataSource } from './data-source.js'
+import { CustomerService, OrderLineService, OrderService, ProductService } from './gen/orders_pb.js'
+import type { SendMail } from './mail.js'
+import { OrderLine } from './order-line.js'
+import { OrderRepository } from './order-repository.js'
+import { orderSchema } from './order-schema.js'
+import { ProductRepository } from './product-repository.js'
+
+export interface OrderServerOptions {
+  /** SQLite file, `:memory:`, a database URL, or what `ordersDataSource` makes of one, for the caller to end. */
+  readonly database: string | DataSource
+  readonly grpcAddr: string
+  readonly httpAddr: string
+  /** One record per call on stderr when left out. */
+  readonly logger?: Logger
+  /** Prints what it would send when left out. */
+  readonly mail?: SendMail
+}
+
+/** A server for customers, products and orders: gRPC, and HTTP/JSON in front of it. */
+export async function orderServer(options: OrderServerOptions): Promise<Server> {
+  const { database, grpcAddr, httpAddr, logger = jsonLogger(), mail = print } = options
+  const dataSource = typeof database === 'string' ? ordersDataSource(database) : database
+  await dataSource.initialize()
+  const products = new ProductRepository(dataSource)
+  const orders = new OrderRepository(dataSource, mail)
+
+  return new ServerBuilder()
+    .grpcAddr(grpcAddr)
+    .httpAddr(httpAddr)
+    .logger(logger)
+    .principalFunc(devPrincipal)
+    .authorizer(devAuthorizer(GRANTS))
+    .allowDevelopment()
+    .readinessCheck('database', async () => {
+      await dataSource.query('SELECT 1')
+    })
+    .readinessCheck('schema', orderSchema(dataSource))
+    .register(CustomerService, new CustomerRepository(dataSource))
+    .register(ProductService, products, {
+      restockProduct: async ({ id, quantity }) =>
+        products.model.toMessage(await products.changeStock(id, quantity)),
+    })
+    .register(OrderService, orders, {
+      placeOrder: async (request) => orders.model.toMessage(await orders.place(request)),
+      approveOrder: async ({ id }) => orders.model.toMessage(await orders.approve(id)),
+      cancelOrder: async ({ id }) => orders.model.toMessage(await orders.cancel(id)),
+      updateOrder: wrapped({ transaction: true }, async (request, _call, standard) => {
+        await orders.lockChangeable(request.order?.id ?? '')
+        return standard(request)
+      }),
+    })
+    .register(OrderLineService, new (repositoryOf(OrderLine))(dataSource))
+    .build()
+}
+
+const GRANTS = [
+  ...['customer', 'product', 'order_line'].map((resource) => ({
+    ...{ tenant: '*', subjects: ['group:staff'] },
+    ...{ verbs: ['get', 'list', 'create', 'update', 'delete'], resource },
+  })),
+  {
+    ...{ tenant: '*', subjects: ['group:staff'] },
+    ...{ verbs: ['get', 'list', 'place', 'update', 'cancel'], resource: 'order' },
+  },
+  { tenant: '*', subjects: ['group:managers'], verbs: ['approve'], resource: 'order' },
+  { tenant: '*', subjects: ['group:warehouse'], verbs: ['restock'], resource: 'product' },
+]
+
+const print: SendMail = ({ to, text }) => console.log(`mail to ${to}: ${text}`)
+
+if (import.meta.filename === process.argv[1]) {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const dataSource = ordersDataSource(process.env['ORDERS_DATABASE'] ?? 'orders.sqlite')
+  const server = await orderServer({
+    database: dataSource,
+    grpcAddr: process.env['GRPC_ADDR'] ?? DefaultGRPCAddr,
+    httpAddr: process.env['HTTP_ADDR'] ?? ':8080',
+  })
+  await server.serve(stop.signal)
+  // A handler that goes on was answered for, and keeps neither the process nor the connection it waits for.
+  await Promise.race([dataSource.destroy(), pause(1_000)])
+  process.exit()
+}

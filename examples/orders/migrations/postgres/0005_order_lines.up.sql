@@ -1,0 +1,14 @@
+-- The table of the resource order_line, as its decorators describe it.
+-- ashlar:allow prefer-bigint-over-int
+
+CREATE TABLE "order_lines" (
+  "id" varchar(255) COLLATE "C" NOT NULL,
+  "order_id" varchar(255) COLLATE "C" NOT NULL,
+  "product" varchar(255) COLLATE "C" NOT NULL,
+  "quantity" integer NOT NULL,
+  "price_cents" bigint NOT NULL,
+  "account_id" varchar(255) COLLATE "C" NOT NULL,
+  PRIMARY KEY ("account_id", "id")
+);
+
+CREATE INDEX "order_lines_account_id_order_id_idx" ON "order_lines" ("account_id", "order_id");

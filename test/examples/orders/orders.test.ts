@@ -1,0 +1,233 @@
+import { expect } from 'chai'
+import { ClientError, Status } from 'nice-grpc'
+import {
+  CustomerService,
+  Order_State,
+  OrderLineService,
+  OrderService,
+  ProductService,
+} from '../../../examples/orders/gen/orders_pb.js'
+import { OrderRepository } from '../../../examples/orders/order-repository.js'
+import { RequestContext } from '../../../lib/context.js'
+import { describeOn } from '../../support/databases/backends.js'
+import { ORDER_BACKENDS, serveOrders, type ServedOrders } from './served-orders.js'
+
+describeOn('orders', ORDER_BACKENDS, function (backend) {
+  this.timeout(120_000)
+  let served: ServedOrders
+  let tenants = 0
+
+  before(async () => (served = await serveOrders(backend.name)))
+  after(() => served?.stop())
+
+  /** A tenant of its own, with a customer and products that cost a euro each. */
+  const shop = async (stock: Readonly<Record<string, number>>) => {
+    const tenant = `tenant-${++tenants}`
+    const as = (subject: string) => {
+      const caller = { tenant, subject, groups: ['staff', 'managers', 'warehouse'] }
+      return {
+        customers: served.client(CustomerService, caller),
+        products: served.client(ProductService, caller),
+        orders: served.client(OrderService, caller),
+        lines: served.client(OrderLineService, caller),
+      }
+    }
+    const ada = as('ada')
+    const email = `${tenant}@example.com`
+    await ada.customers.createCustomer({ customerId: 'c', customer: { displayName: 'C', email } })
+    for (const [productId, count] of Object.entries(stock))
+      await ada.products.createProduct({
+        productId,
+        product: { displayName: productId, priceCents: 100n, stock: count },
+      })
+    return {
+      ...ada,
+      as,
+      tenant,
+      mails: () => served.mails.filter(({ to }) => to === email),
+      place: (lines: Readonly<Record<string, number>>) =>
+        ada.orders.placeOrder({
+          customer: 'c',
+          lines: Object.entries(lines).map(([product, quantity]) => ({ product, quantity })),
+        }),
+      stock: async () => {
+        const { products } = await ada.products.listProducts({})
+        return Object.fromEntries(products.map(({ id, stock }) => [id, stock]))
+      },
+      /** How many orders there are, and lines of them. */
+      written: async () => {
+        const { orders, totalSize } = await ada.orders.listOrders({ pageSize: 1000 })
+        const lines = await Promise.all(orders.map(({ id }) => ada.lines.listOrderLines({ orderId: id })))
+        expect(totalSize).to.equal(orders.length)
+        return [orders.length, lines.reduce((all, page) => all + page.lines.length, 0)]
+      },
+    }
+  }
+
+  it('take stock, compute the total and send mail after the commit', async () => {
+    const { place, stock, lines, mails } = await shop({ bolt: 10, anvil: 3 })
+    const order = await place({ bolt: 4, anvil: 1 })
+    expect(order).to.include({ totalCents: 500n, state: Order_State.PLACED, placedBy: 'ada', approvedBy: '' })
+    expect(await stock()).to.deep.equal({ anvil: 2, bolt: 6 })
+    const page = await lines.listOrderLines({ orderId: order.id })
+    expect(
+      page.lines.map(({ product, quantity, priceCents }) => [product, quantity, priceCents]),
+    ).to.have.deep.members([
+      ['bolt', 4, 100n],
+      ['anvil', 1, 100n],
+    ])
+    expect(mails().map(({ text }) => text)).to.deep.equal([`We have your order ${order.id}.`])
+  })
+
+  it('leave nothing when one line cannot be had', async () => {
+    const { place, stock, written, mails, orders } = await shop({ bolt: 10, anvil: 3 })
+    await fails(place({ anvil: 1, bolt: 11 }), Status.FAILED_PRECONDITION, 'product bolt: only 10 left')
+    await fails(place({ anvil: 1, cog: 1 }), Status.INVALID_ARGUMENT, 'lines[1].product: does not exist')
+    const unknown = { customer: 'nobody', lines: [{ product: 'bolt', quantity: 1 }] }
+    await fails(orders.placeOrder(unknown), Status.INVALID_ARGUMENT, 'customer: does not exist')
+    expect([await stock(), await written(), mails()]).to.deep.equal([{ anvil: 3, bolt: 10 }, [0, 0], []])
+  })
+
+  it('leave nothing when the transaction around them rolls back', async () => {
+    const { tenant, stock, written, mails } = await shop({ bolt: 10 })
+    const sent: unknown[] = []
+    const orders = new OrderRepository(served.dataSource, (mail) => void sent.push(mail))
+    const later = new TypeError('something later')
+    const outcome = await RequestContext.as({ tenant, subject: 'job' }, () =>
+      orders
+        .transaction(async () => {
+          await orders.place({ customer: 'c', note: '', lines: [{ product: 'bolt', quantity: 1 }] })
+          throw later
+        })
+        .catch((error: unknown) => error),
+    )
+    expect(outcome).to.equal(later)
+    expect([await stock(), await written(), mails(), sent]).to.deep.equal([{ bolt: 10 }, [0, 0], [], []])
+  })
+
+  it('are approved by another person above the limit, and cannot be changed afterwards', async () => {
+    const { place, as, orders } = await shop({ anvil: 3000 })
+    const small = await place({ anvil: 1000 })
+    expect(small.state).to.equal(Order_State.PLACED)
+    await fails(as('grace').orders.approveOrder({ id: small.id }), Status.FAILED_PRECONDITION, 'is PLACED')
+    const large = await place({ anvil: 1001 })
+    expect(large.state).to.equal(Order_State.AWAITING_APPROVAL)
+    await fails(orders.approveOrder({ id: large.id }), Status.PERMISSION_DENIED, 'by another person')
+    const note = (text: string) =>
+      orders.updateOrder({ order: { id: large.id, note: text }, updateMask: ['note'] })
+    expect((await note('by air')).note).to.equal('by air')
+    expect(await as('grace').orders.approveOrder({ id: large.id })).to.include({
+      state: Order_State.APPROVED,
+      approvedBy: 'grace',
+    })
+    const done = 'is APPROVED, and cannot be changed any more'
+    await fails(note('by sea'), Status.FAILED_PRECONDITION, done)
+    await fails(orders.cancelOrder({ id: large.id }), Status.FAILED_PRECONDITION, done)
+    await fails(as('grace').orders.approveOrder({ id: large.id }), Status.FAILED_PRECONDITION, 'awaits no')
+    expect(await orders.getOrder({ id: large.id })).to.include({ note: 'by air', totalCents: 100_100n })
+  })
+
+  it('are approved or cancelled once, whoever comes first', async () => {
+    const { place, as, orders, stock } = await shop({ anvil: 1001 })
+    const { id } = await place({ anvil: 1001 })
+    const outcomes = await Promise.all(
+      ['grace', 'alan', 'edsger', 'barbara'].flatMap((subject) => [
+        settled(as(subject).orders.approveOrder({ id })),
+        settled(orders.cancelOrder({ id })),
+      ]),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'OK')).to.have.length(1)
+    expect(new Set(outcomes)).to.deep.equal(new Set(['OK', 'FAILED_PRECONDITION']))
+    const { state } = await orders.getOrder({ id })
+    expect(await stock()).to.deep.equal({ anvil: state === Order_State.CANCELLED ? 1001 : 0 })
+  })
+
+  it('lose nothing when 64 are placed at once', async () => {
+    const { place, stock, written, mails } = await shop({ anvil: 64, bolt: 100, cog: 1000 })
+    const outcomes = await Promise.all(
+      Array.from({ length: 64 }, (_, i) =>
+        settled(place(i % 2 === 0 ? { cog: 3, bolt: 2, anvil: 1 } : { anvil: 1, bolt: 2, cog: 3 })),
+      ),
+    )
+    // 100 bolts are 50 orders; the other 14 give back their anvil.
+    expect(tally(outcomes)).to.deep.equal({ OK: 50, FAILED_PRECONDITION: 14 })
+    expect(await stock()).to.deep.equal({ anvil: 14, bolt: 0, cog: 850 })
+    expect(await written()).to.deep.equal([50, 150])
+    expect(mails()).to.have.length(50)
+  })
+
+  it('lose nothing while others are cancelled and products restocked', async () => {
+    const { place, orders, products, stock } = await shop({ anvil: 1000, bolt: 1000 })
+    const first = await Promise.all(Array.from({ length: 16 }, () => place({ bolt: 2, anvil: 1 })))
+    const outcomes = await Promise.all(
+      first.flatMap(({ id }, i) => [
+        settled(orders.cancelOrder({ id })),
+        settled(place(i % 2 === 0 ? { bolt: 3, anvil: 5 } : { anvil: 5, bolt: 3 })),
+        settled(products.restockProduct({ id: i % 2 === 0 ? 'anvil' : 'bolt', quantity: 10 })),
+        settled(
+          products.updateProduct({ product: { id: 'bolt', priceCents: 1n }, updateMask: ['price_cents'] }),
+        ),
+      ]),
+    )
+    expect(tally(outcomes)).to.deep.equal({ OK: 64 })
+    expect(await stock()).to.deep.equal({ anvil: 1000 - 16 * 5 + 80, bolt: 1000 - 16 * 3 + 80 })
+  })
+
+  it('keep their customer, even while one is placed', async () => {
+    const { place, customers, stock, written } = await shop({ anvil: 5 })
+    const [placed, deleted] = await Promise.all([
+      settled(place({ anvil: 1 })),
+      settled(customers.deleteCustomer({ id: 'c' })),
+    ])
+    const came = placed === 'OK' ? ['OK', 'FAILED_PRECONDITION'] : ['INVALID_ARGUMENT', 'OK']
+    expect([placed, deleted]).to.deep.equal(came)
+    const count = placed === 'OK' ? 1 : 0
+    expect([await stock(), await written()]).to.deep.equal([{ anvil: 5 - count }, [count, count]])
+  })
+
+  it('know no other spelling of a customer', async () => {
+    const { customers, tenant } = await shop({})
+    const email = `${tenant.toUpperCase()}@Example.com`
+    const again = customers.createCustomer({ customer: { displayName: 'Again', email } })
+    await fails(again, Status.ALREADY_EXISTS, '')
+    const other = await customers.createCustomer({ customer: { displayName: 'O', email: 'O@example.com' } })
+    expect(other.email).to.equal('o@example.com')
+    const update = { customer: { id: other.id, email }, updateMask: ['email'] }
+    await fails(customers.updateCustomer(update), Status.ALREADY_EXISTS, '')
+  })
+
+  it('are out of reach of other tenants', async () => {
+    const ours = await shop({ anvil: 5 })
+    const theirs = await shop({})
+    const { id } = await ours.place({ anvil: 1 })
+    const { orders, lines, products } = theirs
+    await fails(orders.getOrder({ id }), Status.NOT_FOUND, 'not found')
+    await fails(orders.approveOrder({ id }), Status.NOT_FOUND, 'not found')
+    await fails(orders.cancelOrder({ id }), Status.NOT_FOUND, 'not found')
+    const update = orders.updateOrder({ order: { id, note: 'x' }, updateMask: ['note'] })
+    await fails(update, Status.NOT_FOUND, 'not found')
+    expect((await lines.listOrderLines({ orderId: id })).lines).to.deep.equal([])
+    await fails(products.restockProduct({ id: 'anvil', quantity: 1 }), Status.NOT_FOUND, 'not found')
+    await fails(theirs.place({ anvil: 1 }), Status.INVALID_ARGUMENT, 'lines[0].product: does not exist')
+    expect([await ours.stock(), (await ours.orders.getOrder({ id })).note]).to.deep.equal([{ anvil: 4 }, ''])
+  })
+})
+
+const settled = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'OK',
+    (error: unknown) => (error instanceof ClientError ? (Status[error.code] ?? '') : String(error)),
+  )
+
+const tally = (outcomes: readonly string[]): Readonly<Record<string, number>> =>
+  outcomes.reduce<Record<string, number>>((all, one) => ({ ...all, [one]: (all[one] ?? 0) + 1 }), {})
+
+async function fails(call: Promise<unknown>, code: Status, text: string): Promise<void> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  expect(error).to.be.instanceOf(ClientError)
+  const { code: got, details } = error as ClientError
+  expect(`${Status[got]}: ${details}`).to.include(`${Status[code]}: `).and.include(text)
+}
