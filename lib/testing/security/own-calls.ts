@@ -33,7 +33,13 @@ export const checkSecrecy = async (world: World, subject: Subject, row: Row): Pr
   for (const name of all) await call('update', { key, entity, mask: [name] })
   await call('batchGet', { keys: [key] })
   for (const { name } of subject.secrets) await call('batchUpdate', { keys: [key], entity, mask: [name] })
-  await call('batchUpdate', { keys: [key], entity, mask: maskableFields(subject).slice(0, 1).map(({ name }) => name) })
+  await call('batchUpdate', {
+    keys: [key],
+    entity,
+    mask: maskableFields(subject)
+      .slice(0, 1)
+      .map(({ name }) => name),
+  })
   await call('delete', { key })
   await call('undelete', { key })
   for (const { desc, key: field } of subject.custom)
