@@ -29,7 +29,6 @@ export interface CallSetup {
 }
 
 const NO_BODY = Buffer.alloc(0)
-const DEFAULT_MAX_BODY = 1024 * 1024
 
 /** Makes the call that a request stands for, and sends its response. Throws what the caller still has to be told. */
 export async function call(
@@ -42,7 +41,7 @@ export async function call(
 ): Promise<void> {
   const { options, registry } = setup
   checkMethod(binding, request)
-  const limit = options.maxBodyBytes ?? DEFAULT_MAX_BODY
+  const limit = options.maxBodyBytes
   let ignored: readonly IgnoredPath[] = []
   const parts = { segments, query, contentType: request.headers['content-type'] }
   const body = new Body(request, limit)
@@ -126,7 +125,7 @@ async function unary(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { dispatcher, compress = true } = setup.options
+  const { dispatcher, compress } = setup.options
   let content: Content | undefined
   const write = (reply: Message): Content => (content = toContent(binding, message, reply, setup.registry))
   const reply = await dispatcher.unary(Object.assign(incoming, { write }), message)
@@ -203,7 +202,7 @@ function ignoredPaths(
   if (mask === undefined) return []
   const isStrict = /(?:^|[,;\s])handling\s*=\s*"?strict\b/i.test(String(request.headers.prefer ?? ''))
   if (isStrict) response.setHeader('preference-applied', 'handling=strict')
-  const ignored = sortMask(message, mask, isStrict ? 'strict' : (options.updateMask ?? 'spec'))
+  const ignored = sortMask(message, mask, isStrict ? 'strict' : options.updateMask)
   if (ignored.length > 0) response.setHeader('x-ignored-update-mask', ignoredMaskHeader(ignored))
   return ignored
 }

@@ -16,19 +16,19 @@ export interface GatewayOptions {
   readonly methods: () => readonly DescMethod[]
   /** Runs the readiness checks of `/readyz`. */
   readonly readiness: () => Promise<readonly ReadinessResult[]>
-  /** Default `spec`. */
-  readonly updateMask?: UpdateMaskMode
+  /** What happens to paths of an `update_mask` in another spelling. Default `spec`. */
+  readonly updateMask: UpdateMaskMode
   /** Bytes of a body, after inflation. Default 1 MiB. */
-  readonly maxBodyBytes?: number
-  /** More request headers that become metadata. */
-  readonly forwardHeaders?: readonly string[]
+  readonly maxBodyBytes: number
+  /** More request headers that become metadata. Default: none. */
+  readonly forwardHeaders: readonly string[]
   /** More response metadata that become headers, beside `x-request-id`, `x-idempotent-replay` and `x-denied-because`. */
-  readonly responseHeaders?: readonly string[]
+  readonly responseHeaders: readonly string[]
   /** Compresses responses of 1 KiB and more when the client accepts it. Default true. */
-  readonly compress?: boolean
+  readonly compress: boolean
   /** Default: pages of other origins can read nothing. */
-  readonly cors?: CorsOptions
+  readonly cors: CorsOptions | undefined
   readonly logger?: GatewayLogger
   /** Called for every update whose mask was partly ignored, for example to count them. */
-  readonly onIgnoredMask?: (method: DescMethod, paths: readonly string[]) => void
+  readonly onIgnoredMask: ((method: DescMethod, paths: readonly string[]) => void) | undefined
 }

@@ -142,7 +142,7 @@ export class Gateway {
         'x-request-id',
         'x-idempotent-replay',
         'x-denied-because',
-        ...(options.responseHeaders ?? []),
+        ...options.responseHeaders,
       ],
     }
   }

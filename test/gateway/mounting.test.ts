@@ -6,6 +6,8 @@ import fastify from 'fastify'
 import { once } from 'node:events'
 import { Gateway } from '../../lib/gateway/gateway.js'
 import { devAuthorizer } from '../../lib/server/authz/dev-authorizer.js'
+import { resolved } from '../../lib/server/config/config-field.js'
+import { GATEWAY_FIELDS } from '../../lib/server/config/fields.js'
 import { devPrincipal } from '../../lib/server/authn/dev-principal.js'
 import type { HttpListener } from '../../lib/server/http/mounted-gateway.js'
 import { ServerBuilder } from '../../lib/server/server-builder.js'
@@ -20,6 +22,7 @@ const newGateway = (): Gateway =>
     dispatcher: new EchoDispatcher(),
     methods: () => allMethods,
     readiness: () => Promise.resolve([]),
+    ...resolved(GATEWAY_FIELDS, {}),
   })
 
 /** The text that comes back from a POST to /v1/echo, or the status when it fails. */

@@ -4,6 +4,8 @@ import type { DescMethod } from '@bufbuild/protobuf'
 import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { Gateway, type GatewayOptions } from '../../lib/gateway/gateway.js'
 import { createHttpServer, type HttpServerOptions } from '../../lib/gateway/http/http-server.js'
+import { resolved } from '../../lib/server/config/config-field.js'
+import { GATEWAY_FIELDS } from '../../lib/server/config/fields.js'
 import { EchoService, NoteService, SpecimenService } from '../support/gen/specimens_pb.js'
 import { EchoDispatcher } from './echo-dispatcher.js'
 
@@ -35,6 +37,7 @@ export async function startGateway(
     dispatcher,
     methods: () => allMethods,
     readiness: () => Promise.resolve([]),
+    ...resolved(GATEWAY_FIELDS, {}),
     ...options,
   })
   configure(gateway)

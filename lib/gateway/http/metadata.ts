@@ -17,7 +17,7 @@ const FORWARDED = [
 ]
 
 /** The names of the headers that become metadata. */
-export const forwardedNames = (more: readonly string[] = []): readonly string[] => [
+export const forwardedNames = (more: readonly string[]): readonly string[] => [
   ...new Set([...FORWARDED, ...IDENTITY_HEADERS, ...more.map((name) => name.toLowerCase())]),
 ]
 

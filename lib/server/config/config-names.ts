@@ -1,25 +1,16 @@
 import { misspelt } from '../../text/misspelt.js'
-import type { Config, GatewayConfig } from './config.js'
-import { CONFIG_FIELDS, RESILIENCE_FIELDS } from './fields.js'
+import type { Config } from './config.js'
+import type { FieldTable } from './config-field.js'
+import { CONFIG_FIELDS } from './fields.js'
 
-/** The names of a configuration that mean nothing, each said in words: what is misspelt would not protect anybody. */
-export const unknownNames = (config: Config): string[] => [
-  ...unknownIn('the configuration', config, CONFIG_FIELDS),
-  ...unknownIn('`resilience`', config.resilience ?? {}, RESILIENCE_FIELDS),
-  ...unknownIn('`gateway`', config.gateway ?? {}, GATEWAY),
-]
+/** One text for each name of a configuration that is unknown: a misspelt option would protect nobody. */
+export const unknownNames = (config: Config): string[] =>
+  unknownIn('the configuration', config, CONFIG_FIELDS as FieldTable)
 
-const unknownIn = (where: string, given: object, known: object): string[] =>
-  Object.keys(given)
-    .filter((name) => !Object.hasOwn(known, name))
-    .map((name) => misspelt(name, where, Object.keys(known)))
-
-const GATEWAY: Readonly<Record<keyof GatewayConfig, true>> = {
-  updateMask: true,
-  maxBodyBytes: true,
-  forwardHeaders: true,
-  responseHeaders: true,
-  compress: true,
-  cors: true,
-  onIgnoredMask: true,
-}
+const unknownIn = (where: string, given: object, known: FieldTable): string[] =>
+  Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
+    const field = Object.hasOwn(known, name) ? known[name] : undefined
+    if (field === undefined) return [misspelt(name, where, Object.keys(known))]
+    const hasNames = field.fields !== undefined && typeof value === 'object' && value !== null
+    return hasNames ? unknownIn(`\`${name}\``, value, field.fields) : []
+  })

@@ -1,7 +1,8 @@
 import type { Authenticator } from '../authn/authenticator.js'
 import { devPrincipal } from '../authn/dev-principal.js'
 import type { Authorizer } from '../authz/authorizer.js'
-import { CONFIG_FIELDS, resolved } from './fields.js'
+import { resolved } from './config-field.js'
+import { CONFIG_FIELDS } from './fields.js'
 import { verifiedPrincipal } from './verified-principal.js'
 import { unknownNames } from './config-names.js'
 import { DeclarationError } from '../../errors.js'
@@ -45,10 +46,7 @@ export interface ResilienceConfig {
 }
 
 /** Options of the HTTP/JSON gateway. */
-export type GatewayConfig = Pick<
-  GatewayOptions,
-  'updateMask' | 'maxBodyBytes' | 'forwardHeaders' | 'responseHeaders' | 'compress' | 'cors' | 'onIgnoredMask'
->
+export type GatewayConfig = Partial<ResolvedGateway>
 
 /** The configuration of a server, as you write it. */
 export interface Config {
@@ -126,7 +124,7 @@ export interface ResolvedConfig {
   readonly logger: Logger
   readonly readinessChecks: readonly ReadinessCheck[]
   readonly resilience: ResolvedResilience
-  readonly gateway: GatewayConfig
+  readonly gateway: ResolvedGateway
   readonly tls: TlsConfig | undefined
   readonly httpTls: TlsConfig | undefined
   readonly limits: ResolvedLimits
@@ -135,6 +133,9 @@ export interface ResolvedConfig {
   readonly explainDenials: boolean
   readonly allowDevelopment: boolean
 }
+
+/** The options of the gateway with all defaults. */
+export type ResolvedGateway = Omit<GatewayOptions, 'dispatcher' | 'methods' | 'readiness' | 'logger'>
 
 export interface ResolvedResilience {
   readonly requestTimeoutMs: number

@@ -3,21 +3,17 @@ import { devAuthorizer } from '../authz/dev-authorizer.js'
 import { MemoryDeduplicationStore } from '../deduplication/memory-deduplication-store.js'
 import { jsonLogger } from '../observability/logger.js'
 import { MemoryOperationStore } from '../operations/memory-operation-store.js'
-import type { Config, ResilienceConfig, ResolvedConfig, ResolvedResilience } from './config.js'
-import { resolveLimits } from './limits.js'
+import type {
+  Config,
+  GatewayConfig,
+  ResilienceConfig,
+  ResolvedConfig,
+  ResolvedGateway,
+  ResolvedResilience,
+} from './config.js'
+import { documentedNumber, type Fields, MIB, resolved } from './config-field.js'
+import { LIMIT_FIELDS } from './limits.js'
 import { verifiedPrincipal } from './verified-principal.js'
-
-/** One field of a configuration. */
-interface ConfigField<Given, Resolved> {
-  /** The default, as the table in docs/server.md has it. */
-  readonly documented: string
-  /** What the server works with: the field, or its default. */
-  readonly resolve: (given: Given) => Resolved
-}
-
-type Fields<Given, Resolved extends Record<keyof Given, unknown>> = {
-  readonly [F in keyof Required<Given>]: ConfigField<Given, Resolved[F]>
-}
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 30_000
 
@@ -27,7 +23,7 @@ const orDefault = (ms: number | undefined): number =>
 /** Every field of `ResilienceConfig`, once. */
 export const RESILIENCE_FIELDS: Fields<ResilienceConfig, ResolvedResilience> = {
   requestTimeoutMs: {
-    documented: DEFAULT_REQUEST_TIMEOUT_MS.toLocaleString('en'),
+    documented: documentedNumber(DEFAULT_REQUEST_TIMEOUT_MS),
     resolve: ({ requestTimeoutMs }) => orDefault(requestTimeoutMs),
   },
   perMethodTimeoutMs: {
@@ -37,6 +33,17 @@ export const RESILIENCE_FIELDS: Fields<ResilienceConfig, ResolvedResilience> = {
   },
   rateLimiter: { documented: 'none', resolve: ({ rateLimiter }) => rateLimiter },
   circuitBreaker: { documented: 'none', resolve: ({ circuitBreaker }) => circuitBreaker },
+}
+
+/** Every field of `GatewayConfig`, once. */
+export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
+  updateMask: { documented: '`spec`', resolve: ({ updateMask = 'spec' }) => updateMask },
+  maxBodyBytes: { documented: documentedNumber(MIB), resolve: ({ maxBodyBytes = MIB }) => maxBodyBytes },
+  compress: { documented: 'true', resolve: ({ compress = true }) => compress },
+  cors: { documented: 'none', resolve: ({ cors }) => cors },
+  forwardHeaders: { documented: 'none', resolve: ({ forwardHeaders = [] }) => forwardHeaders },
+  responseHeaders: { documented: 'none', resolve: ({ responseHeaders = [] }) => responseHeaders },
+  onIgnoredMask: { documented: 'none', resolve: ({ onIgnoredMask }) => onIgnoredMask },
 }
 
 /** Every field of `Config`, once: names, defaults and what the documentation says of them come from here. */
@@ -71,14 +78,23 @@ export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
   resilience: {
     documented: '',
     resolve: ({ resilience = {} }) => resolved(RESILIENCE_FIELDS, resilience),
+    fields: RESILIENCE_FIELDS,
   },
-  gateway: { documented: 'see [Gateway](gateway.md)', resolve: ({ gateway = {} }) => gateway },
+  gateway: {
+    documented: 'see [Gateway](gateway.md)',
+    resolve: ({ gateway = {} }) => resolved(GATEWAY_FIELDS, gateway),
+    fields: GATEWAY_FIELDS,
+  },
   tls: { documented: 'none, plain text', resolve: ({ tls }) => tls },
   httpTls: {
     documented: 'that of `tls`',
     resolve: ({ tls, httpTls = tls }) => (httpTls === 'none' ? undefined : httpTls),
   },
-  limits: { documented: 'see [below](#limits)', resolve: ({ limits = {} }) => resolveLimits(limits) },
+  limits: {
+    documented: 'see [below](#limits)',
+    resolve: ({ limits = {} }) => resolved(LIMIT_FIELDS, limits),
+    fields: LIMIT_FIELDS,
+  },
   shutdownDelayMs: { documented: '0', resolve: ({ shutdownDelayMs = 0 }) => shutdownDelayMs },
   reflection: {
     documented: 'true where NODE_ENV is `development` or `test`',
@@ -90,12 +106,3 @@ export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
   },
   allowDevelopment: { documented: 'false', resolve: ({ allowDevelopment = false }) => allowDevelopment },
 }
-
-/** Every field, given or by default. */
-export const resolved = <Given, Resolved extends Record<keyof Given, unknown>>(
-  fields: Fields<Given, Resolved>,
-  given: Given,
-): Resolved =>
-  Object.fromEntries(
-    Object.entries<ConfigField<Given, unknown>>(fields).map(([name, { resolve }]) => [name, resolve(given)]),
-  ) as Resolved

@@ -1,4 +1,4 @@
-import { misspelt } from '../../text/misspelt.js'
+import { documentedNumber, type Fields, MIB } from './config-field.js'
 
 /** What one client can use of the server. Durations are in milliseconds; `Infinity` means no limit. */
 export interface LimitsConfig {
@@ -30,37 +30,47 @@ export interface LimitsConfig {
 
 export type ResolvedLimits = Required<LimitsConfig>
 
-/** Every field of `LimitsConfig`, once. */
-export const LIMIT_DEFAULTS: ResolvedLimits = {
-  maxMessageBytes: 4 * 1024 * 1024,
-  maxConcurrentStreams: 1_000,
-  grpcKeepaliveMs: 60_000,
-  grpcKeepaliveTimeoutMs: 20_000,
-  grpcMaxIdleMs: Number.POSITIVE_INFINITY,
-  grpcMaxAgeMs: Number.POSITIVE_INFINITY,
-  maxHttpConnections: Number.POSITIVE_INFINITY,
-  httpHeadersMs: 10_000,
-  httpRequestMs: 30_000,
-  httpKeepaliveMs: 65_000,
-  maxHeaderBytes: 16_384,
-  maxTotalSize: 10_000,
+interface Limit {
+  readonly byDefault: number
+  /** Whether the limit has to be finite. */
+  readonly isFinite?: boolean
 }
 
-/** Limits that must be finite. */
-const BOUNDED: readonly (keyof LimitsConfig)[] = ['maxMessageBytes', 'maxConcurrentStreams', 'maxHeaderBytes']
+const LIMITS: Readonly<Record<keyof LimitsConfig, Limit>> = {
+  maxMessageBytes: { byDefault: 4 * MIB, isFinite: true },
+  maxConcurrentStreams: { byDefault: 1_000, isFinite: true },
+  grpcKeepaliveMs: { byDefault: 60_000 },
+  grpcKeepaliveTimeoutMs: { byDefault: 20_000 },
+  grpcMaxIdleMs: { byDefault: Number.POSITIVE_INFINITY },
+  grpcMaxAgeMs: { byDefault: Number.POSITIVE_INFINITY },
+  maxHttpConnections: { byDefault: Number.POSITIVE_INFINITY },
+  httpHeadersMs: { byDefault: 10_000 },
+  httpRequestMs: { byDefault: 30_000 },
+  httpKeepaliveMs: { byDefault: 65_000 },
+  maxHeaderBytes: { byDefault: 16_384, isFinite: true },
+  maxTotalSize: { byDefault: 10_000 },
+}
+
+const limitsIn = Object.entries(LIMITS) as [keyof LimitsConfig, Limit][]
+
+/** Every field of `LimitsConfig`, once. */
+export const LIMIT_FIELDS = Object.fromEntries(
+  limitsIn.map(([name, { byDefault }]) => [
+    name,
+    {
+      documented: documentedNumber(byDefault),
+      resolve: (limits: LimitsConfig) => limits[name] ?? byDefault,
+    },
+  ]),
+) as Fields<LimitsConfig, ResolvedLimits>
+
 const LARGEST_BOUND = 2 ** 31 - 1
 
-export const resolveLimits = (limits: LimitsConfig): ResolvedLimits => {
-  const given = Object.entries(limits).filter(([, value]) => value !== undefined)
-  return { ...LIMIT_DEFAULTS, ...Object.fromEntries(given) }
-}
-
-/** The mistakes in the limits, one text each. */
+/** The mistakes in the values of limits, one text each. */
 export const limitProblems = (limits: LimitsConfig): string[] =>
-  Object.entries(limits).flatMap(([name, value]: [string, number | undefined]) => {
-    if (!(name in LIMIT_DEFAULTS)) return [misspelt(name, '`limits`', Object.keys(LIMIT_DEFAULTS))]
-    if (value === undefined || (value === Number.POSITIVE_INFINITY && !BOUNDED.includes(name as never)))
-      return []
+  limitsIn.flatMap(([name, { isFinite = false }]) => {
+    const { [name]: value } = limits
+    if (value === undefined || (value === Number.POSITIVE_INFINITY && !isFinite)) return []
     if (Number.isInteger(value) && value > 0 && value <= LARGEST_BOUND) return []
     return [`limits: ${name} is ${value}: give a whole number between 1 and ${LARGEST_BOUND}`]
   })

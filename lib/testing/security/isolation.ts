@@ -242,7 +242,7 @@ const checkPublic = async (
   }
 }
 
-/** Somebody whom the authorizer of the check allows everything, for the rows of a predicate. */
+/** A caller that the authorizer of the check allows everything, for the rows of a predicate. */
 export interface Limited {
   readonly caller: Caller
   readonly reach: { where: Filter | undefined }

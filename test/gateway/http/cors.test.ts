@@ -1,3 +1,5 @@
+import { resolved } from '../../../lib/server/config/config-field.js'
+import { GATEWAY_FIELDS } from '../../../lib/server/config/fields.js'
 import { expect } from 'chai'
 import { Gateway } from '../../../lib/gateway/gateway.js'
 import type { CorsOptions } from '../../../lib/gateway/http/cors.js'
@@ -91,7 +93,7 @@ describe('CORS', () => {
         dispatcher: new EchoDispatcher(),
         methods: () => [],
         readiness: () => Promise.resolve([]),
-        cors,
+        ...resolved(GATEWAY_FIELDS, { cors }),
       }
       expect(() => new Gateway(options)).to.throw(TypeError, /^cors: /)
     })
