@@ -21,6 +21,7 @@ export {
   createTables,
   filter,
   HotDataSource,
+  increment,
   type ListOptions,
   memoryRepositoryOf,
   type Page,

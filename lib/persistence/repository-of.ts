@@ -8,6 +8,7 @@ import {
   type SecretField,
 } from '../resource/resource-model.js'
 import type { Verification } from './contract/credential-check.js'
+import type { Patch } from '../resource/values/increment.js'
 import type { MaskOf } from '../resource/mask-of.js'
 import { MemoryRepository, type MemoryOptions } from './memory/memory-repository.js'
 import type {
@@ -61,11 +62,11 @@ export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' |
   (
     | { readonly entity: E; readonly fieldMask: readonly [] | readonly ['*']; readonly touchOnly?: false }
     | {
-        readonly entity: Partial<E>
+        readonly entity: Patch<E>
         readonly fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]]
         readonly touchOnly?: false
       }
-    | { readonly entity: Partial<E>; readonly fieldMask: readonly string[]; readonly touchOnly: true }
+    | { readonly entity: Patch<E>; readonly fieldMask: readonly string[]; readonly touchOnly: true }
   )
 
 /** A repository whose writes are held to the types of its entity. They are methods, so that a subclass can override them. */
@@ -74,13 +75,13 @@ export interface TypedTypeormRepository<E extends object> extends TypeormReposit
   update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
   update(
     key: string,
-    patch: Partial<E>,
+    patch: Patch<E>,
     fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
     options?: WriteOptions,
   ): Promise<E>
   update(
     key: string,
-    patch: Partial<E>,
+    patch: Patch<E>,
     fieldMask: readonly string[],
     options: UpdateOptions & { readonly touchOnly: true },
   ): Promise<E>
@@ -94,13 +95,13 @@ export interface TypedMemoryRepository<E extends object> extends MemoryRepositor
   update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
   update(
     key: string,
-    patch: Partial<E>,
+    patch: Patch<E>,
     fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
     options?: WriteOptions,
   ): Promise<E>
   update(
     key: string,
-    patch: Partial<E>,
+    patch: Patch<E>,
     fieldMask: readonly string[],
     options: UpdateOptions & { readonly touchOnly: true },
   ): Promise<E>

@@ -1,8 +1,10 @@
 import type { RequestContext } from '../../context.js'
-import { ErrPreconditionFailed } from '../../errors.js'
+import { ErrPreconditionFailed, InvalidArgument } from '../../errors.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import type { Patch } from '../../resource/values/increment.js'
 import type { Values } from './new-entity.js'
 import { joined } from './open-transaction.js'
+import { resolveMask } from './update-mask.js'
 import type { ModifyOptions, ReadOptions, TransactionOptions, WriteOptions } from './repository.js'
 
 /** What `modify` needs of a repository: its operations, overridden or not. */
@@ -10,7 +12,7 @@ interface Modifiable<E extends object> {
   readonly model: ResourceModel<E>
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
   get(key: string, options?: ReadOptions): Promise<E>
-  update(key: string, patch: Partial<E>, mask: readonly string[], options?: WriteOptions): Promise<E>
+  update(key: string, patch: Patch<E>, mask: readonly string[], options?: WriteOptions): Promise<E>
 }
 
 const RETRIES = 3
@@ -24,7 +26,7 @@ export function modify<E extends object>(
   repository: Modifiable<E>,
   database: object,
   key: string,
-  change: (current: E) => Partial<E> | Promise<Partial<E>>,
+  change: (current: E) => Patch<E> | Promise<Patch<E>>,
   { retries, context, where, ...options }: ModifyOptions = {},
 ): Promise<E> {
   const reach = where === undefined ? {} : { where }
@@ -34,9 +36,9 @@ export function modify<E extends object>(
       const current = await repository.get(key, { ...reach, context: inside, lock: 'update' })
       checkEtag(repository.model, current, options.ifMatch)
       const patch: unknown = await change(current)
-      const mask = maskOf(repository.model, patch)
+      const mask = maskOf(repository.model, patch, options)
       if (mask.length === 0) return current
-      return repository.update(key, patch as Partial<E>, mask, { ...options, ...reach, context: inside })
+      return repository.update(key, patch as Patch<E>, mask, { ...options, ...reach, context: inside })
     },
     { ...(context !== undefined && { context }), ...(asked !== undefined && { retries: asked }) },
   )
@@ -50,8 +52,11 @@ function checkEtag(model: ResourceModel, current: object, ifMatch: string | unde
     throw ErrPreconditionFailed.etag()
 }
 
-/** The properties that a patch has of its own, as a mask names them. @throws TypeError for what is no patch. */
-function maskOf(model: ResourceModel, patch: unknown): string[] {
+/**
+ * The properties that a patch has of its own, as a mask names them.
+ * @throws TypeError for what is no patch, and for properties that cannot be written: no client has named them.
+ */
+function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions): string[] {
   const { name } = model.entity
   if (typeof patch !== 'object' || patch === null || patch instanceof model.entity)
     throw new TypeError(
@@ -59,10 +64,18 @@ function maskOf(model: ResourceModel, patch: unknown): string[] {
         patch instanceof Object ? 'the entity' : String(patch)
       }`,
     )
-  return Object.keys(patch).map((property) => {
+  const mask = Object.keys(patch).map((property) => {
     const secret = [...model.secrets, ...model.credentials].find((field) => field.property === property)
     const proto = secret?.proto ?? model.byProperty.get(property)?.proto
     if (proto === undefined) throw new TypeError(`${name}.modify: ${name} has no property "${property}"`)
     return proto
   })
+  if (mask.length === 0) return mask
+  try {
+    resolveMask(model, patch as Values, mask, options)
+  } catch (error) {
+    if (!(error instanceof InvalidArgument)) throw error
+    throw new TypeError(`${name}.modify: ${error.message}`, { cause: error })
+  }
+  return mask
 }

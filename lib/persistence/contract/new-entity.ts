@@ -3,6 +3,7 @@ import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { newEtag, newKey } from './identifiers.js'
+import { refuseIncrement } from '../../resource/values/increment.js'
 import type { Scope } from './scope.js'
 
 /** Where a repository gets what it does not invent: the time and the keys. */
@@ -51,6 +52,7 @@ function initialValue(
   now: Date,
 ): unknown {
   const given = from[field.property] ?? undefined
+  if (typeof given === 'object') refuseIncrement(model, field, given)
   switch (field.role) {
     case 'key':
       return given === undefined || given === '' ? (sources.newKey ?? newKey)(now) : given

@@ -3,6 +3,7 @@ import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patched } from './batch.js'
 import { newEtag } from './identifiers.js'
+import { FieldIncrement, Increment } from '../../resource/values/increment.js'
 import { resolveMask } from './update-mask.js'
 import { nowOf, type Sources, type Values } from './new-entity.js'
 import type { BatchUpdateItem, UpdateOptions } from './repository.js'
@@ -10,7 +11,7 @@ import type { Scope } from './scope.js'
 import { protectSecrets, type SecretOptions } from './secret-fields.js'
 
 /**
- * What an update writes, by property: the masked fields, protected secrets, and a new etag and update time.
+ * What an update writes, by property: the masked fields, an increment as a {@link FieldIncrement}, protected secrets, and a new etag and update time.
  * @throws InvalidArgument for a mask or a value that cannot be.
  */
 export async function patchOf(
@@ -26,8 +27,9 @@ export async function patchOf(
   const patch: Values = {}
   for (const field of fields) {
     const value = from[field.property] ?? (model.message === undefined ? undefined : zeroOf(field))
-    checkValue(field, value)
-    patch[field.property] = value
+    const by = Increment.amountOf(value)
+    if (by === undefined) checkValue(field, value)
+    patch[field.property] = by === undefined ? value : FieldIncrement.of(field, by)
   }
   if (secrets.length > 0)
     Object.assign(patch, await protectSecrets(secrets, from, sources, scope.context.signal))

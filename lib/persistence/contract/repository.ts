@@ -3,6 +3,7 @@ import type { NewEntity } from '../../resource/new-entity-of.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 import type { OrderBy } from '../query/order-terms.js'
+import type { Patch } from '../../resource/values/increment.js'
 import type { RowLock } from './row-lock.js'
 
 /** Which entities a list has, and a count counts. Every field may be left out. */
@@ -37,7 +38,7 @@ export interface Page<T> {
 /** One entity of an atomic batch update. */
 export interface BatchUpdateItem<K, T> {
   readonly key: K
-  readonly entity: Partial<T>
+  readonly entity: Patch<T>
   /** Proto field names; empty means a full update. */
   readonly fieldMask: readonly string[]
   /** As in {@link UpdateOptions}. */
@@ -154,7 +155,7 @@ export interface Repository<T extends object, K = string> {
    * Without a mask every writable field is written, zero values included; with one only the fields it names.
    * @throws InvalidArgument for a plain object that is not the whole entity and comes without a mask.
    */
-  update(key: K, entity: Partial<T>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<T>
+  update(key: K, entity: Patch<T>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<T>
   /**
    * Reads the entity with its row locked, and writes what `change` returns: an object whose own properties are the fields to
    * change. One that has none writes nothing. It is a transaction, or a savepoint of the one around it; `change` may run again.
@@ -167,11 +168,7 @@ export interface Repository<T extends object, K = string> {
    *   widgets.modify(id, ({ size }) => ({ size: size * 2 }))
    * ```
    */
-  modify(
-    key: K,
-    change: (current: T) => Partial<T> | Promise<Partial<T>>,
-    options?: ModifyOptions,
-  ): Promise<T>
+  modify(key: K, change: (current: T) => Patch<T> | Promise<Patch<T>>, options?: ModifyOptions): Promise<T>
   /** Soft or hard, depending on the resource. */
   delete(key: K, options?: WriteOptions): Promise<void>
   /** @throws {@link ErrNotFound} unless the entity is soft-deleted. */

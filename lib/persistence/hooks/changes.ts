@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Field } from '../../resource/fields/field.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 
 /** What the properties of an entity hold, so that nothing done to the entity changes it. */
@@ -14,8 +15,12 @@ export function valuesOf(model: ResourceModel, entity: object): Values {
 
 /** The entity with what of the values it carries. */
 export function patched<E extends object>(model: ResourceModel<E>, entity: E, values: Readonly<Values>): E {
-  for (const { property } of model.entityFields)
-    if (Object.hasOwn(values, property)) (entity as Values)[property] = copied(values[property])
+  const to = entity as Values
+  for (const { property } of model.entityFields) {
+    if (!Object.hasOwn(values, property)) continue
+    const value = values[property]
+    to[property] = value instanceof FieldIncrement ? value.addedTo(to[property]) : copied(value)
+  }
   return entity
 }
 

@@ -20,6 +20,7 @@ import { MemoryTable } from './memory-table.js'
 import { type HookedMemoryRows, MemoryWriter } from './memory-writer.js'
 import { pageOf } from './page-of.js'
 import { rowsOf } from './rows-of.js'
+import type { Patch } from '../../resource/values/increment.js'
 import { modify } from '../contract/modify.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
@@ -116,12 +117,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     })
   }
 
-  update(
-    key: string,
-    entity: Partial<E>,
-    fieldMask?: readonly string[],
-    options?: UpdateOptions,
-  ): Promise<E> {
+  update(key: string, entity: Patch<E>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<E> {
     return this.#perform('update', options, async (rows) => {
       const scope = scopeOf(this.model, options)
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
@@ -131,7 +127,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
 
   async modify(
     key: string,
-    change: (current: E) => Partial<E> | Promise<Partial<E>>,
+    change: (current: E) => Patch<E> | Promise<Patch<E>>,
     options?: ModifyOptions,
   ): Promise<E> {
     return modify(this, this.#database, key, change, options)

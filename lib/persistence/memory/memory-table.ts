@@ -1,6 +1,7 @@
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import { ambiguousKey, canMatch, type Scope } from '../contract/scope.js'
 import { type ReadColumn, toTest } from './evaluate.js'
@@ -104,10 +105,14 @@ export class MemoryTable<E extends object> {
     log(() => this.#rows.delete(id))
   }
 
-  /** Returns the row with the patch (by property, entity values) applied. */
+  /** Returns the row with the patch (by property, entity values) applied. @throws InvalidArgument for an increment out of range. */
   replace(row: Values, patch: Readonly<Values>, log: Log): Values {
     const next = { ...row }
     for (const [property, value] of Object.entries(patch)) {
+      if (value instanceof FieldIncrement) {
+        next[property] = value.addedTo(row[property])
+        continue
+      }
       const field = this.model.byProperty.get(property)
       next[property] = field === undefined ? value : this.#stored(field, value)
     }

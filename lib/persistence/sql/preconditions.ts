@@ -1,7 +1,10 @@
 import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
+import type { FieldIncrement } from '../../resource/values/increment.js'
+import { compare, type FilterNode, isNull, or } from '../query/plan.js'
 import type { Values } from '../contract/new-entity.js'
 import type { RowStore, Target } from './row-store.js'
+import { FOR_WRITE } from './statements.js'
 
 /** Why a write reached no live row: its etag is another, or the row is not there. */
 export async function explainMiss<E extends object>(
@@ -13,6 +16,33 @@ export async function explainMiss<E extends object>(
   if (ifMatch !== undefined && (await rows.get(on, target, run)) !== undefined)
     throw ErrPreconditionFailed.etag()
   throw new ErrNotFound()
+}
+
+/** True for rows whose value stays in range. @param largestUint64 - that the database keeps. */
+export function staysInRange(increment: FieldIncrement, largestUint64: bigint): FilterNode {
+  const { field } = increment
+  const { op, value, takesUnset } = increment.bound(largestUint64)
+  const inRange = compare(field, op, value)
+  return field.nullable && takesUnset ? or(isNull(field), inRange) : inRange
+}
+
+/**
+ * Why a write with increments reached no live row: also, because a sum is out of range. The row is locked, so that the value is
+ * the one that the write met, whatever the transaction sees of others. Resolves when it would fit by now.
+ */
+export async function explainIncrementMiss<E extends object>(
+  rows: RowStore<E>,
+  on: Executor,
+  { ifMatch, ...target }: Target,
+  increments: readonly FieldIncrement[],
+  run: RunOptions,
+): Promise<void> {
+  const row = (await rows.get(on, target, run, { lock: FOR_WRITE })) as Readonly<Values> | undefined
+  if (row === undefined) throw new ErrNotFound()
+  const { etag } = rows.model
+  if (ifMatch !== undefined && (etag === undefined || row[etag.property] !== ifMatch))
+    throw ErrPreconditionFailed.etag()
+  for (const each of increments) each.addedTo(row[each.field.property], rows.dialect.largestUint64)
 }
 
 /** Why an undelete reached no deleted row. */

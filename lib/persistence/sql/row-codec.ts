@@ -1,5 +1,6 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Field, FieldKind } from '../../resource/fields/field.js'
+import { INTEGER_RANGES } from '../../resource/values/ranges.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Decode, Dialect } from '../dialects/dialect.js'
 import type { Row } from '../engines/executor/executor.js'
@@ -19,7 +20,7 @@ export function encoderOf(model: ResourceModel, field: Field, dialect: Dialect):
   if (json !== undefined) return json.encode
   if (field.kind === 'enum') return (value) => field.enumNames?.nameOf.get(value as number)
   const { largestUint64, label } = dialect
-  if (field.kind === 'uint64' && largestUint64 < MAX_UINT64)
+  if (field.kind === 'uint64' && largestUint64 < INTEGER_RANGES.uint64[1])
     return (value) => {
       if (typeof value === 'bigint' && value > largestUint64)
         throw new InvalidArgument(field.proto, `is above 2^63-1, the most ${label} can store`)
@@ -27,8 +28,6 @@ export function encoderOf(model: ResourceModel, field: Field, dialect: Dialect):
     }
   return (value) => dialect.value(field, value as PlanValue)
 }
-
-const MAX_UINT64 = 2n ** 64n - 1n
 
 /** Row → entity, compiled once per resource and dialect: positional, without a loop or a lookup by name. */
 export type Hydrate<E> = (row: Row) => E

@@ -8,13 +8,15 @@ import type { Dialect } from '../dialects/dialect.js'
 import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import type { FilterPlan, ListPlan } from '../contract/list-plan.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
+import { staysInRange } from './preconditions.js'
+import { FieldIncrement, incrementsIn } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import { byCodePoint } from '../query/code-point-order.js'
 import { checkCursor } from '../dialects/check-cursor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import { toPredicate } from '../dialects/to-predicate.js'
-import type { FilterNode } from '../query/plan.js'
+import { and, type FilterNode } from '../query/plan.js'
 import { listCondition } from './list-condition.js'
 import type { Page } from '../contract/repository.js'
 import { FOR_WRITE, type GetOptions, type RowPredicate, Statements } from './statements.js'
@@ -80,13 +82,16 @@ export class RowStore<E extends object> {
     return (await this.get(on, target, run)) ?? this.#first([])
   }
 
-  /** Undefined when no live row matches. */
+  /** Undefined when no live row matches, or none whose increments stay in range. */
   update(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<E | undefined> {
     const fields = this.#fieldsOf(patch)
     // Touching only, where there is neither etag nor update_time to write.
     if (fields.length === 0) return this.get(on, target, run)
     const values = [...this.#bound(fields, patch), ...this.#identity(target)]
-    const statement = this.statements.update(fields, this.#predicate(target, values))
+    const increments = incrementsIn(fields, patch)
+    const fit = increments.map((each) => staysInRange(each, this.dialect.largestUint64))
+    const reach = fit.length === 0 ? target : { ...target, where: and(target.where, ...fit) }
+    const statement = this.statements.update(fields, this.#predicate(reach, values), increments)
     return this.#write(on, statement, values, target, run)
   }
 
@@ -277,7 +282,10 @@ export class RowStore<E extends object> {
 
   #bound(fields: readonly Field[], patch: Readonly<Values>): unknown[] {
     const values: unknown[] = []
-    for (const field of fields) values.push(this.#encode(field, patch[field.property]))
+    for (const field of fields) {
+      const value = patch[field.property]
+      values.push(this.#encode(field, value instanceof FieldIncrement ? value.operand : value))
+    }
     return values
   }
 

@@ -1,12 +1,13 @@
-import { ErrNotFound } from '../../errors.js'
+import { Aborted, ErrNotFound } from '../../errors.js'
 import { inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
+import { incrementsIn } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import { ambiguousKey, canMatch, type Scope } from '../contract/scope.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import { byCodePoint } from '../query/code-point-order.js'
 import { isStorable } from '../query/reachable.js'
 import { updateInGroups } from './batch-update.js'
-import { explainDeletedMiss, explainMiss, notFound } from './preconditions.js'
+import { explainDeletedMiss, explainIncrementMiss, explainMiss, notFound } from './preconditions.js'
 import type { RowStore, Target } from './row-store.js'
 
 /** Which row is meant, and what it has to be. */
@@ -15,6 +16,9 @@ export interface RowCondition {
   readonly scope: Scope
   readonly ifMatch?: string | undefined
 }
+
+/** How often a write is tried whose increments are out of range, and in range by the time the row is looked at. */
+const INCREMENT_ATTEMPTS = 3
 
 /** Writes rows by the key that a caller names, and says why where none was reached. */
 export class RowWriter<E extends object> {
@@ -39,17 +43,28 @@ export class RowWriter<E extends object> {
 
   async update(on: Executor, row: RowCondition, patch: Values, run: RunOptions): Promise<E> {
     const target = this.known(row) ?? (await this.search(on, row, run))
-    const updated = canMatch(this.rows.model, row.ifMatch)
-      ? await this.rows.update(on, target, patch, run)
-      : undefined
-    return updated ?? explainMiss(this.rows, on, target, run)
+    const increments = this.#increments(patch)
+    for (let attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
+      const updated = canMatch(this.rows.model, row.ifMatch)
+        ? await this.rows.update(on, target, patch, run)
+        : undefined
+      if (updated !== undefined) return updated
+      if (increments.length === 0) return explainMiss(this.rows, on, target, run)
+      await explainIncrementMiss(this.rows, on, target, increments, run)
+    }
+    throw new Aborted('the value to increment was changed at the same time again and again: call again')
+  }
+
+  #increments(patch: Values) {
+    return incrementsIn(this.rows.model.entityFields, patch)
   }
 
   /** In key order, so that two batches never wait for each other. */
   async updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
-    if (isUnconditional(patches) && this.rows.canBatch(scope.tenant))
-      return updateInGroups(this.rows, on, patches, scope, run)
+    const isPlain =
+      isUnconditional(patches) && patches.every(({ patch }) => this.#increments(patch).length === 0)
+    if (isPlain && this.rows.canBatch(scope.tenant)) return updateInGroups(this.rows, on, patches, scope, run)
     const updated: E[] = []
     for (const { key, patch, index, ifMatch } of inKeyOrder(patches))
       updated[index] = await this.update(on, { key, scope, ifMatch }, patch, run)

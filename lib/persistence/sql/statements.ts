@@ -1,5 +1,6 @@
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import type { FieldIncrement } from '../../resource/values/increment.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Statement } from '../engines/executor/executor.js'
@@ -85,11 +86,21 @@ export class Statements {
     })
   }
 
-  /** Values: one per field, key, [tenant], [etag], [where]. Reaches live rows only. */
-  update(fields: readonly Field[], predicate: RowPredicate): Statement {
-    return this.#shape(shapeOf('update', predicate, fields), () => {
+  /** Values: one per field, the operand of an increment, key, [tenant], [etag], [where]. Reaches live rows only. */
+  update(
+    fields: readonly Field[],
+    predicate: RowPredicate,
+    increments: readonly Pick<FieldIncrement, 'field' | 'operator'>[] = [],
+  ): Statement {
+    let shape = shapeOf('update', predicate, fields)
+    for (const { field, operator } of increments) shape += `\0\0${operator}${field.column}`
+    return this.#shape(shape, () => {
       const text = new Text(this.dialect)
-      const sets = fields.map((field) => `${this.#name(field)} = ${text.bind(field)}`)
+      const sets = fields.map((field) => {
+        const name = this.#name(field)
+        const added = increments.find((each) => each.field === field)
+        return `${name} = ${added === undefined ? '' : `COALESCE(${name}, 0) ${added.operator} `}${text.bind(field)}`
+      })
       return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
     })
   }

@@ -17,6 +17,7 @@ import { executorOf } from '../engines/executor-of.js'
 import type { Database } from '../engines/executor/executor.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
+import type { Patch } from '../../resource/values/increment.js'
 import { modify } from '../contract/modify.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
@@ -148,12 +149,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     )
   }
 
-  update(
-    key: string,
-    entity: Partial<E>,
-    fieldMask?: readonly string[],
-    options?: UpdateOptions,
-  ): Promise<E> {
+  update(key: string, entity: Patch<E>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<E> {
     return this.#operations.write('update', options, async (scope) => {
       const patch = await patchOf(this.model, entity, fieldMask, options, this.#options, scope)
       return (on, run) => this.#writer.update(on, { key, scope, ifMatch: options?.ifMatch }, patch, run)
@@ -162,7 +158,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   async modify(
     key: string,
-    change: (current: E) => Partial<E> | Promise<Partial<E>>,
+    change: (current: E) => Patch<E> | Promise<Patch<E>>,
     options?: ModifyOptions,
   ): Promise<E> {
     return modify(this, this.#database, key, change, options)

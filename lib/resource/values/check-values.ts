@@ -1,22 +1,18 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Field, FieldKind } from '../fields/field.js'
+import { INTEGER_RANGES } from './ranges.js'
 
 /** What is wrong with a value, as text that follows the field's name; undefined when the column can hold it. */
 type Check = (value: unknown, field: Field) => string | undefined
 
 const EARLIEST_MS = Date.UTC(1000, 0, 1)
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
-/**
- * 10,000 years, the range of google.protobuf.Duration, would overflow 64 bits in nanoseconds. The column's range
- * counts.
- */
-const [MIN_INT64, MAX_INT64, MAX_UINT64] = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 64n - 1n]
 
 const ofType = (type: string, value: unknown) =>
   typeof value === type ? undefined : `has to be a ${type}, not a ${typeof value}`
 
 const integer =
-  (min: number, max: number): Check =>
+  ([min, max]: readonly [number, number]): Check =>
   (value) =>
     ofType('number', value) ??
     (Number.isInteger(value) && (value as number) >= min && (value as number) <= max
@@ -24,7 +20,7 @@ const integer =
       : `has to be an integer from ${min} to ${max}`)
 
 const bigInteger =
-  (min: bigint, max: bigint): Check =>
+  ([min, max]: readonly [bigint, bigint]): Check =>
   (value) =>
     ofType('bigint', value) ??
     ((value as bigint) >= min && (value as bigint) <= max ? undefined : `has to be from ${min} to ${max}`)
@@ -45,11 +41,11 @@ const CHECKS: Readonly<Record<FieldKind, Check>> = {
   },
   bytes: (value) => (value instanceof Uint8Array ? undefined : 'has to be a Uint8Array'),
   bool: (value) => ofType('boolean', value),
-  int32: integer(-(2 ** 31), 2 ** 31 - 1),
-  uint32: integer(0, 2 ** 32 - 1),
-  int64: bigInteger(MIN_INT64, MAX_INT64),
-  uint64: bigInteger(0n, MAX_UINT64),
-  duration: bigInteger(MIN_INT64, MAX_INT64),
+  int32: integer(INTEGER_RANGES.int32),
+  uint32: integer(INTEGER_RANGES.uint32),
+  int64: bigInteger(INTEGER_RANGES.int64),
+  uint64: bigInteger(INTEGER_RANGES.uint64),
+  duration: bigInteger(INTEGER_RANGES.duration),
   float: (value) =>
     ofType('number', value) ??
     (Number.isFinite(Math.fround(value as number)) ? undefined : 'has to be a finite 32-bit number'),

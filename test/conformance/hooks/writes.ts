@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../lib/errors.js'
 import { filter } from '../../../lib/persistence/query/filter-template.js'
+import { increment } from '../../../lib/resource/values/increment.js'
 import { doing, Task, told } from '../../support/entities/hooked.js'
 import { asTenant, inAcme, rejection } from '../repository/subject.js'
 import { casesOf, type HookedHolder, quiet } from './hooked-subject.js'
@@ -52,6 +53,21 @@ export const writes = (holder: HookedHolder): void => {
       }
       expect(updated).to.deep.include(expected)
       expect(await stored('a')).to.deep.include({ ...expected, state: undefined })
+    })
+
+    it('see the sum of an increment, which is added in the statement all the same', async () => {
+      await make('a', { revision: 4 })
+      const add = (by: number) => () =>
+        holder.subject.tasks.update('a', { revision: increment(by) }, ['revision'])
+      const seen: number[] = []
+      doing.BeforeUpdate = async (task) => {
+        seen.push(task.revision)
+        if (seen.length === 1) await add(10)()
+      }
+      expect((await inAcme(add(1))).revision).to.equal(15)
+      expect(seen).to.deep.equal([5, 14])
+      await rejection(inAcme(add(2 ** 31 - 1)), InvalidArgument)
+      expect((await stored('a'))?.revision).to.equal(15)
     })
 
     it('change only what is returned after the write', async () => {

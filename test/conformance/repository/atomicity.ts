@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
+import { increment } from '../../../lib/resource/values/increment.js'
 import { everyStatementMayFail } from '../../support/databases/every-statement-may-fail.js'
 import { clock, draft, type Holder, inAcme } from './subject.js'
 
@@ -14,6 +15,11 @@ export const atomicity = (holder: Holder, dataSource: () => DataSource): void =>
       create: () => holder.subject.specimens.create(draft({ id: 'new' })),
       update: () => holder.subject.specimens.update('a', { title: 'changed' }, ['title']),
       modify: () => holder.subject.specimens.modify('a', ({ count }) => ({ count: count + 1 })),
+      increment: () => holder.subject.specimens.update('a', { count: increment(1) }, ['count']),
+      'increments of a batch': () =>
+        holder.subject.specimens.batchUpdate(
+          ['c', 'a', 'b'].map((key) => ({ key, entity: { count: increment(1) }, fieldMask: ['count'] })),
+        ),
       delete: () => holder.subject.specimens.delete('a'),
       undelete: () => holder.subject.specimens.undelete('gone'),
       batchUpdate: () => holder.subject.specimens.batchUpdate([item('c'), item('a'), item('b')]),

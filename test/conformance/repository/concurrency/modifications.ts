@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ErrConflict, ErrNotFound, ErrPreconditionFailed, InvalidArgument } from '../../../../lib/errors.js'
+import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../../../lib/errors.js'
 import { drill } from '../../../support/drill.js'
 import type { Specimen } from '../../../support/entities/specimen.js'
 import { draft, type Holder, inAcme, rejection } from '../subject.js'
@@ -59,15 +59,18 @@ export const modifications = (holder: Holder): void => {
         )
         await rejection(
           specimens().modify('a', () => ({ etag: 'x' })),
-          InvalidArgument,
+          TypeError,
+          /cannot be written/,
         )
         await rejection(
           specimens().modify('a', () => ({ id: 'b' })),
-          InvalidArgument,
+          TypeError,
+          /cannot be written/,
         )
         await rejection(
           specimens().modify('a', () => ({ apiKey: 'x' }) as never),
-          InvalidArgument,
+          TypeError,
+          /cannot be written/,
         )
         expect(await specimens().get('a')).to.deep.equal(before)
       }))

@@ -1,0 +1,182 @@
+import { InvalidArgument } from '../../errors.js'
+import type { Field, FieldKind } from '../fields/field.js'
+import { INTEGER_RANGES, type Range } from './ranges.js'
+
+type Amount = number | bigint
+
+/** Stands in a patch for a number that is added to what is stored: what `increment` returns. */
+export class Increment {
+  readonly #by: Amount
+
+  constructor(by: Amount) {
+    if (typeof by === 'number' && !Number.isFinite(by))
+      throw new TypeError(`increment(${by}): a finite number or a bigint has to be given`)
+    if (typeof by !== 'number' && typeof by !== 'bigint')
+      throw new TypeError(`increment() takes a number or a bigint, not a ${typeof by}`)
+    this.#by = by
+  }
+
+  /** Undefined for any other value: what a client has sent is never one of these, whatever it looks like. */
+  static amountOf(value: unknown): Amount | undefined {
+    return typeof value === 'object' && value !== null && #by in value ? value.#by : undefined
+  }
+}
+
+/**
+ * Adds to a number that is stored, in the statement that writes it, so that calls at the same time lose nothing. It stands for
+ * the value in the patch of `update`, `batchUpdate` and `modify`; an unset number counts as 0.
+ * @param by - negative to subtract. An integer for an integer field, for a Duration in nanoseconds.
+ * @throws InvalidArgument from the write, with the field, when the sum would leave the range of the field's type.
+ * @throws TypeError for NaN and infinities, and from the write for a fraction on an integer field and a field that is no number.
+ * @example
+ * ```ts
+ * import { increment } from 'ashlar'
+ * import type { WidgetRepository } from './widget-repository.js'
+ *
+ * export const grow = (widgets: WidgetRepository, id: string) =>
+ *   widgets.update(id, { size: increment(1) }, ['size'])
+ * ```
+ */
+export const increment = (by: number | bigint): Increment => new Increment(by)
+
+/** What an update is given: values, and increments of numbers. */
+export type Patch<T> = { [K in keyof T]?: T[K] | IncrementOf<T[K]> }
+
+/** Any number can be assigned to an enum, which cannot be added to: as text an enum is a few numbers and not each of them. */
+type IncrementOf<V> = `${number}` extends `${Extract<V, number>}`
+  ? Increment
+  : `${bigint}` extends `${Extract<V, bigint>}`
+    ? Increment
+    : never
+
+const RANGES: Readonly<Partial<Record<FieldKind, Range>>> = {
+  ...INTEGER_RANGES,
+  double: [-Number.MAX_VALUE, Number.MAX_VALUE],
+}
+
+/** Which stored values an increment leaves in range. */
+export interface IncrementBound {
+  readonly op: '<=' | '>='
+  readonly value: Amount
+  /** Whether an unset value, which counts as 0, is one of them. */
+  readonly takesUnset: boolean
+}
+
+/** An increment of one field, checked, in the type that the field has. */
+export class FieldIncrement {
+  /** How the operand is added. Where nothing is negative, a negative operand has no type. */
+  readonly operator: '+' | '-'
+  readonly operand: Amount
+
+  private constructor(
+    readonly field: Field,
+    private readonly by: Amount,
+    private readonly range: Range,
+  ) {
+    this.operator = by < 0 && range[0] >= 0 ? '-' : '+'
+    this.operand = this.operator === '-' ? -by : by
+  }
+
+  /**
+   * @throws TypeError for an increment that the field cannot take.
+   * @throws InvalidArgument for an amount outside of the range of its type.
+   */
+  static of(field: Field, given: Amount): FieldIncrement {
+    const range = RANGES[field.kind]
+    if (range === undefined) throw new TypeError(`${field.proto}: ${refusal(field.kind)}`)
+    const by = typeof range[0] === 'bigint' ? wide(field, given) : narrow(field, given)
+    const [lowest, highest] = range
+    if (by > highest || by < (lowest < 0 ? lowest : -highest))
+      throw new InvalidArgument(field.proto, `cannot be incremented by ${by}: ${limits(range)}`)
+    return new FieldIncrement(field, by, range)
+  }
+
+  /** What a stored value has to be compared with for the sum to stay in range. @param largestUint64 - that the database keeps. */
+  bound(largestUint64: bigint): IncrementBound {
+    const { by } = this
+    const [lowest, highest] = this.#stored(largestUint64)
+    const last = minus(by < 0 ? lowest : highest, by)
+    // A difference of doubles is rounded, which may make a sum infinite.
+    const isRounded = typeof last === 'number' && !Number.isFinite(plus(last, by))
+    return {
+      op: by < 0 ? '>=' : '<=',
+      value: isRounded ? last * BELOW_ONE : last,
+      takesUnset: by >= lowest && by <= highest,
+    }
+  }
+
+  /** The sum. @throws InvalidArgument when it is out of range. */
+  addedTo(stored: unknown, largestUint64 = INTEGER_RANGES.uint64[1]): Amount {
+    const range = this.#stored(largestUint64)
+    const sum = plus((stored ?? (typeof this.by === 'bigint' ? 0n : 0)) as Amount, this.by)
+    if (sum >= range[0] && sum <= range[1]) return sum
+    throw new InvalidArgument(
+      this.field.proto,
+      `cannot be incremented by ${this.by}: it would not be ${limits(range)}`,
+    )
+  }
+
+  #stored(largestUint64: bigint): Range {
+    const [lowest, highest] = this.range
+    return typeof highest === 'bigint' && highest > largestUint64
+      ? [lowest as bigint, largestUint64]
+      : this.range
+  }
+}
+
+/** The increments among the values of the fields. */
+export function incrementsIn(
+  fields: readonly Pick<Field, 'property'>[],
+  patch: Readonly<Record<string, unknown>>,
+): FieldIncrement[] {
+  const increments: FieldIncrement[] = []
+  for (const { property } of fields) {
+    const value = patch[property]
+    if (value instanceof FieldIncrement) increments.push(value)
+  }
+  return increments
+}
+
+/** @throws TypeError for an increment, where nothing is stored yet. */
+export function refuseIncrement(
+  model: { readonly entity: { readonly name: string } },
+  field: Field,
+  value: unknown,
+) {
+  if (Increment.amountOf(value) !== undefined)
+    throw new TypeError(
+      `${model.entity.name}.create: increment() for ${field.property}, which has no value yet: give the value itself`,
+    )
+}
+
+const BELOW_ONE = 1 - Number.EPSILON
+
+const refusal = (kind: FieldKind): string =>
+  kind === 'float'
+    ? 'increment() is not for a float: databases round sums of single precision differently; use a double, or modify()'
+    : `increment() is for a number, and the field is of type ${kind}`
+
+const limits = ([lowest, highest]: Range): string => `from ${lowest} to ${highest}`
+
+function wide({ proto }: Field, given: Amount): bigint {
+  if (typeof given === 'bigint') return given
+  if (Number.isSafeInteger(given)) return BigInt(given)
+  throw new TypeError(
+    `${proto}: increment(${given}) is ${Number.isInteger(given) ? 'inexact: give a bigint' : 'no integer, and the field is one'}`,
+  )
+}
+
+function narrow({ proto, kind }: Field, given: Amount): number {
+  const by = Number(given)
+  if (kind === 'double') {
+    if (typeof given === 'number' || (Number.isFinite(by) && BigInt(by) === given)) return by
+    throw new TypeError(`${proto}: increment(${given}n) is no double: give a number`)
+  }
+  if (typeof given === 'bigint' || Number.isInteger(given)) return by
+  throw new TypeError(`${proto}: increment(${given}) is no integer, and the field is one`)
+}
+
+const plus = (a: Amount, b: Amount): Amount => (typeof a === 'bigint' ? a + (b as bigint) : a + (b as number))
+
+const minus = (a: Amount, b: Amount): Amount =>
+  typeof a === 'bigint' ? a - (b as bigint) : a - (b as number)
