@@ -1,6 +1,7 @@
 import type { DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Repository } from '../persistence/contract/repository.js'
-import { fieldNamed, pathOf } from './chain/method.js'
+import { pathOf } from './chain/method.js'
+import { fieldNamed } from '../resource/messages/field-readers.js'
 import type { Rule } from './authz/rules.js'
 import type { Server } from './server.js'
 import { type StandardMethod, standardMethod } from './methods/standard-method.js'

@@ -10,7 +10,7 @@ import {
 } from '@bufbuild/protobuf/wkt'
 import { JsonFault } from './fault.js'
 import { type Json, JsonNumber } from './parse.js'
-import { setOwn } from './local-field.js'
+import { setOwn } from '../../resource/messages/local-field.js'
 import { expected } from './scalars.js'
 
 /** Reads any JSON as a google.protobuf.Value. */

@@ -15,7 +15,13 @@ import { readListValue, readPlainObject, readStruct, readValue } from './dynamic
 import { JsonFault } from './fault.js'
 import { type Json, JsonNumber } from './parse.js'
 import { readDuration, readTimestamp } from './time.js'
-import { isPlainObject, isUnwrapped, type Local, setField, setOwn } from './local-field.js'
+import {
+  isPlainObject,
+  isUnwrapped,
+  type Local,
+  setField,
+  setOwn,
+} from '../../resource/messages/local-field.js'
 import { expected, readInt32, type ScalarReader, scalarReader } from './scalars.js'
 import { printable } from '../../text/printable.js'
 

@@ -19,7 +19,7 @@ import {
 import { writeMaskPaths } from './field-mask-text.js'
 import { hasSpecialJson } from './any.js'
 import { writeDuration, writeTimestamp } from './time.js'
-import { getField, isPlainObject, isUnwrapped, type Local } from './local-field.js'
+import { getField, isPlainObject, isUnwrapped, type Local } from '../../resource/messages/local-field.js'
 import { mapKeyWriter, quote, refuse, scalarWriter, writeFinite, writeInt32 } from './scalar-writer.js'
 
 /** Writes one value as JSON text. The registry knows the types that a google.protobuf.Any holds. */

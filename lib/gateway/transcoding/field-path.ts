@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { hasSpecialJson } from '../json/any.js'
-import { ensureMessage } from '../json/local-field.js'
+import { ensureMessage } from '../../resource/messages/local-field.js'
 
 /** The most fields that one path may name. */
 const MAX_PATH_DEPTH = 32

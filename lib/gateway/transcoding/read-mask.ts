@@ -1,13 +1,11 @@
-import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
-import type { FieldMask } from '@bufbuild/protobuf/wkt'
+import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf'
 import { fieldByEitherName } from './field-path.js'
-import { getField } from '../json/local-field.js'
+import { maskReader, type Reader } from '../../resource/messages/field-readers.js'
+import { type Readable, readableOf } from '../../resource/messages/readable.js'
 
-/** What a request's `read_mask` applies to (AIP-157): the response, or each of its items. */
-export interface ReadMask {
-  readonly paths: (request: Message) => readonly string[]
-  readonly message: DescMessage
-  readonly items: DescField | undefined
+/** What a request's `read_mask` applies to, and the paths that it names. */
+export interface ReadMask extends Readable {
+  readonly paths: Reader<readonly string[]>
 }
 
 /** The requested JSON names. Undefined below a name selects all of it. */
@@ -15,11 +13,8 @@ type Tree = ReadonlyMap<string, Tree | undefined>
 
 /** Finds `read_mask` in the requests of a method, as a FieldMask or as repeated strings. */
 export function readMaskOf({ input, output }: DescMethod): ReadMask | undefined {
-  const field = input.fields.find(({ name }) => name === 'read_mask')
-  const paths = field === undefined ? undefined : pathsOf(field)
-  if (paths === undefined) return undefined
-  const items = itemsOf(output)
-  return { paths, items, message: items?.message ?? output }
+  const paths = maskReader(input, 'read_mask')
+  return paths && { paths, ...readableOf(output) }
 }
 
 /**
@@ -33,21 +28,6 @@ export function prune(text: string, { items, message }: ReadMask, paths: readonl
   if (items === undefined) return JSON.stringify(pick(json, tree))
   const all = (json[items.jsonName] ?? []) as readonly unknown[]
   return JSON.stringify({ ...json, [items.jsonName]: all.map((item) => pick(item, tree)) })
-}
-
-function pathsOf(field: DescField): ReadMask['paths'] | undefined {
-  if (field.fieldKind === 'list' && field.listKind === 'scalar')
-    return (request) => getField(request, field) as readonly string[]
-  if (field.message?.typeName !== 'google.protobuf.FieldMask') return undefined
-  return (request) => (getField(request, field) as FieldMask | undefined)?.paths ?? []
-}
-
-/** The resources of a list response: its one repeated message, beside at most a page token. */
-function itemsOf(output: DescMessage): DescField | undefined {
-  const lists = output.fields.filter((field) => field.fieldKind === 'list' && field.listKind === 'message')
-  const isList =
-    lists.length === output.fields.length || fieldByEitherName(output, 'next_page_token') !== undefined
-  return lists.length === 1 && isList ? lists[0] : undefined
 }
 
 /** Proto paths as JSON names; below a map the names are keys. Each path is walked once. */

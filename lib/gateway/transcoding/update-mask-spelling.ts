@@ -3,7 +3,8 @@ import { InvalidArgument } from '../../errors.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
 import { fieldByEitherName } from './field-path.js'
 import { hasSpecialJson } from '../json/any.js'
-import type { Local } from '../json/local-field.js'
+import type { Local } from '../../resource/messages/local-field.js'
+import { fieldNamed } from '../../resource/messages/field-readers.js'
 import { printable } from '../../text/printable.js'
 
 /**
@@ -29,7 +30,7 @@ export interface IgnoredPath {
  * mapping.
  */
 export function maskTargetOf(request: DescMessage, bodyField: DescField | undefined): MaskTarget | undefined {
-  const field = request.fields.find(({ name }) => name === 'update_mask')
+  const field = fieldNamed(request, 'update_mask')
   if (field?.fieldKind !== 'list' || field.listKind !== 'scalar') return undefined
   const resources = request.fields.filter(
     (each) => each.fieldKind === 'message' && !hasSpecialJson(each.message),

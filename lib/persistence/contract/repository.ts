@@ -221,3 +221,31 @@ export const MAX_BATCH = 1000
 
 /** Marks a class whose operations take the context of a call from their options and ask for no current one. */
 export const TAKES_CONTEXT: unique symbol = Symbol('takes the context from its options')
+
+/** The index of the parameter in which each operation of a repository takes its options. */
+export const OPTIONS_AT = {
+  get: 1,
+  list: 1,
+  count: 1,
+  exists: 1,
+  create: 1,
+  update: 3,
+  modify: 2,
+  delete: 1,
+  undelete: 1,
+  batchGet: 1,
+  batchUpdate: 1,
+  batchDelete: 1,
+  purgeExpired: 1,
+  transaction: 1,
+  lookup: 2,
+  reveal: 2,
+  verify: 2,
+  remint: 2,
+} as const satisfies Readonly<Record<string, number>>
+
+/** The context that a call of the operation was given explicitly. */
+export const contextGiven = (name: string, operands: readonly unknown[]): RequestContext | undefined => {
+  const at = (OPTIONS_AT as Readonly<Record<string, number>>)[name]
+  return at === undefined ? undefined : (operands[at] as OperationOptions | undefined)?.context
+}

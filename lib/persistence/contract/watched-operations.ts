@@ -1,34 +1,6 @@
 import { RequestContext } from '../../context.js'
-import type { OperationOptions } from './repository.js'
+import { type OperationOptions, OPTIONS_AT } from './repository.js'
 import { watched } from './open-transaction.js'
-
-/** Where each operation of a repository takes its options. */
-const OPTIONS_AT: Readonly<Record<string, number>> = {
-  get: 1,
-  list: 1,
-  count: 1,
-  exists: 1,
-  create: 1,
-  update: 3,
-  modify: 2,
-  delete: 1,
-  undelete: 1,
-  batchGet: 1,
-  batchUpdate: 1,
-  batchDelete: 1,
-  purgeExpired: 1,
-  transaction: 1,
-  lookup: 2,
-  reveal: 2,
-  verify: 2,
-  remint: 2,
-}
-
-/** The context that a call of the operation was given explicitly. */
-export const contextGiven = (name: string, operands: readonly unknown[]): RequestContext | undefined => {
-  const at = OPTIONS_AT[name]
-  return at === undefined ? undefined : (operands[at] as OperationOptions | undefined)?.context
-}
 
 type Operation<R> = (this: R, ...operands: unknown[]) => Promise<unknown>
 

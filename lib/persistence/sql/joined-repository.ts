@@ -1,7 +1,7 @@
 import type { EntityManager, QueryRunner } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import { insideOf, runAfterCommit } from '../contract/open-transaction.js'
-import { contextGiven } from '../contract/watched-operations.js'
+import { contextGiven } from '../contract/repository.js'
 import type { Database, Lease } from '../engines/executor/executor.js'
 import { transactionOf } from '../typeorm/typeorm-inside.js'
 import { TransactionScope } from './transaction-scope.js'

@@ -1,6 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
-import type { Reader } from '../chain/field-readers.js'
-import { fieldNamed, valueOf } from '../chain/method.js'
+import type { Reader } from '../../resource/messages/field-readers.js'
+import { valueOf } from '../chain/method.js'
+import { fieldNamed } from '../../resource/messages/field-readers.js'
 
 /** A rule's resource: its type, and the text for a request. */
 export interface ResourceTemplate {

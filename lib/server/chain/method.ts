@@ -1,12 +1,13 @@
+import type { DescField, DescMethod, Message } from '@bufbuild/protobuf'
+import type { Local } from '../../resource/messages/local-field.js'
 import {
-  type DescField,
-  type DescMessage,
-  type DescMethod,
-  type Message,
-  ScalarType,
-} from '@bufbuild/protobuf'
-import type { Local } from '../../gateway/json/local-field.js'
-import { boolReader, type Reader, stringReader } from './field-readers.js'
+  boolReader,
+  fieldNamed,
+  maskReader,
+  type Reader,
+  stringReader,
+} from '../../resource/messages/field-readers.js'
+import { type Readable, readableOf } from '../../resource/messages/readable.js'
 import { nestedValidateOnly } from './nested-validate-only.js'
 
 /**
@@ -34,12 +35,6 @@ export interface Method {
   readonly readable: Readable
 }
 
-export interface Readable {
-  readonly message: DescMessage
-  /** The repeated field that holds the items; undefined when the response is the resource. */
-  readonly items: DescField | undefined
-}
-
 /** Returns the same object for the same descriptor. */
 export const methodOf = (desc: DescMethod): Method => {
   const known = methods.get(desc)
@@ -51,10 +46,6 @@ export const methodOf = (desc: DescMethod): Method => {
 
 /** gRPC full method name. */
 export const pathOf = (desc: DescMethod): string => `/${desc.parent.typeName}/${desc.name}`
-
-/** The field of that proto name. */
-export const fieldNamed = (message: DescMessage, name: string): DescField | undefined =>
-  message.fields.find((field) => field.name === name)
 
 /** The value of a field outside of a oneof. */
 export const valueOf = (message: Message, field: DescField): unknown => (message as Local)[field.localName]
@@ -80,20 +71,6 @@ const describeMethod = (desc: DescMethod): Method => {
   }
 }
 
-/** Reads a mask that is a FieldMask or a repeated string. */
-export const maskReader = (message: DescMessage, name: string): Reader<readonly string[]> | undefined => {
-  const field = fieldNamed(message, name)
-  if (field === undefined) return undefined
-  const { localName } = field
-  if (isStrings(field)) return (value) => (value as Local)[localName] as readonly string[]
-  if (field.fieldKind !== 'message' || field.message.typeName !== 'google.protobuf.FieldMask')
-    return undefined
-  return (value) => ((value as Local)[localName] as { paths: readonly string[] } | undefined)?.paths ?? []
-}
-
-const isStrings = (field: DescField): boolean =>
-  field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING
-
 /** The etag of an update is inside the resource (AIP-154). */
 const resourceEtag = ({ input, output }: DescMethod): Reader<string> | undefined => {
   if (fieldNamed(input, 'update_mask') === undefined) return undefined
@@ -107,13 +84,4 @@ const resourceEtag = ({ input, output }: DescMethod): Reader<string> | undefined
     const value = (request as Local)[localName]
     return value === undefined ? '' : etag(value as Message)
   }
-}
-
-/** A response with one repeated message field and at most a page token is a list of items. */
-const readableOf = (output: DescMessage): Readable => {
-  const items = output.fields.filter((field) => field.fieldKind === 'list' && field.listKind === 'message')
-  const rest = output.fields.length - items.length
-  const isList = items.length === 1 && (rest === 0 || fieldNamed(output, 'next_page_token') !== undefined)
-  const field = isList ? items[0] : undefined
-  return { message: field?.message ?? output, items: field }
 }

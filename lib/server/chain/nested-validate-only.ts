@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, DescMethod, DescService, Message } from '@bufbuild/protobuf'
-import { getField } from '../../gateway/json/local-field.js'
-import { boolReader, type Reader } from './field-readers.js'
+import { getField } from '../../resource/messages/local-field.js'
+import { boolReader, type Reader } from '../../resource/messages/field-readers.js'
 
 const FLAG = 'validate_only'
 

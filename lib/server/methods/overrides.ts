@@ -1,26 +1,22 @@
 import { RequestContext } from '../../context.js'
-import {
-  type OperationOptions,
-  type Repository,
-  TAKES_CONTEXT,
-} from '../../persistence/contract/repository.js'
+import { contextGiven, type Repository, TAKES_CONTEXT } from '../../persistence/contract/repository.js'
 import { enter } from '../chain/enter.js'
 
-/** The operations that standard methods call, with the index of their options. */
-const OPTIONS_AT = {
-  get: 1,
-  list: 1,
-  count: 1,
-  create: 1,
-  update: 3,
-  delete: 1,
-  undelete: 1,
-  batchGet: 1,
-  batchUpdate: 1,
-  batchDelete: 1,
-} as const
+/** The operations that standard methods call. */
+const OPERATIONS = [
+  'get',
+  'list',
+  'count',
+  'create',
+  'update',
+  'delete',
+  'undelete',
+  'batchGet',
+  'batchUpdate',
+  'batchDelete',
+] as const
 
-type Operation = keyof typeof OPTIONS_AT
+type Operation = (typeof OPERATIONS)[number]
 type AnyOperation = (...operands: unknown[]) => unknown
 
 /**
@@ -29,10 +25,10 @@ type AnyOperation = (...operands: unknown[]) => unknown
  * Node 20 process slower.
  */
 export function withContextInOverrides(repository: Repository<object>): Repository<object> {
-  const overridden = (Object.keys(OPTIONS_AT) as Operation[]).filter((name) => isOverridden(repository, name))
+  const overridden = OPERATIONS.filter((name) => isOverridden(repository, name))
   if (overridden.length === 0) return repository
   const entered = new Map<PropertyKey, AnyOperation>(
-    overridden.map((name) => [name, inContext(repository, name, OPTIONS_AT[name])]),
+    overridden.map((name) => [name, inContext(repository, name)]),
   )
   // A proxy of a frozen repository would have to return its operations unchanged.
   return new Proxy(Object.create(repository) as Repository<object>, {
@@ -46,9 +42,9 @@ export function withContextInOverrides(repository: Repository<object>): Reposito
 }
 
 const inContext =
-  (repository: Repository<object>, name: Operation, optionsAt: number): AnyOperation =>
+  (repository: Repository<object>, name: Operation): AnyOperation =>
   (...operands) => {
-    const context = (operands[optionsAt] as OperationOptions | undefined)?.context ?? RequestContext.current()
+    const context = contextGiven(name, operands) ?? RequestContext.current()
     return enter(context, () => (repository[name] as AnyOperation).apply(repository, operands))
   }
 

@@ -12,7 +12,8 @@ import type { HttpRule } from '../../gen/google/api/http_pb.js'
 import type { ListScope } from '../../persistence/contract/repository.js'
 import { type Filter, hasValue, type FilterValue } from '../../persistence/query/filter-template.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { fieldNamed, valueOf } from '../chain/method.js'
+import { valueOf } from '../chain/method.js'
+import { fieldNamed } from '../../resource/messages/field-readers.js'
 
 /** A request field that limits a call to resources with the same value: `parent`, or a field of the HTTP path. */
 export interface ScopeField {

@@ -1,7 +1,8 @@
 import { create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
-import { fieldNamed, valueOf } from '../chain/method.js'
+import { valueOf } from '../chain/method.js'
+import { fieldNamed } from '../../resource/messages/field-readers.js'
 
 /** The fields of a read mask; undefined below a field selects all of it. */
 export type ReadTree = ReadonlyMap<DescField, Branch | undefined>

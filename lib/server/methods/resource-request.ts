@@ -2,9 +2,9 @@ import { type DescField, type DescMessage, isMessage, type Message } from '@bufb
 import { InvalidArgument } from '../../errors.js'
 import type { ListOptions } from '../../persistence/contract/repository.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { Reader } from '../chain/field-readers.js'
+import type { Reader } from '../../resource/messages/field-readers.js'
 import { valueOf } from '../chain/method.js'
-import type { Local } from '../../gateway/json/local-field.js'
+import type { Local } from '../../resource/messages/local-field.js'
 import type { ScopeField } from './path-scope.js'
 import type { ListFields } from './standard-method.js'
 

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from '@bufbuild/protobuf'
-import { boolReader, stringReader } from '../chain/field-readers.js'
-import { fieldNamed } from '../chain/method.js'
+import { boolReader, stringReader } from '../../resource/messages/field-readers.js'
+import { fieldNamed } from '../../resource/messages/field-readers.js'
 import { type ScopeField, scopeFields } from './path-scope.js'
 
 /** A method that a repository implements, with the fields that it reads and the fields of its scope. */

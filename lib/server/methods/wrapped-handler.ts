@@ -7,7 +7,7 @@ import type { ReadOptions, Repository } from '../../persistence/contract/reposit
 import type { Call } from '../chain/call.js'
 import { enter } from '../chain/enter.js'
 import { asMessage, type Handler, isMarked, messageOf } from '../chain/handler.js'
-import type { Reader } from '../chain/field-readers.js'
+import type { Reader } from '../../resource/messages/field-readers.js'
 import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
 import { checkScope } from './path-scope.js'

@@ -1,5 +1,5 @@
 import { create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
-import { getField } from '../../gateway/json/local-field.js'
+import { getField } from '../../resource/messages/local-field.js'
 import { behaves, holdsField } from '../../resource/behavior/field-behavior.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
 import { maskToWrite } from '../methods/resource-request.js'

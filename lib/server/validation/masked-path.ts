@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
-import { getField } from '../../gateway/json/local-field.js'
+import { getField } from '../../resource/messages/local-field.js'
 import { behaves } from '../../resource/behavior/field-behavior.js'
 import { maskToWrite } from '../methods/resource-request.js'
 import { inElement, type MaskTree, maskTree } from './mask-tree.js'

@@ -1,5 +1,5 @@
 import { type DescField, type Message, ScalarType } from '@bufbuild/protobuf'
-import { getField } from '../../gateway/json/local-field.js'
+import { getField } from '../../resource/messages/local-field.js'
 
 /** google.protobuf.FeatureSet.FieldPresence. */
 const IMPLICIT = 2

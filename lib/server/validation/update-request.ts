@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
-import { maskReader } from '../chain/method.js'
-import type { Reader } from '../chain/field-readers.js'
+import { maskReader } from '../../resource/messages/field-readers.js'
+import type { Reader } from '../../resource/messages/field-readers.js'
 
 /** A request that writes the part of a resource which its `update_mask` names (AIP-134). */
 export interface UpdateRequest {

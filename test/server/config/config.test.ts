@@ -62,10 +62,10 @@ describe('resolveConfig', () => {
     })
 
   it('says something of every field', () => {
-    const { resilience, limits, ...rest } = defaults
+    const { gateway, resilience, limits, ...rest } = defaults
     const behaviour = ['authorizer', 'principalFunc', 'deduplicationStore', 'lroStore', 'logger']
     const said = [...rows.map(([name]) => name), ...behaviour, 'grpcAddr']
-    const fields = [...Object.keys(rest), ...Object.keys(resilience), ...Object.keys(limits)]
+    const fields = [rest, gateway, resilience, limits].flatMap((part) => Object.keys(part))
     expect(fields.filter((name) => !said.includes(name))).to.deep.equal([])
   })
 

@@ -1,8 +1,12 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
-import { getField, isUnwrapped, type Local } from '../../gateway/json/local-field.js'
+import { getField, isUnwrapped, type Local } from './local-field.js'
 
 /** Reads one value from a message. */
 export type Reader<T> = (message: Message) => T
+
+/** The field of that proto name. */
+export const fieldNamed = (message: DescMessage, name: string): DescField | undefined =>
+  message.fields.find((field) => field.name === name)
 
 /** Reads a string field, wrapped or not; undefined when the message has no such field. */
 export const stringReader = (message: DescMessage, name: string): Reader<string> | undefined => {
@@ -20,13 +24,27 @@ export const boolReader = (message: DescMessage, name: string): Reader<boolean> 
   return field && ((value) => getField(value, field) === true)
 }
 
+/** Reads a mask that is a FieldMask or a repeated string. */
+export const maskReader = (message: DescMessage, name: string): Reader<readonly string[]> | undefined => {
+  const field = fieldNamed(message, name)
+  if (field === undefined) return undefined
+  const { localName } = field
+  if (isStrings(field)) return (value) => (value as Local)[localName] as readonly string[]
+  if (field.fieldKind !== 'message' || field.message.typeName !== 'google.protobuf.FieldMask')
+    return undefined
+  return (value) => ((value as Local)[localName] as { paths: readonly string[] } | undefined)?.paths ?? []
+}
+
+const isStrings = (field: DescField): boolean =>
+  field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING
+
 const holding = (
   message: DescMessage,
   name: string,
   scalar: ScalarType,
   wrapper: string,
 ): DescField | undefined => {
-  const field = message.fields.find((one) => one.name === name)
+  const field = fieldNamed(message, name)
   if (field?.fieldKind === 'scalar') return field.scalar === scalar ? field : undefined
   return field !== undefined && isUnwrapped(field) && field.message.typeName === wrapper ? field : undefined
 }

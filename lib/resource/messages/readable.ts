@@ -1,0 +1,18 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { fieldNamed } from './field-readers.js'
+
+/** What a read mask applies to (AIP-157): the items of a list, else the response itself. */
+export interface Readable {
+  readonly message: DescMessage
+  /** The repeated field that holds the items; undefined when the response is the resource. */
+  readonly items: DescField | undefined
+}
+
+/** A response with one repeated message field, alone or beside `next_page_token`, is a list of items. */
+export const readableOf = (output: DescMessage): Readable => {
+  const items = output.fields.filter((field) => field.fieldKind === 'list' && field.listKind === 'message')
+  const rest = output.fields.length - items.length
+  const isList = items.length === 1 && (rest === 0 || fieldNamed(output, 'next_page_token') !== undefined)
+  const field = isList ? items[0] : undefined
+  return { message: field?.message ?? output, items: field }
+}
