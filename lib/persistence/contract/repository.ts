@@ -205,7 +205,7 @@ export interface StartUpFindings {
 export type Isolation = 'read committed' | 'repeatable read' | 'serializable'
 
 export interface TransactionOptions extends OperationOptions {
-  /** `isolationLevel` of the DataSource when left out, else the database's default. Only the outermost transaction takes one. */
+  /** `isolationLevel` of the DataSource when left out, which has to be one of these, else the database's default. Only the outermost transaction takes one. */
   readonly isolation?: Isolation
   /** Refuses writes of repositories inside. Only the outermost transaction takes it. */
   readonly readOnly?: boolean

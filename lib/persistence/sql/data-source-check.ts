@@ -11,6 +11,7 @@ import type { TableName } from '../dialects/catalog/table-definition.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { tableOf } from '../schema/table-of.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import { isolationProblem } from '../engines/declared-isolation.js'
 import { SqliteDriver } from '../engines/sqlite/driver.js'
 
 /** What a subscriber may be told of an entity. */
@@ -70,7 +71,12 @@ export class DataSourceCheck {
     if (!this.#dataSource.isInitialized) return { problems: [NOT_INITIALIZED], warnings: [] }
     const subscribers = this.#dataSource.subscribers.map((subscriber) => this.#subscriber(subscriber))
     return {
-      problems: [...this.#entity(), ...this.#bytes(), ...subscribers.flatMap(({ problems }) => problems)],
+      problems: [
+        ...this.#entity(),
+        ...this.#bytes(),
+        ...this.#isolation(),
+        ...subscribers.flatMap(({ problems }) => problems),
+      ],
       warnings: [...this.#synchronize(), ...subscribers.flatMap(({ warnings }) => warnings)],
     }
   }
@@ -114,6 +120,11 @@ export class DataSourceCheck {
         `${property} holds bytes, and synchronize makes its column ${made}, which cannot: write @Column('${needed}'), or leave synchronize out`,
       ]
     })
+  }
+
+  #isolation(): string[] {
+    const problem = isolationProblem(this.#dataSource)
+    return problem === undefined ? [] : [problem]
   }
 
   #synchronize(): string[] {

@@ -2,11 +2,12 @@ import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import { Unavailable } from '../../errors.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
+import { declaredIsolation, isolationProblem } from '../engines/declared-isolation.js'
 import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor } from '../engines/executor/executor.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { TAKES_NO_WRITES } from '../engines/errors/read-only-error.js'
-import type { Isolation, TransactionOptions } from '../contract/repository.js'
+import type { TransactionOptions } from '../contract/repository.js'
 import {
   joined,
   refuseNested,
@@ -150,14 +151,13 @@ async function begin<T>(
   body: (scope: TransactionScope) => Promise<T>,
   settings: BeginOptions = {},
 ): Promise<Committed<T>> {
+  const options = { ...declared(database.dataSource), ...settings }
   const lease = await database.lease(context.signal === undefined ? {} : { signal: context.signal })
   const parents = { around, parent: undefined, isForgiving, isReadOnly: settings.readOnly === true }
   const scope = new TransactionScope(database, { lease, ended: undefined }, parents)
   let isClean = false
   try {
-    const declared = isolationOf(database.dataSource)
-    for (const statement of database.dialect.begin({ ...declared, ...settings }))
-      await lease.control(statement)
+    for (const statement of database.dialect.begin(options)) await lease.control(statement)
     try {
       const result = await body(scope)
       await scope.end()
@@ -178,15 +178,13 @@ async function begin<T>(
   }
 }
 
-/** What the DataSource says of all its transactions. No engine here has less than READ COMMITTED for a reason. */
-function isolationOf({ options }: DataSource): BeginOptions {
-  const { isolationLevel } = options
-  if (typeof isolationLevel !== 'string') return {}
-  const isolation = ISOLATIONS.find((each) => each === isolationLevel.toLowerCase())
-  return { isolation: isolation ?? 'read committed' }
+/** What the DataSource says of all its transactions. @throws TypeError for a level that is not carried out. */
+function declared(dataSource: DataSource): BeginOptions {
+  const problem = isolationProblem(dataSource)
+  if (problem !== undefined) throw new TypeError(problem)
+  const isolation = declaredIsolation(dataSource)
+  return isolation === undefined ? {} : { isolation }
 }
-
-const ISOLATIONS: readonly Isolation[] = ['read committed', 'repeatable read', 'serializable']
 
 /** When the connection goes meanwhile, nobody knows what became of the commit, so it is not simply tried again. */
 async function commit(send: () => Promise<void>): Promise<void> {

@@ -52,6 +52,22 @@ const copied = () => {
 }
 
 describeOn('a repository', databases, (backend) => {
+  for (const isolationLevel of ['READ UNCOMMITTED', 'SNAPSHOT'] as const)
+    it(`is not made on a DataSource with the isolationLevel ${isolationLevel}`, async () => {
+      const opened = await backend.open([Pin])
+      try {
+        const repository = new PinRepository(opened.dataSource!)
+        opened.dataSource!.setOptions({ isolationLevel })
+        const problem = `isolationLevel "${isolationLevel}" of its DataSource is no level of transactions here`
+        expect(() => new PinRepository(opened.dataSource!)).to.throw(DeclarationError, problem)
+        expect(repository.startUpCheck().problems).to.satisfy(([first]: readonly string[]) =>
+          first?.startsWith(problem),
+        )
+      } finally {
+        await opened.close()
+      }
+    })
+
   it('is not made for an entity that its DataSource does not have', async () => {
     const opened = await backend.open([otherSchema])
     try {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { Aborted } from '../../../lib/errors.js'
+import { isolationProblem } from '../../../lib/persistence/engines/declared-isolation.js'
 import type { Database } from '../../../lib/persistence/engines/executor/executor.js'
 import { current, transaction } from '../../../lib/persistence/sql/transaction.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
@@ -38,6 +39,18 @@ describeOn('isolation', postgres, ({ open }) => {
     }
     expect(await transaction(database, level)).to.deep.equal(['read committed'])
   })
+
+  for (const isolationLevel of ['READ UNCOMMITTED', 'SNAPSHOT'] as const)
+    it(`is never another than the DataSource says: ${isolationLevel} is refused`, async () => {
+      const { dataSource } = database
+      dataSource.setOptions({ isolationLevel })
+      try {
+        expect(isolationProblem(dataSource)).to.contain(`isolationLevel "${isolationLevel}"`)
+        await rejection(transaction(database, level), TypeError, isolationLevel)
+      } finally {
+        Object.assign(dataSource.options, { isolationLevel: undefined })
+      }
+    })
 
   for (const retries of [0, 1])
     it(`a serialization failure at the commit is tried again ${retries} times`, async () => {
