@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DataSource } from 'typeorm'
 import {
-  devAuthorizer,
   devPrincipal,
   jsonLogger,
   type Logger,
@@ -10,13 +9,14 @@ import {
   ServerBuilder,
   wrapped,
 } from '../../lib/index.js'
-import { DefaultGRPCAddr } from '../../lib/server/index.js'
+import { DefaultGRPCAddr, supportsRowAccess } from '../../lib/server/index.js'
+import { orderAuthorizer } from './authorizer.js'
 import { CustomerRepository } from './customer-repository.js'
 import { ordersDataSource } from './data-source.js'
 import { CustomerService, OrderLineService, OrderService, ProductService } from './gen/orders_pb.js'
 import type { SendMail } from './mail.js'
 import { OrderLine } from './order-line.js'
-import { OrderRepository } from './order-repository.js'
+import { mustBeOpen, OrderRepository } from './order-repository.js'
 import { orderSchema } from './order-schema.js'
 import { ProductRepository } from './product-repository.js'
 
@@ -44,7 +44,7 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
     .httpAddr(httpAddr)
     .logger(logger)
     .principalFunc(devPrincipal)
-    .authorizer(devAuthorizer(GRANTS))
+    .authorizer(orderAuthorizer)
     .allowDevelopment()
     .readinessCheck('database', async () => {
       await dataSource.query('SELECT 1')
@@ -58,28 +58,18 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
     .register(OrderService, orders, {
       placeOrder: async (request) => orders.model.toMessage(await orders.place(request)),
       approveOrder: async ({ id }) => orders.model.toMessage(await orders.approve(id)),
-      cancelOrder: async ({ id }) => orders.model.toMessage(await orders.cancel(id)),
+      cancelOrder: supportsRowAccess(async ({ id }, call) =>
+        orders.model.toMessage(await orders.cancel(id, call.restricted(orders))),
+      ),
       updateOrder: wrapped({ transaction: true }, async (request, _call, standard) => {
-        await orders.lockChangeable(request.order?.id ?? '')
-        return standard(request)
+        const order = await standard(request)
+        mustBeOpen(order)
+        return order
       }),
     })
     .register(OrderLineService, new (repositoryOf(OrderLine))(dataSource))
     .build()
 }
-
-const GRANTS = [
-  ...['customer', 'product', 'order_line'].map((resource) => ({
-    ...{ tenant: '*', subjects: ['group:staff'] },
-    ...{ verbs: ['get', 'list', 'create', 'update', 'delete'], resource },
-  })),
-  {
-    ...{ tenant: '*', subjects: ['group:staff'] },
-    ...{ verbs: ['get', 'list', 'place', 'update', 'cancel'], resource: 'order' },
-  },
-  { tenant: '*', subjects: ['group:managers'], verbs: ['approve'], resource: 'order' },
-  { tenant: '*', subjects: ['group:warehouse'], verbs: ['restock'], resource: 'product' },
-]
 
 const print: SendMail = ({ to, text }) => console.log(`mail to ${to}: ${text}`)
 

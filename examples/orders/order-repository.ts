@@ -76,23 +76,32 @@ export class OrderRepository extends repositoryOf(Order) {
     )
   }
 
-  /** Puts what was ordered back into stock. */
-  cancel(id: string): Promise<Order> {
+  /**
+   * Puts what was ordered back into stock.
+   * @param reach - the orders that the caller may cancel.
+   */
+  cancel(id: string, reach: Pick<Repository<Order>, 'modify'> = this): Promise<Order> {
     return this.transaction(async () => {
-      await this.lockChangeable(id)
+      const cancelled = await reach.modify(
+        id,
+        (order) => {
+          mustBeOpen(order)
+          return { state: Order_State.CANCELLED }
+        },
+        { outputOnly: true },
+      )
       const { items } = await this.#lines.list({ pageSize: 1000 }, { under: filter`order_id = ${id}` })
       for (const { product, quantity } of inKeyOrder(items))
         await this.#products.changeStock(product, quantity)
-      return this.update(id, { state: Order_State.CANCELLED }, ['state'], { outputOnly: true })
+      return cancelled
     })
   }
+}
 
-  /** Nobody else changes the order until the transaction ends. @throws AshlarError when it cannot be changed any more. */
-  async lockChangeable(id: string): Promise<void> {
-    const { state } = await this.get(id, { lock: 'update' })
-    if (state === Order_State.APPROVED || state === Order_State.CANCELLED)
-      throw refused('STATE', `order ${id}`, `is ${Order_State[state]}, and cannot be changed any more`)
-  }
+/** @throws AshlarError for an order that cannot be changed any more. */
+export function mustBeOpen({ id, state }: Pick<Order, 'id' | 'state'>): void {
+  if (state === Order_State.APPROVED || state === Order_State.CANCELLED)
+    throw refused('STATE', `order ${id}`, `is ${Order_State[state]}, and cannot be changed any more`)
 }
 
 const totalOf = (lines: readonly Pick<OrderLine, 'quantity' | 'priceCents'>[]): bigint =>

@@ -23,8 +23,8 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
   /** A tenant of its own, with a customer and products that cost a euro each. */
   const shop = async (stock: Readonly<Record<string, number>>) => {
     const tenant = `tenant-${++tenants}`
-    const as = (subject: string) => {
-      const caller = { tenant, subject, groups: ['staff', 'managers', 'warehouse'] }
+    const as = (subject: string, groups: readonly string[] = ['staff', 'managers', 'warehouse']) => {
+      const caller = { tenant, subject, groups }
       return {
         customers: served.client(CustomerService, caller),
         products: served.client(ProductService, caller),
@@ -140,6 +140,24 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
     expect(new Set(outcomes)).to.deep.equal(new Set(['OK', 'FAILED_PRECONDITION']))
     const { state } = await orders.getOrder({ id })
     expect(await stock()).to.deep.equal({ anvil: state === Order_State.CANCELLED ? 1001 : 0 })
+  })
+
+  it('are read by all of the staff, and changed by who placed them and by managers', async () => {
+    const { place, as, stock } = await shop({ anvil: 5 })
+    const [first, second] = [await place({ anvil: 1 }), await place({ anvil: 1 })]
+    const alan = as('alan', ['staff']).orders
+    const update = (orders: typeof alan, id: string) =>
+      orders.updateOrder({ order: { id, note: 'by air' }, updateMask: ['note'] })
+    expect((await alan.listOrders({})).orders).to.have.length(2)
+    await fails(update(alan, first.id), Status.PERMISSION_DENIED, '')
+    await fails(alan.cancelOrder({ id: first.id }), Status.PERMISSION_DENIED, '')
+    await fails(alan.cancelOrder({ id: 'none' }), Status.NOT_FOUND, '')
+    expect(await stock()).to.deep.equal({ anvil: 3 })
+    const ada = as('ada', ['staff']).orders
+    await update(ada, first.id)
+    await ada.cancelOrder({ id: first.id })
+    await as('grace', ['staff', 'managers']).orders.cancelOrder({ id: second.id })
+    expect(await stock()).to.deep.equal({ anvil: 5 })
   })
 
   it('lose nothing when 64 are placed at once', async () => {

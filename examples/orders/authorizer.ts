@@ -1,0 +1,25 @@
+import { type Authorizer, devAuthorizer, filter } from '../../lib/index.js'
+
+const staff = { tenant: '*', subjects: ['group:staff'] }
+
+/** Who may call what. */
+const grants = devAuthorizer([
+  { ...staff, verbs: ['get', 'list', 'create', 'update', 'delete'], resource: 'customer' },
+  { ...staff, verbs: ['get', 'list', 'create', 'update'], resource: 'product' },
+  { ...staff, verbs: ['get', 'list', 'place', 'update', 'cancel'], resource: 'order' },
+  { ...staff, verbs: ['list'], resource: 'order_line' },
+  { tenant: '*', subjects: ['group:managers'], verbs: ['approve'], resource: 'order' },
+  { tenant: '*', subjects: ['group:warehouse'], verbs: ['restock'], resource: 'product' },
+])
+
+/** The grants; and all of the staff read an order, but only managers change what somebody else placed. */
+export const orderAuthorizer: Authorizer = {
+  decidesByRow: true,
+  authorize: (request) => {
+    if (!grants.authorize(request)) return false
+    const { type, verb, principal } = request
+    const changes = type === 'order' && (verb === 'update' || verb === 'cancel')
+    if (!changes || principal.groups.includes('managers')) return true
+    return { where: filter`placed_by = ${principal.subject}` }
+  },
+}
