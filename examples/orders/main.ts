@@ -52,8 +52,7 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
     .readinessCheck('schema', orderSchema(dataSource))
     .register(CustomerService, new CustomerRepository(dataSource))
     .register(ProductService, products, {
-      restockProduct: async ({ id, quantity }) =>
-        products.model.toMessage(await products.changeStock(id, quantity)),
+      restockProduct: async ({ id, quantity }) => products.model.toMessage(await products.put(id, quantity)),
     })
     .register(OrderService, orders, {
       placeOrder: async (request) => orders.model.toMessage(await orders.place(request)),

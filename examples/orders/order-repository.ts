@@ -41,7 +41,7 @@ export class OrderRepository extends repositoryOf(Order) {
       // Counters first, in one order for everybody: no two orders wait for each other.
       const priced: Pick<OrderLine, 'product' | 'quantity' | 'priceCents'>[] = []
       for (const { product, quantity, field } of inKeyOrder(lines)) {
-        const { priceCents } = await named(field, this.#products.changeStock(product, -quantity))
+        const { priceCents } = await named(field, this.#products.take(product, quantity))
         priced.push({ product, quantity, priceCents })
       }
 
@@ -91,8 +91,7 @@ export class OrderRepository extends repositoryOf(Order) {
         { outputOnly: true },
       )
       const { items } = await this.#lines.list({ pageSize: 1000 }, { under: filter`order_id = ${id}` })
-      for (const { product, quantity } of inKeyOrder(items))
-        await this.#products.changeStock(product, quantity)
+      for (const { product, quantity } of inKeyOrder(items)) await this.#products.put(product, quantity)
       return cancelled
     })
   }

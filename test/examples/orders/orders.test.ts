@@ -10,6 +10,7 @@ import {
 import { OrderRepository } from '../../../examples/orders/order-repository.js'
 import { RequestContext } from '../../../lib/context.js'
 import { describeOn } from '../../support/databases/backends.js'
+import { post } from '../../support/servers/server.js'
 import { ORDER_BACKENDS, serveOrders, type ServedOrders } from './served-orders.js'
 
 describeOn('orders', ORDER_BACKENDS, function (backend) {
@@ -158,6 +159,20 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
     await ada.cancelOrder({ id: first.id })
     await as('grace', ['staff', 'managers']).orders.cancelOrder({ id: second.id })
     expect(await stock()).to.deep.equal({ anvil: 5 })
+  })
+
+  it('are placed once by a client that repeats its call', async () => {
+    const { tenant, stock, mails } = await shop({ anvil: 5 })
+    const ada = { tenant, subject: 'ada', groups: ['staff'] }
+    const order = { customer: 'c', lines: [{ product: 'anvil', quantity: 2 }] }
+    const place = async () => {
+      const headers = { 'idempotency-key': 'order-1' }
+      const response = await served.fetch(ada, '/v1/orders:place', post(headers, order))
+      return ((await response.json()) as { id: string }).id
+    }
+    const ids = [await place(), await place()]
+    expect(ids[0]).to.be.a('string').and.to.equal(ids[1])
+    expect([await stock(), mails().length]).to.deep.equal([{ anvil: 3 }, 1])
   })
 
   it('lose nothing when 64 are placed at once', async () => {

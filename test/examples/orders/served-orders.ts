@@ -64,7 +64,7 @@ export async function serveOrders(backend: BackendName): Promise<ServedOrders> {
     fetch: (caller, path, init = {}) =>
       fetch(url + path, {
         ...init,
-        headers: { 'content-type': 'application/json', ...headersOf(caller) },
+        headers: { ...(init.headers as Record<string, string>), ...headersOf(caller) },
       }),
     stop: async () => {
       channel.close()

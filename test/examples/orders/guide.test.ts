@@ -1,0 +1,28 @@
+import { expect } from 'chai'
+import { blocksOf, textOf } from '../../support/sources/documents.js'
+
+const PAGE = 'docs/business-rules.md'
+/** Stands for lines that the page leaves out. */
+const CUT = '\n…\n'
+
+describe('the guide to business rules', () => {
+  const excerpts = blocksOf(PAGE).filter(({ language }) => language === 'typescript')
+
+  it('shows the rules of the example', () => {
+    expect(new Set(excerpts.map(({ file }) => file)).size).to.be.at.least(6)
+  })
+
+  for (const { file, line, text } of excerpts)
+    it(`has what ${file ?? 'no file'} has, in line ${line}`, () => {
+      const source = textOf(file ?? '')
+      const parts = text.slice(text.indexOf('\n') + 1).split(CUT)
+      expect(parts.filter((part) => !source.includes(`${part}\n`))).to.deep.equal([])
+    })
+
+  it('has the rules of the .proto', () => {
+    const proto = textOf('examples/orders/orders.proto')
+    const blocks = blocksOf(PAGE).filter(({ language }) => language === 'proto')
+    expect(blocks).to.have.length.above(0)
+    expect(blocks.filter(({ text }) => !proto.includes(text))).to.deep.equal([])
+  })
+})
