@@ -31,7 +31,7 @@ export interface Patched {
   readonly ifMatch: string | undefined
 }
 
-/** Whether no item says which etag its entity must have, so that one statement may write them all. */
+/** Whether no item has an etag to compare, so that one statement may write all items. */
 export const isUnconditional = (patches: readonly Patched[]): boolean =>
   patches.every(({ ifMatch }) => ifMatch === undefined)
 

@@ -8,7 +8,7 @@ import type { SecretOptions } from './secret-fields.js'
 export type Verification<E> =
   { readonly ok: true; readonly record: E } | { readonly ok: false; readonly record: undefined }
 
-/** A live row of any tenant, with what is stored of its credentials. */
+/** A live row of any tenant, with the stored parts of its credentials. */
 export interface CredentialRow<E> {
   readonly entity: E
   readonly columns: Readonly<Values>

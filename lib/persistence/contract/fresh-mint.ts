@@ -3,7 +3,7 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from './new-entity.js'
 
-/** 128 random bits collide once in an age; three times means that the randomness is none. */
+/** 128 random bits practically never collide. Three collisions mean that the random source is broken. */
 const ATTEMPTS = 3
 
 /**

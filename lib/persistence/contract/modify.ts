@@ -53,8 +53,9 @@ function checkEtag(model: ResourceModel, current: object, ifMatch: string | unde
 }
 
 /**
- * The properties that a patch has of its own, as a mask names them.
- * @throws TypeError for what is no patch, and for properties that cannot be written: no client has named them.
+ * The own properties of a patch, as a mask names them.
+ * @throws TypeError for a value that is no patch, and for properties that cannot be written. It is no InvalidArgument,
+ * because no client has named them.
  */
 function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions): string[] {
   const { name } = model.entity

@@ -6,7 +6,7 @@ import { newEtag, newKey } from './identifiers.js'
 import { refuseIncrement } from '../../resource/values/increment.js'
 import type { Scope } from './scope.js'
 
-/** Where a repository gets what it does not invent: the time and the keys. */
+/** The sources of the time and of the keys. */
 export interface Sources {
   /** The current time; the system's clock when left out. */
   readonly now?: () => Date

@@ -84,8 +84,8 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * Knows the promise that the caller of a call was given, which nobody may await. Nothing is attached to it before the
-   * function has returned: until then a rejection that nobody hears is unhandled like any other.
+   * Records the promise that a call returned, because your code may not await it. Nothing is attached to the promise
+   * before the function has returned, so until then its rejection is unhandled like any other.
    */
   watch(given: Promise<unknown>): void {
     if (this.#state !== 'open') ignore(given)
@@ -103,8 +103,8 @@ export abstract class OpenTransaction {
   }
 
   /**
-   * Refuses new calls, and resolves when those that run have settled.
-   * @throws TypeError that names the calls which the function did not await.
+   * Refuses new calls, and resolves when the running ones have settled.
+   * @throws TypeError that names the calls that the function did not await.
    */
   protected async settle(): Promise<void> {
     this.#state = 'ending'
@@ -122,7 +122,10 @@ export abstract class OpenTransaction {
     this.#allSettled()
   }
 
-  /** It was committed, or released into the one around it, or rolled back. Returns what is to be run now. */
+  /**
+   * The transaction was committed, released into its outer transaction, or rolled back. Returns the functions to run
+   * now.
+   */
   over(outcome: 'kept' | 'rolled back'): readonly (() => unknown)[] {
     this.#state = 'over'
     const fns = this.#afterCommit.splice(0)
@@ -201,7 +204,7 @@ export function watched<T>(
   return call
 }
 
-/** @throws TypeError for settings of a savepoint, which has those of its transaction. */
+/** @throws TypeError for settings of a savepoint: it has those of the outermost transaction. */
 export function refuseNested({ isolation, readOnly, retries }: TransactionOptions): void {
   if (isolation === undefined && readOnly === undefined && retries === undefined) return
   throw new TypeError(
@@ -227,7 +230,7 @@ const chainOf = ({ transaction }: RequestContext): TransactionChain | undefined 
 
 const ignore = (promise: Promise<unknown>): void => void promise.catch(() => {})
 
-/** Nobody may be left to hear the rejection. */
+/** There may be no caller left to handle the rejection. */
 export const late = (context: RequestContext): TypeError => {
   const error = new TypeError(ENDED)
   context.reportFailure('a call came after its transaction had ended', error)
@@ -235,9 +238,9 @@ export const late = (context: RequestContext): TypeError => {
 }
 
 /**
- * Runs what was to be run after a commit, one after another. What fails is logged: the changes are saved already.
- * @param outside - the context that the transaction was begun in. It is still inside of an open one of another database, which
- * waits for this: a call that did not join that one would wait for it in turn.
+ * Runs the `afterCommit` functions, one after another. Their errors are logged, because the changes are already saved.
+ * @param outside - the context that the transaction was begun in. It is still inside of an open one of another
+ * database, which waits for this: a call that did not join that one would wait for it in turn.
  */
 export async function runAfterCommit(
   fns: readonly (() => unknown)[],

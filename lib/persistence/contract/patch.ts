@@ -57,7 +57,7 @@ export async function patchesOf<E extends object>(
   return patches
 }
 
-/** What every write changes beside what it is asked to. */
+/** The fields that every write sets, beside those that the caller names. */
 export function serverSetValues(model: ResourceModel, sources: Sources): Values {
   const values: Values = {}
   if (model.etag !== undefined) values[model.etag.property] = newEtag()

@@ -5,7 +5,8 @@ const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const EARLIEST_MS = Date.UTC(1000, 0, 1)
 
 /**
- * The threshold of a purge as columns can be compared with it: what is beyond every storable time is the last or first one.
+ * The threshold of a purge, limited to times that a column can store: a later or earlier one becomes the last or first
+ * storable time.
  * @throws InvalidArgument for an invalid Date.
  */
 export function purgeThreshold(before: Date): Date {

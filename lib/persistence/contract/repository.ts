@@ -8,7 +8,7 @@ import type { RowLock } from './row-lock.js'
 
 /** Which entities a list has, and a count counts. Every field may be left out. */
 export interface ListFilter {
-  /** AIP-160 expression; blank means no filter. Code that puts one together does so with the tag `filter`. */
+  /** AIP-160 expression; blank means no filter. In code, build it with the tag `filter`. */
   readonly filter?: string
   /** Include soft-deleted entities (AIP-148). */
   readonly showDeleted?: boolean
@@ -23,15 +23,15 @@ export interface ListOptions<T extends object = object> extends ListFilter {
    * Names are those of the proto fields, as in masks; the key is always the last term.
    */
   readonly orderBy?: string | readonly OrderBy<T>[]
-  /** 50 when not positive; more than 1000 is 1000. */
+  /** Default, and when not positive: 50. More than 1000 counts as 1000. */
   readonly pageSize?: number
-  /** What the previous page returned; opaque. */
+  /** `nextPageToken` of the previous page; opaque. */
   readonly pageToken?: string
 }
 
 export interface Page<T> {
   readonly items: T[]
-  /** Empty when nothing follows. */
+  /** Empty on the last page. */
   readonly nextPageToken: string
 }
 
@@ -47,29 +47,29 @@ export interface BatchUpdateItem<K, T> {
   readonly ifMatch?: string
 }
 
-/** What an operation may be told beside its operands. */
+/** Options of every operation. */
 export interface OperationOptions {
-  /** The call on whose behalf it runs; the current one when left out. */
+  /** The context of the call. Default: the current one. */
   readonly context?: RequestContext
 }
 
-/** Which rows an operation reaches beside those of the tenant. */
+/** Narrows the rows that an operation reaches within its tenant. */
 export interface RowOptions extends OperationOptions {
   /**
-   * Holds the operation to the rows for which this is true, in its own statement; any other row is not there. It may name what
-   * `under` may. Unlike that it is no part of a page token.
+   * The operation reaches only rows for which this is true, checked in its own statement. Any other row counts as
+   * missing. It may name the same fields as `under`. Unlike `under`, it is no part of a page token.
    */
   readonly where?: Filter
 }
 
 /**
- * Reads of what is to be changed afterwards, inside of a transaction. On SQLite and in memory a transaction that writes runs
- * alone, so that nothing is left to lock.
+ * For reads inside of a transaction whose rows you change afterwards. On SQLite and in memory only one writing
+ * transaction runs at a time, so no lock is needed there.
  */
 export interface ReadOptions extends RowOptions {
   /**
-   * Locks the rows that are read until the transaction ends: `update` against every other lock and write, `share` against
-   * writes. A TypeError outside of a transaction, or inside of one with `readOnly`.
+   * Locks the rows that are read until the transaction ends: `update` against every other lock and write, `share`
+   * against writes. Outside of a transaction, or inside of one with `readOnly`, it is a TypeError.
    */
   readonly lock?: RowLock
   /** What to do while another transaction has locked a row: `block`, the default, waits; `nowait` rejects with Aborted. */
@@ -78,17 +78,17 @@ export interface ReadOptions extends RowOptions {
 
 export interface FilterScope extends RowOptions {
   /**
-   * Holds the list to what your code says, such as a parent or an owner, whatever the caller's filter is: `` filter`parent = ${parent}` ``.
-   * It may name every field of the entity but secrets, those too that no caller may filter by. A page token holds for the same
-   * `under` alone.
+   * Narrows the list by a condition of your code, such as a parent or an owner, in addition to the caller's filter: ``
+   * filter`parent = ${parent}` ``. It may name every field of the entity but secrets, including fields that callers
+   * cannot filter by. A page token is valid only with the same `under`.
    */
   readonly under?: Filter
 }
 
 export interface ListScope extends FilterScope {
   /**
-   * As in {@link ReadOptions}. A full page then has a token even where nothing follows: to know, one row more would have to
-   * be locked. Order by what does not change while the list waits.
+   * As in {@link ReadOptions}. A full page then always has a token, even the last one: to find out, one more row would
+   * have to be locked. Order by fields that do not change while the list waits.
    */
   readonly lock?: RowLock
   /** As in {@link ReadOptions}; `skip` leaves out rows that another transaction has locked. */
@@ -96,29 +96,29 @@ export interface ListScope extends FilterScope {
 }
 
 export interface CountOptions extends FilterScope {
-  /** Where counting stops, so that a large table costs no more: the count is then this number. No bound when left out. */
+  /** Counting stops at this number, which is then the count. It bounds the cost on a large table. Default: no bound. */
   readonly limit?: number
 }
 
 export interface WriteOptions extends RowOptions {
   /** The etag the entity must still have (RFC 9110 If-Match, AIP-154); an empty one matches nothing. */
   readonly ifMatch?: string
-  /** Lets a mask name output-only fields: for server code, never for a mask that came from a client. */
+  /** Lets a mask name output-only fields. For server code only, never for a client's mask. */
   readonly outputOnly?: boolean
 }
 
 export interface ModifyOptions extends WriteOptions {
   /**
-   * How often it is run again after a deadlock or a serialization failure; 3 when left out. Inside of another transaction,
-   * which is what has to be run again, it is a TypeError.
+   * How often it is run again after a deadlock or a serialization failure. Default: 3. Inside of another transaction it
+   * is a TypeError, because the whole transaction has to run again.
    */
   readonly retries?: number
 }
 
 export interface UpdateOptions extends WriteOptions {
   /**
-   * Writes `etag` and `update_time` and no field, whatever the mask says; false by default. For a mask whose names must all
-   * be ignored: hand it on as it is, because an empty one means a full update.
+   * Writes only `etag` and `update_time`, whatever the mask names. Default: false. Use it when every name of a mask
+   * must be ignored, and pass that mask unchanged: an empty mask means a full update.
    */
   readonly touchOnly?: boolean
 }
@@ -135,8 +135,8 @@ export interface Repository<T extends object, K = string> {
   /** Where a database has the rows, by the schema and prefix of the DataSource. No caller may be told. */
   readonly table?: { readonly schema: string | undefined; readonly name: string }
   /**
-   * True where every operation that takes `where` applies it. A server whose authorizer decides by row refuses to start with a
-   * repository that does not.
+   * True if every operation that takes `where` applies it. A server whose authorizer decides by row does not start with
+   * another repository.
    */
   readonly appliesWhere?: boolean
   /** A server asks before it binds its addresses. */
@@ -157,8 +157,9 @@ export interface Repository<T extends object, K = string> {
    */
   update(key: K, entity: Patch<T>, fieldMask?: readonly string[], options?: UpdateOptions): Promise<T>
   /**
-   * Reads the entity with its row locked, and writes what `change` returns: an object whose own properties are the fields to
-   * change. One that has none writes nothing. It is a transaction, or a savepoint of the one around it; `change` may run again.
+   * Reads the entity, locks its row, and writes what `change` returns: an object whose own properties are the fields to
+   * change. An object without properties writes nothing. It runs in a transaction, or in a savepoint of the open one.
+   * `change` may run more than once.
    * @throws {@link ErrNotFound}, {@link ErrPreconditionFailed} before `change` has run.
    * @example
    * ```ts
@@ -179,7 +180,7 @@ export interface Repository<T extends object, K = string> {
   batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: RowOptions): Promise<T[]>
   /** In one transaction; all or nothing. */
   batchDelete(keys: readonly K[], options?: RowOptions): Promise<void>
-  /** Removes for good what expired at or before the instant; returns how many. */
+  /** Removes permanently all entities that expired at or before the time. Returns how many. */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
   /**
    * Runs `fn` in a transaction that every repository call of its context joins; nested ones are savepoints. What `fn`
@@ -187,17 +188,17 @@ export interface Repository<T extends object, K = string> {
    */
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
   /**
-   * For a readiness check: rejects from when the database has refused a write because it takes none (a primary that was
-   * demoted) until it takes them again. Left out where there is no database.
+   * For a readiness check. Rejects while the database refuses all writes, as a demoted primary does. Absent for a
+   * repository without a database.
    */
   checkWrites?(): Promise<void>
 }
 
-/** What a repository finds out about itself before anybody calls it, a sentence each. */
+/** What a repository finds out about itself at start-up, one sentence each. */
 export interface StartUpFindings {
-  /** What keeps a server from starting. */
+  /** Problems that keep a server from starting. */
   readonly problems: readonly string[]
-  /** What is only logged. */
+  /** Problems that are only logged. */
   readonly warnings: readonly string[]
 }
 

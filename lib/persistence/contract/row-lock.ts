@@ -17,9 +17,9 @@ const LOCKS: readonly unknown[] = ['update', 'share']
 const WAITS: readonly unknown[] = ['block', 'nowait', 'skip']
 
 /**
- * The lock that a read asks for; undefined when it asks for none.
+ * The lock that a read requests; undefined for none.
  * @param name - of the operation, for the error.
- * @throws TypeError for a lock that no transaction would hold, one inside of a transaction that only reads, or an unknown one.
+ * @throws TypeError for a lock outside of a transaction or inside of a read-only one, and for an unknown one.
  */
 export function lockOf(
   database: object,

@@ -7,7 +7,7 @@ import { predicateOf } from '../query/predicate.js'
 import { isStorable } from '../query/reachable.js'
 import type { RowOptions } from './repository.js'
 
-/** Whose rows an operation reaches, and on whose behalf. */
+/** The tenant whose rows an operation reaches, and the call that it runs for. */
 export interface Scope {
   readonly context: RequestContext
   /** Undefined reaches every tenant: system only, or a resource that belongs to no tenant. */

@@ -4,7 +4,7 @@ import type { CredentialMinter } from '../../secrets/credential-minter.js'
 import type { Encryptor } from '../../secrets/encryptor.js'
 import type { Values } from './new-entity.js'
 
-/** What turns secrets and credentials into what is stored of them. */
+/** The encryptor and the minter, which turn secrets and credentials into their stored form. */
 export interface SecretOptions {
   /** Required by resources with a credential. */
   readonly minter?: CredentialMinter
@@ -74,7 +74,7 @@ export async function protectSecrets(
   return columns
 }
 
-/** A fresh token for one credential, with what is stored of it. */
+/** A fresh token for one credential, with its stored form. */
 export async function mint(
   model: ResourceModel,
   property: string,

@@ -1,14 +1,14 @@
-/** How long a nested transaction may hold up others without a call of its own. */
+/** How long a nested transaction that makes no call itself may hold up others, in milliseconds. */
 export const NESTED_IDLE_MS = 5000
 
 /**
- * Runs the calls of a transaction one after another. While a nested one is open, the calls of the one around it wait: what it
- * takes back must not be theirs. Should it wait for one of them in turn, neither would ever go on, so that a nested
- * transaction which makes no call of its own does not hold up others for long.
+ * Runs the calls of a transaction one after another. While a nested transaction is open, calls of the outer one wait,
+ * so that a rollback of the nested one cannot undo them. If the nested one waits for such a call in turn, both would
+ * wait forever. So a nested transaction that makes no call itself holds up others only for a limited time.
  */
 export class TransactionQueue {
   #last: Promise<unknown> = Promise.resolve()
-  /** Refuse those who wait. */
+  /** The functions that reject waiting calls. */
   readonly #waiting = new Set<(error: Error) => void>()
   #running = 0
   #finished = 0
@@ -58,7 +58,7 @@ export class TransactionQueue {
     })
   }
 
-  /** Resolves when all is through that was called before. */
+  /** Resolves when all earlier calls have settled. */
   async settled(): Promise<void> {
     await this.#last
   }

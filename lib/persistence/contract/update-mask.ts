@@ -67,9 +67,9 @@ function fullUpdate(model: ResourceModel): readonly Field[] {
 }
 
 /**
- * A part of an entity whose mask was forgotten would set the rest to zero. A plain object that lacks a field whose absence
- * the message cannot tell is such a part. An instance of the class is whole by its type, as is what a client's message was
- * turned into, and `*` says that the rest is to be zero.
+ * Detects a part of an entity whose mask was forgotten: a full update would set the rest to zero. A plain object is
+ * such a part when it lacks a field without presence in the message. Instances of the class and entities made from a
+ * client's message are whole. `*` means that missing fields become zero.
  */
 function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknown>>): void {
   if (model.message === undefined || entity instanceof model.entity) return
