@@ -34,7 +34,7 @@ export type {
   UpdateOptions,
   WriteOptions,
 } from './contract/repository.js'
-export { type Increment, increment, type Patch } from '../resource/values/increment.js'
+export { Increment, increment, type Patch } from '../resource/values/increment.js'
 export type { MaskOf } from '../resource/mask-of.js'
 export type { NewEntity, ServerSet } from '../resource/new-entity-of.js'
 export type { OrderBy } from './query/order-terms.js'

@@ -88,7 +88,7 @@ export class RowStore<E extends object> {
     // Touching only, where there is neither etag nor update_time to write.
     if (fields.length === 0) return this.get(on, target, run)
     const values = [...this.#bound(fields, patch), ...this.#identity(target)]
-    const increments = incrementsIn(fields, patch)
+    const increments = incrementsIn(patch)
     const fit = increments.map((each) => staysInRange(each, this.dialect.largestUint64))
     const reach = fit.length === 0 ? target : { ...target, where: and(target.where, ...fit) }
     const statement = this.statements.update(fields, this.#predicate(reach, values), increments)

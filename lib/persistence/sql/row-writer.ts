@@ -43,7 +43,7 @@ export class RowWriter<E extends object> {
 
   async update(on: Executor, row: RowCondition, patch: Values, run: RunOptions): Promise<E> {
     const target = this.known(row) ?? (await this.search(on, row, run))
-    const increments = this.#increments(patch)
+    const increments = incrementsIn(patch)
     for (let attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
       const updated = canMatch(this.rows.model, row.ifMatch)
         ? await this.rows.update(on, target, patch, run)
@@ -55,15 +55,10 @@ export class RowWriter<E extends object> {
     throw new Aborted('the value to increment was changed at the same time again and again: call again')
   }
 
-  #increments(patch: Values) {
-    return incrementsIn(this.rows.model.entityFields, patch)
-  }
-
   /** In key order, so that two batches never wait for each other. */
   async updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
-    const isPlain =
-      isUnconditional(patches) && patches.every(({ patch }) => this.#increments(patch).length === 0)
+    const isPlain = isUnconditional(patches) && patches.every(({ patch }) => incrementsIn(patch).length === 0)
     if (isPlain && this.rows.canBatch(scope.tenant)) return updateInGroups(this.rows, on, patches, scope, run)
     const updated: E[] = []
     for (const { key, patch, index, ifMatch } of inKeyOrder(patches))

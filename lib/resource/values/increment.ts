@@ -16,7 +16,10 @@ export class Increment {
     this.#by = by
   }
 
-  /** Undefined for any other value: what a client has sent is never one of these, whatever it looks like. */
+  /**
+   * What it adds; undefined for any other value. What a client has sent is never an increment, whatever it looks like. For a
+   * repository of your own, which is given increments in patches.
+   */
   static amountOf(value: unknown): Amount | undefined {
     return typeof value === 'object' && value !== null && #by in value ? value.#by : undefined
   }
@@ -124,16 +127,10 @@ export class FieldIncrement {
   }
 }
 
-/** The increments among the values of the fields. */
-export function incrementsIn(
-  fields: readonly Pick<Field, 'property'>[],
-  patch: Readonly<Record<string, unknown>>,
-): FieldIncrement[] {
+/** The increments of a patch, by property. */
+export function incrementsIn(patch: Readonly<Record<string, unknown>>): FieldIncrement[] {
   const increments: FieldIncrement[] = []
-  for (const { property } of fields) {
-    const value = patch[property]
-    if (value instanceof FieldIncrement) increments.push(value)
-  }
+  for (const value of Object.values(patch)) if (value instanceof FieldIncrement) increments.push(value)
   return increments
 }
 
