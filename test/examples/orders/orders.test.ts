@@ -143,6 +143,20 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
     expect(await stock()).to.deep.equal({ anvil: state === Order_State.CANCELLED ? 1001 : 0 })
   })
 
+  it('are changed before they are approved or not at all', async () => {
+    const { place, as, orders } = await shop({ anvil: 1001 })
+    const { id } = await place({ anvil: 1001 })
+    const change = (note: string) =>
+      settled(orders.updateOrder({ order: { id, note }, updateMask: ['note'] }))
+    const [approved, ...changes] = await Promise.all([
+      as('grace').orders.approveOrder({ id }),
+      ...Array.from({ length: 16 }, (_, i) => change(`note ${i}`)),
+    ])
+    expect(changes.filter((code) => code !== 'OK' && code !== 'FAILED_PRECONDITION')).to.deep.equal([])
+    expect(await change('late')).to.equal('FAILED_PRECONDITION')
+    expect((await orders.getOrder({ id })).etag).to.equal(approved.etag)
+  })
+
   it('are read by all of the staff, and changed by who placed them and by managers', async () => {
     const { place, as, stock } = await shop({ anvil: 5 })
     const [first, second] = [await place({ anvil: 1 }), await place({ anvil: 1 })]
