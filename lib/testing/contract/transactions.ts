@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
+import { increment } from '../../persistence/index.js'
 import { type Case, rejects } from './subject.js'
+
+const NUMBERS: readonly string[] = ['int32', 'uint32', 'int64', 'uint64', 'double']
 
 /** What is read inside of a transaction to be changed. */
 export const TRANSACTIONS: readonly Case[] = [
@@ -31,6 +34,25 @@ export const TRANSACTIONS: readonly Case[] = [
         on.repository.modify('nobody', () => on.patch),
         ErrNotFound,
       )
+    },
+  ],
+  [
+    'an increment is added to what is stored, or refused with a TypeError',
+    async (on) => {
+      const field = on.model.entityFields.find(({ kind, writable }) => writable && NUMBERS.includes(kind))
+      if (field === undefined) return
+      await on.store('a')
+      const valueOf = async () => {
+        const value = on.stored(await on.repository.get('a'))[field.property]
+        return Number(value ?? 0)
+      }
+      const before = await valueOf()
+      const patch = { [field.property]: increment(1) } as never
+      const isRefused = await on.repository.update('a', patch, [field.proto]).then(
+        () => false,
+        (error: unknown) => error instanceof TypeError || Promise.reject(error as Error),
+      )
+      assert.equal(await valueOf(), isRefused ? before : before + 1)
     },
   ],
   [

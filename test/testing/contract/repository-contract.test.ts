@@ -4,6 +4,7 @@ import {
   MemoryRepository,
   memoryRepositoryOf,
   type UpdateOptions,
+  type WriteOptions,
 } from '../../../lib/persistence/index.js'
 import {
   type ContractSubject,
@@ -97,6 +98,14 @@ describe('repositoryContract', () => {
         update: (key: string, entity: Specimen, mask?: string[]) => working.update(key, entity, mask),
       }),
       'of two updates with one etag exactly one wins',
+    ],
+    [
+      'takes an increment for a value',
+      (working) => ({
+        update: (key: string, entity: Partial<Specimen>, mask: ['count'], options: WriteOptions) =>
+          working.update(key, { ...entity, ...(mask.join() === 'count' && { count: 5 }) }, mask, options),
+      }),
+      'an increment is added to what is stored, or refused with a TypeError',
     ],
     [
       'takes touchOnly for any update',

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../../../lib/context.js'
 import { Unavailable } from '../../../../lib/errors.js'
+import { increment } from '../../../../lib/resource/values/increment.js'
 import type { Executor, Lease } from '../../../../lib/persistence/engines/executor/executor.js'
 import { executorOf } from '../../../../lib/persistence/engines/executor-of.js'
 import { current } from '../../../../lib/persistence/sql/transaction.js'
@@ -60,18 +61,24 @@ export const killed = (holder: Holder, dataSource: () => DataSource, backend: Ba
   describe('a killed connection', () => {
     beforeEach(() => inAcme(() => specimens().create(draft({ id: 'a', count: 1 }))))
 
-    it('before any statement of modify leaves all of it or nothing, and is told', () =>
-      inAcme(async () => {
-        const sent = await killing(0, grow)
-        expect(sent).to.be.within(4, MOST_STATEMENTS)
-        for (let position = 1; position <= sent; position++) {
-          const before = await specimens().get('a')
-          await rejection(killing(position, grow), Unavailable)
-          expect(await specimens().get('a'), `statement ${position}`).to.deep.equal(before)
-          await grow()
-          expect(await count(), `after statement ${position}`).to.equal(before.count + 1)
-        }
-      }))
+    const add = () => specimens().update('a', { count: increment(1) }, ['count'])
+    const operations: Readonly<Record<string, () => Promise<unknown>>> = {
+      modify: grow,
+      'a transaction with an increment': () => specimens().transaction(add),
+    }
+    for (const [name, operation] of Object.entries(operations))
+      it(`before any statement of ${name} leaves nothing, and is told`, () =>
+        inAcme(async () => {
+          const sent = await killing(0, operation)
+          expect(sent).to.be.within(3, MOST_STATEMENTS)
+          for (let position = 1; position <= sent; position++) {
+            const before = await specimens().get('a')
+            await rejection(killing(position, operation), Unavailable)
+            expect(await specimens().get('a'), `statement ${position}`).to.deep.equal(before)
+            await operation()
+            expect(await count(), `after statement ${position}`).to.equal(before.count + 1)
+          }
+        }))
 
     it('between the locked read and the write leaves nothing, and the function is not called again', () =>
       inAcme(async () => {
