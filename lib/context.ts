@@ -44,7 +44,7 @@ const isPlain = (value: object): boolean => {
   return prototype === null || prototype === Object.prototype
 }
 
-/** Values that are neither lists nor plain objects are not copied or frozen. */
+/** Only lists and plain objects are copied and frozen. */
 const frozenValue = (value: unknown): unknown => {
   if (Array.isArray(value)) return Object.freeze(value.map(frozenValue))
   if (typeof value !== 'object' || value === null || !isPlain(value)) return value
@@ -92,10 +92,10 @@ export interface CallFailure {
 
 export type FailureReport = (failure: CallFailure) => void
 
-/** As they are given: a signal may be that of the time of a call, so that one nobody asks for is never made. */
+/** The fields as they are given. `signal` may be an object with a signal, which is created only when it is read. */
 type GivenFields = Omit<ContextFields, 'signal'> & {
   readonly signal: AbortSignal | { readonly signal: AbortSignal } | undefined
-  /** Where uses of the system's rights are reported; default: what `RequestContext.onSystem` was told. */
+  /** Where uses of the system's rights are reported. Default: the function that `RequestContext.onSystem` was given. */
   readonly onSystem: SystemReport | undefined
   /** Where failures without a caller are reported. Default: a line on stderr. */
   readonly onFailure: FailureReport | undefined
@@ -118,7 +118,7 @@ export interface SystemUse {
 export type SystemReport = (use: SystemUse) => void
 
 const storage = new AsyncLocalStorage<RequestContext>()
-/** The latest one counts. */
+/** The last one is used. */
 const reports: SystemReport[] = []
 /** The resources that were reported for each use of `asSystem`. */
 const reported = new WeakMap<SystemScope, Set<string>>()
@@ -175,7 +175,7 @@ export class RequestContext implements ContextFields {
     return new RequestContext(RequestContext.fieldsOf(this, fields))
   }
 
-  /** What a context was made of, for another one. */
+  /** The fields of a context, to create another one from. */
   protected static fieldsOf(context: RequestContext, changed: Partial<GivenFields>): Partial<GivenFields> {
     return {
       ...context,
@@ -267,7 +267,7 @@ export class RequestContext implements ContextFields {
   }
 
   /**
-   * Runs `fn` outside of tenancy: the only bypass there is. The server of the call logs each resource that is accessed
+   * Runs `fn` outside of tenancy. It is the only bypass. The server of the call logs each resource that is accessed
    * this way, at info. A use that accesses no repository is logged when `fn` ends, with an empty resource.
    * @param scope - `tenant` limits the bypass to one tenant.
    */

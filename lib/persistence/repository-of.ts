@@ -27,7 +27,7 @@ type CredentialNames<E> = {
   [K in keyof E]-?: IsCredential<NonNullable<E[K]>> extends true ? K & string : never
 }[keyof E]
 
-/** `lookupBy<Field>Hash` and `reveal<Field>` for every property typed `Secret`. */
+/** `lookupBy<Field>Hash` and `reveal<Field>` for every property of the type `Secret`. */
 export type SecretLookups<E> = {
   /** @throws ErrNotFound when no live entity of this tenant has the hash. Never compares plaintext. */
   readonly [K in SecretNames<E> as `lookupBy${Capitalize<K>}Hash`]: (
@@ -50,14 +50,17 @@ export type CredentialOps<E> = {
     options?: OperationOptions,
   ) => Promise<Verification<E>>
 } & {
-  /** Replaces the credential; returns the new token, this once. @throws ErrNotFound */
+  /**
+   * Replaces the credential. Returns the new token, which cannot be read again.
+   * @throws ErrNotFound
+   */
   readonly [K in CredentialNames<E> as `remint${Capitalize<K>}`]: (
     key: string,
     options?: RowOptions,
   ) => Promise<string>
 }
 
-/** One entity of a batch update, held to the same: a whole entity, or part of one with a mask. */
+/** One entity of a batch update: a whole entity, or a part of one with a mask. Other combinations do not compile. */
 export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' | 'ifMatch'> &
   (
     | { readonly entity: E; readonly fieldMask: readonly [] | readonly ['*']; readonly touchOnly?: false }
@@ -69,7 +72,10 @@ export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' |
     | { readonly entity: Patch<E>; readonly fieldMask: readonly string[]; readonly touchOnly: true }
   )
 
-/** A repository whose writes are held to the types of its entity. They are methods, so that a subclass can override them. */
+/**
+ * A repository whose writes the compiler checks against the entity's type. They are methods, so that a subclass can
+ * override them.
+ */
 export interface TypedTypeormRepository<E extends object> extends TypeormRepository<E> {
   /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
   update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
@@ -110,10 +116,9 @@ export interface TypedMemoryRepository<E extends object> extends MemoryRepositor
 }
 
 /**
- * A base class for the repository of one entity: `class WidgetRepository extends repositoryOf(Widget) {}`. Beside the
- * operations of every repository it has those of the entity's secrets and credentials.
- *
- * Every operation can be overridden. A call inside of a transaction joins it, in an override too.
+ * A base class for the repository of one entity: `class WidgetRepository extends repositoryOf(Widget) {}`. It has the
+ * operations of every repository, and those of the entity's secrets and credentials. You can override every operation.
+ * A call inside of a transaction joins it, in an override too.
  * @example
  * ```ts
  * import { filter, repositoryOf } from 'ashlar'

@@ -5,7 +5,7 @@ import type { PlanColumn } from '../query/plan.js'
 
 /**
  * Refuses a cursor that no row of this database could have made: a comparison with its values would fail.
- * @param dialect - undefined in memory, which holds what we write alone.
+ * @param dialect - undefined in memory, where all values are written by Ashlar.
  * @throws InvalidArgument on `page_token`.
  */
 export const checkCursor = (

@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<Exclude<FieldKind, 'string' | 'enum'>, string>> = {
 
 const typeOf = (kind: FieldKind): string => (kind === 'string' || kind === 'enum' ? 'text' : TYPES[kind])
 
-/** ORDER BY takes a name of the select list for that before it takes it for a column's, and no column is called this. */
+/** ORDER BY resolves a name in the select list before a column of the table. No column has this name. */
 const HEX = '"(hex)"'
 
 /** A column of single precision was widened, which is exact. */
@@ -77,8 +77,9 @@ export const postgres: Dialect = {
   columnType: (kind, length) => (length === undefined ? typeOf(kind) : `varchar(${length})`),
   arrayType: (kind) => `${typeOf(kind)}[]`,
   /**
-   * Bytes and floating-point numbers are written as settings say (`bytea_output`, `extra_float_digits`), which behind a
-   * transaction pooler are those of whichever session comes; in hexadecimal they are always the same.
+   * The text of bytes and floating-point numbers depends on settings of the session (`bytea_output`,
+   * `extra_float_digits`). Behind a transaction pooler any session may serve a statement. Hexadecimal text does not
+   * depend on them.
    */
   selected: (kind, column) => {
     if (kind === 'bytes') return `encode(${column}, 'hex') AS ${HEX}`
@@ -121,7 +122,7 @@ export const postgres: Dialect = {
       .join(' '),
   ],
   rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,
-  /** Rolling back to a savepoint tells, so only what ended the session counts. */
+  /** A rollback to a savepoint reveals an ended transaction, so only errors that ended the session count. */
   endsTransaction: ({ fatal }) => fatal === true,
   mayRollBack: () => false,
 

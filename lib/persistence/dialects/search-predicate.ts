@@ -8,8 +8,8 @@ import { postgres } from './postgres.js'
 export const SEARCH_VECTOR = 'search_vector'
 
 /**
- * SQL that holds for the rows a term finds; the term is appended to `params`. PostgreSQL matches words of the web-search
- * syntax. Elsewhere it is a case-insensitive substring of all sources, for development.
+ * SQL that is true for the rows that a search term finds. Appends the term to `params`. PostgreSQL matches words of the
+ * web-search syntax. Elsewhere it is a case-insensitive substring of all sources, for development.
  * @param type - resource type, for the error.
  * @throws Unimplemented when a source exists for PostgreSQL alone and this is not PostgreSQL.
  */
@@ -31,14 +31,17 @@ export function searchPredicate(
   return dialect.containsTerm(joined(withSpaces(parts), dialect))
 }
 
-/** The tsvector of a row, whose `@` and `.` are spaces whatever the source: immutable, so that a column can be generated from it. PostgreSQL only. */
+/**
+ * The tsvector of a row, with `@` and `.` of every source as spaces. The expression is immutable, so a column can be
+ * generated from it. PostgreSQL only.
+ */
 export function vectorOf(search: SearchModel): string {
   return `to_tsvector(${config(search)}, translate(${withSpaces(search.parts.map(inPostgres)).join(' || ')}, '@.', '  '))`
 }
 
 const config = ({ textConfig }: SearchModel): string => `${postgres.literal(textConfig)}::regconfig`
 
-/** One NULL source must not hide the row, so each is text or nothing. */
+/** A NULL source must not hide the row, so it counts as an empty text. */
 function inPostgres(part: SearchPart): string {
   if (part.kind === 'field') return `COALESCE(${postgres.quote(part.field.column)}, '')`
   return part.postgres === undefined

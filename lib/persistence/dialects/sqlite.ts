@@ -56,8 +56,9 @@ export const sqlite: Dialect = {
   concat: (parts) => `(${parts.join(' || ')})`,
 
   /**
-   * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text. NUMERIC keeps what INTEGER would
-   * clamp to 2^63-1. A double inside of JSON is read from its text, which may miss the last bit: so is what it is compared with.
+   * `sqlite3` stores a bound bigint as NULL, so that 64-bit integers are bound as text. NUMERIC keeps what INTEGER
+   * would clamp to 2^63-1. A double inside of JSON is read from its text, which may lose the last bit. The value it is
+   * compared with is read in the same way.
    */
   placeholder: ({ kind, inside }) => {
     if (kind === 'double' && inside !== undefined) return 'CAST(? AS REAL)'
@@ -107,10 +108,10 @@ export const sqlite: Dialect = {
   control: controlStatements(),
   // The write lock is taken at once: taken later it can fail on a write of another process in between.
   begin: ({ readOnly }) => [readOnly === true ? 'BEGIN' : 'BEGIN IMMEDIATE'],
-  /** There is one writer, and `begin` makes it wait for the others. */
+  /** SQLite has one writer at a time, and `begin` waits for it. */
   rowLock: () => '',
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
-  /** Where a trigger raises ROLLBACK or a constraint declares it, the error is that of any other constraint. */
+  /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
 
   collation: 'COLLATE BINARY',

@@ -4,7 +4,7 @@ import type { OrderTerm } from '../query/order-by.js'
 
 /**
  * The terms as an ORDER BY list, without the keywords. NULL is last ascending and first descending.
- * @param table - whose columns are meant, where the select list has names of its own.
+ * @param table - the table that qualifies the columns, where the select list has other names.
  */
 export const toOrderBy = (terms: readonly OrderTerm[], dialect: Dialect, table?: string): string =>
   terms.map((term) => termText(term, dialect, table)).join(', ')

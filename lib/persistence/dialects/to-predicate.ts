@@ -14,8 +14,8 @@ import type {
 } from '../query/plan.js'
 
 /**
- * SQL text that holds for exactly the rows the plan asks for, fit to stand beside AND. The values are appended to
- * `params` in the order of their placeholders, which go on counting from there; the text depends on none of them.
+ * SQL that is true for exactly the rows of the plan, and can be an operand of AND. Appends the values to `params` in
+ * the order of their placeholders, which are numbered from there. The text depends on no value.
  */
 export const toPredicate = (node: FilterNode, dialect: Dialect, params: unknown[]): string =>
   write(node, { dialect, params })
@@ -113,7 +113,7 @@ const presence = ({ column, key }: HasNode, writer: Writer): string =>
     column.nullable,
   )
 
-/** JSON has no collation of the column's. */
+/** Values inside of JSON do not have the column's collation. */
 const isTextInside = ({ inside, kind }: PlanColumn): boolean =>
   inside !== undefined && (kind === 'string' || kind === 'enum')
 

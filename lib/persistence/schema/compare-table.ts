@@ -16,7 +16,7 @@ export type ComparedDialect = Dialect & { readonly catalog: Catalog }
 
 /**
  * The differences of a live table from the model, one line each with what to do; empty when there are none.
- * @param others - columns that the model has elsewhere.
+ * @param others - columns of the table that do not belong to fields of the model.
  */
 export function compareTable(
   wanted: TableDefinition,

@@ -9,7 +9,7 @@ import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 export interface Resources {
   /** By the names of their tables. */
   readonly models: readonly ResourceModel[]
-  /** What the DataSource among the exports says of names; nothing where there is none. */
+  /** The naming of the DataSource among the exports; empty without one. */
   readonly naming: Naming
   /** The schema of that DataSource. It is not part of `naming`, because migrations run within a module's schema. */
   readonly schema: string | undefined

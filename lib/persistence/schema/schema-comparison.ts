@@ -8,13 +8,15 @@ import { resourcesIn } from './resources-in.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 import { tableOf } from './table-of.js'
 
-/** What of a live database is not as the resources say, one line each with what to do; empty when nothing is. */
+/**
+ * The differences between a live database and the resources, one line each with what to do. Empty when there are none.
+ */
 export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
 
 /**
- * Compares the tables of resources with a database: columns, their types, collations and NULLs,
- * the primary key, the indexes by what they are good for whatever their names, and stored search vectors. Indexes beside
- * those of the model count only where they are unique. Hand it to `migrate(…).verify`. Reads catalogs and changes nothing.
+ * Compares the tables of resources with a database: columns, their types, collations and NULLs, the primary key, the
+ * indexes by their effect and not by their names, and stored search vectors. Indexes beside those of the model count
+ * only where they are unique. Pass it to `migrate(…).verify`. Reads catalogs and changes nothing.
  * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables are named.
  * @throws DeclarationError for a resource whose declarations do not fit together.
  */

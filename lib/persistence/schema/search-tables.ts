@@ -11,7 +11,7 @@ export interface SearchTable {
   readonly vector: string
 }
 
-/** What a module's exports have of resources. */
+/** The resources among a module's exports. */
 export interface SearchTables {
   /** How many resources were among the exports. */
   readonly resources: number
@@ -20,8 +20,8 @@ export interface SearchTables {
 }
 
 /**
- * The tables whose `search_vector` migrations have to make, of the resources that a module exports: hand it
- * `await import(…)`, and its `tables` to `searchMigrations`.
+ * The tables that need a migration for their `search_vector`. Pass the exports of a module, as `await import(…)`
+ * returns them, and pass the `tables` of the result to `searchMigrations`.
  * @throws DeclarationError for a resource whose declarations do not fit together.
  */
 export function searchTables(exports: Readonly<Record<string, unknown>>): SearchTables {

@@ -5,7 +5,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 
-/** What decides beside the entity which table TypeORM means: a DataSource, initialized or not, or what is known of one. */
+/** The part of a DataSource, initialized or not, that decides together with the entity which table TypeORM uses. */
 export type Naming = Partial<
   Pick<DataSource, 'driver' | 'namingStrategy' | 'hasMetadata' | 'getMetadata' | 'entityMetadatas'>
 > & { readonly options?: { readonly entityPrefix?: string; readonly schema?: string } }
@@ -17,7 +17,8 @@ export const tableText = ({ schema, name }: TableName): string =>
 /**
  * The table of a resource: the one in which TypeORM's own manager finds its rows, by `@Entity`, the `schema` and
  * `entityPrefix` of the DataSource, and its naming strategy.
- * @throws DeclarationError for a name that TypeORM takes apart or cannot reach, and where it names columns in another way.
+ * @throws DeclarationError for a name that TypeORM splits or cannot reach, and where its naming strategy renames
+ * columns.
  */
 export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Naming = {}): TableName {
   const meant = meantBy(model, naming)

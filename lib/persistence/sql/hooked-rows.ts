@@ -10,14 +10,14 @@ import type { Hooks, WriteEvents } from '../hooks/hooks.js'
 import { RowStore, type Target } from './row-store.js'
 import { FOR_WRITE } from './statements.js'
 
-/** Of a write with hooks around it: the context that they are called with, in the transaction of the write. */
+/** For a write with hooks: the context of the hooks, inside of the transaction of the write. */
 export interface HookedRun extends RunOptions {
   readonly inside?: RequestContext
 }
 
 /**
- * The rows of a resource, written with the entity's hooks around each where the operation says so. Before a hook of a stored
- * entity is called, its row is read and locked.
+ * Writes the rows of a resource, and calls the entity's hooks around each write that the operation marks. Before a hook
+ * of a stored entity is called, its row is read and locked.
  */
 export class HookedRows<E extends object> extends RowStore<E> {
   constructor(
@@ -29,7 +29,7 @@ export class HookedRows<E extends object> extends RowStore<E> {
     super(model, dialect, table)
   }
 
-  /** One statement for many rows would leave no place for hooks. */
+  /** A statement that writes many rows at once cannot call hooks for each row. */
   override canBatch(tenant: string | undefined): boolean {
     return super.canBatch(tenant) && !this.hooks.surround('update') && !this.hooks.surround('delete')
   }

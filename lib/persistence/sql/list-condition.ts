@@ -6,8 +6,8 @@ import { toPredicate } from '../dialects/to-predicate.js'
 import { equals, type FilterNode, isNull } from '../query/plan.js'
 
 /**
- * Which rows a list has, and a count counts: the condition, whose values are pushed to `params`.
- * @param after - where a page begins.
+ * The condition of a list or a count. Appends its values to `params`.
+ * @param after - the position behind which a page begins.
  */
 export function listCondition(
   { tenant: tenantField, deleteTime, search, type }: ResourceModel,

@@ -27,7 +27,7 @@ import type { TableName } from '../dialects/catalog/table-definition.js'
 export interface Reach {
   /** Undefined when the table has no tenants, or the key is known to be of one only. */
   readonly tenant: string | undefined
-  /** Rows for which this is not true are not there. */
+  /** Rows for which this is not true count as missing. */
   readonly where?: FilterNode | undefined
 }
 
@@ -63,7 +63,7 @@ export class RowStore<E extends object> {
     return rows[0] && this.#hydrate(rows[0])
   }
 
-  /** Up to two tenants whose rows have the key. */
+  /** The tenants that have a row with the key, at most two. */
   async tenantsOf(on: Executor, key: string, run: RunOptions): Promise<string[]> {
     const { rows } = await on.run(this.statements.tenantsOf(), [this.#encode(this.model.key, key)], run)
     return rows.map(([tenant]) => tenant as string)
@@ -111,7 +111,7 @@ export class RowStore<E extends object> {
     return (await on.run(statement, values, run)).affected > 0
   }
 
-  /** Live rows by key; missing ones are not in it. */
+  /** Live rows by key, without the missing ones. */
   async batchGet(
     on: Executor,
     keys: readonly string[],
@@ -137,7 +137,10 @@ export class RowStore<E extends object> {
     return this.dialect.can.setWrites && (tenant !== undefined || !this.model.tenantInKey)
   }
 
-  /** The updated entities in the order of the items, which is that of their locks, with gaps where no live row has the key. All items write the same fields. */
+  /**
+   * The updated entities in the order of the items, which is also the lock order. `undefined` where no live row has the
+   * key. All items write the same fields.
+   */
   async batchUpdate(
     on: Executor,
     items: readonly Pick<Patched, 'key' | 'patch'>[],
@@ -176,7 +179,10 @@ export class RowStore<E extends object> {
     return (await on.run(statement, values, run)).affected
   }
 
-  /** The live row with this value, with the columns that no entity carries; of any tenant when none is given. */
+  /**
+   * The live row with this value, including the columns that are not part of the entity. Of any tenant when none is
+   * given.
+   */
   async find(
     on: Executor,
     field: Field,
@@ -197,7 +203,7 @@ export class RowStore<E extends object> {
     }))
   }
 
-  /** A locked page is one row shorter than the question whether more follows: nobody asked for that row's lock. */
+  /** A page that locks reads no extra row to find out whether more follow, because that row would be locked too. */
   async list(
     on: Executor,
     plan: ListPlan,
@@ -244,7 +250,7 @@ export class RowStore<E extends object> {
     return Number(rows[0]?.[0])
   }
 
-  /** Removes a chunk of what expired; returns how many. */
+  /** Removes a chunk of the expired rows. Returns how many. */
   async purge(
     on: Executor,
     before: Date,

@@ -17,10 +17,13 @@ export interface RowCondition {
   readonly ifMatch?: string | undefined
 }
 
-/** How often a write is tried whose increments are out of range, and in range by the time the row is looked at. */
+/**
+ * How often a write is tried again when its increments were out of range, but the row read afterwards has room for
+ * them.
+ */
 const INCREMENT_ATTEMPTS = 3
 
-/** Writes rows by the key that a caller names, and says why where none was reached. */
+/** Writes rows by the caller's key. When no row was reached, throws the error that says why. */
 export class RowWriter<E extends object> {
   constructor(private readonly rows: RowStore<E>) {}
 

@@ -13,20 +13,20 @@ import { SOFT_DELETE_KEY } from '../schema/table-of.js'
 
 const CACHED_SHAPES = 1000
 
-/** How rows are locked that are going to be written. */
+/** The lock for rows that are written afterwards. */
 export const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
 
-/** What a read of one row is told beside whose row it is. */
+/** Options of a read of one row, besides its tenant. */
 export interface GetOptions {
   readonly showDeleted?: boolean
   readonly lock?: LockClause | undefined
 }
 
-/** What the predicate of an operation asks for beside the key: one tenant, and one etag. */
+/** What an operation requires besides the key: a tenant and an etag. */
 export interface RowPredicate {
   readonly tenant: boolean
   readonly etag?: boolean
-  /** A further condition, whose placeholders are numbered already; its values are the last. */
+  /** A further condition. Its placeholders are already numbered, and its values come last. */
   readonly where?: string | undefined
 }
 
@@ -176,9 +176,9 @@ export class Statements {
   }
 
   /**
-   * `l`: the keys of live rows, locked one after the other in the order they came in, with a value per field. Neither the
-   * tenant's own value nor how many keys there are is let into the planner's guess: for a tenant that the statistics do
-   * not know yet it takes the wrong index, which costs ten times as much.
+   * `l`: the keys of live rows, locked one after the other in the order they came in, with a value per field. The
+   * planner sees neither the tenant's value nor the number of keys. For a tenant that is not in its statistics yet it
+   * would choose the wrong index, which costs ten times as much.
    */
   #locked({ tenant, where }: RowPredicate, fields: readonly Field[]): string {
     const first = tenant ? 2 : 1
@@ -207,14 +207,16 @@ export class Statements {
     })
   }
 
-  /** A row for the value of a column, whosever row it is, deleted ones included. Values: value. */
+  /** A row with the value in a column, of any tenant, deleted rows included. Values: value. */
   has(column: string): Statement {
     return this.#shape(`has ${column}`, () => {
       return `SELECT 1 AS found FROM ${this.#table} WHERE ${this.dialect.quote(column)} = ${this.dialect.countPlaceholder(1)} LIMIT 1`
     })
   }
 
-  /** Removes a chunk of what expired; a row that is renewed meanwhile stays. Values: instant, [tenant], chunk size. */
+  /**
+   * Removes a chunk of the expired rows. A row that is renewed meanwhile stays. Values: instant, [tenant], chunk size.
+   */
   purge(tenant: boolean): Statement {
     return this.#shape(`purge ${tenant}`, () => {
       const text = new Text(this.dialect)

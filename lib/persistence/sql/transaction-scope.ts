@@ -22,13 +22,13 @@ import { typeormInside, type TypeormInside, type TransactionEvent } from '../typ
 import { toCaller } from './to-caller.js'
 import { within } from './transaction-context.js'
 
-/** Reads leave nothing behind that a later failure could take along: neither rows, nor locks, nor settings. */
+/** Reads leave nothing behind that a later rollback could undo: no rows, no locks, no settings. */
 const PLAIN_READ =
   /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
 const MARK = 'ashlar_operation'
 const ROLLED_BACK = new Error('rolled back')
 
-/** What all scopes of one transaction have in common. */
+/** The state that all scopes of one transaction share. */
 interface ConnectionState {
   readonly lease: Lease
   /** Why the database ended the transaction before we did. */
@@ -46,8 +46,8 @@ interface TransactionParents {
 }
 
 /**
- * A transaction, or a savepoint inside of one. Sends one statement at a time: what is called meanwhile waits in a queue,
- * and so does everything while a nested scope is open. Owned by `transaction.ts`.
+ * A transaction, or a savepoint inside of one. Sends one statement at a time. Other calls wait in a queue, and all
+ * calls wait while a nested scope is open. Owned by `transaction.ts`.
  */
 export class TransactionScope extends OpenTransaction implements Executor, ManagedTransaction {
   readonly dialect: Dialect
@@ -116,7 +116,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     return this.connection.lease.queryRunner()
   }
 
-  /** Of a text that is not ours nobody knows what it leaves behind, so that it counts as a write. */
+  /** SQL of the application counts as a write, because its effects are unknown. */
   async send<T>(send: () => Promise<T>, options?: RunOptions): Promise<T> {
     try {
       if (!this.isOpen) throw late(RequestContext.current())
@@ -132,7 +132,10 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     }
   }
 
-  /** Sends, in its turn, what somebody else sends on the same connection, who knows what it does to the transaction. */
+  /**
+   * Sends, in turn, a statement that TypeORM sends on the same connection. The sender knows its effect on the
+   * transaction.
+   */
   beside<T>(send: () => Promise<T>): Promise<T> {
     return this.queue.run(() => {
       this.#isMarkFresh = false
@@ -140,7 +143,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     })
   }
 
-  /** A savepoint that somebody else has made on the same connection, and ends. */
+  /** A savepoint that TypeORM creates and ends on the same connection. */
   beneath(): TransactionScope {
     const parents = {
       around: TransactionChain.of(this),
@@ -158,7 +161,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     )
   }
 
-  /** What is thrown into the savepoint rolls it back. */
+  /** Rejecting with this error rolls the savepoint back. */
   nestOpen(): Promise<OpenSavepoint> {
     return new Promise((resolve, reject) => {
       const done = this.perform('a transaction of the query runner', () =>
@@ -205,7 +208,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     })
   }
 
-  /** A transaction can be begun where none is open, and nowhere else. */
+  /** A transaction can begin only where none is open. */
   async #wasRolledBack(error: unknown): Promise<boolean> {
     if (!mayHaveRolledBack(this.dialect, error)) return false
     const { lease } = this.connection
@@ -221,7 +224,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     return this.parents.isForgiving && this.dialect.can.failureBlocksTransaction
   }
 
-  /** Runs `body` in a savepoint; everything else on this scope waits until it is through. */
+  /** Runs `body` in a savepoint. Other calls on this scope wait until it has settled. */
   nest<T>(
     around: TransactionChain | undefined,
     isForgiving: boolean,
@@ -249,8 +252,9 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   }
 
   /**
-   * Refuses what is called from now on, and resolves when what was called before is through.
-   * @throws TypeError when calls were not awaited. @throws Aborted when the database ended the transaction meanwhile.
+   * Refuses new calls, and resolves when all earlier calls have settled.
+   * @throws TypeError when calls were not awaited.
+   * @throws Aborted when the database ended the transaction meanwhile.
    */
   async end(): Promise<void> {
     try {
@@ -292,7 +296,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     this.#isMarkFresh = true
   }
 
-  /** The savepoint stays where it is, unless it is `done` with: left behind, they would pile up. */
+  /** Keeps the savepoint, unless it is `done`: then it is released, because savepoints left behind would pile up. */
   async #rollBackTo(name: string, error: unknown, done = false): Promise<void> {
     if (this.connection.ended !== undefined) return
     try {

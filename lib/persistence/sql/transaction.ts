@@ -20,15 +20,15 @@ import type { BeginOptions } from '../dialects/dialect.js'
 import { TransactionContext, within } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
 
-/** For the framework's own tables, whose statements are no repository's. */
+/** For the framework's own tables, which no repository serves. */
 export { executorOf } from '../engines/executor-of.js'
 export type { Database, Statement } from '../engines/executor/executor.js'
 export { named } from '../engines/executor/named.js'
 
 /**
- * Runs `fn` in a transaction, which every repository call on this database joins that is made inside of it, whatever context
- * the call is given. Inside of another transaction of the same database it is a savepoint, and such ones run one after
- * another. An operation that failed inside, with a conflict say, leaves the transaction usable.
+ * Runs `fn` in a transaction. Every repository call on this database inside of `fn` joins it, whatever context the call
+ * is given. Inside of another transaction of the same database it is a savepoint; savepoints run one after another.
+ * After a failed operation inside, such as a conflict, the transaction can still be used.
  * @throws TypeError when `fn` returns before calls that it made have settled; they are rolled back.
  * @throws Aborted after a deadlock or a serialization failure, when the retries ran out.
  * @example
@@ -81,16 +81,16 @@ async function run<T>(
 /** The transaction that a call joins, or the pool. */
 export type Joined = Database | TransactionScope
 
-/** Where a statement of this call goes: the transaction that the call joins when there is one, else the pool. */
+/** The executor for a statement of this call: the transaction that the call joins, else the pool. */
 export function current(database: Database, given?: RequestContext): Joined {
   const transaction = joined(database, given)
   return transaction instanceof TransactionScope ? transaction : database
 }
 
 /**
- * Runs several statements as one: in a transaction, or in a savepoint of `on`. Retried after a deadlock or a serialization
- * failure, unless the surrounding transaction has to do that. The first failure fails all; nothing is sent to this database
- * but through the executor handed to `fn`.
+ * Runs several statements as one: in a transaction, or in a savepoint of `on`. Retried after a deadlock or a
+ * serialization failure, unless the surrounding transaction has to do that. The first failure fails all. `fn` sends
+ * statements to this database only through the executor that it is given.
  */
 export async function atomically<T>(
   on: Joined,
@@ -104,8 +104,8 @@ export async function atomically<T>(
 }
 
 /**
- * Runs an operation together with the hooks of its entity: in a transaction, or in a savepoint of `on`, that everything joins
- * which is called with the context handed to `fn`. Retried as `atomically` is.
+ * Runs an operation together with the hooks of its entity: in a transaction, or in a savepoint of `on`. Every call with
+ * the context that `fn` is given joins it. Retried as `atomically` is.
  */
 export async function withHooks<T>(
   on: Joined,
@@ -127,7 +127,7 @@ export async function withHooks<T>(
   return result
 }
 
-/** Each time fewer statements are held to be prepared, so that this comes to an end. */
+/** Each attempt treats fewer statements as prepared, so the loop ends. */
 async function withFreshStatements<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -178,7 +178,10 @@ async function begin<T>(
   }
 }
 
-/** What the DataSource says of all its transactions. @throws TypeError for a level that is not carried out. */
+/**
+ * The isolation level that the DataSource sets for all its transactions.
+ * @throws TypeError for a level that is not supported.
+ */
 function declared(dataSource: DataSource): BeginOptions {
   const problem = isolationProblem(dataSource)
   if (problem !== undefined) throw new TypeError(problem)
@@ -186,7 +189,7 @@ function declared(dataSource: DataSource): BeginOptions {
   return isolation === undefined ? {} : { isolation }
 }
 
-/** When the connection goes meanwhile, nobody knows what became of the commit, so it is not simply tried again. */
+/** If the connection is lost during the commit, its outcome is unknown, so it is not retried. */
 async function commit(send: () => Promise<void>): Promise<void> {
   try {
     await send()

@@ -5,7 +5,7 @@ import { executorOf } from '../engines/executor-of.js'
 /** A statement as it was handed to the driver, transaction control included. */
 export interface SentStatement {
   readonly text: string
-  /** The bound values: what clients sent is among them, secrets as hash and cipher only. */
+  /** The bound values. They include values of clients; secrets only as hash and ciphertext. */
   readonly values: readonly unknown[]
 }
 
@@ -20,8 +20,8 @@ const watches = new WeakMap<DataSource, Watch>()
 
 /**
  * Calls `listener` with every statement that is sent through a DataSource from now on, by repositories, stores and
- * TypeORM's own API alike. For tests and for looking into a running service: nothing else slows down when nobody watches.
- * @returns what ends it.
+ * TypeORM's own API. For tests and for diagnosis of a running service. It costs nothing while nobody watches.
+ * @returns a function that ends it.
  */
 export function watchStatements(dataSource: DataSource, listener: Listener): () => void {
   const watch = watches.get(dataSource) ?? install(dataSource)
@@ -44,7 +44,7 @@ function install(dataSource: DataSource): Watch {
   return { listeners, stop: () => restore.forEach((undo) => undo()) }
 }
 
-/** What repositories and stores send does not pass TypeORM. */
+/** Statements of repositories and stores do not pass through TypeORM. */
 function watchDatabase(database: Database, tell: Listener): () => void {
   const run = database.run.bind(database)
   const lease = database.lease.bind(database)

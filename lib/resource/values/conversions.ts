@@ -39,7 +39,7 @@ export function zeroOf(field: Field): unknown {
   return field.kind === 'json' && field.repeated ? [] : ZERO[field.kind]()
 }
 
-/** What has to happen for each field, worked out once per resource. */
+/** The conversion of each field, compiled once per resource. */
 export interface Conversions<E> {
   readonly toMessage: <M extends Message>(entity: E) => M
   readonly fromMessage: (message: Message) => E
@@ -48,7 +48,7 @@ export interface Conversions<E> {
 /**
  * The two directions between an entity and its message.
  * @param create - makes an entity without values.
- * @param secretive - properties whose value a client sends and never gets back, with their message fields.
+ * @param secretive - properties that a client can send and never receives, with their message fields.
  */
 export function conversionsOf<E extends object>(
   desc: DescMessage,

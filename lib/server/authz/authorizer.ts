@@ -16,28 +16,28 @@ export interface AuthorizationRequest {
   readonly signal: AbortSignal
 }
 
-/** Decides whether a principal may do something. What is not allowed is denied. */
+/** Decides whether a principal may do something. Everything that it does not allow is denied. */
 export interface Authorizer {
   /**
-   * True where `authorize` may return more than true and false. Then what a caller may not `get` is NotFound by every
-   * standard method, and a server does not start with a repository that cannot apply a predicate.
+   * True if `authorize` may return more than true and false. Then standard methods return NotFound for rows that the
+   * caller may not `get`, and a server does not start with a repository that cannot apply a predicate.
    */
   readonly decidesByRow?: boolean
   authorize(request: AuthorizationRequest): Decision | Promise<Decision>
   /** Why `authorize` returned false, for the developer of a client; only asked in development. */
   explain?(request: AuthorizationRequest): string
   /**
-   * Asked before the server binds its addresses.
-   * @returns what keeps it from starting, a sentence each.
+   * Called before the server binds its addresses.
+   * @returns the problems that keep the server from starting, one sentence each.
    */
   startUpCheck?(server: AuthorizedServer): readonly string[] | Promise<readonly string[]>
-  /** The server has stopped. */
+  /** Called when the server has stopped. */
   close?(): void | Promise<void>
 }
 
 /** The server that an authorizer decides for. */
 export interface AuthorizedServer {
-  /** What it takes to call each method, as `ashlar authz catalog` prints it. */
+  /** The permission that each method needs, as `ashlar authz catalog` prints it. */
   readonly permissions: readonly { readonly verb: string; readonly resource: string }[]
   readonly logger: Logger
 }

@@ -10,7 +10,7 @@ import type { ListFields } from './standard-method.js'
 
 /**
  * Reads a field that a request must have, such as the key of a Get or the resource of an Update.
- * @param named - what the error calls the field.
+ * @param named - the name of the field in the error.
  */
 export const requiredIn = <T>({ localName, name }: DescField, named = name): Reader<T> => {
   return (message) => {
@@ -54,7 +54,7 @@ export const putScope = (
   }
 }
 
-/** The keys of the resources in a reply: the reply itself, or what is repeated in it. */
+/** The keys of the resources in a reply: of the reply itself, or of the resources in its lists. */
 export const keysIn = (reply: Message, { message, key }: ResourceModel): readonly string[] => {
   const field = message?.fields.find(({ name }) => name === key.proto)
   if (message === undefined || field === undefined) return []
@@ -77,8 +77,8 @@ export const listOptions = (request: Message, has: ListFields): ListOptions => {
 }
 
 /**
- * What an update writes. Ignored paths are left out, but never so that the mask becomes empty, which would be a full
- * update. A mask of only ignored paths stays as it is, and writes nothing.
+ * The paths that an update writes, without the ignored ones. The mask never becomes empty, because that would be a full
+ * update: a mask of ignored paths only stays unchanged and writes no field.
  */
 export const maskToWrite = (
   paths: readonly string[],

@@ -11,7 +11,7 @@ export interface LiveSchema {
   rows(text: string, values?: readonly unknown[]): Promise<readonly CatalogRow[]>
 }
 
-/** A column as it is in a database, told like a `ColumnDefinition`. */
+/** A column as it is in a database, described like a `ColumnDefinition`. */
 export interface LiveColumn {
   readonly name: string
   /** In the words of the catalog. */
@@ -20,14 +20,14 @@ export interface LiveColumn {
   readonly collation: string | undefined
   readonly nullable: boolean
   readonly fallback: string | undefined
-  /** The database makes its values, and refuses anybody else's. */
+  /** The database generates its values, and refuses others. */
   readonly isComputed: boolean
 }
 
 export interface LiveIndex {
   readonly name: string
   readonly unique: boolean
-  /** `UNIQUE (account_id, code) WHERE deleted_at IS NULL`: all that decides what the index is good for. */
+  /** `UNIQUE (account_id, code) WHERE deleted_at IS NULL`: everything that decides the effect of the index. */
   readonly shape: string
 }
 
@@ -35,13 +35,13 @@ export interface LiveIndex {
 export interface LiveTable {
   readonly columns: readonly LiveColumn[]
   readonly primaryKey: readonly string[]
-  /** The primary key's aside. */
+  /** Without the index of the primary key. */
   readonly indexes: readonly LiveIndex[]
   /** What is wrong with the table as a whole, and what to do. */
   readonly faults: readonly string[]
 }
 
-/** What an index has to be, told for comparison. */
+/** The wanted form of an index, for comparison. */
 export interface IndexShape {
   readonly unique: boolean
   readonly columns: readonly string[]
@@ -66,7 +66,7 @@ export function shapeOf({ unique, columns, method, where, extras = [] }: IndexSh
 /** A condition without the quotes and the outer parentheses that a catalog adds or leaves out. */
 const bare = (condition: string): string => condition.replaceAll(/["`]/g, '').replace(/^\((.*)\)$/s, '$1')
 
-/** How the catalog of a live database is read, and how what differs is changed. */
+/** Reads the catalog of a live database, and writes the statements that remove differences. */
 export interface Catalog {
   /** Undefined when there is no table of that name. */
   readonly readTable: (live: LiveSchema, table: TableName) => Promise<LiveTable | undefined>
@@ -75,7 +75,7 @@ export interface Catalog {
   /** Collations that compare by code point, case and trailing spaces counting; the first is the one to use. */
   readonly exactCollations: readonly string[]
   /**
-   * What follows ALTER TABLE to give a column what it has to have.
+   * The text after ALTER TABLE that corrects a column.
    * @param whole - the column as CREATE TABLE writes it.
    */
   readonly change: (what: 'type' | 'nullable' | 'fallback', column: ColumnDefinition, whole: string) => string

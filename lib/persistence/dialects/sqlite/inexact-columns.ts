@@ -2,7 +2,10 @@ import type { InexactColumn, InexactColumns } from '../catalog/inexact-columns.j
 import type { TableName } from '../catalog/table-definition.js'
 import { quoted } from '../values/quoted.js'
 
-/** SQLite tells of a type, which says whether `01` becomes 1, and of no collation: that is tried, without a row. */
+/**
+ * SQLite reports the type of a column, which says whether `01` becomes 1, but not its collation. The collation is
+ * tested with a query that reads no row.
+ */
 export const inexactColumns: InexactColumns = async (query, table, columns) => {
   const rows = await query('SELECT name, type FROM pragma_table_info(?)', [table.name])
   const types = new Map(rows.map(([name, type]) => [String(name).toLowerCase(), String(type)]))

@@ -1,9 +1,11 @@
 import type { PlanColumn } from '../../query/plan.js'
 
-/** What a driver is given. */
+/** A value as a driver takes it. */
 export type BoundValue = string | number | bigint | boolean | Uint8Array
 
-/** A column of single precision would otherwise keep 64 bits on SQLite, and then not find what was stored. */
+/**
+ * Without this, SQLite would keep 64 bits in a single-precision column, and a filter would not find the stored value.
+ */
 export const rounded = (kind: PlanColumn['kind'], value: number): number =>
   kind === 'float' ? Math.fround(value) : value
 

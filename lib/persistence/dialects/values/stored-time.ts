@@ -1,4 +1,4 @@
-/** What google.protobuf.Timestamp, and so every client, can be told: the years 1 to 9999. */
+/** The range of google.protobuf.Timestamp: the years 1 to 9999. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
@@ -58,9 +58,9 @@ function isUsual(text: string): boolean {
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
 
 /**
- * The time that another writer stored, as near as a Timestamp comes to it: `infinity` and years after 9999 are its last
- * instant, `-infinity` and years before 1 its first; a month or a day of zero is the first one. What is no time at all, which
- * only SQLite can hold, is as if it were not set. A page is never refused for one of its rows.
+ * The closest Timestamp to a time that another writer stored: `infinity` and years after 9999 are its last instant,
+ * `-infinity` and years before 1 its first; a month or a day of zero is the first one. A value that is no time, which
+ * only SQLite can hold, counts as not set. So one row never makes a page fail.
  */
 function foreignTime(stored: unknown): Date | undefined {
   if (typeof stored !== 'string') return undefined
