@@ -238,18 +238,21 @@ export class RestrictedRepository implements Restricted {
     )
   }
 
-  /** Locks the rows and asks about each of them; a row that is not there is left to the write. */
+  /** Locks the rows and asks about each of them. */
   async #lock<R>(
-    { name, keys }: Write<R>,
-    { context }: WriteOptions,
+    write: Write<R>,
+    inside: WriteOptions,
     readable: Restriction,
     reach: Filter | undefined,
   ): Promise<void> {
+    const { name, keys } = write
+    const { context } = inside
     const options = { ...(context && { context }), lock: 'update' } as const
     const stored = await this.#stored(name === 'undelete', keys, options, reach)
-    if (stored === undefined) return
+    // The write itself might reach a row that has come into reach since, and that nobody was asked about.
+    if (stored === undefined) throw await this.#missOf(write, inside, readable, reach, new ErrNotFound())
     await this.#mustPass(stored, readable.test)
-    for (const entity of stored) if (!((await this.decided.own.test?.(entity)) ?? true)) throw this.#denied()
+    if (!(await allPass(stored, this.decided.own.test))) throw this.#denied()
   }
 
   async #reached<R>(
@@ -271,14 +274,14 @@ export class RestrictedRepository implements Restricted {
     { name, keys }: Write<R>,
     { context }: WriteOptions,
     readable: Restriction,
-    reach: Filter,
+    reach: Filter | undefined,
     error: ErrNotFound,
   ): Promise<Error> {
     const options = context === undefined ? {} : { context }
     const isDeleted = name === 'undelete'
     const seen = await this.#stored(isDeleted, keys, options, readable.where)
     if (seen === undefined) return this.#missing()
-    for (const entity of seen) if (!((await readable.test?.(entity)) ?? true)) return this.#missing()
+    if (!(await allPass(seen, readable.test))) return this.#missing()
     // The rows are there and in reach: it is something else that an operation of the application did not find.
     return (await this.#stored(isDeleted, keys, options, reach)) === undefined ? this.#denied() : error
   }
@@ -321,8 +324,7 @@ export class RestrictedRepository implements Restricted {
   }
 
   async #mustPass(entities: readonly object[], test: Restriction['test']): Promise<void> {
-    if (test === undefined) return
-    for (const entity of entities) if ((await test(entity)) !== true) throw this.#missing()
+    if (!(await allPass(entities, test))) throw this.#missing()
   }
 
   #missing(): ErrNotFound {
@@ -338,4 +340,11 @@ export class RestrictedRepository implements Restricted {
     )
     return new PermissionDenied()
   }
+}
+
+/** Anything but `true` is a denial: code in JavaScript can return anything. */
+const allPass = async (entities: readonly object[], test: Restriction['test']): Promise<boolean> => {
+  if (test === undefined) return true
+  for (const entity of entities) if ((await test(entity)) !== true) return false
+  return true
 }

@@ -3,7 +3,7 @@ import type { ServerCall } from '../../../lib/call.js'
 import { RequestContext } from '../../../lib/context.js'
 import { DeclarationError, ErrNotFound } from '../../../lib/errors.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
-import type { UpdateOptions } from '../../../lib/persistence/contract/repository.js'
+import type { ReadOptions, UpdateOptions } from '../../../lib/persistence/contract/repository.js'
 import { type Filter, filter } from '../../../lib/persistence/query/filter-template.js'
 import type { AuthorizationRequest } from '../../../lib/server/authz/authorizer.js'
 import { authorizeEntity, type Decision } from '../../../lib/server/authz/decision.js'
@@ -279,6 +279,20 @@ describeOn('a decision by row', backends, (backend) => {
       expect((await call('GetSpecimen', { id: 'mine' })).code).to.equal(DENIED)
     })
 
+  for (const result of [undefined, null, 'yes', 1])
+    it(`a function of authorizeEntity that returns ${String(result)} allows nothing`, async () => {
+      const check = () => true
+      for (const options of [{}, { check }, { where: ownedBy('ann'), check }]) {
+        decide = ({ verb }) => verb === 'get' || authorizeEntity(() => result as never, options)
+        expect((await update('mine')).code).to.equal(DENIED)
+        expect((await call('BatchDeleteSpecimens', { ids: ['mine', 'mine-too'] })).code).to.equal(DENIED)
+        expect((await call('DeleteSpecimen', { id: 'mine' })).code).to.equal(DENIED)
+      }
+      expect((await stored('mine')).count).to.equal(0)
+      decide = ({ verb }) => (verb === 'get' ? authorizeEntity(() => result as never) : true)
+      expect((await call('DeleteSpecimen', { id: 'mine' })).code).to.equal(NOT_FOUND)
+    })
+
   for (const [what, decision] of [
     ['an object without where', {}],
     ['a blank predicate', { where: '' }],
@@ -347,6 +361,33 @@ describe('an authorizer that decides by row', () => {
       const said = running.records.map(({ fields }) => String((fields['err'] as Error | undefined)?.message))
       expect(said.some((line) => line.includes('Dropping.get left out `where`'))).to.equal(true)
       expect(said.some((line) => line.includes('Dropping.delete left out `where`'))).to.equal(true)
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it('is asked about each row that is written, one that came between the question and the write included', async () => {
+    class Late extends MemoryRepository<Note> {
+      override async batchGet(keys: readonly string[], options?: ReadOptions) {
+        try {
+          return await super.batchGet(keys, options)
+        } catch (error) {
+          if (options?.lock !== undefined) await super.create({ name: keys[0] ?? '', text: 'bob' })
+          throw error
+        }
+      }
+    }
+    const notes = new Late(Note)
+    const asked: string[] = []
+    const authorize = ({ verb }: AuthorizationRequest): Decision =>
+      verb === 'get' || authorizeEntity((note: Note) => asked.push(note.text) < 0)
+    const running = await startServer((builder) => builder.register(NoteService, notes), {
+      authorizer: { decidesByRow: true, authorize },
+    })
+    try {
+      const headers = { 'account-id': 'acme', subject: 'ann' }
+      const { status } = await fetch(`${running.http}/v1/notes/a`, { method: 'DELETE', headers })
+      expect([status, asked]).to.deep.equal([404, []])
     } finally {
       await running.stop()
     }
