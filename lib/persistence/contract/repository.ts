@@ -223,7 +223,22 @@ export const MAX_BATCH = 1000
 /** Marks a class whose operations take the context of a call from their options and ask for no current one. */
 export const TAKES_CONTEXT: unique symbol = Symbol('takes the context from its options')
 
-/** The index of the parameter in which each operation of a repository takes its options. */
+/** The operations of {@link Repository}, with the index of the parameter in which each takes its options. */
+type OptionsAt = {
+  [
+    Name in keyof Repository<object> as [IndexOfOptions<Repository<object>[Name]>] extends [never]
+      ? never
+      : Name
+  ]: IndexOfOptions<Repository<object>[Name]>
+}
+
+type IndexOfOptions<Operation> = Operation extends (...operands: infer Operands) => Promise<unknown>
+  ? Required<Operands> extends [...infer Before, OperationOptions]
+    ? Before['length']
+    : never
+  : never
+
+/** The index of the parameter in which each operation of a repository takes its options, protected ones included. */
 export const OPTIONS_AT = {
   get: 1,
   list: 1,
@@ -243,7 +258,7 @@ export const OPTIONS_AT = {
   reveal: 2,
   verify: 2,
   remint: 2,
-} as const satisfies Readonly<Record<string, number>>
+} as const satisfies OptionsAt & Readonly<Record<string, number>>
 
 /** The context that a call of the operation was given explicitly. */
 export const contextGiven = (name: string, operands: readonly unknown[]): RequestContext | undefined => {

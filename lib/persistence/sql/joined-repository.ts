@@ -89,6 +89,7 @@ class JoinedRunner {
       },
       commitTransaction: async () => {
         await this.innermost.end()
+        if (this.#scopes.length === 1) await this.innermost.checkCommittable()
         await commit()
         await this.#ended('kept')
       },

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm'
 import { RequestContext } from '../../context.js'
-import { Aborted } from '../../errors.js'
+import { Aborted, Unavailable } from '../../errors.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { ENDED, late, OpenTransaction, surrounding, TransactionChain } from '../contract/open-transaction.js'
 import { TransactionQueue } from '../contract/transaction-queue.js'
@@ -141,6 +141,23 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
       this.#isMarkFresh = false
       return send()
     })
+  }
+
+  /**
+   * Before TypeORM commits: PostgreSQL responds to a COMMIT after a failed statement with ROLLBACK and no error.
+   * @throws Aborted when a statement failed that no savepoint was around.
+   */
+  async checkCommittable(): Promise<void> {
+    if (!this.dialect.can.failureBlocksTransaction) return
+    try {
+      await this.connection.lease.control(`SAVEPOINT ${MARK}`)
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      throw new Aborted(
+        'a statement of the transaction failed, so all of it is rolled back: let its error reject the transaction, or send it in manager.transaction()',
+        error,
+      )
+    }
   }
 
   /** A savepoint that TypeORM creates and ends on the same connection. */

@@ -14,6 +14,7 @@ const OPERATIONS = [
   'batchGet',
   'batchUpdate',
   'batchDelete',
+  'transaction',
 ] as const
 
 type Operation = (typeof OPERATIONS)[number]

@@ -1,15 +1,39 @@
 import type { DataSource } from 'typeorm'
+import type { OperationOptions } from '../../../lib/persistence/contract/repository.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import type { RepositoryOptions } from '../../../lib/persistence/sql/typeorm-repository.js'
 import type { Backend } from '../../support/databases/backends.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
-import { type Subject, subjectEntities, subjectOptions } from './subject.js'
+import { draft, type Subject, subjectEntities, subjectOptions } from './subject.js'
 
 const SpecimenRepository = repositoryOf(Specimen)
 const NoteRepository = repositoryOf(Note)
 const SpecimenMemory = memoryRepositoryOf(Specimen)
 const NoteMemory = memoryRepositoryOf(Note)
+
+/** Makes a second specimen of each. */
+class PairRepository extends SpecimenRepository {
+  override async create(input: Partial<Specimen>, options?: OperationOptions): Promise<Specimen> {
+    return this.transaction(async () => {
+      const made = await super.create(input, options)
+      await super.create(second(made), options)
+      return made
+    })
+  }
+}
+
+class PairMemory extends SpecimenMemory {
+  override async create(input: Partial<Specimen>, options?: OperationOptions): Promise<Specimen> {
+    return this.transaction(async () => {
+      const made = await super.create(input, options)
+      await super.create(second(made), options)
+      return made
+    })
+  }
+}
+
+const second = ({ id, code }: Specimen) => draft({ id: `${id} 2`, code: `${code} 2` })
 
 export interface OpenSubject extends Subject {
   /** Undefined in memory alone. */
@@ -36,8 +60,9 @@ export async function openSubject(backend: Backend): Promise<OpenSubject> {
 export const repositoriesOn = (
   dataSource: DataSource,
   options: RepositoryOptions = subjectOptions,
-): Pick<Subject, 'specimens' | 'notes'> => ({
+): Pick<Subject, 'specimens' | 'notes' | 'overridden'> => ({
   specimens: new SpecimenRepository(dataSource, options),
+  overridden: () => new PairRepository(dataSource, options),
   notes: new NoteRepository(dataSource, options),
 })
 
@@ -58,6 +83,7 @@ function inMemory(): OpenSubject {
     ...fresh(),
     dataSource: undefined,
     withOptions: fresh,
+    overridden: () => new PairMemory(subjectOptions),
     clear: () => Promise.resolve(void Object.assign(subject, fresh())),
     close: () => Promise.resolve(),
   }

@@ -19,6 +19,8 @@ export interface Subject {
   readonly notes: Notes
   /** Repositories with other options: of the same rows on a database, of none in memory. */
   withOptions(options: RepositoryOptions): Pick<Subject, 'specimens' | 'notes'>
+  /** Specimens of a class that overrides create: it makes `<id> 2` with the code `<code> 2` as well, or neither of them. */
+  overridden(): Specimens
   /** Removes every row. */
   clear(): Promise<void>
   close(): Promise<void>

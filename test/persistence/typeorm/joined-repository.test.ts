@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { DataSource, EntityManager } from 'typeorm'
 import { RequestContext } from '../../../lib/context.js'
-import { ErrConflict } from '../../../lib/errors.js'
+import { Aborted, ErrConflict } from '../../../lib/errors.js'
 import type { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { type OpenSubject, openSubject } from '../../conformance/repository/open-subject.js'
 import { draft, inAcme } from '../../conformance/repository/subject.js'
@@ -113,6 +113,38 @@ describeOn('joinedRepository', databases, (backend) => {
         ['a', 'c'],
         ['one', 'two'],
       ])
+    }))
+
+  it('loses nothing silently after a statement of TypeORM that failed and was caught', () =>
+    inAcme(async () => {
+      const done: string[] = []
+      const writing = dataSource.transaction(async (manager) => {
+        await specimens()
+          .withManager(manager)
+          .transaction(async ({ afterCommit }) => {
+            await subject.specimens.create(draft({ id: 'a', code: 'a' }))
+            afterCommit(() => done.push('committed'))
+          })
+        await rejection(manager.query('SELECT nothing FROM nowhere'), Error)
+      })
+      if (backend.name === 'postgres')
+        await rejection(writing, Aborted, 'a statement of the transaction failed')
+      else await writing
+      const isKept = backend.name !== 'postgres'
+      expect([await ids(), done]).to.deep.equal(isKept ? [['a'], ['committed']] : [[], []])
+    }))
+
+  it('keeps the rest after a statement of TypeORM that failed in a savepoint', () =>
+    inAcme(async () => {
+      await dataSource.transaction(async (manager) => {
+        await make(manager, 'a')
+        await rejection(
+          manager.transaction((inner) => inner.query('SELECT nothing FROM nowhere')),
+          Error,
+        )
+        await make(manager, 'b')
+      })
+      expect(await ids()).to.deep.equal(['a', 'b'])
     }))
 
   it('rolls back when a call was not awaited, and refuses one that comes later', () =>

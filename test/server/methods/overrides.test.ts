@@ -6,7 +6,11 @@ import { RequestContext } from '../../../lib/context.js'
 import { ErrConflict } from '../../../lib/errors.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
-import type { OperationOptions, Repository } from '../../../lib/persistence/contract/repository.js'
+import {
+  OPTIONS_AT,
+  type OperationOptions,
+  type Repository,
+} from '../../../lib/persistence/contract/repository.js'
 import { withContextInOverrides } from '../../../lib/server/methods/overrides.js'
 import { backends, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
@@ -150,4 +154,25 @@ describe('a repository that is frozen', () => {
     await withContextInOverrides(Object.freeze(Object.assign(repository, { list }))).list({}, { context })
     expect(seen).to.deep.equal([context])
   })
+})
+
+describe('the operations that standard methods call', () => {
+  /** No standard method calls them. */
+  const others: readonly string[] = [
+    ...['exists', 'modify', 'purgeExpired'],
+    ...['lookup', 'reveal', 'verify', 'remint'],
+  ]
+  for (const [name, at] of Object.entries(OPTIONS_AT).filter(([one]) => !others.includes(one)))
+    it(`run in the context of their call where the application overrides ${name}`, async () => {
+      const seen: RequestContext[] = []
+      const repository = new (memoryRepositoryOf(Widget))()
+      const operation = () => Promise.resolve(void seen.push(RequestContext.current()))
+      const context = new RequestContext({ requestId: 'r' })
+      const operands = [...Array<undefined>(at), { context }]
+      const called = withContextInOverrides(Object.assign(repository, { [name]: operation }))
+      await (called as unknown as Record<string, (...operands: unknown[]) => Promise<unknown>>)[name]!(
+        ...operands,
+      )
+      expect(seen).to.deep.equal([context])
+    })
 })

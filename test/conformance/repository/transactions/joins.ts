@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { expect } from 'chai'
 import { RequestContext } from '../../../../lib/context.js'
 import { MemoryDatabase } from '../../../../lib/persistence/memory/memory-database.js'
+import { ErrConflict } from '../../../../lib/errors.js'
 import { draft, type Holder, inAcme, rejection } from '../subject.js'
 import { casesOf, Stop } from './cases.js'
 
@@ -26,6 +27,30 @@ export const joins = (holder: Holder): void => {
         expect(
           await stays(() => holder.subject.specimens.create(draft({ id: 'a' }), { context })),
         ).to.deep.equal([])
+      }))
+
+    it('that the application overrides, whose own transaction is a savepoint', () =>
+      inAcme(async () => {
+        const specimens = holder.subject.overridden()
+        const all = async () => (await specimens.list()).items.map(({ id }) => id)
+        const context = RequestContext.current()
+        const write = (end: () => void) =>
+          specimens.transaction(async (inside) => {
+            await specimens.create(draft({ id: 'a', code: 'a' }))
+            await specimens.create(draft({ id: 'b', code: 'b' }), { context })
+            await specimens.create(draft({ id: 'c', code: 'c' }), { context: inside })
+            await specimens.create(draft({ id: 'd 2', code: 'd 2' }))
+            // The second one of the pair conflicts, which takes back the first.
+            await rejection(specimens.create(draft({ id: 'd', code: 'd' })), ErrConflict)
+            end()
+          })
+        const failing = write(() => {
+          throw new Stop()
+        })
+        await rejection(failing, Stop)
+        expect(await all()).to.deep.equal([])
+        await write(() => {})
+        expect(await all()).to.deep.equal([...['a', 'a 2', 'b', 'b 2', 'c', 'c 2'], ...['d 2', 'd 2 2']])
       }))
 
     it('that runs as the system, or as another principal of the call', () =>
