@@ -12,6 +12,7 @@ import { runCli } from '../../support/run-cli.js'
 const WIDGETS = join(compiled, 'examples', 'widgets', 'widget.js')
 const SPECIMENS = join(compiled, 'test', 'support', 'entities', 'specimen.js')
 const CONTACTS = join(compiled, 'test', 'support', 'entities', 'contacts.js')
+const DEPOSITS = join(compiled, 'test', 'support', 'entities', 'deposit.js')
 const NAMED = join(compiled, 'test', 'support', 'entities', 'named-contacts.js')
 const UNFIT = join(compiled, 'test', 'support', 'entities', 'unfit-contacts.js')
 const NO_ENTITIES = join(compiled, 'test', 'support', 'root.js')
@@ -45,6 +46,26 @@ describe('ashlar migrate new --entities', () => {
           .map((file) => `-- ${file}\n${readFileSync(at(file), 'utf8')}`)
           .join('\n'),
       )
+  })
+
+  it('writes constant defaults, and none that a function makes', async () => {
+    expect((await create('deposits', DEPOSITS)).exit).to.equal(0)
+    const defaultsOf = (engine: string) =>
+      [
+        ...readFileSync(at(`migrations/${engine}/0002_deposits.up.sql`), 'utf8').matchAll(
+          /^.*DEFAULT .*,$/gm,
+        ),
+      ].map(([line]) => line.trim())
+    expect(defaultsOf('postgres')).to.deep.equal([
+      `"status" text COLLATE "C" NOT NULL DEFAULT ('it''s \\ new'),`,
+      '"priority" integer NOT NULL DEFAULT 3,',
+      '"open" boolean NOT NULL DEFAULT TRUE,',
+    ])
+    expect(defaultsOf('mysql')).to.deep.equal([
+      "`status` longtext NOT NULL DEFAULT ('it''s \\\\ new'),",
+      '`priority` int NOT NULL DEFAULT 3,',
+      '`open` tinyint(1) NOT NULL DEFAULT 1,',
+    ])
   })
 
   it('gives each table a version of its own, and leaves those alone that are there', async () => {
