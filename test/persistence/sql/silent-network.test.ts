@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import { RequestContext } from '../../../lib/context.js'
 import { AshlarError, Aborted, Cancelled, DeadlineExceeded, Unavailable } from '../../../lib/errors.js'
-import type { Database, Executor } from '../../../lib/persistence/engines/executor/executor.js'
+import type { Database } from '../../../lib/persistence/engines/executor/executor.js'
 import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
-import { transaction } from '../../../lib/persistence/sql/transaction.js'
+import { current, transaction } from '../../../lib/persistence/sql/transaction.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { run } from '../../support/databases/statement.js'
 
@@ -77,7 +77,7 @@ describeOn(
         const error: unknown = await transaction(
           database,
           async (inside) => {
-            await run(inside.transaction as unknown as Executor, 'SELECT 1', [], { signal: inside.signal! })
+            await run(current(database), 'SELECT 1', [], { signal: inside.signal! })
             network.isSilent = true
           },
           { context },

@@ -1,7 +1,6 @@
 import { DeadlineExceeded } from '../../../lib/errors.js'
-import type { Executor } from '../../../lib/persistence/engines/executor/executor.js'
 import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
-import { transaction } from '../../../lib/persistence/sql/transaction.js'
+import { current, transaction } from '../../../lib/persistence/sql/transaction.js'
 import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
 import { draft, inAcme } from '../../conformance/repository/subject.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
@@ -31,8 +30,8 @@ describeOn(
             backend.name === 'postgres'
               ? 'SET LOCAL statement_timeout = 200'
               : 'SET SESSION max_statement_time = 0.2'
-          const waiting = transaction(database, async (inside) => {
-            await run(inside.transaction as unknown as Executor, limit)
+          const waiting = transaction(database, async () => {
+            await run(current(database), limit)
             await specimens.update('a', { title: 'C' }, ['title'])
           })
           await rejection(waiting, DeadlineExceeded)

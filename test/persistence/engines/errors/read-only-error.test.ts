@@ -6,7 +6,7 @@ import { readOnlyError } from '../../../../lib/persistence/engines/errors/constr
 import type { Database, Executor } from '../../../../lib/persistence/engines/executor/executor.js'
 import { executorOf } from '../../../../lib/persistence/engines/executor-of.js'
 import { HotDataSource } from '../../../../lib/persistence/hot-reload/hot-data-source.js'
-import { transaction } from '../../../../lib/persistence/sql/transaction.js'
+import { current, transaction } from '../../../../lib/persistence/sql/transaction.js'
 import { toAshlarError } from '../../../../lib/server/observability/to-ashlar-error.js'
 import { databases, describeOn, type OpenBackend } from '../../../support/databases/backends.js'
 import { demotionOf } from '../../../support/databases/demotion.js'
@@ -95,8 +95,8 @@ describeOn(
     it('is kept to the end of its transaction, and not used again', async () => {
       await run(database, readOnly)
       const before = await session()
-      const seen = await transaction(database, async (context) => {
-        const on = context.transaction as unknown as Executor
+      const seen = await transaction(database, async () => {
+        const on = current(database)
         await rejection(insert(on), Unavailable, 'takes no writes')
         return column(on, PID[backend.name]!)
       })
@@ -206,8 +206,8 @@ if (drilling)
       if (!isPostgres)
         it('keeps nothing of a transaction that it refuses to commit, and says so', async () => {
           const database = executorOf(dataSource)
-          const writing = transaction(database, async (context) => {
-            await run(context.transaction as unknown as Executor, 'INSERT INTO stone VALUES (99)')
+          const writing = transaction(database, async () => {
+            await run(current(database), 'INSERT INTO stone VALUES (99)')
             await turn('on')
           })
           await rejection(writing, Unavailable, 'takes no writes')

@@ -86,10 +86,11 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
         const read = () =>
           transaction(
             pool,
-            async ({ transaction: scope }) => {
+            async () => {
+              const scope = current(pool)
               attempts++
-              await run(scope as never, 'UPDATE stone SET peer = coalesce(peer, 0) + 1')
-              return (await (scope as unknown as Lease).run(made, [])).rows
+              await run(scope, 'UPDATE stone SET peer = coalesce(peer, 0) + 1')
+              return (await scope.run(made, [])).rows
             },
             { retries: 2 },
           )
