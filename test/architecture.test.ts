@@ -71,6 +71,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       ...[
         'lib/persistence/contract/repository.ts',
         'lib/persistence/query/filter-template.ts',
+        'lib/persistence/query/page-size.ts',
         'lib/persistence/sql/transaction.ts',
         'lib/persistence/engines/errors/constraint-error.ts',
       ],

@@ -88,7 +88,7 @@ const PERSISTENCE: readonly Row[] = [
   ['<field>_cipher', text('decorators/secret.ts', "'cipher'")],
   ['search_vector', text('lib', 'search_vector')],
   ['requires PostgreSQL', text('lib', 'requires PostgreSQL')],
-  ['fsnotify://<driver>/<abs-path>', text('lib/persistence/hot-reload/connection-string.ts', 'fsnotify:')],
+  ['fsnotify://<driver>/<abs-path>', text('lib/persistence/hot-reload/dsn.ts', 'fsnotify:')],
 ]
 
 const MIGRATIONS: readonly Row[] = [

@@ -16,7 +16,7 @@ import { GatewayMux } from './routing/mux.js'
 import { normalPath } from './routing/normal-path.js'
 import { isProbe, probe } from './http/probes.js'
 import { send } from './http/respond.js'
-import type { RouteTable } from './routing/routes.js'
+import type { RouteTable } from './routing/route-table.js'
 import { targetOf } from './routing/target.js'
 import { registryOf } from './type-registry.js'
 

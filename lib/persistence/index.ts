@@ -3,7 +3,7 @@ export type { Column, Columns, Field, FieldKind } from '../resource/fields/field
 export { type EntityClass, type ResourceModel, resourceModel } from '../resource/resource-model.js'
 export { constraintError } from './engines/errors/constraint-error.js'
 export type { Verification } from './contract/credential-check.js'
-export { type DsnLogin, redactDsn, type ResolvedDsn, resolveDsn } from './hot-reload/connection-string.js'
+export { type DsnLogin, redactDsn, type ResolvedDsn, resolveDsn } from './hot-reload/dsn.js'
 export {
   HotDataSource,
   type HotEvents,

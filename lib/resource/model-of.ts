@@ -13,7 +13,7 @@ import { indexGroups } from './index-groups.js'
 import { ownershipProblems } from './ownership.js'
 import type { CredentialField, EntityClass, ResourceModel, SecretField } from './resource-model.js'
 import { searchModelOf } from './search/search-model.js'
-import { listenerProblems, listenersOf } from './typeorm/listeners.js'
+import { listenerProblems, listenersOf } from './typeorm/declared-hooks.js'
 import { jsonColumnOf, PLAIN_JSON, TAGS_JSON, type JsonColumn } from './values/wire-values.js'
 
 const models = new WeakMap<object, ResourceModel>()

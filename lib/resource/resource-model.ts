@@ -1,7 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Columns, Field } from './fields/field.js'
 import type { SearchModel } from './search/search-model.js'
-import type { EntityListener } from './typeorm/listeners.js'
+import type { EntityListener } from './typeorm/declared-hooks.js'
 import type { JsonColumn } from './values/wire-values.js'
 
 /** A class whose instances are entities. */

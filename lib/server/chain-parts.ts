@@ -11,7 +11,7 @@ import type { DeduplicationStore } from './deduplication/deduplication-store.js'
 import type { RateLimiter } from './rate-limit/rate-limiter.js'
 import type { RuleSet } from './authz/rules.js'
 import type { Telemetry } from './observability/telemetry.js'
-import type { MessageRules } from './validation/message-rules.js'
+import type { MessageRules } from './validation/protovalidate.js'
 import type { UserInterceptor } from './chain/user-interceptor.js'
 
 /** The parts that the interceptors of the chain use. The interceptor of an absent part is left out. */

@@ -17,7 +17,7 @@ import { loadTelemetry, type Telemetry } from './observability/telemetry.js'
 import type { OperationRunner } from './operations/operation-runner.js'
 import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
 import type { Registrations } from './registrations.js'
-import { loadMessageRules, type MessageRules } from './validation/message-rules.js'
+import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
 /**
  * What a server serves, decided before it binds. It does not change while the server runs; authorization reads live

@@ -15,7 +15,7 @@ import { fieldWriter, type JsonWriter, messageWriter } from '../json/writer.js'
 import { parsePathTemplate, type PathTemplate, type Variable } from './path-template.js'
 import { type Bound, type QueryBinder, queryBinder } from '../transcoding/query-binding.js'
 import { type ReadMask, readMaskOf } from '../transcoding/read-mask.js'
-import { RouteTable } from './routes.js'
+import { RouteTable } from './route-table.js'
 import { maskTargetOf, type MaskTarget } from '../transcoding/update-mask-spelling.js'
 
 /** One HTTP rule of a method, with everything that is known before a request comes. */

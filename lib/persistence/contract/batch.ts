@@ -1,6 +1,6 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Values } from './new-entity.js'
-import { byCodePoint } from '../query/code-point-order.js'
+import { byCodePoint } from '../../text/code-point-order.js'
 import { MAX_BATCH } from './repository.js'
 
 /**

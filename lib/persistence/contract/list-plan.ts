@@ -7,13 +7,12 @@ import { parseOrderTerms, type OrderTerm } from '../query/order-by.js'
 import { decodePageToken, encodeKeyset, encodeOffset, type PageCursor } from '../query/page-token.js'
 import { and, equals, type FilterNode, type PlanColumn } from '../query/plan.js'
 import { isStorable } from '../query/reachable.js'
+import { pageSizeOf } from '../query/page-size.js'
 import type { ListFilter, ListOptions } from './repository.js'
 import { orderText } from '../query/order-terms.js'
 import { predicateOf } from '../query/predicate.js'
 import type { Scope } from './scope.js'
 
-export const DEFAULT_PAGE_SIZE = 50
-export const MAX_PAGE_SIZE = 1000
 /** What counts of a text or of bytes that nothing bounds: more of it would make tokens that no HTTP client can send. */
 export const ORDERED_LENGTH = 512
 const MAX_SEARCH_LENGTH = 1024
@@ -72,7 +71,7 @@ export function planList(
     showDeleted,
   }
   const cursor = decodePageToken(list.pageToken ?? '', terms, pageScope, paging.pageTokenKey)
-  const size = sizeOf(list.pageSize)
+  const size = pageSizeOf(list.pageSize)
   const skipped = cursor?.kind === 'offset' ? cursor.offset : 0
   return {
     filter,
@@ -116,12 +115,6 @@ export function planFilter(
 export function checkLimit(limit: number | undefined): void {
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
     throw new TypeError(`limit of a count has to be a positive integer, not ${limit}`)
-}
-
-function sizeOf(asked: number | undefined): number {
-  if (asked === undefined || asked <= 0) return DEFAULT_PAGE_SIZE
-  if (!Number.isInteger(asked)) throw new InvalidArgument('page_size', 'has to be an integer')
-  return Math.min(asked, MAX_PAGE_SIZE)
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { DataSourceOptions } from 'typeorm'
 import { Unavailable } from '../../errors.js'
 import type { DsnDriver } from '../engines/dsn/dsn-engines.js'
-import { type DsnLogin, loginOf, withPassword } from './connection-string.js'
+import { type DsnLogin, loginOf, withPassword } from './dsn.js'
 import type { HotPool, HotPoolOptions } from './pool.js'
 
 /** Returns the password for a new session, such as a token that is valid for some minutes. */

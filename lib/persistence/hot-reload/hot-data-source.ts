@@ -1,14 +1,14 @@
 import { DataSource, type DataSourceOptions } from 'typeorm'
 import type { MysqlDataSourceOptions } from 'typeorm/driver/mysql/MysqlDataSourceOptions.js'
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js'
-import { checkDsn, type DsnFile, parseHotDsn, redactDsn, resolveDsn } from './connection-string.js'
+import { checkDsn, type DsnFile, parseHotDsn, redactDsn, resolveDsn } from './dsn.js'
 import { Unavailable } from '../../errors.js'
 import { executorOf } from '../engines/executor-of.js'
 import { askingFor, type HotDriver, type HotEngine, type PasswordCallback } from './driver.js'
 import { hotMysql } from './mysql-driver.js'
 import { hotPostgres } from './postgres-driver.js'
 import { checkResources } from '../schema/resources-in.js'
-import { HotReload, type Rejection, type Reload } from './reload.js'
+import { HotReload, type Rejection, type Reload } from './reload-connection-string.js'
 
 /** Options that the DSN or the framework sets. */
 type Managed =

@@ -1,4 +1,4 @@
-import { byCodePoint } from './code-point-order.js'
+import { byCodePoint } from '../../text/code-point-order.js'
 import type { PlanColumn, PlanValue } from './plan.js'
 
 /**

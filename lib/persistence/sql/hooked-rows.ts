@@ -6,7 +6,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import { patched } from '../hooks/changes.js'
-import type { Hooks, WriteEvents } from '../hooks/hooks.js'
+import type { Hooks, WriteEvents } from '../hooks/call-hooks.js'
 import { RowStore, type Target } from './row-store.js'
 import { FOR_WRITE } from './statements.js'
 

@@ -11,7 +11,7 @@ import { explainMissingVector } from '../engines/errors/explain-missing-vector.j
 import { staysInRange } from './preconditions.js'
 import { FieldIncrement, incrementsIn } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
-import { byCodePoint } from '../query/code-point-order.js'
+import { byCodePoint } from '../../text/code-point-order.js'
 import { checkCursor } from '../dialects/check-cursor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { toOrderBy } from '../dialects/to-order-by.js'

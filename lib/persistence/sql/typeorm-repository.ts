@@ -43,7 +43,7 @@ import type {
   UpdateOptions,
   WriteOptions,
 } from '../contract/repository.js'
-import { Hooks } from '../hooks/hooks.js'
+import { Hooks } from '../hooks/call-hooks.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
 import { HookedRows } from './hooked-rows.js'
 import { Operations } from './operations.js'

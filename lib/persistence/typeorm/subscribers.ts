@@ -7,8 +7,8 @@ import type {
   UpdateEvent,
 } from 'typeorm'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { HookEvent } from '../../resource/typeorm/listeners.js'
-import type { HookDetails, Subscribers } from '../hooks/hooks.js'
+import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
+import type { HookDetails, Subscribers } from '../hooks/call-hooks.js'
 
 type Subscriber = EntitySubscriberInterface<object>
 

@@ -2,6 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf'
 import { type Duration, type Empty, EmptySchema } from '@bufbuild/protobuf/wkt'
 import { create } from '@bufbuild/protobuf'
 import { ErrNotFound, InvalidArgument, PermissionDenied } from '../../errors.js'
+import { pageSizeOf } from '../../persistence/query/page-size.js'
 import { Operations } from '../../gen/google/longrunning/operations_pb.js'
 import type { ServerCall } from '../../call.js'
 import type { Implementation } from '../chain/handler.js'
@@ -10,8 +11,6 @@ import type { OperationRunner } from './operation-runner.js'
 import type { Rule } from '../authz/rules.js'
 import type { OperationRecord, OperationStore } from './operation-store.js'
 
-const DEFAULT_PAGE_SIZE = 50
-const MAX_PAGE_SIZE = 1000
 const LONGEST_PAUSE_MS = 1_000
 /** Milliseconds of a call's deadline that are left for its response. */
 const RESERVE_MS = 100
@@ -50,7 +49,7 @@ export const operationsService = (
 
     listOperations: async ({ pageSize, pageToken, filter }, call) => {
       if (filter.trim() !== '') throw new InvalidArgument('filter', 'operations cannot be filtered')
-      const limit = pageSize <= 0 ? DEFAULT_PAGE_SIZE : Math.min(pageSize, MAX_PAGE_SIZE)
+      const limit = pageSizeOf(pageSize)
       const records = await store.list(tenantOf(call), fromToken(pageToken), limit + 1)
       const page = records.slice(0, limit)
       const last = records.length > limit ? page.at(-1) : undefined

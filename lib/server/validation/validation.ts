@@ -1,7 +1,7 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
-import { fieldCheck } from './field-rules.js'
-import type { MessageRules } from './message-rules.js'
+import { fieldCheck } from './field-behavior.js'
+import type { MessageRules } from './protovalidate.js'
 import { Violations } from './violations.js'
 
 /**

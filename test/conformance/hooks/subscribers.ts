@@ -3,7 +3,7 @@ import type { EntityManager, EntitySubscriberInterface, UpdateEvent } from 'type
 import { RequestContext } from '../../../lib/context.js'
 import { Aborted, Internal } from '../../../lib/errors.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
-import type { HookEvent } from '../../../lib/resource/typeorm/listeners.js'
+import type { HookEvent } from '../../../lib/resource/typeorm/declared-hooks.js'
 import { doing, Entry, Task, told } from '../../support/entities/hooked.js'
 import { inAcme, rejection } from '../repository/subject.js'
 import { casesOf, type HookedHolder, hookedOptions, quiet } from './hooked-subject.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { byCodePoint } from '../../../lib/persistence/query/code-point-order.js'
+import { byCodePoint } from '../../../lib/text/code-point-order.js'
 import { compareBy } from '../../../lib/persistence/memory/compare-by.js'
 import { toTest } from '../../../lib/persistence/memory/evaluate.js'
 import { parseFilterPlan } from '../../../lib/persistence/query/filter.js'

@@ -28,7 +28,7 @@ import {
   TenantScoped,
   UpdateTime,
 } from '../../../decorators/index.js'
-import type { HookEvent } from '../../../lib/resource/typeorm/listeners.js'
+import type { HookEvent } from '../../../lib/resource/typeorm/declared-hooks.js'
 
 type Told = readonly [event: HookEvent, id: string]
 

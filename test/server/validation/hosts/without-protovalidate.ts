@@ -1,7 +1,7 @@
 import { clone, createFileRegistry, type DescFile, type DescService } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { register } from 'node:module'
-import { loadMessageRules } from '../../../../lib/server/validation/message-rules.js'
+import { loadMessageRules } from '../../../../lib/server/validation/protovalidate.js'
 import { TicketService } from '../../../support/gen/tickets_pb.js'
 import { recordingLogger } from '../../../support/servers/server.js'
 

@@ -5,7 +5,7 @@ import { checkMaskPaths } from '../../resource/mask-paths.js'
 import { maskToWrite } from '../methods/resource-request.js'
 import { type Locked, lockedBy } from './locked-fields.js'
 import { inElement, type MaskTree, maskTree } from './mask-tree.js'
-import { isEmpty } from './missing.js'
+import { isEmpty } from './is-empty.js'
 import { entryOf, type Violations } from './violations.js'
 import { resourceOf, type UpdateRequest, updateRequest } from './update-request.js'
 

@@ -10,7 +10,7 @@ import {
   redactDsn,
   resolveDsn,
   withPassword,
-} from '../../../lib/persistence/hot-reload/connection-string.js'
+} from '../../../lib/persistence/hot-reload/dsn.js'
 import { rejection } from '../../support/rejection.js'
 
 describe('parseHotDsn', () => {

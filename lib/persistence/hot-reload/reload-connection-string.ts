@@ -1,7 +1,7 @@
 import { Unavailable } from '../../errors.js'
 import { DriverFault } from '../../faults/driver-fault.js'
 import { hidePasswords } from '../../text/hide-passwords.js'
-import { checkDsn, type DsnFile, readDsnFile, redactDsn } from './connection-string.js'
+import { checkDsn, type DsnFile, readDsnFile, redactDsn } from './dsn.js'
 import { type FileWatch, watchFile } from './file-watch.js'
 
 export interface HotReloadOptions {

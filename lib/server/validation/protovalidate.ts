@@ -7,7 +7,7 @@ import type { Logger } from '../observability/logger.js'
 import { filesOf, reachable, ruledPart } from './declared-rules.js'
 import { hasMoreElements } from './element-count.js'
 import { expressionsOf, probesOf } from './expressions.js'
-import type { FieldCheck } from './field-rules.js'
+import type { FieldCheck } from './field-behavior.js'
 import { isAsked } from './masked-path.js'
 
 /** The rules of `buf.validate` that a server's messages declare. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { InvalidArgument } from '../../../lib/errors.js'
 import { parsePathTemplate, variableText } from '../../../lib/gateway/routing/path-template.js'
-import { RouteTable } from '../../../lib/gateway/routing/routes.js'
+import { RouteTable } from '../../../lib/gateway/routing/route-table.js'
 
 const tableOf = (...rules: readonly string[]): RouteTable<string> => {
   const table = new RouteTable<string>()

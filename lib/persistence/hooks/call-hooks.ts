@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm'
 import type { RequestContext } from '../../context.js'
 import { AshlarError, Internal } from '../../errors.js'
-import type { EntityListener, HookEvent } from '../../resource/typeorm/listeners.js'
+import type { EntityListener, HookEvent } from '../../resource/typeorm/declared-hooks.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 import { TransactionChain } from '../contract/open-transaction.js'
