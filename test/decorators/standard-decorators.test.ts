@@ -13,7 +13,17 @@ import { compiled } from '../support/root.js'
 
 const ON_A_CLASS = ['Expirable', 'Resource', 'Searchable', 'SoftDeletable', 'TenantScoped']
 const ON_A_PROPERTY = [
-  ...['CreateTime', 'Credential', 'Default', 'ETag', 'OutputOnly', 'Searchable', 'Secret', 'Tags', 'UpdateTime'],
+  ...[
+    'CreateTime',
+    'Credential',
+    'Default',
+    'ETag',
+    'OutputOnly',
+    'Searchable',
+    'Secret',
+    'Tags',
+    'UpdateTime',
+  ],
 ]
 
 const SETTING =
