@@ -4,6 +4,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patch } from '../../resource/values/increment.js'
 import type { Values } from './new-entity.js'
 import { joined } from './open-transaction.js'
+import { joinOptions, whereOf } from './scope.js'
 import { resolveMask } from './update-mask.js'
 import type { ModifyOptions, ReadOptions, TransactionOptions, WriteOptions } from './repository.js'
 
@@ -27,18 +28,22 @@ export function modify<E extends object>(
   database: object,
   key: string,
   change: (current: E) => Patch<E> | Promise<Patch<E>>,
-  { retries, context, where, ...options }: ModifyOptions = {},
+  options: ModifyOptions = {},
 ): Promise<E> {
-  const reach = where === undefined ? {} : { where }
+  const { retries, context, ifMatch } = options
+  const reach = whereOf(options)
   const asked = retries ?? (joined(database, context) === undefined ? RETRIES : undefined)
   return repository.transaction(
     async (inside) => {
-      const current = await repository.get(key, { ...reach, context: inside, lock: 'update' })
-      checkEtag(repository.model, current, options.ifMatch)
+      const current = await repository.get(
+        key,
+        joinOptions(reach, { context: inside, lock: 'update' as const }),
+      )
+      checkEtag(repository.model, current, ifMatch)
       const patch: unknown = await change(current)
       const mask = maskOf(repository.model, patch, options)
       if (mask.length === 0) return current
-      return repository.update(key, patch as Patch<E>, mask, { ...options, ...reach, context: inside })
+      return repository.update(key, patch as Patch<E>, mask, joinOptions(options, { context: inside }))
     },
     { ...(context !== undefined && { context }), ...(asked !== undefined && { retries: asked }) },
   )

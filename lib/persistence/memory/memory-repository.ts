@@ -25,7 +25,7 @@ import { modify } from '../contract/modify.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { lockOf } from '../contract/row-lock.js'
-import { scopeOf, type Scope } from '../contract/scope.js'
+import { joinOptions, scopeOf, type Scope } from '../contract/scope.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
@@ -104,7 +104,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
-    return (await this.count(list, { ...options, limit: 1 })) > 0
+    return (await this.count(list, joinOptions(options, { limit: 1 }))) > 0
   }
 
   create(input: NewEntity<E>, options?: OperationOptions): Promise<E> {

@@ -23,7 +23,7 @@ import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { notFound } from './preconditions.js'
 import { isStorable } from '../query/reachable.js'
-import { byKey, scopeOf } from '../contract/scope.js'
+import { byKey, joinOptions, scopeOf } from '../contract/scope.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
 import type {
@@ -134,7 +134,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
-    return (await this.count(list, { ...options, limit: 1 })) > 0
+    return (await this.count(list, joinOptions(options, { limit: 1 }))) > 0
   }
 
   create(input: NewEntity<E>, options?: OperationOptions): Promise<E> {

@@ -222,8 +222,8 @@ export class RestrictedRepository implements Restricted {
       return result
     }
     // What an overridden operation did without the predicate has to be taken back.
-    const isAtomic =
-      isTested || written !== undefined || (write.name !== 'modify' && isOverridden(this.inner, write.name))
+    const writes = write.name === 'modify' ? 'update' : write.name
+    const isAtomic = isTested || written !== undefined || isOverridden(this.inner, writes)
     return isAtomic ? this.#inTransaction(options, run) : run({ ...options })
   }
 

@@ -6,9 +6,10 @@ import { MemoryRepository } from '../../../lib/persistence/memory/memory-reposit
 import type { ReadOptions, UpdateOptions } from '../../../lib/persistence/contract/repository.js'
 import { type Filter, filter } from '../../../lib/persistence/query/filter-template.js'
 import type { AuthorizationRequest } from '../../../lib/server/authz/authorizer.js'
-import { authorizeEntity, type Decision } from '../../../lib/server/authz/decision.js'
+import { authorizeEntity, type Decision, type Restriction } from '../../../lib/server/authz/decision.js'
 import { supportsRowAccess } from '../../../lib/server/chain/handler.js'
 import { wrapped } from '../../../lib/server/methods/wrapped.js'
+import { RestrictedRepository } from '../../../lib/server/row-access/restricted-repository.js'
 import { backends, describeOn } from '../../support/databases/backends.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
 import type { Outcome } from '../../support/grpc/clients.js'
@@ -364,6 +365,33 @@ describe('an authorizer that decides by row', () => {
     } finally {
       await running.stop()
     }
+  })
+
+  it('is Internal, and taken back, where modify or exists calls an overridden operation that drops the predicate', async () => {
+    class Dropping extends MemoryRepository<Note> {
+      override get(key: string) {
+        return super.get(key)
+      }
+      override update(key: string, note: Partial<Note>, mask?: readonly string[]) {
+        return super.update(key, note, mask)
+      }
+      override count() {
+        return super.count()
+      }
+    }
+    const notes = new Dropping(Note)
+    await notes.create({ name: 'notes/a', text: 'ann' })
+    const all: Restriction = { isNone: false, where: undefined, test: undefined, check: undefined }
+    const decided = {
+      own: all,
+      readable: () => ({ ...all, where: filter`text = "bob"` }),
+      explain: () => undefined,
+    }
+    const restricted = new RestrictedRepository(notes, decided, 'writes')
+    const modifying = restricted.modify('notes/a', () => ({ stars: 1 }))
+    expect((await rejection(modifying, TypeError)).message).to.include('left out `where`')
+    expect((await notes.get('notes/a')).stars).to.equal(0)
+    expect((await rejection(restricted.exists(), TypeError)).message).to.include('left out `where`')
   })
 
   it('is asked about each row that is written, one that came between the question and the write included', async () => {
