@@ -18,6 +18,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/gen', own: ['lib/gen'] },
   { from: 'lib/text', own: ['lib/text'] },
   { from: 'lib/faults', own: ['lib/faults'] },
+  { from: 'lib/files', own: ['lib/files', 'lib/errors.ts'] },
   { from: 'decorators', own: ['decorators', 'lib/errors.ts', 'lib/text/snake-case.ts'] },
   {
     from: 'lib/resource',
@@ -27,7 +28,14 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   {
     from: 'lib/persistence',
     own: [
-      ...['lib/persistence', 'lib/bounded-cache.ts', 'lib/errors.ts', 'lib/context.ts', 'lib/faults'],
+      ...[
+        'lib/persistence',
+        'lib/bounded-cache.ts',
+        'lib/errors.ts',
+        'lib/context.ts',
+        'lib/faults',
+        'lib/files',
+      ],
       ...['lib/text', 'lib/resource', 'lib/secrets', 'decorators'],
     ],
   },
@@ -67,7 +75,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
         'lib/if-match.ts',
         'lib/error-details.ts',
       ],
-      ...['lib/faults', 'lib/text', 'lib/gateway', 'lib/resource', 'lib/gen'],
+      ...['lib/faults', 'lib/files', 'lib/text', 'lib/gateway', 'lib/resource', 'lib/gen'],
       ...[
         'lib/persistence/contract/repository.ts',
         'lib/persistence/query/filter-template.ts',
@@ -116,7 +124,7 @@ const OWNERS: Readonly<
     types: ['decorators', 'lib/nest'],
   },
   'node-vault': { in: ['lib/secrets'], files: 1 },
-  chokidar: { in: ['lib/persistence'], files: 1 },
+  chokidar: { in: ['lib/files'], files: 1 },
   pg: { in: ['lib/migrations'], types: ['lib/persistence'] },
   mysql2: { in: ['lib/migrations'], types: ['lib/persistence'] },
   sqlite3: { in: [], types: ['lib/persistence'] },
@@ -130,7 +138,7 @@ const OWNERS: Readonly<
   redis: { in: [], types: ['lib/server/deduplication'], files: 1 },
   '@nestjs/common': { in: ['lib/nest', 'examples'] },
   '@oclif/core': { in: ['cli'] },
-  yaml: { in: ['cli'] },
+  yaml: { in: ['cli'], types: ['lib/server/authz'] },
   'node:http': { in: ['lib/gateway', 'lib/testing', 'cli'], types: ['lib/server', 'lib/nest'] },
   'node:zlib': { in: ['lib/gateway'] },
 }
@@ -148,7 +156,7 @@ const STAYS_OUT: readonly { readonly of: string; readonly not: readonly string[]
   },
   { of: 'lib/secrets/', not: ['nice-grpc', '@grpc/grpc-js', 'typeorm', '@bufbuild/protobuf'] },
   { of: 'lib/index.ts', not: ['@nestjs/common'] },
-  { of: 'lib/server/', not: ['pg', 'mysql2', 'sqlite3', 'better-sqlite3', 'redis'] },
+  { of: 'lib/server/', not: ['pg', 'mysql2', 'sqlite3', 'better-sqlite3', 'redis', 'chokidar', 'yaml'] },
   {
     of: 'cli/commands/',
     not: ['typeorm', 'nice-grpc', '@grpc/grpc-js', 'pg', 'mysql2', '@bufbuild/protobuf'],

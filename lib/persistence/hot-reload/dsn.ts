@@ -1,6 +1,5 @@
-import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
 import { Unavailable } from '../../errors.js'
+import { readTextFile } from '../../files/text-file.js'
 import { DSN_ENGINES, type DsnDriver, type DsnEngine } from '../engines/dsn/dsn-engines.js'
 import { decoded, urlOf } from '../engines/dsn/dsn-url.js'
 
@@ -62,51 +61,12 @@ export async function resolveDsn(dsn: string): Promise<ResolvedDsn> {
  * @throws Unavailable that says what to do when the file cannot be read, is empty, too large or not text.
  */
 export async function readDsnFile(path: string): Promise<string> {
-  let bytes: Buffer
-  try {
-    // Opening a pipe would otherwise block.
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    bytes = await startOf(file).finally(() => file.close())
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    throw new Unavailable(`DSN: the file ${path} cannot be read (${code}): ${ADVICE[code] ?? 'see to it'}`)
-  }
-  if (bytes.length > LONGEST)
-    throw new Unavailable(
-      `DSN: the file ${path} is larger than ${LONGEST} bytes: write the DSN alone into it`,
-    )
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim()
-  } catch {
-    throw new Unavailable(`DSN: the file ${path} is not UTF-8: write the DSN into it as plain text`)
-  }
+  const read = readTextFile(path, 'the DSN', LONGEST).catch((error: Error) => {
+    throw new Unavailable(`DSN: ${error.message}`)
+  })
+  const text = (await read).trim()
   if (text === '') throw new Unavailable(`DSN: the file ${path} is empty: write the DSN into it`)
   return text
-}
-
-const ADVICE: Readonly<Record<string, string>> = {
-  ENOENT: 'create it, mount it, or correct the path',
-  ENOTDIR: 'a part of its path is a file: correct the path',
-  EACCES: 'let the user of this process read it',
-  EISDIR: 'it is a folder: name the file in it that holds the DSN',
-  ELOOP: 'its symbolic links lead in a circle',
-  ENXIO: 'it is a socket: name a regular file',
-  ESPIPE: 'it is a pipe or a device: name a regular file',
-}
-
-/** At most one byte more than a DSN may have. */
-async function startOf(file: FileHandle): Promise<Buffer> {
-  const stat = await file.stat()
-  if (stat.isDirectory()) throw Object.assign(new TypeError(), { code: 'EISDIR' })
-  if (!stat.isFile()) throw Object.assign(new TypeError(), { code: 'ESPIPE' })
-  const bytes = Buffer.alloc(LONGEST + 1)
-  let length = 0
-  for (;;) {
-    const { bytesRead } = await file.read(bytes, length, bytes.length - length, length)
-    length += bytesRead
-    if (bytesRead === 0 || length === bytes.length) return bytes.subarray(0, length)
-  }
 }
 
 /**

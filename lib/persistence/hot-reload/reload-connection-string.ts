@@ -1,8 +1,8 @@
 import { Unavailable } from '../../errors.js'
 import { DriverFault } from '../../faults/driver-fault.js'
+import { WatchedFile } from '../../files/watched-file.js'
 import { hidePasswords } from '../../text/hide-passwords.js'
 import { checkDsn, type DsnFile, readDsnFile, redactDsn } from './dsn.js'
-import { type FileWatch, watchFile } from './file-watch.js'
 
 export interface HotReloadOptions {
   /** How long the file must be unchanged before it is read. */
@@ -33,18 +33,9 @@ export interface Rejection {
 /** The first pause before a rejected DSN is tried again; it doubles with each failure. */
 const FIRST_RETRY_MS = 1000
 
-/** In a folder that changes all the time, the file is read after so many times the debounce time. */
-const MOST_WAITS = 10
-
 /** Keeps a pool on the DSN in a file. */
 export class HotReload {
-  #watch: FileWatch | undefined
-  /** When the file is read next without a reported change. */
-  #next: NodeJS.Timeout | undefined
-  #soon: NodeJS.Timeout | undefined
-  #heardAt: number | undefined
-  #reading: Promise<void> | undefined
-  #isStale = false
+  #watched: WatchedFile | undefined
   #attempt: { readonly dsn: string; readonly controller: AbortController } | undefined
   #problem: string | undefined
   /** The last content of the file that was rejected. */
@@ -61,23 +52,23 @@ export class HotReload {
   /** @param current - the content of the file when the pool was opened. */
   static async start(file: DsnFile, current: string, options: HotReloadOptions): Promise<HotReload> {
     const reload = new HotReload(file, current, options)
-    reload.#watch = await watchFile(
-      file.path,
-      () => reload.#heard(),
-      (code) => {
-        const often = `it is read every ${options.recheckMs} ms`
-        options.onRejected({ reason: `the system does not watch ${file.path} (${code}): ${often}` })
-      },
-    )
+    const { debounceMs, recheckMs, onRejected } = options
+    reload.#watched = await WatchedFile.open(file.path, {
+      debounceMs,
+      recheckMs,
+      read: () => reload.#readOnce(),
+      unwatched: (code) =>
+        onRejected({
+          reason: `the system does not watch ${file.path} (${code}): it is read every ${recheckMs} ms`,
+        }),
+    })
     await reload.read()
     return reload
   }
 
   /** Reads the file, and starts the move to its content. A read that is in progress is repeated. */
   read(): Promise<void> {
-    this.#isStale = true
-    this.#reading ??= this.#readOn().finally(() => (this.#reading = undefined))
-    return this.#reading
+    return this.#watched?.read() ?? Promise.resolve()
   }
 
   /** @throws Unavailable when the file cannot be read, or its content was rejected. */
@@ -88,36 +79,15 @@ export class HotReload {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#next)
-    clearTimeout(this.#soon)
     this.#attempt?.controller.abort()
-    await this.#watch?.close()
-  }
-
-  #heard(): void {
-    const { debounceMs } = this.options
-    if (this.#isClosed) return
-    this.#heardAt ??= performance.now()
-    const left = this.#heardAt + MOST_WAITS * debounceMs - performance.now()
-    clearTimeout(this.#soon)
-    this.#soon = setTimeout(() => void this.read(), Math.max(0, Math.min(debounceMs, left)))
-    this.#soon.unref()
-  }
-
-  async #readOn(): Promise<void> {
-    while (this.#isStale && !this.#hasEnded()) {
-      this.#isStale = false
-      this.#heardAt = undefined
-      this.#readIn(this.options.recheckMs)
-      await this.#readOnce()
-    }
+    await this.#watched?.close()
   }
 
   async #readOnce(): Promise<void> {
     let content: string | undefined
     let dsn: string
     try {
-      await this.#watch?.follow()
+      await this.#watched?.follow()
       content = await readDsnFile(this.file.path)
       dsn = checkDsn(content, this.file.driver).dsn
     } catch (error) {
@@ -172,18 +142,11 @@ export class HotReload {
     if (this.#isClosed) return
     const isNews = reason !== this.#problem || content !== this.#rejected
     if (content !== this.#rejected) this.#retryMs = FIRST_RETRY_MS
-    this.#readIn(Math.min(this.#retryMs, this.options.recheckMs))
+    this.#watched?.readIn(Math.min(this.#retryMs, this.options.recheckMs))
     this.#retryMs *= 2
     this.#problem = reason
     this.#rejected = content
     if (isNews) this.options.onRejected({ reason })
-  }
-
-  #readIn(ms: number): void {
-    clearTimeout(this.#next)
-    if (this.#isClosed) return
-    this.#next = setTimeout(() => void this.read(), ms)
-    this.#next.unref()
   }
 }
 
