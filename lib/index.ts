@@ -48,6 +48,7 @@ export {
   NoTimeout,
   oidc,
   type ReadinessCheck,
+  roleAuthorizer,
   type Rule,
   type Server,
   ServerBuilder,

@@ -20,7 +20,7 @@ export const developmentGuard = (
       ? ['devPrincipal believes headers that any client can send']
       : []),
     ...(authorizer instanceof DevAuthorizer && authorizer.grants.length > 0
-      ? ['devAuthorizer has grants: use an Authorizer of your own']
+      ? ['devAuthorizer has grants: use roleAuthorizer, or an Authorizer of your own']
       : []),
     ...(config.explainDenials ? ['explainDenials tells callers why they were denied'] : []),
     ...registry

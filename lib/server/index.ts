@@ -8,6 +8,8 @@ export type { Authenticator, Credentials } from './authn/authenticator.js'
 export type { AuthorizationRequest, AuthorizedServer, Authorizer } from './authz/authorizer.js'
 export { devAuthorizer, type DevAuthorizer } from './authz/dev-authorizer.js'
 export type { Grant } from './authz/grant.js'
+export { roleAuthorizer } from './authz/role-authorizer.js'
+export type { RoleBinding, RolePermission, RolePolicy } from './authz/role-policy.js'
 export {
   authorizeEntity,
   type Decision,

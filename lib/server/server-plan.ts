@@ -3,6 +3,7 @@ import type { Dispatcher } from '../call.js'
 import { DeclarationError } from '../errors.js'
 import { Gateway } from '../gateway/gateway.js'
 import { Operations } from '../gen/google/longrunning/operations_pb.js'
+import type { AuthorizedServer } from './authz/authorizer.js'
 import { startUpCheck } from './authz/start-up-check.js'
 import type { Deadline } from './chain/deadline.js'
 import { handling } from './chain/handler.js'
@@ -41,6 +42,8 @@ export interface ServerPlan {
 export interface Foundation {
   readonly config: ResolvedConfig
   readonly registrations: Registrations
+  /** What the authorizer is told of the server. */
+  readonly authorized: AuthorizedServer
   readonly health: HealthState
   readonly runner: OperationRunner
 }
@@ -83,7 +86,7 @@ const addOperations = ({ config, registrations, runner }: Foundation): void => {
 }
 
 const check = async (
-  { config, registrations }: Foundation,
+  { config, registrations, authorized }: Foundation,
   ruleProblems: readonly string[],
 ): Promise<void> => {
   const { registry, references, recorded, rules } = registrations
@@ -91,7 +94,6 @@ const check = async (
     registry.services().flatMap((service) => service.methods.map((desc) => [pathOf(desc), desc] as const)),
   )
   const parts = registry.parts()
-  const served = new Set([...methods.keys(), ...recorded])
   startUpCheck(methods, recorded, rules, (service) => parts.get(service)?.repository?.model.type)
   const repositories = [...parts.values()].flatMap(({ repository }) => repository ?? [])
   const problems = [
@@ -100,13 +102,7 @@ const check = async (
     ...ruleProblems,
     ...(await repositoryProblems(repositories, config.logger)),
     ...rowAccessProblems(config.authorizer, repositories),
-    ...((await config.authorizer.startUpCheck?.({
-      permissions: rules
-        .all()
-        .filter(({ method, public: isPublic }) => isPublic !== true && served.has(method))
-        .map(({ verb = '', resource = '' }) => ({ verb, resource })),
-      logger: config.logger,
-    })) ?? []),
+    ...((await config.authorizer.startUpCheck?.(authorized)) ?? []),
   ]
   if (problems.length > 0) throw new DeclarationError('server', problems)
   developmentGuard(config, registry, process.env['NODE_ENV'])

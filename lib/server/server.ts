@@ -3,6 +3,8 @@ import { RequestContext } from '../context.js'
 import type { GatewayMux } from '../gateway/routing/mux.js'
 import { Health } from '../gen/grpc/health/v1/health_pb.js'
 import type { Repository } from '../persistence/contract/repository.js'
+import { authorizedServer } from './authorized-server.js'
+import type { AuthorizedServer } from './authz/authorizer.js'
 import type { Rule } from './authz/rules.js'
 import type { Implementation } from './chain/handler.js'
 import type { ResolvedConfig } from './config/config.js'
@@ -38,6 +40,7 @@ export interface Readiness {
 export class Server {
   readonly #config: ResolvedConfig
   readonly #registrations: Registrations
+  readonly #authorized: AuthorizedServer
   readonly #health: HealthState
   readonly #runner: OperationRunner
   #mounted: MountedGateway | undefined
@@ -52,6 +55,7 @@ export class Server {
   constructor(config: ResolvedConfig) {
     this.#config = config
     this.#registrations = new Registrations(config)
+    this.#authorized = authorizedServer(this.#registrations, config.logger)
     const { registry } = this.#registrations
     const { deduplicationStore, lroStore } = config
     const keepers = () => [...registry.repositories(), deduplicationStore, lroStore]
@@ -93,6 +97,7 @@ export class Server {
       const plan = await planOf({
         config: this.#config,
         registrations: this.#registrations,
+        authorized: this.#authorized,
         health: this.#health,
         runner: this.#runner,
       })
@@ -105,7 +110,7 @@ export class Server {
       this.#failed(error)
       throw error
     } finally {
-      await this.#config.authorizer.close?.()
+      await this.#config.authorizer.close?.(this.#authorized)
       endReports()
     }
   }

@@ -31,8 +31,8 @@ export interface Authorizer {
    * @returns the problems that keep the server from starting, one sentence each.
    */
   startUpCheck?(server: AuthorizedServer): readonly string[] | Promise<readonly string[]>
-  /** Called when the server has stopped. */
-  close?(): void | Promise<void>
+  /** Called when the server has stopped or could not start, with the object that `startUpCheck` was given. */
+  close?(server: AuthorizedServer): void | Promise<void>
 }
 
 /** The server that an authorizer decides for. */

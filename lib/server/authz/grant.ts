@@ -1,3 +1,4 @@
+import type { Principal } from '../../context.js'
 import type { AuthorizationRequest } from './authorizer.js'
 
 /** Allows `verbs` on `resource` to `subjects` of `tenant`. */
@@ -16,35 +17,48 @@ export interface Grant {
 export const allows = (grants: readonly Grant[], request: AuthorizationRequest): boolean => {
   const groups = new Set(request.principal.groups)
   for (const grant of grants) {
-    if (!isFor(grant, request, groups)) continue
-    if (grant.verbs.includes(request.verb) || grant.verbs.includes('*')) return true
+    if (isFor(grant, request.principal, groups) && permits(grant, request)) return true
   }
   return false
 }
 
+/** Whether a permission allows what is asked, to those who have it. */
+export const permits = (permission: Permitted, request: AuthorizationRequest): boolean =>
+  isAbout(permission, request) && (permission.verbs.includes(request.verb) || permission.verbs.includes('*'))
+
+type Permitted = Pick<Grant, 'verbs' | 'resource'>
+
 /** Why no grant allows it, and which verbs are allowed instead. */
 export const refusalOf = (grants: readonly Grant[], request: AuthorizationRequest): string => {
-  const { verb, resource, principal } = request
-  const groups = new Set(principal.groups)
-  const verbs = new Set(
-    grants.filter((grant) => isFor(grant, request, groups)).flatMap((grant) => grant.verbs),
+  const groups = new Set(request.principal.groups)
+  return refusal(
+    'grant',
+    grants.filter((grant) => isFor(grant, request.principal, groups)),
+    request,
   )
+}
+
+/** Why none of the permissions that a principal has allows what is asked. */
+export const refusal = (
+  of: 'grant' | 'role',
+  permissions: readonly Permitted[],
+  request: AuthorizationRequest,
+): string => {
+  const { verb, resource, principal } = request
+  const verbs = new Set(permissions.filter((one) => isAbout(one, request)).flatMap((one) => one.verbs))
   const instead =
     verbs.size === 0 ? 'nothing on it is allowed' : `it is allowed ${[...verbs].sort().join(', ')}`
-  return `no grant allows ${verb} on ${resource} to subject "${principal.subject}" of tenant "${principal.tenant}" in groups [${principal.groups.join(', ')}]: ${instead}`
+  return `no ${of} allows ${verb} on ${resource} to subject "${principal.subject}" of tenant "${principal.tenant}" in groups [${principal.groups.join(', ')}]: ${instead}`
 }
 
 const GROUP = 'group:'
 
-/** Whether the grant is about who asks and what for. */
-const isFor = (
-  { tenant, subjects, resource }: Grant,
-  { principal, type, resource: asked }: AuthorizationRequest,
-  groups: ReadonlySet<string>,
-): boolean =>
-  matches(tenant, principal.tenant) &&
-  includes(subjects, principal.subject, groups) &&
-  (matches(resource, type) || resource === asked)
+/** Whether the grant is for the principal. */
+const isFor = ({ tenant, subjects }: Grant, principal: Principal, groups: ReadonlySet<string>): boolean =>
+  matches(tenant, principal.tenant) && includes(subjects, principal.subject, groups)
+
+const isAbout = ({ resource }: Permitted, { type, resource: asked }: AuthorizationRequest): boolean =>
+  matches(resource, type) || resource === asked
 
 const matches = (granted: string, actual: string): boolean => granted === '*' || granted === actual
 

@@ -130,6 +130,8 @@ const checked = (configured: Config, logs: CapturedLogs, run: Run): Config => {
       if (!byRow || !isLimited(request.principal)) return own.authorize(request)
       return run.reach.where === undefined ? false : { where: run.reach.where }
     },
+    startUpCheck: (server) => own.startUpCheck?.(server) ?? [],
+    close: (server) => own.close?.(server),
   }
   const { authenticator, principalFunc } = configured
   const who =

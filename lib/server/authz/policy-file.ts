@@ -1,0 +1,57 @@
+import { readTextFile } from '../../files/text-file.js'
+import { type PolicyPath, policyProblems, textOfPath } from './policy-problems.js'
+import type { RolePolicy } from './role-policy.js'
+
+/** A policy, and where its parts are in their file. */
+export interface PolicyFile {
+  /** What the file holds, to notice a change. */
+  readonly text: string
+  /** Undefined where the file has `problems`. */
+  readonly policy: RolePolicy | undefined
+  readonly problems: readonly string[]
+  /** `<file>:<line>: <path>`, for an error about a part. */
+  placeOf(path: PolicyPath): string
+}
+
+const MOST_BYTES = 1024 * 1024
+
+/**
+ * Reads a policy from YAML or JSON.
+ * @throws Unavailable that says what to do when the file cannot be read.
+ */
+export const readPolicyFile = async (path: string): Promise<PolicyFile> => {
+  const text = await readTextFile(path, 'the policy', MOST_BYTES)
+  const { LineCounter, parseDocument } = await import('yaml')
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const lineAt = (offset: number): string => `${path}:${lines.linePos(offset).line}`
+  const placeOf = (parts: PolicyPath): string => {
+    for (let length = parts.length; length > 0; length--) {
+      const node = document.getIn(parts.slice(0, length), true) as { range?: readonly number[] } | undefined
+      if (node?.range?.[0] !== undefined) return `${lineAt(node.range[0])}: ${textOfPath(parts)}`
+    }
+    return `${path}: ${textOfPath(parts) || 'the policy'}`
+  }
+  const refused = (problems: readonly string[]): PolicyFile => ({
+    text,
+    policy: undefined,
+    problems,
+    placeOf,
+  })
+  const syntax = [...document.errors, ...document.warnings]
+  if (syntax.length > 0)
+    return refused(
+      syntax.map(({ code, message, pos }) => `${lineAt(pos[0])}: ${code === 'BAD_ALIAS' ? QUOTE : message}`),
+    )
+  let value: unknown
+  try {
+    // Aliases would let a small file stand for a huge policy.
+    value = document.toJS({ maxAliasCount: 0 })
+  } catch {
+    return refused([`${path}: has aliases or is nested too deeply: write every part in its place`])
+  }
+  const problems = policyProblems(value).map((one) => `${placeOf(one.path)} ${one.text}`)
+  return problems.length > 0 ? refused(problems) : { text, policy: value as RolePolicy, problems, placeOf }
+}
+
+const QUOTE = 'an alias has no name: write "*" in quotes'

@@ -1,0 +1,173 @@
+import { didYouMean } from '../../text/nearest-names.js'
+import type { AuthorizedServer } from './authorizer.js'
+import type { RolePermission, RolePolicy } from './role-policy.js'
+
+/** Where something is in a policy: `['roles', 'editor', 0, 'verbs']`. */
+export type PolicyPath = readonly (string | number)[]
+
+/** What is wrong at a path, and what to do. */
+export interface PolicyProblem {
+  readonly path: PolicyPath
+  readonly text: string
+}
+
+/** The path as code writes it: `roles.editor[0].verbs`. */
+export const textOfPath = (path: PolicyPath): string =>
+  path
+    .map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
+    .join('')
+
+/** What keeps a value from being a policy. */
+export const policyProblems = (value: unknown): readonly PolicyProblem[] => {
+  const check = new Check()
+  check.policy(value)
+  return check.problems
+}
+
+/** A mistyped policy is not told everything about each entry. */
+const MOST_TOLD = 20
+
+/** At most 20 of the problems, and how many more there are. */
+export const firstProblems = (problems: readonly string[]): readonly string[] =>
+  problems.length <= MOST_TOLD
+    ? problems
+    : [...problems.slice(0, MOST_TOLD), `and ${problems.length - MOST_TOLD} more`]
+
+class Check {
+  readonly problems: PolicyProblem[] = []
+
+  policy(value: unknown): void {
+    const policy = this.#fields(value, [], ['roles', 'bindings'])
+    if (policy === undefined) return
+    const roles = isObject(policy['roles']) ? policy['roles'] : undefined
+    if (roles === undefined)
+      this.#say(['roles'], 'is no object: write the permissions of each role by its name')
+    for (const [name, permissions] of Object.entries(roles ?? {})) {
+      const path = ['roles', name]
+      if (!isName(name)) this.#say(path, `is no name of a role: ${NAME}`)
+      for (const [index, one] of this.#list(permissions, path).entries()) {
+        const permission = this.#fields(one, [...path, index], ['verbs', 'resource'])
+        if (permission === undefined) continue
+        this.#names(permission['verbs'], [...path, index, 'verbs'])
+        this.#name(permission['resource'], [...path, index, 'resource'])
+      }
+    }
+    const bindings = policy['bindings']
+    if (!Array.isArray(bindings)) return this.#say(['bindings'], 'is no list: write who has which roles')
+    for (const [index, one] of bindings.entries()) this.#binding(one, ['bindings', index], roles)
+  }
+
+  #binding(value: unknown, path: PolicyPath, roles: object | undefined): void {
+    const binding = this.#fields(value, path, ['tenant', 'subjects', 'roles'])
+    if (binding === undefined) return
+    this.#name(binding['tenant'], [...path, 'tenant'])
+    this.#names(binding['subjects'], [...path, 'subjects'])
+    const known = Object.keys(roles ?? {})
+    for (const [index, name] of this.#names(binding['roles'], [...path, 'roles']))
+      if (roles !== undefined && !Object.hasOwn(roles, name))
+        this.#say([...path, 'roles', index], `"${name}" is not in \`roles\`${didYouMean(name, known)}`)
+  }
+
+  /** The object, if it is one; it has these fields and no others. */
+  #fields(value: unknown, path: PolicyPath, names: readonly string[]): Record<string, unknown> | undefined {
+    if (!isObject(value)) {
+      this.#say(path, `is no object: write one with ${names.join(', ')}`)
+      return undefined
+    }
+    for (const name of Object.keys(value))
+      if (!names.includes(name)) this.#say([...path, name], `is no field${didYouMean(name, names)}`)
+    const missing = names.filter((name) => value[name] === undefined)
+    if (missing.length === 0) return value
+    this.#say(path, `has no ${missing.join(' and no ')}: add it`)
+    return undefined
+  }
+
+  #list(value: unknown, path: PolicyPath): readonly unknown[] {
+    if (Array.isArray(value) && value.length > 0) return value
+    this.#say(path, Array.isArray(value) ? 'is empty: name at least one' : 'is no list: write one, in [ ]')
+    return []
+  }
+
+  /** The texts of the list that are names, with their positions. */
+  #names(value: unknown, path: PolicyPath): readonly (readonly [number, string])[] {
+    return [...this.#list(value, path).entries()].flatMap(([index, one]) =>
+      this.#name(one, [...path, index]) ? [[index, one as string] as const] : [],
+    )
+  }
+
+  #name(value: unknown, path: PolicyPath): boolean {
+    if (typeof value !== 'string') this.#say(path, 'is no text: write it in quotes')
+    else if (!isName(value)) this.#say(path, `${JSON.stringify(value.slice(0, 100))}: ${NAME}`)
+    else if (value !== '*' && value.includes('*'))
+      this.#say(path, `"${value}" is no pattern: write * alone for all, or the whole name`)
+    else return true
+    return false
+  }
+
+  #say(path: PolicyPath, text: string): void {
+    this.problems.push({ path, text })
+  }
+}
+
+const NAME = 'write a name that is not empty and has no space around it'
+
+const isName = (text: string): boolean => text !== '' && text.trim() === text && text !== 'group:'
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The permissions of a policy that no method of the server asks for, such as a misspelt verb or resource type. */
+export const unknownPermissions = (
+  { roles }: RolePolicy,
+  asked: AuthorizedServer['permissions'],
+): readonly PolicyProblem[] =>
+  Object.entries(roles).flatMap(([role, permissions]) =>
+    permissions.flatMap((permission, index) =>
+      unknownIn(permission, asked).map(({ path, text }) => ({
+        path: ['roles', role, index, ...path],
+        text,
+      })),
+    ),
+  )
+
+const unknownIn = (
+  { verbs, resource }: RolePermission,
+  asked: AuthorizedServer['permissions'],
+): readonly PolicyProblem[] => {
+  const reached = asked.filter((one) => resource === '*' || canBe(one.resource, resource))
+  if (reached.length === 0 && resource !== '*')
+    return [{ path: ['resource'], text: unknownResource(resource, asked) }]
+  const known = new Set(reached.map(({ verb }) => verb))
+  return verbs.flatMap((verb, index) =>
+    verb === '*' || known.has(verb)
+      ? []
+      : [
+          {
+            path: ['verbs', index],
+            text: `"${verb}" on "${resource}" is what no method requires${didYouMean(verb, [...known].sort())}`,
+          },
+        ],
+  )
+}
+
+/** Whether a grant of `resource` may allow a call whose rule has the template. */
+const canBe = (template: string, resource: string): boolean => {
+  if (typeOf(template) === resource) return true
+  const [first = '', ...rest] = template.split(FIELD)
+  if (rest.length === 0) return template === resource
+  // Braces are for a template, and a template as it stands is the resource of no call.
+  return template !== resource && resource.startsWith(first) && resource.endsWith(rest.at(-1) ?? '')
+}
+
+const unknownResource = (resource: string, asked: AuthorizedServer['permissions']): string => {
+  const type = typeOf(resource)
+  const templates = asked.map((one) => one.resource).filter((one) => typeOf(one) === type)
+  const known = [...new Set(asked.map((one) => typeOf(one.resource)))].sort()
+  return templates.length > 0
+    ? `"${resource}" is the resource of no call: write "${type}" for all of them${templates.some((one) => one.includes('{')) ? ', or one in full, without { }' : ''}`
+    : `"${type}" is no resource type of this server${didYouMean(type, known)}`
+}
+
+const FIELD = /\{[^{}]*\}/
+
+const typeOf = (resource: string): string => resource.split(':', 1)[0] ?? ''

@@ -1,0 +1,175 @@
+import { resolve } from 'node:path'
+import { DeclarationError } from '../../errors.js'
+import { WatchedFile } from '../../files/watched-file.js'
+import type { AuthorizationRequest, AuthorizedServer, Authorizer } from './authorizer.js'
+import { refusal } from './grant.js'
+import { type PolicyFile, readPolicyFile } from './policy-file.js'
+import { firstProblems, policyProblems, textOfPath, unknownPermissions } from './policy-problems.js'
+import { PolicyIndex, type RolePolicy } from './role-policy.js'
+
+const NAME = 'roleAuthorizer'
+
+/**
+ * An authorizer of roles, for production: a principal may do what a role allows that is bound to its subject or to one of its
+ * groups, in its tenant. Everything else is denied.
+ *
+ * A server does not start with a policy that names a verb or a resource type that none of its methods requires. A file is YAML or
+ * JSON of at most 1 MiB. It is read when the server starts, and again whenever it changes; a call is decided by one version of
+ * it. A changed file that cannot be used, or that is gone, is logged as an error once, and the last good version stays.
+ * @throws DeclarationError with every mistake in a policy of code.
+ * @example
+ * ```ts
+ * import { roleAuthorizer } from 'ashlar'
+ *
+ * const authorizer = roleAuthorizer({
+ *   roles: {
+ *     viewer: [{ verbs: ['get', 'list'], resource: '*' }],
+ *     editor: [{ verbs: ['*'], resource: 'widget' }],
+ *   },
+ *   bindings: [
+ *     { tenant: '*', subjects: ['group:staff'], roles: ['viewer'] },
+ *     { tenant: 'acme', subjects: ['alice', 'group:makers'], roles: ['viewer', 'editor'] },
+ *   ],
+ * })
+ *
+ * const reloaded = roleAuthorizer({ file: '/etc/widgets/roles.yaml' })
+ * ```
+ */
+export const roleAuthorizer = (policy: RolePolicy | { readonly file: string }): Authorizer => {
+  if (!('file' in policy)) return new CodeAuthorizer(policy)
+  const { file, ...rest } = policy
+  const problems = [
+    ...(typeof file === 'string' && file !== '' ? [] : ['file is no path: write one']),
+    ...Object.keys(rest).map((name) => `${name} stands beside file: write it in the file`),
+  ]
+  if (problems.length > 0) throw new DeclarationError(NAME, problems)
+  return new FileAuthorizer(resolve(file))
+}
+
+abstract class RoleAuthorizer implements Authorizer {
+  protected index = new PolicyIndex()
+
+  authorize(request: AuthorizationRequest): boolean {
+    return this.index.allows(request)
+  }
+
+  explain(request: AuthorizationRequest): string {
+    return refusal('role', this.index.permissionsOf(request.principal), request)
+  }
+}
+
+class CodeAuthorizer extends RoleAuthorizer {
+  readonly #policy: RolePolicy
+
+  constructor(policy: RolePolicy) {
+    super()
+    const problems = policyProblems(policy).map(({ path, text }) => `${textOfPath(path) || 'it'} ${text}`)
+    if (problems.length > 0) throw new DeclarationError(NAME, firstProblems(problems))
+    this.#policy = structuredClone(policy)
+    this.index = new PolicyIndex(this.#policy)
+  }
+
+  startUpCheck({ permissions }: AuthorizedServer): readonly string[] {
+    const problems = unknownPermissions(this.#policy, permissions)
+    return firstProblems(problems.map(({ path, text }) => `${NAME}: ${textOfPath(path)}: ${text}`))
+  }
+}
+
+const DEBOUNCE_MS = 100
+/** For file systems that report no changes. */
+const RECHECK_MS = 10_000
+
+class FileAuthorizer extends RoleAuthorizer {
+  /** The servers that have started with it: those that a builder builds share it. */
+  readonly #servers = new Set<AuthorizedServer>()
+  /** The same, and those that are starting: the file is watched while there is one. */
+  readonly #users = new Set<AuthorizedServer>()
+  #watched: Promise<WatchedFile> | undefined
+  #file: PolicyFile | undefined
+  /** Of the last reading; empty when what was read is used. */
+  #problems: readonly string[] = []
+
+  constructor(private readonly path: string) {
+    super()
+  }
+
+  /** @throws TypeError where nobody called `startUpCheck`, so that the denials of a forgotten file are not taken for decisions. */
+  override authorize(request: AuthorizationRequest): boolean {
+    if (this.#file === undefined)
+      throw new TypeError(`${NAME} has not read ${this.path}: pass its startUpCheck and close on to it`)
+    return super.authorize(request)
+  }
+
+  async startUpCheck(server: AuthorizedServer): Promise<readonly string[]> {
+    this.#users.add(server)
+    this.#watched ??= WatchedFile.open(this.path, {
+      debounceMs: DEBOUNCE_MS,
+      recheckMs: RECHECK_MS,
+      read: () => this.#read(),
+      unwatched: (code) => {
+        const fields = { file: this.path, code, recheckMs: RECHECK_MS }
+        this.#tell((logger) => logger.warn(fields, 'the system does not watch the file of roles'))
+      },
+    })
+    const watched = await this.#watched
+    await watched.read()
+    const problems =
+      this.#file === undefined || this.#problems.length > 0
+        ? this.#problems
+        : unknownIn(this.#file, server.permissions)
+    if (problems.length === 0) this.#servers.add(server)
+    else await this.close(server)
+    return firstProblems(problems).map((problem) => `${NAME}: ${problem}`)
+  }
+
+  async close(server: AuthorizedServer): Promise<void> {
+    this.#servers.delete(server)
+    this.#users.delete(server)
+    if (this.#users.size > 0) return
+    const watched = this.#watched
+    this.#watched = undefined
+    await (await watched)?.close()
+  }
+
+  async #read(): Promise<void> {
+    const file = await this.#readNow()
+    const problems = typeof file === 'string' ? [file] : this.#problemsOf(file)
+    const isNews = problems.join('\n') !== this.#problems.join('\n')
+    this.#problems = problems
+    if (typeof file === 'string' || file.policy === undefined || problems.length > 0) {
+      const fields = { file: this.path, problems: firstProblems(problems) }
+      if (isNews)
+        this.#tell((logger) => logger.error(fields, 'the file of roles is not used: the last good one stays'))
+      return
+    }
+    const isChanged = file.text !== this.#file?.text
+    if (isChanged) this.index = new PolicyIndex(file.policy)
+    this.#file = file
+    if (isChanged || isNews)
+      this.#tell((logger) => logger.info({ file: this.path }, 'the file of roles is used'))
+  }
+
+  /** The file, or why it cannot be read. */
+  async #readNow(): Promise<PolicyFile | string> {
+    try {
+      await (await this.#watched)?.follow()
+      return await readPolicyFile(this.path)
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  #problemsOf(file: PolicyFile): readonly string[] {
+    const unknown = [...this.#servers].flatMap(({ permissions }) => unknownIn(file, permissions))
+    return [...file.problems, ...new Set(unknown)]
+  }
+
+  #tell(write: (logger: AuthorizedServer['logger']) => void): void {
+    for (const logger of new Set([...this.#servers].map((server) => server.logger))) write(logger)
+  }
+}
+
+const unknownIn = (file: PolicyFile, permissions: AuthorizedServer['permissions']): readonly string[] =>
+  file.policy === undefined
+    ? []
+    : unknownPermissions(file.policy, permissions).map(({ path, text }) => `${file.placeOf(path)}: ${text}`)

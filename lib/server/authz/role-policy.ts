@@ -1,0 +1,69 @@
+import type { Principal } from '../../context.js'
+import type { AuthorizationRequest } from './authorizer.js'
+import { type Grant, permits } from './grant.js'
+
+/** Allows `verbs` on `resource`, as a {@link Grant} does, to all who are bound to its role. */
+export type RolePermission = Pick<Grant, 'verbs' | 'resource'>
+
+/** Gives `roles` to `subjects` of `tenant`. With the permissions of the roles it is a {@link Grant} for each of them. */
+export interface RoleBinding extends Pick<Grant, 'tenant' | 'subjects'> {
+  /** Names of roles of the policy. */
+  readonly roles: readonly string[]
+}
+
+/** Who may do what: roles, and who has them. What no role allows is denied. */
+export interface RolePolicy {
+  /** The permissions of each role, by its name. */
+  readonly roles: Readonly<Record<string, readonly RolePermission[]>>
+  readonly bindings: readonly RoleBinding[]
+}
+
+/** A checked policy, indexed by tenant and subject: a decision costs what its principal holds, however many others there are. */
+export class PolicyIndex {
+  readonly #held = new Map<string, Map<string, (readonly RolePermission[])[]>>()
+
+  /** Without a policy everything is denied. */
+  constructor(policy: RolePolicy = { roles: {}, bindings: [] }) {
+    const roles = new Map(Object.entries(policy.roles))
+    for (const { tenant, subjects, roles: names } of policy.bindings) {
+      const given = names.flatMap((name) => [roles.get(name) ?? []])
+      const ofTenant = this.#held.get(tenant) ?? new Map<string, (readonly RolePermission[])[]>()
+      this.#held.set(tenant, ofTenant)
+      for (const subject of subjects) {
+        const ofSubject = ofTenant.get(subject) ?? []
+        ofTenant.set(subject, ofSubject)
+        for (const permissions of given) ofSubject.push(permissions)
+      }
+    }
+  }
+
+  allows(request: AuthorizationRequest): boolean {
+    for (const permissions of this.#of(request.principal))
+      for (const permission of permissions) if (permits(permission, request)) return true
+    return false
+  }
+
+  /** All that a principal may do. */
+  permissionsOf(principal: Principal): readonly RolePermission[] {
+    return [...this.#of(principal)].flat()
+  }
+
+  *#of({ tenant, subject, groups }: Principal): Iterable<readonly RolePermission[]> {
+    for (const name of new Set([tenant, ANY])) {
+      const ofTenant = this.#held.get(name)
+      if (ofTenant === undefined) continue
+      for (const one of namesOf(subject, groups)) yield* ofTenant.get(one) ?? []
+    }
+  }
+}
+
+const ANY = '*'
+const GROUP = 'group:'
+
+/** What a binding may call a principal. A subject that calls itself `group:admins` is not of that group. */
+const namesOf = (subject: string, groups: readonly string[]): ReadonlySet<string> =>
+  new Set([
+    ANY,
+    ...(subject === '' || subject.startsWith(GROUP) ? [] : [subject]),
+    ...groups.map((group) => `${GROUP}${group}`),
+  ])
