@@ -22,7 +22,7 @@ export class Arrival {
     readonly deadline: number | undefined,
   ) {
     this.#stream = stream
-    stream.on('data', this.#count)
+    stream.on('data', (chunk: Buffer) => this.#count(chunk))
   }
 
   /** Whether the stream is gone, so that the caller did not send its end. */
@@ -48,7 +48,7 @@ export class Arrival {
     )
   }
 
-  readonly #count = (chunk: Buffer): void => {
+  #count(chunk: Buffer): void {
     let at = 0
     while (at < chunk.length) {
       if (this.#left > 0) {

@@ -32,7 +32,6 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
   readonly #dispatcher: Dispatcher
   readonly #arrival: Arrival
   #metadata: GrpcMetadata | undefined
-  #incoming: GrpcIncoming | undefined
   #request: Uint8Array | undefined
   #ended = false
 
@@ -73,13 +72,26 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
   #respond(bytes: Uint8Array): void {
     const metadata = fromGrpc(this.#metadata ?? new GrpcMetadata())
     const incoming = new GrpcIncoming(this.#method, metadata, this.#arrival, this.#call.getPeer())
-    this.#incoming = incoming
+    const fail = (error: unknown): void => this.#fail(incoming, error)
+    const send = (): void => {
+      const { headers, trailers, bytes } = incoming
+      try {
+        const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+        this.#ended = true
+        this.#call.sendMetadata(toGrpc(headers))
+        this.#call.sendMessage(message, () =>
+          this.#call.sendStatus({ code: status.OK, details: 'OK', metadata: toGrpc(trailers) }),
+        )
+      } catch (error) {
+        fail(error)
+      }
+    }
     try {
       const reply = this.#dispatcher.unary(incoming, this.#requestOf(incoming, bytes))
-      if (reply instanceof Promise) reply.then(this.#send, this.#fail)
-      else this.#send()
+      if (reply instanceof Promise) reply.then(send, fail)
+      else send()
     } catch (error) {
-      this.#fail(error)
+      fail(error)
     }
   }
 
@@ -92,22 +104,7 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
     }
   }
 
-  readonly #send = (): void => {
-    const { headers, trailers, bytes } = this.#incoming as GrpcIncoming
-    try {
-      const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      this.#ended = true
-      this.#call.sendMetadata(toGrpc(headers))
-      this.#call.sendMessage(message, () =>
-        this.#call.sendStatus({ code: status.OK, details: 'OK', metadata: toGrpc(trailers) }),
-      )
-    } catch (error) {
-      this.#fail(error)
-    }
-  }
-
-  readonly #fail = (error: unknown): void => {
-    const { headers, trailers } = this.#incoming as GrpcIncoming
+  #fail({ headers, trailers }: GrpcIncoming, error: unknown): void {
     this.#ended = true
     this.#call.sendMetadata(toGrpc(headers))
     this.#call.sendStatus(statusOf(error, toGrpc(trailers)))
