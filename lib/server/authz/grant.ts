@@ -13,18 +13,10 @@ export interface Grant {
   readonly resource: string
 }
 
-/** Whether one of the grants allows what is asked. */
-export const allows = (grants: readonly Grant[], request: AuthorizationRequest): boolean => {
-  const groups = new Set(request.principal.groups)
-  for (const grant of grants) {
-    if (isFor(grant, request.principal, groups) && permits(grant, request)) return true
-  }
-  return false
-}
-
 /** Whether a permission allows what is asked, to those who have it. */
-export const permits = (permission: Permitted, request: AuthorizationRequest): boolean =>
-  isAbout(permission, request) && (permission.verbs.includes(request.verb) || permission.verbs.includes('*'))
+export const permits = ({ resource, verbs }: Permitted, request: AuthorizationRequest): boolean =>
+  (resource === '*' || resource === request.type || resource === request.resource) &&
+  (verbs.includes(request.verb) || verbs.includes('*'))
 
 type Permitted = Pick<Grant, 'verbs' | 'resource'>
 
@@ -45,7 +37,9 @@ export const refusal = (
   request: AuthorizationRequest,
 ): string => {
   const { verb, resource, principal } = request
-  const verbs = new Set(permissions.filter((one) => isAbout(one, request)).flatMap((one) => one.verbs))
+  const verbs = new Set(
+    permissions.filter((one) => permits({ ...one, verbs: ['*'] }, request)).flatMap((one) => one.verbs),
+  )
   const instead =
     verbs.size === 0 ? 'nothing on it is allowed' : `it is allowed ${[...verbs].sort().join(', ')}`
   return `no ${of} allows ${verb} on ${resource} to subject "${principal.subject}" of tenant "${principal.tenant}" in groups [${principal.groups.join(', ')}]: ${instead}`
@@ -54,13 +48,11 @@ export const refusal = (
 const GROUP = 'group:'
 
 /** Whether the grant is for the principal. */
-const isFor = ({ tenant, subjects }: Grant, principal: Principal, groups: ReadonlySet<string>): boolean =>
-  matches(tenant, principal.tenant) && includes(subjects, principal.subject, groups)
-
-const isAbout = ({ resource }: Permitted, { type, resource: asked }: AuthorizationRequest): boolean =>
-  matches(resource, type) || resource === asked
-
-const matches = (granted: string, actual: string): boolean => granted === '*' || granted === actual
+export const isFor = (
+  { tenant, subjects }: Grant,
+  principal: Principal,
+  groups: ReadonlySet<string>,
+): boolean => (tenant === '*' || tenant === principal.tenant) && includes(subjects, principal.subject, groups)
 
 /** Whether one of the subjects is the principal. One that calls itself `group:admins` is not of that group. */
 const includes = (granted: readonly string[], subject: string, groups: ReadonlySet<string>): boolean => {

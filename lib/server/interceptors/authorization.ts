@@ -63,6 +63,7 @@ export const authorization =
     const asking: Asking = {
       authorizer,
       rowAccess: handler.rowAccess,
+      restrictsAllowed: authorizer.decidesByRow === true && handler.rowAccess === 'writes',
       explain: explainsDenials ? explained : () => {},
     }
     return (call) => {
@@ -107,6 +108,8 @@ export const authorization =
 interface Asking {
   readonly authorizer: Authorizer
   readonly rowAccess: RowAccessUse
+  /** Whether a call that is allowed as a whole is restricted where it writes: by what the caller may get. */
+  readonly restrictsAllowed: boolean
   readonly explain: (call: Call, why: string) => void
 }
 
@@ -184,14 +187,14 @@ const allow = (
 ): Promise<void> | undefined => {
   if (rule.public === true) return undefined
   const { authorizer } = asking
-  const template = templateOf(call.method, rule)
+  const template = templates.get(rule) ?? templateOf(call.method, rule)
   const check = (message: Message | undefined): Promise<void> | undefined => {
     const resource = template.fill(message)
     const question = new Question(principal, call.path, rule.verb ?? '', resource, template.type, call.time)
     const decision = authorizer.authorize(question)
     if (decision instanceof Promise)
       return call.time.step(decision).then((decided) => accept(decided, question, call, asking))
-    accept(decision, question, call, asking)
+    if (decision !== true || asking.restrictsAllowed) accept(decision, question, call, asking)
     return undefined
   }
   const { requests } = call
@@ -202,13 +205,12 @@ const allow = (
 
 /** @throws PermissionDenied for anything but a permission. @throws TypeError for a decision that nobody would carry out. */
 const accept = (decision: Decision, question: Question, call: Call & Needs, asking: Asking): void => {
-  const { authorizer, rowAccess: use } = asking
-  const byRow = authorizer.decidesByRow === true
-  // What is allowed as a whole is restricted only where it writes: by what the caller may get.
-  if (decision === true && (!byRow || use !== 'writes')) return
+  const { authorizer, rowAccess: use, restrictsAllowed } = asking
+  if (decision === true && !restrictsAllowed) return
   if (decision !== true && !isByRow(decision))
     throw denied(call, asking, () => authorizer.explain?.(question) ?? refusalOf(question))
-  if (!byRow) throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
+  if (authorizer.decidesByRow !== true)
+    throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
   if (use === 'none')
     throw new TypeError(
       `the authorizer decided by row about ${call.path}, whose function does not support that: use wrapped() or supportsRowAccess()`,

@@ -43,6 +43,7 @@ export const idempotency = (
   return (next, { method, handler }) => {
     if (method.isStreaming) return next
     return (call) => {
+      if (READING.has(call.rule.verb)) return next(call)
       const requestId = retryIdOf(call)
       return requestId === undefined ? next(call) : once(requestId, call, next, handler)
     }
@@ -152,10 +153,10 @@ const assertSame = (known: string, fingerprint: string): void => {
     )
 }
 
-/** Undefined for a call without deduplication: it reads, streams, only validates, or has no principal. */
+/** Undefined for a call without deduplication: it streams, only validates, or has no principal. */
 const retryIdOf = (call: Call & Needs): string | undefined => {
-  const { method, request, rule, validateOnly, principal, metadata } = call
-  if (request === undefined || validateOnly || READING.has(rule.verb)) return undefined
+  const { method, request, validateOnly, principal, metadata } = call
+  if (request === undefined || validateOnly) return undefined
   const header = metadata.get('idempotency-key') ?? ''
   const field = method.requestId?.(request) ?? ''
   const requestId = field === '' ? header : field

@@ -7,6 +7,7 @@ import type { Handler } from '../chain/handler.js'
 import { etagOfResource } from '../../if-match.js'
 import { checkEtag, conditional, firstThatHolds } from './preconditions.js'
 import type { Call } from '../chain/call.js'
+import type { RowAccess } from '../chain/row-access.js'
 import { stringReader } from '../../resource/messages/field-readers.js'
 import { methodOf, valueOf } from '../chain/method.js'
 import { maskReader } from '../../resource/messages/field-readers.js'
@@ -46,7 +47,7 @@ export const repositoryHandler = (
     rowAccess: rowAccessOf(method),
     checkReplay: parts.checkReplay,
     run: (call: ServerCall & Call) => {
-      const { respond } = parts.of(call)
+      const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
       const request = call.request as Message
       if (!call.validateOnly) return respond(request, call)
       const { ifMatch, ignoredMask } = call
@@ -76,16 +77,14 @@ export const restrictable = (
     respond: (RESPONDERS[method.kind] as AnyResponders)(method, desc, within, limits),
   })
   const all = partsOf(repository)
-  const restricted = ({ rowAccess }: Call) => rowAccess?.restrict(repository, use)
   return {
-    of: (call: Call): Parts => {
-      const within = restricted(call)
-      return within === undefined ? all : partsOf(within)
-    },
+    /** For every call that is not restricted. */
+    all,
+    of: (rowAccess: RowAccess): Parts => partsOf(rowAccess.restrict(repository, use)),
     /** @throws ErrNotFound for a reply with an entity that the caller may not get, or no longer. */
     checkReplay: async (reply: Message, call: ServerCall & Call): Promise<void> => {
       const keys = keysIn(reply, repository.model)
-      await restricted(call)?.mustSee(keys, { context: call.context })
+      await call.rowAccess?.restrict(repository, use).mustSee(keys, { context: call.context })
     },
   }
 }

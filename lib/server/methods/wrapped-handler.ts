@@ -41,7 +41,8 @@ export const wrappedHandler = (
 
   const run = async (call: OwnCall, isLocking: boolean): Promise<Message> => {
     const { ifMatch, ignoredMask } = call
-    const { respond, repository: within } = parts.of(call)
+    const { respond, repository: within } =
+      call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
     const given = call.request as Message
     const givenEtag = requestEtag?.(given)
     await checkPrecondition(within, method, keyOf, given, call, isLocking)
