@@ -27,7 +27,7 @@ export async function patchOf(
   const patch: Values = {}
   for (const field of fields) {
     const value = from[field.property] ?? (model.message === undefined ? undefined : zeroOf(field))
-    const by = Increment.amountOf(value)
+    const by = value instanceof Increment ? Increment.amountOf(value) : undefined
     if (by === undefined) checkValue(field, value)
     patch[field.property] = by === undefined ? value : FieldIncrement.of(field, by)
   }

@@ -19,13 +19,16 @@ type Read<T> = (on: Executor, scope: Scope, run: RunOptions, lock?: LockClause) 
 
 /** How the operations of one repository run: their principal, transaction, retries and errors. */
 export class Operations {
-  /** @param canReturn - whether a write returns the row that it wrote. */
+  /**
+   * @param canReturn - whether a write returns the row that it wrote.
+   * @param hooks - undefined where nothing is ever called.
+   */
   constructor(
     private readonly database: Database,
     private readonly model: ResourceModel,
     private readonly check: DataSourceCheck,
     private readonly canReturn: boolean,
-    private readonly hooks: Pick<Hooks<object>, 'isSilent' | 'surround' | 'followLoads' | 'loaded'>,
+    private readonly hooks: Pick<Hooks<object>, 'surround' | 'followLoads' | 'loaded'> | undefined,
   ) {}
 
   async read<T>(
@@ -35,7 +38,7 @@ export class Operations {
     locking?: { readonly mayLeaveOut: boolean },
   ): Promise<T> {
     const scope = scopeOf(this.model, options)
-    if (!this.hooks.isSilent && this.hooks.followLoads(name)) work = this.#withLoads(name, options, work)
+    if (this.hooks?.followLoads(name) === true) work = this.#withLoads(this.hooks, name, options, work)
     if (options?.lock === undefined && options?.wait === undefined)
       return this.perform(name, options, scope, work)
     const lock = lockOf(this.database, this.#named(name), options, locking)
@@ -55,7 +58,7 @@ export class Operations {
     return this.perform(name, options, scopeOf(this.model, options), async (on, scope, run) => {
       if (on instanceof TransactionScope) on.refuseReadOnly(this.#named(name))
       const work = await prepare(scope)
-      if (!this.hooks.isSilent && this.hooks.surround(name))
+      if (this.hooks?.surround(name) === true)
         return withHooks(on, scope.context, surrounding(options?.context), (executor, inside) => {
           const hooked: HookedRun = { ...run, inside }
           return work(executor, hooked)
@@ -82,12 +85,17 @@ export class Operations {
     }
   }
 
-  #withLoads<T>(name: string, options: ListScope | undefined, read: Read<T>): Read<T> {
+  #withLoads<T>(
+    hooks: Pick<Hooks<object>, 'loaded'>,
+    name: string,
+    options: ListScope | undefined,
+    read: Read<T>,
+  ): Read<T> {
     return async (on, scope, run, lock) => {
       const result = await read(on, scope, run, lock)
       const inside = scope.context.with({ transaction: surrounding(options?.context) })
       const managerOf = () => (on instanceof TransactionScope ? on.manager : undefined)
-      await this.hooks.loaded(name, result, inside, managerOf)
+      await hooks.loaded(name, result, inside, managerOf)
       return result
     }
   }

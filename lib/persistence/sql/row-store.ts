@@ -9,7 +9,7 @@ import type { Executor, Row, RunOptions, Statement } from '../engines/executor/e
 import type { FilterPlan, ListPlan } from '../contract/list-plan.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
 import { staysInRange } from './preconditions.js'
-import { FieldIncrement, incrementsIn } from '../../resource/values/increment.js'
+import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import { checkCursor } from '../dialects/check-cursor.js'
@@ -87,10 +87,9 @@ export class RowStore<E extends object> {
     const fields = this.#fieldsOf(patch)
     // Touching only, where there is neither etag nor update_time to write.
     if (fields.length === 0) return this.get(on, target, run)
-    const values = [...this.#bound(fields, patch), ...this.#identity(target)]
-    const increments = incrementsIn(patch)
-    const fit = increments.map((each) => staysInRange(each, this.dialect.largestUint64))
-    const reach = fit.length === 0 ? target : { ...target, where: and(target.where, ...fit) }
+    const increments: FieldIncrement[] = []
+    const values = [...this.#bound(fields, patch, increments), ...this.#identity(target)]
+    const reach = increments.length === 0 ? target : this.#inRange(target, increments)
     const statement = this.statements.update(fields, this.#predicate(reach, values), increments)
     return this.#write(on, statement, values, target, run)
   }
@@ -286,13 +285,22 @@ export class RowStore<E extends object> {
     return encode === undefined ? value : encode(value)
   }
 
-  #bound(fields: readonly Field[], patch: Readonly<Values>): unknown[] {
+  /** @param increments - those of the patch are added to it. */
+  #bound(fields: readonly Field[], patch: Readonly<Values>, increments?: FieldIncrement[]): unknown[] {
     const values: unknown[] = []
     for (const field of fields) {
       const value = patch[field.property]
-      values.push(this.#encode(field, value instanceof FieldIncrement ? value.operand : value))
+      const isIncrement = value instanceof FieldIncrement
+      if (isIncrement) increments?.push(value)
+      values.push(this.#encode(field, isIncrement ? value.operand : value))
     }
     return values
+  }
+
+  /** The row, while its increments stay in range. */
+  #inRange(target: Target, increments: readonly FieldIncrement[]): Target {
+    const fit = increments.map((each) => staysInRange(each, this.dialect.largestUint64))
+    return { ...target, where: and(target.where, ...fit) }
   }
 
   #identity({ key, tenant, ifMatch }: Target): unknown[] {

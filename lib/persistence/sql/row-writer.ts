@@ -46,12 +46,13 @@ export class RowWriter<E extends object> {
 
   async update(on: Executor, row: RowCondition, patch: Values, run: RunOptions): Promise<E> {
     const target = this.known(row) ?? (await this.search(on, row, run))
-    const increments = incrementsIn(patch)
     for (let attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
-      const updated = canMatch(this.rows.model, row.ifMatch)
-        ? await this.rows.update(on, target, patch, run)
-        : undefined
+      const updated =
+        row.ifMatch === undefined || canMatch(this.rows.model, row.ifMatch)
+          ? await this.rows.update(on, target, patch, run)
+          : undefined
       if (updated !== undefined) return updated
+      const increments = incrementsIn(patch)
       if (increments.length === 0) return explainMiss(this.rows, on, target, run)
       await explainIncrementMiss(this.rows, on, target, increments, run)
     }
@@ -72,7 +73,8 @@ export class RowWriter<E extends object> {
   async delete(on: Executor, row: RowCondition, patch: Values, run: RunOptions): Promise<void> {
     const target = await this.target(on, row, run)
     const deleted =
-      canMatch(this.rows.model, target.ifMatch) && (await this.rows.delete(on, target, patch, run))
+      (target.ifMatch === undefined || canMatch(this.rows.model, target.ifMatch)) &&
+      (await this.rows.delete(on, target, patch, run))
     if (!deleted) await explainMiss(this.rows, on, target, run)
   }
 
@@ -97,9 +99,10 @@ export class RowWriter<E extends object> {
 
   async undelete(on: Executor, row: RowCondition, patch: Values, run: RunOptions): Promise<E> {
     const target = await this.target(on, row, run)
-    const restored = canMatch(this.rows.model, target.ifMatch)
-      ? await this.rows.undelete(on, target, patch, run)
-      : undefined
+    const restored =
+      target.ifMatch === undefined || canMatch(this.rows.model, target.ifMatch)
+        ? await this.rows.undelete(on, target, patch, run)
+        : undefined
     return restored ?? explainDeletedMiss(this.rows, on, target, run)
   }
 }

@@ -88,11 +88,13 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.#database = executorOf(dataSource)
     this.#check = new DataSourceCheck(this.#database, this.model)
     this.table = this.#check.table
-    const hooks = new Hooks(this.model, new EntitySubscribers(dataSource, this.model))
+    const all = new Hooks(this.model, new EntitySubscribers(dataSource, this.model))
+    const hooks = all.isSilent ? undefined : all
     const { dialect } = this.#database
-    this.#rows = hooks.isSilent
-      ? new RowStore(this.model, dialect, this.table)
-      : new HookedRows(this.model, dialect, this.table, hooks)
+    this.#rows =
+      hooks === undefined
+        ? new RowStore(this.model, dialect, this.table)
+        : new HookedRows(this.model, dialect, this.table, hooks)
     this.#writer = new RowWriter(this.#rows)
     this.#operations = new Operations(
       this.#database,

@@ -1,10 +1,10 @@
 import {
-  checkCount,
   checkedSqliteText,
   PreparedStatements,
   type Prepared,
   type SqliteConnection,
   type SqliteOutcome,
+  wrongCount,
 } from './connection.js'
 import type { SqliteValue } from './values.js'
 
@@ -42,7 +42,7 @@ class BetterSqlite3Connection implements SqliteConnection {
 
   async run(text: string, values: readonly SqliteValue[], shape: 'array' | 'object'): Promise<SqliteOutcome> {
     const prepared = this.#prepared.get(text) ?? this.#prepare(text)
-    checkCount(prepared, values)
+    if (prepared.placeholders !== values.length) throw wrongCount(prepared, values)
     const { statement } = prepared
     const bound = values.map(asInteger)
     if (statement.reader) {

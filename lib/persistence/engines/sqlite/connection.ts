@@ -70,8 +70,6 @@ export function checkedSqliteText(text: string): SqliteText {
   return known
 }
 
-/** @throws RangeError when a placeholder would be left NULL, or a value without a placeholder. */
-export function checkCount(known: SqliteText, values: readonly SqliteValue[]): void {
-  if (known.placeholders === values.length) return
-  throw new RangeError(`the statement takes ${known.placeholders} value(s) and was given ${values.length}`)
-}
+/** What to throw when a placeholder would be left NULL, or a value without a placeholder. */
+export const wrongCount = (known: SqliteText, values: readonly SqliteValue[]): RangeError =>
+  new RangeError(`the statement takes ${known.placeholders} value(s) and was given ${values.length}`)

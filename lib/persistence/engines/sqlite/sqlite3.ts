@@ -1,11 +1,11 @@
 import type { Database, RunResult, Statement } from 'sqlite3'
 import {
-  checkCount,
   checkedSqliteText,
   PreparedStatements,
   type Prepared,
   type SqliteConnection,
   type SqliteOutcome,
+  wrongCount,
 } from './connection.js'
 import type { SqliteValue } from './values.js'
 
@@ -74,7 +74,7 @@ function execute(
   shape: 'array' | 'object',
 ): Promise<SqliteOutcome> {
   return new Promise((resolve, reject) => {
-    checkCount(prepared, values)
+    if (prepared.placeholders !== values.length) throw wrongCount(prepared, values)
     const { statement } = prepared
     // A refused COMMIT stays active until it is reset, and would keep an interruption active for all others.
     const fail = (error: Error) => statement.reset(() => reject(error))
