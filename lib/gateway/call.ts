@@ -55,17 +55,15 @@ export async function call(
   const early = await earlyPart(setup, request, body)
   let incoming: Incoming | undefined
   let unreadable: Error | undefined
-  const firstOf = (): Message => {
+  try {
+    let message: Message
     try {
-      return early === undefined ? toRequest(binding, parts, NO_BODY, registry) : read(early)
+      message = early === undefined ? toRequest(binding, parts, NO_BODY, registry) : read(early)
     } catch (error) {
       if (options.dispatcher.readsRest !== true) throw error
       unreadable = error as Error
-      return create(binding.method.input)
+      message = create(binding.method.input)
     }
-  }
-  try {
-    const message = firstOf()
     const rest: RestOfRequest = {
       knows: (field) => isKnown(binding, field),
       read: async () => {
