@@ -1,8 +1,9 @@
 import { ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import type { FieldIncrement } from '../../resource/values/increment.js'
-import { compare, type FilterNode, isNull, or } from '../query/plan.js'
+import { and, compare, type FilterNode, isNull, or } from '../query/plan.js'
 import type { Values } from '../contract/new-entity.js'
+import type { Dialect } from '../dialects/dialect.js'
 import type { RowStore, Target } from './row-store.js'
 import { FOR_WRITE } from './statements.js'
 
@@ -18,8 +19,14 @@ export async function explainMiss<E extends object>(
   throw new ErrNotFound()
 }
 
+/** The row, while its increments stay in range. */
+export function inRange(target: Target, increments: readonly FieldIncrement[], dialect: Dialect): Target {
+  const fit = increments.map((each) => staysInRange(each, dialect.largestUint64))
+  return { ...target, where: and(target.where, ...fit) }
+}
+
 /** True for rows whose value stays in range. @param largestUint64 - that the database keeps. */
-export function staysInRange(increment: FieldIncrement, largestUint64: bigint): FilterNode {
+function staysInRange(increment: FieldIncrement, largestUint64: bigint): FilterNode {
   const { field } = increment
   const { op, value, takesUnset } = increment.bound(largestUint64)
   const inRange = compare(field, op, value)

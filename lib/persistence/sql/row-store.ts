@@ -8,7 +8,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import type { FilterPlan, ListPlan } from '../contract/list-plan.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
-import { staysInRange } from './preconditions.js'
+import { inRange } from './preconditions.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import { byCodePoint } from '../../text/code-point-order.js'
@@ -16,7 +16,7 @@ import { checkCursor } from '../dialects/check-cursor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
 import { toPredicate } from '../dialects/to-predicate.js'
-import { and, type FilterNode } from '../query/plan.js'
+import type { FilterNode } from '../query/plan.js'
 import { listCondition } from './list-condition.js'
 import type { Page } from '../contract/repository.js'
 import { FOR_WRITE, type GetOptions, type RowPredicate, Statements } from './statements.js'
@@ -89,7 +89,7 @@ export class RowStore<E extends object> {
     if (fields.length === 0) return this.get(on, target, run)
     const increments: FieldIncrement[] = []
     const values = [...this.#bound(fields, patch, increments), ...this.#identity(target)]
-    const reach = increments.length === 0 ? target : this.#inRange(target, increments)
+    const reach = increments.length === 0 ? target : inRange(target, increments, this.dialect)
     const statement = this.statements.update(fields, this.#predicate(reach, values), increments)
     return this.#write(on, statement, values, target, run)
   }
@@ -295,12 +295,6 @@ export class RowStore<E extends object> {
       values.push(this.#encode(field, isIncrement ? value.operand : value))
     }
     return values
-  }
-
-  /** The row, while its increments stay in range. */
-  #inRange(target: Target, increments: readonly FieldIncrement[]): Target {
-    const fit = increments.map((each) => staysInRange(each, this.dialect.largestUint64))
-    return { ...target, where: and(target.where, ...fit) }
   }
 
   #identity({ key, tenant, ifMatch }: Target): unknown[] {
