@@ -285,14 +285,12 @@ export class RowStore<E extends object> {
     return encode === undefined ? value : encode(value)
   }
 
-  /** @param increments - those of the patch are added to it. */
-  #bound(fields: readonly Field[], patch: Readonly<Values>, increments?: FieldIncrement[]): unknown[] {
+  #bound(fields: readonly Field[], patch: Readonly<Values>, found?: FieldIncrement[]): unknown[] {
     const values: unknown[] = []
     for (const field of fields) {
       const value = patch[field.property]
-      const isIncrement = value instanceof FieldIncrement
-      if (isIncrement) increments?.push(value)
-      values.push(this.#encode(field, isIncrement ? value.operand : value))
+      if (value instanceof FieldIncrement) found?.push(value)
+      values.push(this.#encode(field, value instanceof FieldIncrement ? value.operand : value))
     }
     return values
   }
