@@ -3,7 +3,7 @@ import type { DataSourceOptions, EntityManager, EntityMetadata, QueryRunner } fr
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js'
 import { inheritedFacts } from '../../decorators/metadata.js'
 import type { EntityClass } from '../resource/resource-model.js'
-import { isInside, UnjoinedTransaction } from './contract/open-transaction.js'
+import { UnjoinedTransaction } from './contract/open-transaction.js'
 import { executorOf } from './engines/executor-of.js'
 import { createTables } from './schema/create-tables.js'
 import { checkResources } from './schema/resources-in.js'
@@ -74,10 +74,7 @@ export class SqliteDataSource extends DataSource {
     await createTables(this, entities, 'sqlite')
   }
 
-  /**
-   * A repository that is called inside of TypeORM's transaction, and not with its manager, would wait for its end; so would
-   * another transaction of TypeORM inside of any.
-   */
+  /** A repository that is called inside of TypeORM's transaction, and not with its manager, would wait for its end. */
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {
     const manager = super.createEntityManager(queryRunner)
     const transaction = manager.transaction.bind(manager)
@@ -88,11 +85,8 @@ export class SqliteDataSource extends DataSource {
             new UnjoinedTransaction(executorOf(this)).run(async () => (work as Work)(inner))
         : work
     return Object.assign(manager, {
-      transaction: async (...operands: Parameters<typeof transaction>): Promise<unknown> => {
-        if (queryRunner?.isTransactionActive !== true && isInside(executorOf(this)))
-          throw new TypeError(NEST_WITH_MANAGER)
-        return transaction(...(operands.map(marked) as Parameters<typeof transaction>))
-      },
+      transaction: (...operands: Parameters<typeof transaction>) =>
+        transaction(...(operands.map(marked) as Parameters<typeof transaction>)),
     })
   }
 
@@ -107,6 +101,3 @@ export class SqliteDataSource extends DataSource {
     return this.driver instanceof SqliteDriver ? this.driver.leases : undefined
   }
 }
-
-const NEST_WITH_MANAGER =
-  'dataSource.transaction() inside of a transaction would wait for its end: nest with manager.transaction() of that one, or with the transaction() of a repository'

@@ -190,10 +190,6 @@ export function joined(database: object, given: RequestContext | undefined): Ope
   return undefined
 }
 
-/** Whether the running code is inside of an open transaction of `database`, TypeORM's own included. */
-export const isInside = (database: object): boolean =>
-  chainOf(RequestContext.current())?.find(database, isOpen) !== undefined
-
 /** Lets the transaction that a call has joined know the promise that its caller is given. */
 export function watched<T>(
   database: object,

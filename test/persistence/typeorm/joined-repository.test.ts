@@ -174,24 +174,6 @@ describeOn('joinedRepository', databases, (backend) => {
     }))
 
   if (backend.name === 'sqlite' || backend.name === 'better-sqlite3')
-    it('begins no second transaction of TypeORM inside of one, which would wait for its end', () =>
-      inAcme(async () => {
-        const another = () =>
-          rejection(
-            dataSource.transaction(() => Promise.resolve()),
-            TypeError,
-            'manager.transaction()',
-          )
-        await dataSource.transaction(async (manager) => {
-          await another()
-          await manager.transaction((inner) => inner.save(note('a')))
-        })
-        await subject.notes.transaction(another)
-        await dataSource.transaction((manager) => manager.save(note('b')))
-        expect(await names()).to.deep.equal(['a', 'b'])
-      }))
-
-  if (backend.name === 'sqlite' || backend.name === 'better-sqlite3')
     it('is what a call is told to use that would wait for the transaction around it', () =>
       inAcme(async () => {
         await dataSource.transaction(async (manager) => {
