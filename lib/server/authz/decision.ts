@@ -98,3 +98,10 @@ export const both = (a: Filter | undefined, b: Filter | undefined): Filter | und
     throw new TypeError('a predicate of the authorizer is wrong', { cause: error })
   }
 }
+
+/** Anything but `true` is a denial: code in JavaScript can return anything. */
+export const allPass = async (entities: readonly object[], test: Restriction['test']): Promise<boolean> => {
+  if (test === undefined) return true
+  for (const entity of entities) if ((await test(entity)) !== true) return false
+  return true
+}

@@ -19,7 +19,7 @@ import type {
 } from '../../persistence/contract/repository.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { both, type Restriction } from '../authz/decision.js'
+import { allPass, both, type Restriction } from '../authz/decision.js'
 import type { Restricted } from '../chain/row-access.js'
 import { isOverridden } from '../methods/overrides.js'
 import { deletedEntity } from '../methods/preconditions.js'
@@ -231,10 +231,9 @@ export class RestrictedRepository implements Restricted {
     options: O | undefined,
     fn: (options: O & OperationOptions) => Promise<R>,
   ): Promise<R> {
-    const { context } = options ?? {}
     return this.inner.transaction(
       (inside) => fn({ ...(options as O), context: inside }),
-      context === undefined ? {} : { context },
+      sameContext(options),
     )
   }
 
@@ -246,8 +245,7 @@ export class RestrictedRepository implements Restricted {
     reach: Filter | undefined,
   ): Promise<void> {
     const { name, keys } = write
-    const { context } = inside
-    const options = { ...(context && { context }), lock: 'update' } as const
+    const options = { ...sameContext(inside), lock: 'update' } as const
     const stored = await this.#stored(name === 'undelete', keys, options, reach)
     // The write itself might reach a row that has come into reach since, and that nobody was asked about.
     if (stored === undefined) throw await this.#missOf(write, inside, readable, reach, new ErrNotFound())
@@ -272,12 +270,12 @@ export class RestrictedRepository implements Restricted {
   /** Whether rows that a write did not reach may be told from rows that are not there. */
   async #missOf<R>(
     { name, keys }: Write<R>,
-    { context }: WriteOptions,
+    asked: WriteOptions,
     readable: Restriction,
     reach: Filter | undefined,
     error: ErrNotFound,
   ): Promise<Error> {
-    const options = context === undefined ? {} : { context }
+    const options = sameContext(asked)
     const isDeleted = name === 'undelete'
     const seen = await this.#stored(isDeleted, keys, options, readable.where)
     if (seen === undefined) return this.#missing()
@@ -310,16 +308,16 @@ export class RestrictedRepository implements Restricted {
   }
 
   /** What was written is something that the caller may write. */
-  async #mustHold(entities: readonly object[], { context }: OperationOptions): Promise<void> {
+  async #mustHold(entities: readonly object[], options: OperationOptions): Promise<void> {
     const { where, check } = this.decided.own
     if (check !== undefined) {
-      for (const entity of entities) if ((await check(entity)) !== true) throw this.#denied('check')
+      if (!(await allPass(entities, check))) throw this.#denied('check')
       return
     }
     const keys = entities.map(
       (entity) => (entity as Readonly<Record<string, string>>)[this.model.key.property] ?? '',
     )
-    const held = await this.#stored(false, keys, context === undefined ? {} : { context }, where)
+    const held = await this.#stored(false, keys, sameContext(options), where)
     if (held === undefined) throw this.#denied('check')
   }
 
@@ -342,9 +340,6 @@ export class RestrictedRepository implements Restricted {
   }
 }
 
-/** Anything but `true` is a denial: code in JavaScript can return anything. */
-const allPass = async (entities: readonly object[], test: Restriction['test']): Promise<boolean> => {
-  if (test === undefined) return true
-  for (const entity of entities) if ((await test(entity)) !== true) return false
-  return true
-}
+/** For a call beside one that was given these options: its context, and nothing else of them. */
+const sameContext = ({ context }: OperationOptions = {}): OperationOptions =>
+  context === undefined ? {} : { context }
