@@ -16,6 +16,14 @@ export interface Scope {
   readonly where?: FilterNode | undefined
 }
 
+/** Which row a write means, and what it has to be. */
+export interface RowCondition {
+  readonly key: string
+  readonly scope: Scope
+  /** The etag that the row must have. */
+  readonly ifMatch?: string | undefined
+}
+
 /**
  * The scope of an operation: whose rows, from its principal alone, and which of them.
  * @throws TypeError for a `where` that is wrong or blank.

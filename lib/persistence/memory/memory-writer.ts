@@ -2,19 +2,12 @@ import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { inKeyOrder, type Patched } from '../contract/batch.js'
 import type { Values } from '../contract/new-entity.js'
-import type { Scope } from '../contract/scope.js'
+import type { RowCondition, Scope } from '../contract/scope.js'
 import { patched } from '../hooks/changes.js'
 import type { Hooks, WriteEvents } from '../hooks/call-hooks.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import type { MemoryRows } from './memory-database.js'
 import type { Log, MemoryTable } from './memory-table.js'
-
-/** Which row is meant, and what it has to be. */
-interface RowCondition {
-  readonly key: string
-  readonly scope: Scope
-  readonly ifMatch?: string | undefined
-}
 
 /** Of a write with hooks around it: the context that they are called with, in the transaction of the write. */
 export interface HookedMemoryRows extends MemoryRows {

@@ -2,20 +2,13 @@ import { Aborted, ErrNotFound } from '../../errors.js'
 import { inKeyOrder, isUnconditional, type Patched } from '../contract/batch.js'
 import { incrementsIn } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
-import { ambiguousKey, canMatch, type Scope } from '../contract/scope.js'
+import { ambiguousKey, canMatch, type RowCondition, type Scope } from '../contract/scope.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import { isStorable } from '../query/reachable.js'
 import { updateInGroups } from './batch-update.js'
 import { explainDeletedMiss, explainIncrementMiss, explainMiss, notFound } from './preconditions.js'
 import type { RowStore, Target } from './row-store.js'
-
-/** Which row is meant, and what it has to be. */
-export interface RowCondition {
-  readonly key: string
-  readonly scope: Scope
-  readonly ifMatch?: string | undefined
-}
 
 /**
  * How often a write is tried again when its increments were out of range, but the row read afterwards has room for
