@@ -5,6 +5,13 @@ import { FieldBehavior, field_behavior } from '../../gen/google/api/field_behavi
 export const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolean =>
   getOption(field, field_behavior).includes(FieldBehavior[behavior])
 
+/** Whether nobody has to send the field, because the server sets it. */
+export const isSetByServer = (field: DescField): boolean =>
+  behaves(field, 'OUTPUT_ONLY') || behaves(field, 'IDENTIFIER')
+
+/** Whether the field never changes after the create. */
+export const isImmutable = (field: DescField): boolean => behaves(field, 'IMMUTABLE')
+
 /** Whether the message, or one that it can hold, has a field of which `is` holds. A google.protobuf.Any is not looked into. */
 export const holdsField = (
   desc: DescMessage,

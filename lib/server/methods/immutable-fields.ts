@@ -1,5 +1,5 @@
-import type { DescField, DescMessage } from '@bufbuild/protobuf'
-import { behaves, holdsField } from '../../resource/behavior/field-behavior.js'
+import type { DescMessage } from '@bufbuild/protobuf'
+import { behaves, holdsField, isImmutable } from '../../resource/behavior/field-behavior.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 
 /** What an update writes. */
@@ -8,8 +8,6 @@ interface Written {
   /** Writes no field, although `paths` is empty. */
   readonly touchOnly: boolean
 }
-
-const isImmutable = (field: DescField): boolean => behaves(field, 'IMMUTABLE')
 
 /** The mask of a full update without the IMMUTABLE fields (AIP-203), whose stored values stay. Any other mask is as it was. */
 export const sparingImmutable = (model: ResourceModel): ((written: Written, entity: object) => Written) => {

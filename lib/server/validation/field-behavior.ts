@@ -1,6 +1,6 @@
 import { create, type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { getField } from '../../resource/messages/local-field.js'
-import { behaves, holdsField } from '../../resource/behavior/field-behavior.js'
+import { behaves, holdsField, isSetByServer } from '../../resource/behavior/field-behavior.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
 import { maskToWrite } from '../methods/resource-request.js'
 import { type Locked, lockedBy } from './locked-fields.js'
@@ -56,9 +56,7 @@ const planOf = (desc: DescMessage): Plan | undefined => {
 
 const hasRule = (field: DescField): boolean => isRequired(field) && isEmpty(field) !== undefined
 
-/** What the server sets, nobody has to send. */
-const isRequired = (field: DescField): boolean =>
-  behaves(field, 'REQUIRED') && !behaves(field, 'OUTPUT_ONLY') && !behaves(field, 'IDENTIFIER')
+const isRequired = (field: DescField): boolean => behaves(field, 'REQUIRED') && !isSetByServer(field)
 
 const isLockedResource = (field: DescField): boolean => {
   const update = updateRequest(field.parent)

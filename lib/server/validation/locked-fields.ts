@@ -1,5 +1,5 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
-import { behaves, holdsField } from '../../resource/behavior/field-behavior.js'
+import { behaves, holdsField, isImmutable } from '../../resource/behavior/field-behavior.js'
 
 /** Why a mask must not name a field. */
 export interface Locked {
@@ -32,7 +32,6 @@ interface Lock {
   readonly isMany: boolean
 }
 
-const isImmutable = (field: DescField): boolean => behaves(field, 'IMMUTABLE')
 const isIdentifier = (field: DescField): boolean => behaves(field, 'IDENTIFIER')
 
 const known = new WeakMap<DescMessage, Locks>()

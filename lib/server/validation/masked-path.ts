@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf'
 import { getField } from '../../resource/messages/local-field.js'
-import { behaves } from '../../resource/behavior/field-behavior.js'
+import { isSetByServer } from '../../resource/behavior/field-behavior.js'
 import { maskToWrite } from '../methods/resource-request.js'
 import { inElement, type MaskTree, maskTree } from './mask-tree.js'
 import { type UpdateRequest, updateRequest } from './update-request.js'
@@ -42,7 +42,7 @@ export const isAsked = (
         if (tree !== undefined) return isUnder(tree, path.slice(index + 1))
       }
       value = getField(value as Message, step)
-      if (isServers(step) && isNothing(value)) return false
+      if (isSetByServer(step) && isNothing(value)) return false
       inside = step.message
     } else if (step.kind === 'list_sub') value = (value as readonly unknown[])[step.index]
     else if (step.kind === 'map_sub') value = (value as Record<string, unknown>)[String(step.key)]
@@ -51,8 +51,6 @@ export const isAsked = (
   }
   return true
 }
-
-const isServers = (field: DescField): boolean => behaves(field, 'OUTPUT_ONLY') || behaves(field, 'IDENTIFIER')
 
 const isNothing = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : !value
