@@ -45,7 +45,8 @@ export const refusal = (
   return `no ${of} allows ${verb} on ${resource} to subject "${principal.subject}" of tenant "${principal.tenant}" in groups [${principal.groups.join(', ')}]: ${instead}`
 }
 
-const GROUP = 'group:'
+/** What stands before the name of a group where subjects are named. */
+export const GROUP = 'group:'
 
 /** Whether the grant is for the principal. */
 export const isFor = (

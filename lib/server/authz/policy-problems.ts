@@ -1,5 +1,7 @@
 import { didYouMean } from '../../text/nearest-names.js'
 import type { AuthorizedServer } from './authorizer.js'
+import { GROUP } from './grant.js'
+import { typeOf } from './resource-template.js'
 import type { RolePermission, RolePolicy } from './role-policy.js'
 
 /** Where something is in a policy: `['roles', 'editor', 0, 'verbs']`. */
@@ -111,7 +113,7 @@ class Check {
 
 const NAME = 'write a name that is not empty and has no space around it'
 
-const isName = (text: string): boolean => text !== '' && text.trim() === text && text !== 'group:'
+const isName = (text: string): boolean => text !== '' && text.trim() === text && text !== GROUP
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -169,5 +171,3 @@ const unknownResource = (resource: string, asked: AuthorizedServer['permissions'
 }
 
 const FIELD = /\{[^{}]*\}/
-
-const typeOf = (resource: string): string => resource.split(':', 1)[0] ?? ''

@@ -17,7 +17,7 @@ export interface ResourceTemplate {
  * @throws TypeError for an unmatched brace, and when a field is not in the message or is not a single value.
  */
 export const resourceTemplate = (template: string, request: DescMessage): ResourceTemplate => {
-  const type = template.split(':', 1)[0] ?? ''
+  const type = typeOf(template)
   const parts = template.split(/\{([^{}]*)\}/)
   checkBraces(template)
   if (parts.length === 1) return { type, fields: [], fill: () => template }
@@ -57,3 +57,6 @@ const pathReader = (path: string, message: DescMessage): Reader<string> => {
   }
   return (value) => String((valueOf(value, field) ?? '') as string | number | bigint | boolean)
 }
+
+/** The type of a resource: what stands before its first colon. */
+export const typeOf = (resource: string): string => resource.split(':', 1)[0] ?? ''

@@ -1,6 +1,6 @@
 import type { Principal } from '../../context.js'
 import type { AuthorizationRequest } from './authorizer.js'
-import { type Grant, permits } from './grant.js'
+import { type Grant, GROUP, permits } from './grant.js'
 
 /** Allows `verbs` on `resource`, as a {@link Grant} does, to all who are bound to its role. */
 export type RolePermission = Pick<Grant, 'verbs' | 'resource'>
@@ -58,7 +58,6 @@ export class PolicyIndex {
 }
 
 const ANY = '*'
-const GROUP = 'group:'
 
 /** What a binding may call a principal. A subject that calls itself `group:admins` is not of that group. */
 const namesOf = (subject: string, groups: readonly string[]): ReadonlySet<string> =>
