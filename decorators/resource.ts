@@ -2,6 +2,7 @@ import type { DescMessage } from '@bufbuild/protobuf'
 import { Column, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
 import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './metadata.js'
+import { completeJoinColumns } from './relations/join-columns.js'
 import { longTransformer } from './long-transformer.js'
 import { snakeCase } from '../lib/text/snake-case.js'
 
@@ -64,6 +65,7 @@ export function Resource(options: ResourceOptions = {}): ClassDecorator {
       declareProperty(owner, propertyName, { type: column.type })
       column.type = column.type === (BigInt as unknown) ? 'bigint' : 'text'
     }
+    completeJoinColumns(entity, lineage)
     declare(entity, 'Resource', { resource: options })
   })
 }

@@ -13,6 +13,8 @@ import { expectedType, kindOfColumn, kindOfMessageField } from './fields/field-k
 import { behaves } from './behavior/field-behavior.js'
 import { insideOf } from './fields/members.js'
 import { missingFields } from './missing-fields.js'
+import { declaredRelations, relationsOf } from './relations/declared-relations.js'
+import type { Relation } from './relations/relation.js'
 import { typeormProblems } from './typeorm/problems.js'
 
 type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
@@ -20,6 +22,7 @@ type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 /** The result of reading one entity: its fields in column order, and all problems. */
 export interface FieldReading {
   readonly fields: readonly Field[]
+  readonly relations: readonly Relation[]
   readonly problems: readonly string[]
   /** Properties that are already refused as a whole. */
   readonly refused: ReadonlySet<string>
@@ -37,6 +40,10 @@ export function readFields(
   const columns = new Map<string, ColumnArgs>()
   for (const column of getMetadataArgsStorage().columns)
     if (classes.has(column.target)) columns.set(column.propertyName, asDeclared(column, facts))
+  const declaredOnes = declaredRelations(entity, refused)
+  problems.push(...declaredOnes.problems)
+  for (const column of declaredOnes.hidden)
+    if (!columns.has(column.propertyName)) columns.set(column.propertyName, column)
   const inMessage = new Map((message?.fields ?? []).map((field) => [field.localName, field]))
   const hidden = hiddenColumns(facts)
 
@@ -62,9 +69,14 @@ export function readFields(
   }
   for (const [property, { role, default: make }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
-  const known = new Set([...columns.keys(), ...refused, ...decoratedOf(facts)])
+  const { relations, problems: unfit } = relationsOf(declaredOnes.relations, fields)
+  problems.push(...unfit)
+  const readable = relations.flatMap(({ property }) =>
+    inMessage.get(property)?.message === undefined ? [] : property,
+  )
+  const known = new Set([...columns.keys(), ...refused, ...decoratedOf(facts), ...readable])
   if (message !== undefined) problems.push(...missingFields(message, fields, known))
-  return { fields, problems, refused }
+  return { fields, relations, problems, refused }
 }
 
 /** Restores the class of its property when TypeORM was given another type. */

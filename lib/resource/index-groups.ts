@@ -1,6 +1,7 @@
 import { getMetadataArgsStorage } from 'typeorm'
 import { lineage } from '../../decorators/metadata.js'
 import type { Field } from './fields/field.js'
+import { isOwning, type Relation } from './relations/relation.js'
 import { misspelt } from '../text/misspelt.js'
 import type { ArgsOf } from './typeorm/rules.js'
 
@@ -17,11 +18,17 @@ type Args = ArgsOf<'indices'> | ArgsOf<'uniques'>
 export function indexGroups(
   entity: { readonly name: string },
   fields: readonly Field[],
+  relations: readonly Relation[],
   /** Properties that are already reported. */
   refused: ReadonlySet<string>,
 ): IndexGroups {
   const classes = new Set<unknown>(lineage(entity))
-  const byProperty = new Map(fields.map((field) => [field.property, field]))
+  const owning = relations.filter(isOwning)
+  // As in TypeORM, a relation may be named instead of its reference.
+  const byProperty = new Map([
+    ...owning.map(({ property, reference }) => [property, reference] as const),
+    ...fields.map((field) => [field.property, field] as const),
+  ])
   const { uniques, indices } = getMetadataArgsStorage()
   const problems: string[] = []
   const groups = (found: readonly Args[], decorator: string): Field[][] =>
@@ -46,6 +53,9 @@ export function indexGroups(
         indices.filter(({ unique }) => unique === true),
         '@Index()',
       ),
+      ...owning
+        .filter(({ kind, reference }) => kind === 'one-to-one' && reference.role !== 'key')
+        .map(({ reference }) => [reference]),
     ],
     indexes: groups(lookups, '@Index()'),
     problems,

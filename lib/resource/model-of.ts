@@ -36,7 +36,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   if (facts.resource === undefined)
     throw new DeclarationError(entity.name, ['it is no resource: write @Resource() above the class'])
   const message = facts.resource.message
-  const { fields, problems, refused } = readFields(entity, facts, message)
+  const { fields, relations, problems, refused } = readFields(entity, facts, message)
   const all = [...problems, ...ownershipProblems(facts, fields, message)]
   if (declaredTable === undefined) all.push('it is no TypeORM entity: write @Entity() below @Resource()')
   if (tables.length > 1) all.push('it is declared as an entity twice: keep one @Entity()')
@@ -49,7 +49,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   all.push(...search.problems)
   const listeners = listenersOf(entity)
   all.push(...listenerProblems(listeners, { softDeletable: facts.softDeletable === true }))
-  const groups = indexGroups(entity, fields, refused)
+  const groups = indexGroups(entity, fields, relations, refused)
   all.push(...groups.problems)
   const key = keys[0]
   if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, all)
@@ -107,6 +107,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     secrets,
     credentials,
     search: search.model,
+    relations,
     uniques: groups.uniques,
     indexes: groups.indexes,
     json: jsonColumns(entityFields, message),

@@ -1,5 +1,6 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Columns, Field } from './fields/field.js'
+import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
 import type { JsonColumn } from './values/wire-values.js'
@@ -87,6 +88,8 @@ export interface ResourceModel<E extends object = object> {
   readonly entityFields: readonly Field[]
   /** Where the text that `q` searches comes from; undefined when the resource is not searchable. */
   readonly search: SearchModel | undefined
+  /** What TypeORM's relations say: `@ManyToOne`, `@OneToMany` and `@OneToOne`. Empty for most. */
+  readonly relations: readonly Relation[]
   /** Columns that are unique together, keys aside; unique among live rows, and per tenant where there is one. */
   readonly uniques: readonly (readonly Field[])[]
   /** Columns that are looked up together. */

@@ -8,7 +8,9 @@ import {
   type Declared,
   ENTITY_OPTIONS,
   INDEX_OPTIONS,
+  JOIN_COLUMN_OPTIONS,
   type OptionRule,
+  RELATION_OPTIONS,
   type Rule,
   UNIQUE_OPTIONS,
 } from './rules.js'
@@ -53,7 +55,7 @@ function ruleOf(list: string): DeclarationRule<Declared> | undefined {
 }
 
 function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<string>): Generator<string> {
-  const { tables, columns, indices, uniques } = getMetadataArgsStorage()
+  const { tables, columns, indices, uniques, relations, joinColumns } = getMetadataArgsStorage()
   const of = <K extends Declared>(list: readonly ArgsOf<K>[]) =>
     list.filter(({ target }) => classes.has(target))
   for (const { type, target: _, ...options } of of<'tables'>(tables))
@@ -61,6 +63,17 @@ function* optionProblems(classes: ReadonlySet<unknown>, refused: ReadonlySet<str
   for (const { propertyName, options } of of<'columns'>(columns))
     if (!refused.has(propertyName))
       yield* refusedOptions(options, COLUMN_OPTIONS, propertyName, 'column option')
+  for (const { propertyName, options, isLazy } of of<'relations'>(relations))
+    if (!refused.has(propertyName))
+      yield* refusedOptions(
+        isLazy ? { ...options, lazy: true } : options,
+        RELATION_OPTIONS,
+        propertyName,
+        'relation option',
+      )
+  for (const { target: _, propertyName, ...options } of of<'joinColumns'>(joinColumns))
+    if (!refused.has(propertyName))
+      yield* refusedOptions(options, JOIN_COLUMN_OPTIONS, propertyName, 'option of @JoinColumn()')
   yield* doubledColumns(of<'columns'>(columns))
   for (const { target: _, columns: on, ...options } of of<'indices'>(indices))
     yield* refusedOptions(options, INDEX_OPTIONS, `@Index() of ${namesOf(on)}`, 'option')

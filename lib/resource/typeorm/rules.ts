@@ -1,4 +1,10 @@
-import type { ColumnOptions, EntityOptions, getMetadataArgsStorage } from 'typeorm'
+import type {
+  ColumnOptions,
+  EntityOptions,
+  getMetadataArgsStorage,
+  JoinColumnOptions,
+  RelationOptions,
+} from 'typeorm'
 import { isLong } from '../../../decorators/long-transformer.js'
 
 /**
@@ -29,10 +35,6 @@ export type Rule<R> = typeof CARRIED_OUT | R
 const OWN_KEY = "keep the other resource's key in a column of its own, such as @Column() ownerId!: string"
 const BY_MIGRATION = 'drop it, and add the constraint in a migration'
 
-/** `before-soft-remove` is `BeforeSoftRemove`. */
-const pascalCase = (text: string): string =>
-  text.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
-
 /** By the TypeORM list that a decorator writes to. Lists that do not belong to an entity are not listed. */
 export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> } = {
   tables: ({ type }) =>
@@ -54,11 +56,9 @@ export const DECLARATIONS: { readonly [K in Declared]: Rule<DeclarationRule<K>> 
     isTreeParent === true || isTreeChildren === true
       ? `${propertyName}: @${isTreeParent === true ? 'TreeParent' : 'TreeChildren'}() is not supported: keep the key of the parent in a column, such as parentId`
       : relationType === 'many-to-many'
-        ? `${propertyName}: @ManyToMany() is not supported: write the link as an entity of its own`
-        : relationType === 'one-to-many'
-          ? `${propertyName}: @OneToMany() is not supported: list the other resource by the column that holds this one's key`
-          : `${propertyName}: @${pascalCase(relationType)}() is not supported: ${OWN_KEY}`,
-  joinColumns: ({ propertyName }) => `${propertyName}: @JoinColumn() is not supported: ${OWN_KEY}`,
+        ? `${propertyName}: @ManyToMany() is not supported: write the link as an entity of its own, with a @ManyToOne() to each side`
+        : undefined, // By declaredRelations and RELATION_OPTIONS.
+  joinColumns: CARRIED_OUT, // By declaredRelations.
   joinTables: ({ propertyName }) =>
     `${propertyName}: @JoinTable() is not supported: write the link as an entity of its own`,
   relationIds: ({ propertyName }) => `${propertyName}: @RelationId() is not supported: ${OWN_KEY}`,
@@ -173,6 +173,35 @@ export const ENTITY_OPTIONS: Readonly<Record<keyof EntityOptions, Rule<OptionRul
   },
   withoutRowid: { instead: 'drop it' },
   comment: { instead: 'drop it, or comment on the table in a migration' },
+}
+
+const ASK_WHERE_READ = 'drop it, and name the relation where you read'
+
+/** For @ManyToOne(), @OneToMany() and @OneToOne(). */
+export const RELATION_OPTIONS: Readonly<Record<keyof RelationOptions, Rule<OptionRule>>> = {
+  nullable: CARRIED_OUT,
+  onDelete: CARRIED_OUT,
+  cascade: {
+    asks: (value) => value === true || (Array.isArray(value) && value.length > 0),
+    instead: 'drop it, and write each resource by its own repository',
+  },
+  onUpdate: { instead: 'drop it: a key never changes' },
+  deferrable: { instead: 'drop it: references are checked at every write' },
+  createForeignKeyConstraints: {
+    asks: no,
+    instead: 'drop it: the constraint keeps a reference inside of its tenant',
+  },
+  lazy: { instead: ASK_WHERE_READ },
+  eager: { instead: ASK_WHERE_READ },
+  persistence: { asks: no, instead: 'drop it: a repository writes one resource' },
+  orphanedRowAction: { instead: "drop it, and write onDelete: 'CASCADE' or 'SET NULL' on the other side" },
+}
+
+/** For @JoinColumn(). */
+export const JOIN_COLUMN_OPTIONS: Readonly<Record<keyof JoinColumnOptions, Rule<OptionRule>>> = {
+  name: CARRIED_OUT,
+  referencedColumnName: CARRIED_OUT, // By declaredRelations and relationGraph.
+  foreignKeyConstraintName: { instead: CONSTRAINT_NAMES },
 }
 
 type OptionsOf<K extends Declared> = Exclude<keyof ArgsOf<K>, 'target' | 'columns'>

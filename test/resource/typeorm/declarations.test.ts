@@ -12,6 +12,8 @@ import {
   DECLARATIONS,
   ENTITY_OPTIONS,
   INDEX_OPTIONS,
+  JOIN_COLUMN_OPTIONS,
+  RELATION_OPTIONS,
   UNIQUE_OPTIONS,
 } from '../../../lib/resource/typeorm/rules.js'
 import { problemsOf, REFUSED, type Row, widgetWith } from './declarations.js'
@@ -39,13 +41,13 @@ const OPTIONS: Readonly<Record<string, object | undefined>> = {
   ExclusionOptions: undefined,
   ForeignKeyOptions: undefined,
   IndexOptions: INDEX_OPTIONS,
-  JoinColumnOptions: undefined,
+  JoinColumnOptions: JOIN_COLUMN_OPTIONS,
   JoinTableMultipleColumnsOptions: undefined,
   JoinTableOptions: undefined,
   PrimaryGeneratedColumnIdentityOptions: undefined,
   PrimaryGeneratedColumnNumericOptions: undefined,
   PrimaryGeneratedColumnUUIDOptions: undefined,
-  RelationOptions: undefined,
+  RelationOptions: RELATION_OPTIONS,
   TransactionOptions: undefined,
   UniqueOptions: UNIQUE_OPTIONS,
   ValueTransformer: undefined,
@@ -109,6 +111,8 @@ describe('what TypeORM lets an entity declare', () => {
     Column: COLUMN_OPTIONS,
     Entity: ENTITY_OPTIONS,
     Index: INDEX_OPTIONS,
+    JoinColumn: JOIN_COLUMN_OPTIONS,
+    ManyToOne: RELATION_OPTIONS,
     Unique: UNIQUE_OPTIONS,
   }
   for (const [decorator, table] of Object.entries(tables))

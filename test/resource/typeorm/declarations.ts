@@ -62,31 +62,32 @@ const generated = (what: string, property: string, strategy: string) =>
 
 const decorators: readonly Row[] = [
   {
-    decorator: 'ManyToOne',
-    declare: (prototype) => typeorm.ManyToOne(other)(prototype, 'owner'),
-    problems: [`owner: @ManyToOne() is not supported: ${OWN_KEY}`],
-  },
-  {
     decorator: 'OneToOne',
+    what: 'of neither side',
     declare: (prototype) => typeorm.OneToOne(other)(prototype, 'owner'),
-    problems: [`owner: @OneToOne() is not supported: ${OWN_KEY}`],
+    problems: [
+      'owner: @OneToOne() without @JoinColumn() has to name the property of the other side: write (other) => other.<property> as its second argument, or add @JoinColumn()',
+    ],
   },
   {
     decorator: 'OneToMany',
-    declare: (prototype) => typeorm.OneToMany(other, 'widget')(prototype, 'parts'),
-    problems: [
-      "parts: @OneToMany() is not supported: list the other resource by the column that holds this one's key",
-    ],
+    what: 'with a reference of its own',
+    declare: (prototype) => {
+      typeorm.OneToMany(other, 'widget')(prototype, 'parts')
+      typeorm.JoinColumn()(prototype, 'parts')
+    },
+    problems: ['parts: @JoinColumn() belongs to the side that holds the reference: write it there'],
   },
   {
     decorator: 'ManyToMany',
     declare: (prototype) => typeorm.ManyToMany(other)(prototype, 'labels'),
-    problems: [`labels: @ManyToMany() is not supported: ${LINK}`],
+    problems: [`labels: @ManyToMany() is not supported: ${LINK}, with a @ManyToOne() to each side`],
   },
   {
     decorator: 'JoinColumn',
+    what: 'beside no relation',
     declare: (prototype) => typeorm.JoinColumn()(prototype, 'owner'),
-    problems: [`owner: @JoinColumn() is not supported: ${OWN_KEY}`],
+    problems: ['owner: @JoinColumn() stands beside no relation: add @ManyToOne() or @OneToOne()'],
   },
   {
     decorator: 'JoinTable',

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, Unique } from 'typeorm'
+import { Column, Entity, Index, JoinColumn, ManyToOne, Unique } from 'typeorm'
 import type { EntityClass } from '../../../lib/resource/resource-model.js'
 
 /** Applies decorators to a class. */
@@ -88,6 +88,27 @@ const INDEX: Options = [
   ['type', 'gin', IN_MIGRATION],
 ]
 
+const WHERE_READ = 'drop it, and name the relation where you read'
+
+const RELATION: Options = [
+  ['cascade', true, 'drop it, and write each resource by its own repository'],
+  ['cascade', ['insert'], 'drop it, and write each resource by its own repository'],
+  ['onUpdate', 'CASCADE', 'drop it: a key never changes'],
+  ['deferrable', 'INITIALLY DEFERRED', 'drop it: references are checked at every write'],
+  [
+    'createForeignKeyConstraints',
+    false,
+    'drop it: the constraint keeps a reference inside of its tenant',
+    'createForeignKeyConstraints: false',
+  ],
+  ['lazy', true, WHERE_READ],
+  ['eager', true, WHERE_READ],
+  ['persistence', false, 'drop it: a repository writes one resource', 'persistence: false'],
+  ['orphanedRowAction', 'delete', "drop it, and write onDelete: 'CASCADE' or 'SET NULL' on the other side"],
+]
+
+class Owner {}
+
 const NAMED = 'drop it: indexes are named by the framework'
 
 /** Every option of a decorator that is refused. */
@@ -113,6 +134,24 @@ export const DECLARED_OPTIONS: readonly Row[] = [
     declare: (_, entity) => Index(['title'], { [option]: value })(entity),
     problems: [`@Index() of title: the option ${as} is not supported: ${instead}`],
   })),
+  ...RELATION.map(([option, value, instead, as = option]): Row => ({
+    decorator: 'ManyToOne',
+    option,
+    what: JSON.stringify(value),
+    declare: (prototype) => ManyToOne(() => Owner, { [option]: value })(prototype, 'owner'),
+    problems: [`owner: the relation option ${as} is not supported: ${instead}`],
+  })),
+  {
+    decorator: 'JoinColumn',
+    option: 'foreignKeyConstraintName',
+    declare: (prototype) => {
+      ManyToOne(() => Owner)(prototype, 'owner')
+      JoinColumn({ foreignKeyConstraintName: 'fk_owner' })(prototype, 'owner')
+    },
+    problems: [
+      'owner: the option of @JoinColumn() foreignKeyConstraintName is not supported: drop it: constraints are named by the framework',
+    ],
+  },
   {
     decorator: 'Index',
     option: 'where',

@@ -1,0 +1,70 @@
+import { getMetadataArgsStorage } from 'typeorm'
+import { snakeCase } from '../../lib/text/snake-case.js'
+
+type Storage = ReturnType<typeof getMetadataArgsStorage>
+type RelationArgs = Storage['relations'][number]
+type Lineage = (entity: object) => readonly object[]
+
+/**
+ * Gives every reference of an entity the two columns that keep it inside of its tenant, for TypeORM: it then joins by the
+ * tenant too, and knows the foreign key as it is. The target is known once TypeORM asks for it, which it does before it
+ * reads the join columns.
+ */
+export function completeJoinColumns(entity: object, lineage: Lineage): void {
+  const classes = new Set<unknown>(lineage(entity))
+  for (const relation of getMetadataArgsStorage().relations) {
+    const { type, relationType } = relation
+    if (!classes.has(relation.target) || completed.has(relation)) continue
+    if (relationType !== 'many-to-one' && relationType !== 'one-to-one') continue
+    if (typeof type !== 'function') continue
+    completed.add(relation)
+    Object.assign(relation, {
+      type: () => {
+        const target = (type as () => unknown)()
+        if (typeof target === 'function') complete(relation, entity, target, lineage)
+        return target
+      },
+    })
+  }
+}
+
+const completed = new WeakSet<RelationArgs>()
+
+const TENANT = 'accountId'
+
+function complete(relation: RelationArgs, entity: object, target: object, lineage: Lineage): void {
+  const { joinColumns } = getMetadataArgsStorage()
+  const { target: owner, propertyName, relationType } = relation
+  const own = joinColumns.filter((join) => join.target === owner && join.propertyName === propertyName)
+  if (relationType === 'one-to-one' && own.length === 0) return
+  const [join, ...others] = own.filter(({ referencedColumnName }) => referencedColumnName !== TENANT)
+  const [key, ...keys] = columnsOf(target, lineage).filter(
+    ({ propertyName: property, options }) => options.primary === true && property !== TENANT,
+  )
+  // The resource model refuses all of these by name.
+  if (others.length > 0 || (own.length > 0 && join === undefined) || key === undefined || keys.length > 0)
+    return
+  const tenantOf = (of: object) => columnsOf(of, lineage).find((column) => column.propertyName === TENANT)
+  const tenant = tenantOf(entity)?.options.name
+  const wanted = [
+    ...(tenant === undefined || tenantOf(target) === undefined
+      ? []
+      : [{ name: tenant, referencedColumnName: TENANT }]),
+    {
+      name: join?.name ?? snakeCase(`${propertyName}Id`),
+      referencedColumnName: join?.referencedColumnName ?? key.propertyName,
+    },
+  ]
+  const rest = joinColumns.filter((one) => !own.includes(one))
+  joinColumns.splice(
+    0,
+    joinColumns.length,
+    ...rest,
+    ...wanted.map((pair) => ({ ...join, target: owner, propertyName, ...pair })),
+  )
+}
+
+function columnsOf(entity: object, lineage: Lineage): Storage['columns'] {
+  const classes = new Set<unknown>(lineage(entity))
+  return getMetadataArgsStorage().columns.filter(({ target }) => classes.has(target))
+}

@@ -1,0 +1,122 @@
+import type { Field } from '../fields/field.js'
+import { isOwning, type OwningRelation, type RelatedClass, type Relation } from './relation.js'
+
+/** What the graph needs to know of a resource: a resource model. */
+export interface RelatedModel {
+  readonly entity: RelatedClass
+  readonly key: Field
+  readonly tenant: Field | undefined
+  readonly relations: readonly Relation[]
+}
+
+/** A reference of one resource to another, or to itself. */
+export interface Edge<M extends RelatedModel> {
+  readonly child: M
+  readonly parent: M
+  /** As the child declares it. */
+  readonly relation: OwningRelation
+}
+
+/** How the resources of a database refer to one another. */
+export interface RelationGraph<M extends RelatedModel> {
+  /** What a resource refers to, in the order of its declarations. */
+  readonly parents: (model: M) => readonly Edge<M>[]
+  /** What refers to a resource. */
+  readonly children: (model: M) => readonly Edge<M>[]
+  /** The resource at the other end of a relation. */
+  readonly target: (relation: Relation) => M | undefined
+  /** Parents before children; within a cycle, and where nothing decides, in the order given. */
+  readonly order: readonly M[]
+  /** Sets of resources that refer to one another in a circle; one that refers to itself alone is none. */
+  readonly cycles: readonly (readonly M[])[]
+  /** What is wrong with the relations of a resource. */
+  readonly problems: (model: M) => readonly string[]
+}
+
+/** Computes the graph once. Call it when every class is loaded. @param models - those of one database. */
+export function relationGraph<M extends RelatedModel>(models: readonly M[]): RelationGraph<M> {
+  const byEntity = new Map<RelatedClass, M>(models.map((model) => [model.entity, model]))
+  const target = (relation: Relation) => byEntity.get(relation.target())
+  const edges = models.flatMap((child) =>
+    child.relations.filter(isOwning).flatMap((relation): Edge<M>[] => {
+      const parent = target(relation)
+      return parent === undefined ? [] : [Object.freeze({ child, parent, relation })]
+    }),
+  )
+  const grouped = (side: 'child' | 'parent') => {
+    const groups = new Map<M, Edge<M>[]>()
+    for (const edge of edges) groups.set(edge[side], [...(groups.get(edge[side]) ?? []), edge])
+    return (model: M): readonly Edge<M>[] => groups.get(model) ?? NONE
+  }
+  const [parents, children] = [grouped('child'), grouped('parent')]
+  const components = componentsOf(models, (model) => parents(model).map(({ parent }) => parent))
+  return Object.freeze({
+    parents,
+    children,
+    target,
+    order: components.flat(),
+    cycles: components.filter(({ length }) => length > 1),
+    problems: (model: M) =>
+      model.relations.flatMap((relation) => [...problemsOf(model, relation, target(relation))]),
+  })
+}
+
+const NONE: readonly never[] = []
+
+/** Tarjan's algorithm: the strongly connected components, each after those that it refers to. */
+function componentsOf<M>(
+  models: readonly M[],
+  refersTo: (model: M) => readonly M[],
+): readonly (readonly M[])[] {
+  const components: (readonly M[])[] = []
+  const indexes = new Map<M, number>()
+  const lowest = new Map<M, number>()
+  const stack: M[] = []
+  const visit = (model: M): number => {
+    const index = indexes.size
+    indexes.set(model, index)
+    stack.push(model)
+    let low = index
+    for (const other of refersTo(model))
+      if (!indexes.has(other)) low = Math.min(low, visit(other))
+      else if (stack.includes(other)) low = Math.min(low, indexes.get(other) as number)
+    lowest.set(model, low)
+    if (low === index) {
+      const members = new Set(stack.splice(stack.indexOf(model)))
+      components.push(models.filter((one) => members.has(one)))
+    }
+    return low
+  }
+  for (const model of models) if (!indexes.has(model)) visit(model)
+  return components
+}
+
+function* problemsOf(
+  model: RelatedModel,
+  relation: Relation,
+  target: RelatedModel | undefined,
+): Generator<string> {
+  const { property } = relation
+  const { name } = relation.target()
+  if (target === undefined) {
+    yield `${property}: ${name} is no resource of the same database: add it to the entities, with @Resource()`
+    return
+  }
+  const back = target.relations.find((one) => one.property === relation.inverse)
+  if (!isOwning(relation)) {
+    const needed = relation.kind === 'one-to-many' ? 'many-to-one' : 'one-to-one'
+    if (back === undefined || back.kind !== needed || back.target() !== model.entity)
+      yield `${property}: ${name} has no ${needed === 'many-to-one' ? '@ManyToOne()' : '@OneToOne() with @JoinColumn()'} ${relation.inverse} that refers to ${model.entity.name}: add it there`
+    return
+  }
+  const { reference, referenced } = relation
+  const inverseKind = relation.kind === 'many-to-one' ? 'one-to-many' : 'one-to-one-inverse'
+  if (relation.inverse !== undefined && (back?.kind !== inverseKind || back.target() !== model.entity))
+    yield `${property}: ${name} has no ${inverseKind === 'one-to-many' ? '@OneToMany()' : '@OneToOne() without @JoinColumn()'} ${relation.inverse} to ${model.entity.name}: add it there, or drop the second argument`
+  if (model.tenant === undefined && target.tenant !== undefined)
+    yield `${property}: all tenants share ${model.entity.name}, and each ${name} belongs to one: a shared resource cannot refer to a resource of a tenant; make ${model.entity.name} @TenantScoped(), or ${name} shared`
+  if (referenced !== undefined && referenced !== target.key.property)
+    yield `${property}: @JoinColumn() refers to ${referenced}, and the key of ${name} is ${target.key.property}: drop referencedColumnName`
+  if ((reference.maxLength ?? Infinity) < (target.key.maxLength ?? Infinity))
+    yield `${property}: ${reference.property} holds ${reference.maxLength} characters, and the key of ${name} ${target.key.maxLength === undefined ? 'has no bound' : `holds ${target.key.maxLength}`}: give ${relation.isHidden ? `a property @Column() ${reference.property}` : reference.property} the type of that key`
+}

@@ -1,0 +1,44 @@
+import type { Field } from '../fields/field.js'
+
+/** A class whose instances are entities, as a relation names it. */
+export type RelatedClass = new () => object
+
+/** What happens to a resource when the one that it refers to is deleted. */
+export type OnDelete = 'restrict' | 'cascade' | 'set null'
+
+interface AnyRelation {
+  /** In the entity, such as `project`. */
+  readonly property: string
+  /**
+   * The other class. Classes that refer to one another are loaded one after another, so ask for it once all are loaded.
+   * @throws DeclarationError for a target that is not there even then.
+   */
+  readonly target: () => RelatedClass
+}
+
+/** The side whose row holds the key of the other one. */
+export interface OwningRelation extends AnyRelation {
+  readonly kind: 'many-to-one' | 'one-to-one'
+  /** Holds the key of the target: a property of the entity, or one that only the relation makes. */
+  readonly reference: Field
+  /** Whether the entity declares no property for the reference. */
+  readonly isHidden: boolean
+  /** The property of the target that holds the other side, where it has one. */
+  readonly inverse: string | undefined
+  readonly onDelete: OnDelete
+  /** What `@JoinColumn({ referencedColumnName })` says. */
+  readonly referenced: string | undefined
+}
+
+/** The side that the other one refers to. */
+export interface InverseRelation extends AnyRelation {
+  readonly kind: 'one-to-many' | 'one-to-one-inverse'
+  /** The property of the target that refers to this resource. */
+  readonly inverse: string
+}
+
+/** A relation of TypeORM between two resources. */
+export type Relation = OwningRelation | InverseRelation
+
+export const isOwning = (relation: Relation): relation is OwningRelation =>
+  relation.kind === 'many-to-one' || relation.kind === 'one-to-one'

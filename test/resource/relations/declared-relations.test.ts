@@ -1,0 +1,214 @@
+import { expect } from 'chai'
+import { Column, Entity, Index, JoinColumn, ManyToOne, OneToMany, OneToOne, PrimaryColumn } from 'typeorm'
+import { Resource, TenantScoped } from '../../../decorators/index.js'
+import { DeclarationError } from '../../../lib/errors.js'
+import { isOwning } from '../../../lib/resource/relations/relation.js'
+import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
+import { problemsOf } from '../typeorm/declarations.js'
+import { Charter, Chore, Country, Venture } from './models.js'
+
+type Declare = (prototype: object, entity: EntityClass<object>) => void
+
+function choreWith(declare: Declare): EntityClass<object> {
+  class Chore {}
+  PrimaryColumn({ type: String })(Chore.prototype, 'id')
+  declare(Chore.prototype, Chore)
+  Entity('chores')(Chore)
+  TenantScoped()(Chore)
+  Resource()(Chore)
+  return Chore
+}
+
+const relationOf = (entity: EntityClass<object>, property: string) => {
+  const relation = resourceModel(entity).relations.find((one) => one.property === property)
+  if (relation === undefined || !isOwning(relation)) throw new TypeError(`no reference ${property}`)
+  return relation
+}
+
+describe('the relations of a resource', () => {
+  it('are none for most', () => {
+    expect(resourceModel(Country).relations).to.deep.equal([])
+  })
+
+  it('refer by a property of the entity', () => {
+    const venture = relationOf(Chore, 'venture')
+    expect(venture).to.include({
+      kind: 'many-to-one',
+      inverse: 'chores',
+      onDelete: 'cascade',
+      isHidden: false,
+    })
+    expect(venture.target()).to.equal(Venture)
+    expect(venture.reference).to.equal(resourceModel(Chore).byProperty.get('ventureId'))
+  })
+
+  it('refer by a field of their own, where the entity has no property for it', () => {
+    const after = relationOf(Chore, 'after')
+    expect(after).to.include({ isHidden: true, onDelete: 'set null', inverse: undefined })
+    expect(after.reference).to.include({
+      property: 'afterId',
+      proto: 'after_id',
+      column: 'after_id',
+      kind: 'string',
+      nullable: true,
+      writable: true,
+    })
+    expect(resourceModel(Chore).byProto.get('after_id')).to.equal(after.reference)
+    expect(relationOf(Charter, 'venture').reference).to.include({ property: 'ventureId', nullable: false })
+  })
+
+  it('find the property without @JoinColumn()', () => {
+    expect(relationOf(Venture, 'country')).to.include({ isHidden: false, onDelete: 'restrict' })
+  })
+
+  it('know the other side', () => {
+    const [chores, charter] = resourceModel(Venture).relations
+    expect(chores).to.include({ property: 'chores', kind: 'one-to-many', inverse: 'venture' })
+    expect(charter).to.include({ property: 'charter', kind: 'one-to-one-inverse', inverse: 'venture' })
+    expect(charter?.target()).to.equal(Charter)
+  })
+
+  it('are unique where they are one-to-one', () => {
+    const model = resourceModel(Charter)
+    expect(model.uniques).to.deep.equal([[model.byProperty.get('ventureId')]])
+  })
+
+  it('can be named by @Index()', () => {
+    const model = resourceModel(
+      choreWith((prototype, entity) => {
+        ManyToOne(() => Venture)(prototype, 'venture')
+        Index(['venture', 'id'])(entity)
+      }),
+    )
+    expect(model.indexes.map((fields) => fields.map(({ column }) => column))).to.deep.equal([
+      ['venture_id', 'id'],
+    ])
+  })
+
+  it('take the column that @JoinColumn() names', () => {
+    const entity = choreWith((prototype) => {
+      Column({ type: String, name: 'belongs_to' })(prototype, 'owner')
+      ManyToOne(() => Venture)(prototype, 'venture')
+      JoinColumn([
+        { name: 'account_id', referencedColumnName: 'accountId' },
+        { name: 'belongs_to', referencedColumnName: 'id' },
+      ])(prototype, 'venture')
+    })
+    expect(relationOf(entity, 'venture').reference.property).to.equal('owner')
+  })
+
+  it('say that their target is not loaded', () => {
+    const entity = choreWith((prototype) => ManyToOne(() => undefined as never)(prototype, 'venture'))
+    expect(() => relationOf(entity, 'venture').target()).to.throw(
+      DeclarationError,
+      'venture: its target is not loaded yet',
+    )
+  })
+
+  const refused: readonly (readonly [what: string, declare: Declare, problem: string])[] = [
+    [
+      'a set-null reference that is required',
+      (prototype) => {
+        Column({ type: String })(prototype, 'ventureId')
+        ManyToOne(() => Venture, { onDelete: 'SET NULL' })(prototype, 'venture')
+      },
+      "venture: onDelete: 'SET NULL' needs a reference that can be absent: make ventureId nullable, or write 'RESTRICT' or 'CASCADE'",
+    ],
+    [
+      'a set-null reference of its own that is required',
+      (prototype) =>
+        ManyToOne(() => Venture, { onDelete: 'SET NULL', nullable: false })(prototype, 'venture'),
+      "venture: onDelete: 'SET NULL' needs a reference that can be absent: drop nullable: false, or write 'RESTRICT' or 'CASCADE'",
+    ],
+    [
+      "onDelete: 'DEFAULT'",
+      (prototype) => ManyToOne(() => Venture, { onDelete: 'DEFAULT' })(prototype, 'venture'),
+      "venture: the relation option onDelete: 'DEFAULT' is not supported: write 'RESTRICT', 'CASCADE' or 'SET NULL'",
+    ],
+    [
+      'onDelete on the other side',
+      (prototype) => OneToMany(() => Venture, 'chore', { onDelete: 'CASCADE' })(prototype, 'ventures'),
+      'ventures: the relation option onDelete belongs to the side that holds the reference: write it there',
+    ],
+    [
+      'a nullable that the property contradicts',
+      (prototype) => {
+        Column({ type: String })(prototype, 'ventureId')
+        ManyToOne(() => Venture, { nullable: true })(prototype, 'venture')
+      },
+      'venture: nullable: true contradicts ventureId, which is not nullable: drop it from the relation',
+    ],
+    [
+      'a reference that is no text',
+      (prototype) => {
+        Column({ type: 'int' })(prototype, 'ventureId')
+        ManyToOne(() => Venture)(prototype, 'venture')
+      },
+      'venture: ventureId is int32: a reference holds the key of the other resource, which is a string',
+    ],
+    [
+      'a property of the reference that is stored elsewhere',
+      (prototype) => {
+        Column({ type: String, name: 'owner' })(prototype, 'ventureId')
+        ManyToOne(() => Venture)(prototype, 'venture')
+      },
+      'venture: its reference would be venture_id, and ventureId is stored in owner: write @JoinColumn({ name: "owner" })',
+    ],
+    [
+      'the key as the reference of many',
+      (prototype) => {
+        ManyToOne(() => Venture)(prototype, 'venture')
+        JoinColumn({ name: 'id' })(prototype, 'venture')
+      },
+      'venture: id is the key, so that one entity at most has a reference: write @OneToOne()',
+    ],
+    [
+      'the tenant as the reference',
+      (prototype) => {
+        ManyToOne(() => Venture)(prototype, 'venture')
+        JoinColumn({ name: 'account_id' })(prototype, 'venture')
+      },
+      'venture: @JoinColumn() keeps the key of the other resource in account_id, which holds the tenant: name another column',
+    ],
+    [
+      'two columns',
+      (prototype) => {
+        ManyToOne(() => Venture)(prototype, 'venture')
+        JoinColumn([
+          { name: 'a', referencedColumnName: 'id' },
+          { name: 'b', referencedColumnName: 'title' },
+        ])(prototype, 'venture')
+      },
+      'venture: @JoinColumn() has to name one column, which holds the key of the other resource: the framework adds the tenant',
+    ],
+    [
+      'a tenant of its own',
+      (prototype) => {
+        Column({ type: String, name: 'other_account' })(prototype, 'other')
+        ManyToOne(() => Venture)(prototype, 'venture')
+        JoinColumn([
+          { name: 'other_account', referencedColumnName: 'accountId' },
+          { name: 'venture_id', referencedColumnName: 'id' },
+        ])(prototype, 'venture')
+      },
+      'venture: @JoinColumn() takes the tenant from other_account: drop that pair, the framework adds the tenant',
+    ],
+    [
+      'a relation that is a column',
+      (prototype) => {
+        Column({ type: String })(prototype, 'venture')
+        ManyToOne(() => Venture)(prototype, 'venture')
+      },
+      'venture is a relation and a column: keep the relation, and give the key of the other resource a property of its own, such as ventureId',
+    ],
+    [
+      'a target by its name',
+      (prototype) => OneToOne('Venture', 'chore')(prototype, 'venture'),
+      'venture: its target is named by a text: name the class, as in () => Project',
+    ],
+  ]
+  for (const [what, declare, problem] of refused)
+    it(`are refused with ${what}`, () => {
+      expect(problemsOf(choreWith(declare))).to.include(problem)
+    })
+})

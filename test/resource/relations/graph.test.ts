@@ -1,0 +1,134 @@
+import { expect } from 'chai'
+import { Entity, JoinColumn, ManyToOne, OneToMany, OneToOne, PrimaryColumn } from 'typeorm'
+import { Resource, TenantScoped } from '../../../decorators/index.js'
+import { relationGraph } from '../../../lib/resource/relations/graph.js'
+import { type EntityClass, type ResourceModel, resourceModel } from '../../../lib/resource/resource-model.js'
+import { Charter, Chore, Country, Venture } from './models.js'
+
+const named = (models: readonly ResourceModel[]) => models.map(({ entity }) => entity.name)
+
+/** Classes whose relations refer to one another, made of `Owner.property → Target`. */
+function classes(
+  ...names: readonly string[]
+): Readonly<Record<string, EntityClass<object> & { readonly prototype: object }>> {
+  return Object.fromEntries(
+    names.map((name) => {
+      const entity = { [name]: class {} }[name] as EntityClass<object>
+      PrimaryColumn({ type: String, length: name.length })(entity.prototype as object, 'id')
+      return [name, entity]
+    }),
+  )
+}
+
+const resources = (entities: Readonly<Record<string, EntityClass<object>>>, shared: readonly string[] = []) =>
+  Object.entries(entities).map(([name, entity]) => {
+    Entity(name.toLowerCase())(entity)
+    if (!shared.includes(name)) TenantScoped()(entity)
+    Resource({ shared: shared.includes(name) })(entity)
+    return resourceModel(entity)
+  })
+
+describe('the graph of relations', () => {
+  const models = [Charter, Chore, Country, Venture].map((entity) => resourceModel<object>(entity))
+  const graph = relationGraph(models)
+  const model = (entity: EntityClass<object>) => resourceModel(entity)
+
+  it('knows parents and children', () => {
+    const text = (edges: ReturnType<typeof graph.parents>) =>
+      edges.map(({ child, parent, relation }) =>
+        [child.entity.name, relation.property, parent.entity.name].join(' '),
+      )
+    expect(text(graph.parents(model(Chore)))).to.deep.equal(['Chore venture Venture', 'Chore after Chore'])
+    expect(text(graph.children(model(Venture)))).to.deep.equal([
+      'Charter venture Venture',
+      'Chore venture Venture',
+    ])
+    expect(text(graph.children(model(Charter)))).to.deep.equal([])
+  })
+
+  it('puts parents before children', () => {
+    expect(named(graph.order)).to.deep.equal(['Country', 'Venture', 'Charter', 'Chore'])
+    expect(graph.cycles).to.deep.equal([])
+  })
+
+  it('finds nothing wrong', () => {
+    expect(models.flatMap((one) => graph.problems(one))).to.deep.equal([])
+  })
+
+  it('finds circles, after what they refer to', () => {
+    const made = classes('Ant', 'Bee', 'Cow', 'Dog')
+    const refer = (from: string, to: string) =>
+      ManyToOne(() => made[to] as never)(made[from]?.prototype as object, to.toLowerCase())
+    refer('Ant', 'Bee')
+    refer('Bee', 'Cow')
+    refer('Cow', 'Ant')
+    refer('Cow', 'Dog')
+    refer('Dog', 'Dog')
+    const circle = relationGraph(resources(made))
+    expect(named(circle.order)).to.deep.equal(['Dog', 'Ant', 'Bee', 'Cow'])
+    expect(circle.cycles.map(named)).to.deep.equal([['Ant', 'Bee', 'Cow']])
+  })
+
+  const problems = (
+    declare: (made: ReturnType<typeof classes>) => void,
+    { shared, without }: { readonly shared?: readonly string[]; readonly without?: string } = {},
+  ) => {
+    const made = classes('Owner', 'Pet')
+    declare(made)
+    const all = resources(made, shared).filter(({ entity }) => entity.name !== without)
+    const broken = relationGraph(all)
+    return all.flatMap((one) => broken.problems(one))
+  }
+  const proto = (made: ReturnType<typeof classes>, name: string) => made[name]?.prototype as object
+  const toOwner = (made: ReturnType<typeof classes>, second?: string) =>
+    ManyToOne(() => made['Owner'] as never, second as never)(proto(made, 'Pet'), 'owner')
+
+  it('refuses a shared resource that refers to one of a tenant', () => {
+    expect(problems((made) => toOwner(made), { shared: ['Pet'] })).to.deep.equal([
+      'owner: all tenants share Pet, and each Owner belongs to one: a shared resource cannot refer to a resource of a tenant; make Pet @TenantScoped(), or Owner shared',
+    ])
+    expect(problems((made) => toOwner(made), { shared: ['Owner'] })).to.deep.equal([])
+  })
+
+  it('refuses a target of elsewhere', () => {
+    expect(problems((made) => toOwner(made), { without: 'Owner' })).to.deep.equal([
+      'owner: Owner is no resource of the same database: add it to the entities, with @Resource()',
+    ])
+  })
+
+  it('refuses another side that is not there', () => {
+    expect(problems((made) => toOwner(made, 'pets'))).to.deep.equal([
+      'owner: Owner has no @OneToMany() pets to Pet: add it there, or drop the second argument',
+    ])
+    expect(
+      problems((made) => OneToMany(() => made['Pet'] as never, 'owner')(proto(made, 'Owner'), 'pets')),
+    ).to.deep.equal(['pets: Pet has no @ManyToOne() owner that refers to Owner: add it there'])
+    expect(
+      problems((made) => OneToOne(() => made['Pet'] as never, 'owner')(proto(made, 'Owner'), 'pet')),
+    ).to.deep.equal([
+      'pet: Pet has no @OneToOne() with @JoinColumn() owner that refers to Owner: add it there',
+    ])
+  })
+
+  it('refuses a reference to what is not the key', () => {
+    expect(
+      problems((made) => {
+        toOwner(made)
+        JoinColumn({ name: 'owner_id', referencedColumnName: 'title' })(proto(made, 'Pet'), 'owner')
+      }),
+    ).to.deep.equal([
+      'owner: @JoinColumn() refers to title, and the key of Owner is id: drop referencedColumnName',
+    ])
+  })
+
+  it('refuses a reference that is shorter than the key', () => {
+    const made = { Owner: class Owner {}, Pet: class Pet {} }
+    PrimaryColumn({ type: String, length: 300 })(made.Owner.prototype, 'id')
+    PrimaryColumn({ type: String })(made.Pet.prototype, 'id')
+    ManyToOne(() => made.Owner)(made.Pet.prototype, 'owner')
+    const all = resources(made)
+    expect(all.flatMap((one) => relationGraph(all).problems(one))).to.deep.equal([
+      'owner: ownerId holds 255 characters, and the key of Owner holds 300: give a property @Column() ownerId the type of that key',
+    ])
+  })
+})
