@@ -19,6 +19,7 @@ const google = [
   'google/api/field_behavior.proto',
   'google/api/client.proto',
   'google/api/launch_stage.proto',
+  'google/api/resource.proto',
   'google/longrunning/operations.proto',
   'google/rpc/code.proto',
   'google/rpc/error_details.proto',
@@ -35,8 +36,11 @@ const outputs = [
   { files: [...google, ...own], out: 'lib/gen', libGen: undefined },
   { files: ['examples/widgets/widgets.proto'], out: 'examples/widgets/gen', libGen: '../../../lib/gen' },
   { files: ['examples/orders/orders.proto'], out: 'examples/orders/gen', libGen: '../../../lib/gen' },
+  { files: ['examples/library/library.proto'], out: 'examples/library/gen', libGen: '../../../lib/gen' },
   {
-    files: ['specimens', 'jsontypes', 'parcels', 'tickets'].map((name) => `test/support/proto/${name}.proto`),
+    files: ['specimens', 'jsontypes', 'parcels', 'tickets', 'editions'].map(
+      (name) => `test/support/proto/${name}.proto`,
+    ),
     out: 'test/support/gen',
     libGen: '../../../lib/gen',
   },

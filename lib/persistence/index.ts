@@ -1,6 +1,8 @@
 export { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../errors.js'
 export type { Column, Columns, Field, FieldKind } from '../resource/fields/field.js'
 export { type EntityClass, type ResourceModel, resourceModel } from '../resource/resource-model.js'
+export type { NamePattern, NameVariable } from '../resource/names/name-pattern.js'
+export { type NameParts, type ResourceName, resourceName } from '../resource/names/resource-name.js'
 export { constraintError } from './engines/errors/constraint-error.js'
 export type { Verification } from './contract/credential-check.js'
 export { type DsnLogin, redactDsn, type ResolvedDsn, resolveDsn } from './hot-reload/dsn.js'

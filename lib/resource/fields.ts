@@ -13,6 +13,8 @@ import { expectedType, kindOfColumn, kindOfMessageField } from './fields/field-k
 import { behaves } from './behavior/field-behavior.js'
 import { insideOf } from './fields/members.js'
 import { missingFields } from './missing-fields.js'
+import { type NamePattern, namePatternOf } from './names/name-pattern.js'
+import { resourceAnnotation } from './names/resource-annotation.js'
 import { declaredRelations, relationsOf } from './relations/declared-relations.js'
 import type { Relation } from './relations/relation.js'
 import { typeormProblems } from './typeorm/problems.js'
@@ -22,6 +24,8 @@ type ColumnArgs = ReturnType<typeof getMetadataArgsStorage>['columns'][number]
 /** The result of reading one entity: its fields in column order, and all problems. */
 export interface FieldReading {
   readonly fields: readonly Field[]
+  /** How entities are named; undefined where no pattern says it. */
+  readonly name: NamePattern | undefined
   readonly relations: readonly Relation[]
   readonly problems: readonly string[]
   /** Properties that are already refused as a whole. */
@@ -47,7 +51,7 @@ export function readFields(
   const inMessage = new Map((message?.fields ?? []).map((field) => [field.localName, field]))
   const hidden = hiddenColumns(facts)
 
-  const fields: Field[] = []
+  const read: Field[] = []
   for (const [property, column] of columns) {
     if (refused.has(property)) continue
     const role = hidden.get(property) ?? roleOf(property, column, facts, inMessage.get(property))
@@ -63,20 +67,28 @@ export function readFields(
     if (typeof field !== 'string') {
       const initial = defaultOf(field, column.options.default, facts.properties.get(property)?.default)
       if (typeof initial === 'string') problems.push(initial)
-      fields.push(typeof initial === 'object' ? Object.freeze({ ...field, default: initial }) : field)
+      read.push(typeof initial === 'object' ? Object.freeze({ ...field, default: initial }) : field)
     }
     problems.push(...problemsOf(property, column, field, inMessage.get(property), designType))
   }
   for (const [property, { role, default: make }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
+  const { name, fields, problems: unnamed } = namePatternOf(message, read)
+  problems.push(...unnamed)
   const { relations, problems: unfit } = relationsOf(declaredOnes.relations, fields)
   problems.push(...unfit)
   const readable = relations.flatMap(({ property }) =>
     inMessage.get(property)?.message === undefined ? [] : property,
   )
-  const known = new Set([...columns.keys(), ...refused, ...decoratedOf(facts), ...readable])
+  const known = new Set([
+    ...columns.keys(),
+    ...refused,
+    ...decoratedOf(facts),
+    ...readable,
+    ...computedOf(message),
+  ])
   if (message !== undefined) problems.push(...missingFields(message, fields, known))
-  return { fields, relations, problems, refused }
+  return { fields, name, relations, problems, refused }
 }
 
 /** Restores the class of its property when TypeORM was given another type. */
@@ -90,6 +102,12 @@ const decoratedOf = (facts: EntityFacts): string[] =>
   [...facts.properties].flatMap(([property, { role }]) =>
     role === 'secret' || role === 'credential' ? [property] : [],
   )
+
+/** A name is computed. */
+function computedOf(message: DescMessage | undefined): string[] {
+  const { field, patterns = [] } = (message && resourceAnnotation(message)) ?? {}
+  return field === undefined || patterns.length === 0 ? [] : [field.localName]
+}
 
 const designTypeOf = ({ prototype }: EntityClass<object>, property: string): unknown =>
   Reflect.getMetadata('design:type', prototype as object, property)

@@ -36,7 +36,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   if (facts.resource === undefined)
     throw new DeclarationError(entity.name, ['it is no resource: write @Resource() above the class'])
   const message = facts.resource.message
-  const { fields, relations, problems, refused } = readFields(entity, facts, message)
+  const { fields, name, relations, problems, refused } = readFields(entity, facts, message)
   const all = [...problems, ...ownershipProblems(facts, fields, message)]
   if (declaredTable === undefined) all.push('it is no TypeORM entity: write @Entity() below @Resource()')
   if (tables.length > 1) all.push('it is declared as an entity twice: keep one @Entity()')
@@ -69,6 +69,7 @@ function build(entity: EntityClass<object>): ResourceModel {
           create,
           entityFields,
           new Set([...secrets, ...credentials].map(({ property }) => property)),
+          name,
         )
 
   return Object.freeze({
@@ -87,6 +88,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     byProperty,
     byProto,
     key,
+    name,
     tenant,
     tenantInKey: tenant !== undefined && facts.tenantScoped === true,
     etag: withRole('etag'),
@@ -96,9 +98,10 @@ function build(entity: EntityClass<object>): ResourceModel {
     expireTime: withRole('expireTime'),
     ttlMs: facts.expirable?.ttlMs,
     columns: columnMap(entityFields.filter((field) => field.filterable)),
-    closed: new Set(
-      entityFields.filter(({ filterable, exposed }) => exposed && !filterable).map(({ proto }) => proto),
-    ),
+    closed: new Set([
+      ...entityFields.filter(({ filterable, exposed }) => exposed && !filterable).map(({ proto }) => proto),
+      ...(name === undefined ? [] : [name.field.name]),
+    ]),
     predicateColumns: columnMap(entityFields),
     jsonColumns: columnMap(entityFields.filter((field) => field.filterable && field.kind === 'tags')),
     writable: new Set(

@@ -1,5 +1,6 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Columns, Field } from './fields/field.js'
+import type { NamePattern } from './names/name-pattern.js'
 import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
@@ -57,6 +58,8 @@ export interface ResourceModel<E extends object = object> {
   readonly byProperty: ReadonlyMap<string, Field>
   readonly byProto: ReadonlyMap<string, Field>
   readonly key: Field
+  /** How entities are named (AIP-122), where `google.api.resource` of the message has a pattern; else undefined. */
+  readonly name: NamePattern | undefined
   /** `account_id`; undefined when the resource belongs to no tenant. */
   readonly tenant: Field | undefined
   /** Whether the tenant is part of the primary key, so that creating another tenant's id reveals nothing about it. */

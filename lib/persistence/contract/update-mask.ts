@@ -24,6 +24,7 @@ const WHY: Readonly<Partial<Record<Role, string>>> = {
   outputOnly: 'it is output-only',
   credential: 'a credential is minted by the server',
 }
+const WHY_NAME = 'the name of a resource never changes'
 
 /**
  * Resolves a mask of proto names. Empty or `*` is a full update (AIP-134): every writable field, zero values included,
@@ -93,10 +94,17 @@ function writableField(model: ResourceModel, name: string, options: UpdateOption
   if (
     field?.writable ||
     ((field?.role === 'outputOnly' || field?.role === 'expireTime') && options?.outputOnly) ||
-    (internal && options?.outputOnly && field.role === 'plain')
+    (field?.role === 'plain' && options?.outputOnly)
   )
     return field as Field
-  const why = credential ? WHY.credential : field === undefined || internal ? undefined : WHY[field.role]
+  const inName = field === undefined ? name === model.name?.field.name : field.inName === true
+  const why = credential
+    ? WHY.credential
+    : internal
+      ? undefined
+      : inName
+        ? WHY_NAME
+        : field && WHY[field.role]
   if (why !== undefined) throw new InvalidArgument('update_mask', `${name} cannot be written: ${why}`)
   if (name === '*')
     throw new InvalidArgument('update_mask', '* stands for every field, so it has to stand alone')

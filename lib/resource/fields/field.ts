@@ -88,6 +88,8 @@ export interface Field extends Column {
   readonly exposed: boolean
   /** The most characters, for strings with a bounded column. */
   readonly maxLength: number | undefined
+  /** A part of the resource's name: no slash can be in it, and no mask of a client names it. */
+  readonly inName?: boolean
   /** What an entity holds that is created without a value. */
   readonly default?: FieldDefault
   /** For `json`: whether the message field is repeated. */

@@ -1,5 +1,6 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Field, FieldKind } from '../fields/field.js'
+import { ownPartProblem } from '../names/pattern.js'
 import { INTEGER_RANGES } from './ranges.js'
 
 /** What is wrong with a value, as text that follows the field's name; undefined when the column can hold it. */
@@ -33,7 +34,7 @@ function text(value: unknown): string | undefined {
 
 const CHECKS: Readonly<Record<FieldKind, Check>> = {
   string: (value, field) => {
-    const problem = text(value)
+    const problem = text(value) ?? (field.inName === true ? ownPartProblem(value as string) : undefined)
     if (problem !== undefined || field.maxLength === undefined) return problem
     return isLonger(value as string, field.maxLength)
       ? `is longer than ${field.maxLength} characters`

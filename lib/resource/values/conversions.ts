@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { behaves } from '../behavior/field-behavior.js'
 import type { Field, FieldKind } from '../fields/field.js'
+import type { NamePattern } from '../names/name-pattern.js'
 import { kindOfMessageField } from '../fields/field-kind.js'
 import { withholding } from '../behavior/input-only.js'
 import { fromMessageField, toMessageField } from './wire-values.js'
@@ -49,12 +50,14 @@ export interface Conversions<E> {
  * The two directions between an entity and its message.
  * @param create - makes an entity without values.
  * @param secretive - properties that a client can send and never receives, with their message fields.
+ * @param name - computes the field that has the name.
  */
 export function conversionsOf<E extends object>(
   desc: DescMessage,
   create: () => E,
   fields: readonly Field[],
   secretive: ReadonlySet<string>,
+  name: NamePattern | undefined,
 ): Conversions<E> {
   const byLocalName = new Map(desc.fields.map((field) => [field.localName, field]))
   const out: Step[] = []
@@ -72,9 +75,11 @@ export function conversionsOf<E extends object>(
     out.push(withheld(inMessage))
     back.push(inward(property, inMessage))
   }
+  const named = name?.field.localName
   return {
     toMessage<M extends Message>(entity: E) {
       const message: Values = { $typeName: desc.typeName }
+      if (named !== undefined) message[named] = name?.format(entity)
       for (const { property, convert, empty } of out) {
         const value = (entity as Values)[property]
         if (value === undefined || value === null || convert === WITHHELD)

@@ -1,0 +1,157 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import type { Field } from '../fields/field.js'
+import { nameWith, parentOf, parsePattern, type Pattern, valuesIn } from './pattern.js'
+import { isText, type ResourceAnnotation, resourceAnnotation } from './resource-annotation.js'
+
+/** A variable of a pattern, and the field that holds its value. */
+export interface NameVariable {
+  readonly name: string
+  readonly field: Field
+}
+
+/** How the entities of a resource are named (AIP-122). A name is computed from fields, and never stored. */
+export interface NamePattern {
+  /** Such as `library.example.com/Book`. */
+  readonly type: string
+  /** Such as `shelves/{shelf}/books/{book}`. */
+  readonly pattern: string
+  readonly singular: string
+  /** `''` where the annotation does not say it. */
+  readonly plural: string
+  /** The message field that has the name. */
+  readonly field: DescField
+  readonly segments: Pattern['segments']
+  /** In the order of the pattern. The last one is the key. */
+  readonly variables: readonly NameVariable[]
+  /** Whether each parent has exactly one (AIP-156). */
+  readonly isSingleton: boolean
+  /** The pattern of what it is in, with the first of the variables; undefined at the top. */
+  readonly parent: Pattern | undefined
+  /** The name of an entity; `''` where the entity lacks a part of it. */
+  format(entity: object): string
+  /** The values of the variables, in their order; undefined for a text that is no such name. */
+  parse(name: string): readonly string[] | undefined
+}
+
+/** The names of a resource, and why it can have none. */
+export interface NameReading {
+  readonly name: NamePattern | undefined
+  /** The fields of the entity. No mask may name a part of the name. */
+  readonly fields: readonly Field[]
+  readonly problems: readonly string[]
+}
+
+/**
+ * Reads `google.api.resource` of a message. A message without a field for the name has none: its annotation says the type
+ * only.
+ * @param fields - of the entity.
+ */
+export function namePatternOf(message: DescMessage | undefined, fields: readonly Field[]): NameReading {
+  const annotation = message && resourceAnnotation(message)
+  const noName: NameReading = { name: undefined, fields, problems: [] }
+  if (message === undefined || annotation === undefined) return noName
+  const refused = (...problems: readonly string[]): NameReading => ({ ...noName, problems })
+  const { field, fieldName, patterns } = annotation
+  const where = `google.api.resource of ${message.typeName}`
+  if (field === undefined)
+    return fieldName === 'name'
+      ? noName
+      : refused(`${where}: there is no field ${fieldName}: name_field is the field that has the name`)
+  if (patterns.length === 0) return noName
+  const [text = '', another] = patterns
+  if (another !== undefined)
+    return refused(
+      `${where} has several patterns, ${patterns.join(' and ')}: keep one, because a name is computed from one set of fields`,
+    )
+  if (!isText(field))
+    return refused(`${where}: ${fieldName} has to be a string without presence, because it has the name`)
+  try {
+    return variablesOf(where, annotation, field, parsePattern(text), fields)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return refused(`${where}: the pattern ${text} cannot be used: ${error.message}`)
+  }
+}
+
+function variablesOf(
+  where: string,
+  { type, singular, plural }: ResourceAnnotation,
+  field: DescField,
+  pattern: Pattern,
+  fields: readonly Field[],
+): NameReading {
+  const problems: string[] = []
+  if (!/^[^/\s]+\/[A-Za-z][A-Za-z0-9]*$/.test(type))
+    problems.push(
+      `${where}: the type ${JSON.stringify(type)} has to be a service and a kind, such as library.example.com/Book`,
+    )
+  const stored = fields.find(({ property }) => property === field.localName)
+  if (stored !== undefined)
+    problems.push(
+      `${stored.property} is the name ${pattern.text}, which is computed: remove the property, and keep the parts of it in properties of their own, as in @PrimaryColumn() id!: string`,
+    )
+  const key = fields.find(({ role }) => role === 'key')
+  const variables = pattern.variables.map((name, at) => {
+    if (at === pattern.variables.length - 1) return key && { name, field: key }
+    const held = fieldOf(name, fields)
+    const problem = held === undefined ? `no property holds it: add ${advice(name)}` : unfit(held)
+    if (problem !== undefined)
+      problems.push(
+        `{${name}} of the pattern ${pattern.text}${held ? ` is ${held.property}, which` : ':'} ${problem}`,
+      )
+    return held && { name, field: held }
+  })
+  // Without a key, that is what is said.
+  if (problems.length > 0 || variables.some((variable) => variable === undefined))
+    return { name: undefined, fields, problems }
+  const fixed = new Map(
+    (variables as NameVariable[]).map(({ field: held }) => [
+      held,
+      Object.freeze({ ...held, writable: false, inName: true }),
+    ]),
+  )
+  const parts = (variables as NameVariable[]).map((part) => ({
+    ...part,
+    field: fixed.get(part.field) as Field,
+  }))
+  const properties = parts.map((part) => part.field.property)
+  const name: NamePattern = {
+    type,
+    pattern: pattern.text,
+    singular,
+    plural,
+    field,
+    segments: pattern.segments,
+    variables: parts,
+    isSingleton: pattern.isSingleton,
+    parent: parentOf(pattern),
+    format(entity) {
+      const values: string[] = []
+      for (const property of properties) {
+        const value = (entity as Readonly<Record<string, unknown>>)[property]
+        if (typeof value !== 'string' || value === '') return ''
+        values.push(value)
+      }
+      return nameWith(pattern, values)
+    },
+    parse: (text) => valuesIn(pattern, text),
+  }
+  return { name: Object.freeze(name), fields: fields.map((held) => fixed.get(held) ?? held), problems }
+}
+
+/** `shelf_id`, else `shelf`. */
+const fieldOf = (variable: string, fields: readonly Field[]): Field | undefined =>
+  fields.find(({ proto }) => proto === `${variable}_id`) ?? fields.find(({ proto }) => proto === variable)
+
+const advice = (variable: string): string =>
+  `@Column() ${variable.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Id!: string`
+
+function unfit({ kind, nullable, role, repeated }: Field): string | undefined {
+  if (role === 'key')
+    return 'is the key: the last variable of a pattern is the key, and the others have fields of their own'
+  if (kind !== 'string' || repeated) return 'has to be a string'
+  if (nullable) return 'must not be nullable: every resource has a whole name'
+  return role === 'plain' || role === 'outputOnly' || role === 'tenant'
+    ? undefined
+    : `is a field of the server's own`
+}

@@ -1,0 +1,39 @@
+import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf'
+import { resource } from '../../gen/google/api/resource_pb.js'
+import { fieldNamed } from '../messages/field-readers.js'
+
+/** What `google.api.resource` says of a message (AIP-123). */
+export interface ResourceAnnotation {
+  /** Such as `library.example.com/Book`. */
+  readonly type: string
+  readonly patterns: readonly string[]
+  /** The field that has the name; undefined where the message has none. */
+  readonly field: DescField | undefined
+  /** `name` where the annotation does not say otherwise. */
+  readonly fieldName: string
+  readonly singular: string
+  readonly plural: string
+}
+
+/** The annotation of a message; undefined where it has none. */
+export function resourceAnnotation(message: DescMessage): ResourceAnnotation | undefined {
+  if (!hasOption(message, resource)) return undefined
+  const { type, pattern, nameField, singular, plural } = getOption(message, resource)
+  const fieldName = nameField === '' ? 'name' : nameField
+  const kind = type.slice(type.lastIndexOf('/') + 1)
+  return {
+    type,
+    patterns: pattern,
+    field: fieldNamed(message, fieldName),
+    fieldName,
+    singular: singular === '' ? kind.charAt(0).toLowerCase() + kind.slice(1) : singular,
+    plural,
+  }
+}
+
+/** Whether the field can hold a name: one string, without presence. */
+export const isText = (field: DescField): boolean =>
+  field.fieldKind === 'scalar' &&
+  field.scalar === ScalarType.STRING &&
+  field.oneof === undefined &&
+  field.proto.proto3Optional !== true

@@ -1,0 +1,61 @@
+import type { DescMessage } from '@bufbuild/protobuf'
+import { DeclarationError, InvalidArgument } from '../../errors.js'
+import { nameWith, parsePattern, partProblem, valuesIn } from './pattern.js'
+import { resourceAnnotation } from './resource-annotation.js'
+
+/** The variables of a pattern: `'shelf' | 'book'` for `shelves/{shelf}/books/{book}`. */
+export type NameVariables<P extends string> = string extends P
+  ? string
+  : P extends `${string}{${infer Variable}}${infer Rest}`
+    ? Variable | NameVariables<Rest>
+    : never
+
+/** The parts of a name, by variable. */
+export type NameParts<P extends string> = Readonly<Record<NameVariables<P>, string>>
+
+/** Writes and reads the names of a resource. */
+export interface ResourceName<P extends string> {
+  /** Such as `library.example.com/Book`. */
+  readonly type: string
+  /** Such as `shelves/{shelf}/books/{book}`. */
+  readonly pattern: P
+  /** @throws InvalidArgument for a part that is empty or holds a slash. */
+  format(parts: NameParts<P>): string
+  /** @throws InvalidArgument that shows the pattern. */
+  parse(name: string): NameParts<P>
+}
+
+/**
+ * Writes and reads the names of a resource (AIP-122). The compiler knows the variables of the pattern. `-` is a part like any
+ * other: in a name that is read, it stands for any parent (AIP-159).
+ * @param message - the resource, whose `google.api.resource` has the same pattern.
+ * @throws DeclarationError where it has another.
+ */
+export function resourceName<const P extends string>(message: DescMessage, pattern: P): ResourceName<P> {
+  const annotation = resourceAnnotation(message)
+  const said = annotation?.patterns ?? []
+  if (annotation === undefined || said.length !== 1 || said[0] !== pattern)
+    throw new DeclarationError(message.typeName, [
+      `google.api.resource has ${said.length === 0 ? 'no pattern' : said.join(' and ')}, and not ${pattern}: write one of them as the other`,
+    ])
+  const parsed = parsePattern(pattern)
+  const { variables } = parsed
+  return Object.freeze({
+    type: annotation.type,
+    pattern,
+    format(parts: NameParts<P>) {
+      const values = variables.map((variable) => (parts as Readonly<Record<string, unknown>>)[variable])
+      for (const [at, value] of values.entries()) {
+        const problem = typeof value === 'string' ? partProblem(value) : 'is no string'
+        if (problem !== undefined)
+          throw new InvalidArgument(variables[at] ?? '', `${problem}: the name is ${pattern}`)
+      }
+      return nameWith(parsed, values as string[])
+    },
+    parse(name: string) {
+      const values = valuesIn(parsed, name)
+      if (values === undefined) throw new InvalidArgument('name', `has to look like ${pattern}`)
+      return Object.fromEntries(variables.map((variable, at) => [variable, values[at]])) as NameParts<P>
+    },
+  })
+}

@@ -1,0 +1,48 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm'
+import {
+  CreateTime,
+  ETag,
+  Resource,
+  Searchable,
+  SoftDeletable,
+  TenantScoped,
+} from '../../../decorators/index.js'
+import { EditionSchema, PolicySchema, PublisherSchema } from '../gen/editions_pb.js'
+
+/** `publishers/{publisher}` */
+@Resource({ message: PublisherSchema })
+@Entity('publishers')
+@TenantScoped()
+export class Publisher {
+  @PrimaryColumn() id!: string
+  @Column() title!: string
+  accountId!: string
+}
+
+/** `publishers/{publisher}/series/{series}/editions/{edition}` */
+@Resource({ message: EditionSchema })
+@Searchable({ sources: ['title'] })
+@Entity('editions')
+@TenantScoped()
+@SoftDeletable()
+export class Edition {
+  @PrimaryColumn() id!: string
+  @Column() publisherId!: string
+  @Column() seriesId!: string
+  @Column() title!: string
+  @Column() pages!: number
+  @ETag() etag!: string
+  @CreateTime() createTime!: Date
+  accountId!: string
+  deleteTime?: Date
+}
+
+/** `publishers/{publisher}/policy` */
+@Resource({ message: PolicySchema })
+@Entity('policies')
+@TenantScoped()
+export class Policy {
+  @PrimaryColumn() publisherId!: string
+  @Column() maxPages!: number
+  accountId!: string
+}
