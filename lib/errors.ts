@@ -239,6 +239,9 @@ export class Unavailable extends AshlarError {
   }
 }
 
+/** The connection was lost while a write was on its way. Nobody knows whether it is saved, so it must not be repeated. */
+export class UnknownOutcome extends Unavailable {}
+
 /** The server failed. The caller reads a generic text; `cause` is for the log. */
 export class Internal extends AshlarError {
   constructor(cause?: unknown) {

@@ -1,11 +1,15 @@
 import type { DataSource } from 'typeorm'
-import { backends, describeOn } from '../support/databases/backends.js'
+import { type BackendName, backends, describeOn } from '../support/databases/backends.js'
 import { openHooked, type HookedSubject, quiet } from './hooks/hooked-subject.js'
 import { inside } from './hooks/inside.js'
+import { killed } from './hooks/killed.js'
 import { loads } from './hooks/loads.js'
 import { statements } from './hooks/statements.js'
 import { subscribers } from './hooks/subscribers.js'
 import { writes } from './hooks/writes.js'
+
+/** Where a connection has a server that can end it. */
+const SERVERS: readonly BackendName[] = ['postgres', 'mariadb', 'mysql8']
 
 describeOn('the hooks of an entity', backends, (backend) => {
   const holder = { subject: undefined as never as HookedSubject }
@@ -24,4 +28,5 @@ describeOn('the hooks of an entity', backends, (backend) => {
   if (backend.name === 'memory') return
   statements(holder, () => holder.subject.dataSource as DataSource)
   subscribers(holder)
+  if (SERVERS.includes(backend.name)) killed(holder, () => holder.subject.dataSource as DataSource)
 })

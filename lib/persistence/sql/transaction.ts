@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm'
 import { RequestContext } from '../../context.js'
-import { Unavailable } from '../../errors.js'
+import { Unavailable, UnknownOutcome } from '../../errors.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
 import { declaredIsolation, isolationProblem } from '../engines/declared-isolation.js'
 import { executorOf } from '../engines/executor-of.js'
@@ -195,7 +195,7 @@ async function commit(send: () => Promise<void>): Promise<void> {
     await send()
   } catch (error) {
     if (!(error instanceof Unavailable) || error.message === TAKES_NO_WRITES) throw error
-    throw new Unavailable(
+    throw new UnknownOutcome(
       'the connection was lost while committing: whether the changes are saved is not known',
       error,
     )

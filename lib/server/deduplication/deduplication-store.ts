@@ -17,15 +17,15 @@ export interface StoredReply {
   readonly message: Uint8Array
   readonly headers: readonly (readonly [string, string])[]
   readonly trailers: readonly (readonly [string, string])[]
-  /** Set when the call has run and its response is not stored; then everything else is empty. */
+  /** Set when the call has run, or may have, and its response is not stored; then everything else is empty. */
   readonly omitted?: Omission
 }
 
 /**
  * Why a response is not stored: it is larger than {@link MAX_KEPT_BYTES} (`size`), the store had no room, the store
- * failed, or its content may hold secrets and cannot be read.
+ * failed, its content may hold secrets and cannot be read, or nobody knows whether the call took effect (`unknown`).
  */
-export type Omission = 'size' | 'room' | 'failure' | 'content'
+export type Omission = 'size' | 'room' | 'failure' | 'content' | 'unknown'
 
 /** The largest response that is stored for a replay. Duplicates of a call with a larger one are FailedPrecondition. */
 export const MAX_KEPT_BYTES = 256 * 1024

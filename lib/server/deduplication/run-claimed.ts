@@ -1,6 +1,6 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../../context.js'
-import { Aborted, Unavailable } from '../../errors.js'
+import { Aborted, Unavailable, UnknownOutcome } from '../../errors.js'
 import { errorForLog } from '../../faults/driver-fault.js'
 import type { Call } from '../chain/call.js'
 import type { Reply } from '../chain/interceptor.js'
@@ -34,7 +34,8 @@ export interface Keeping {
 /**
  * Runs the call and stores its response. A caller whose deadline passes gets its error at once. The key is held until
  * the handler has settled, so that the result is stored for the retry. Once the handler has returned, a failure of the
- * store never frees the key: the effect must not happen twice.
+ * store never frees the key: the effect must not happen twice. Nor does a
+ * failure of the handler after which nobody knows whether the effect has happened.
  * @param settle - called with what can be replayed, undefined for nothing, before any caller gets a response.
  */
 export const runClaimed = (
@@ -48,11 +49,14 @@ export const runClaimed = (
     let reply: Reply | undefined
     let kept: StoredReply | undefined
     let failure: unknown
+    let isUnknown = false
     const effect = async (context: RequestContext): Promise<Reply> => {
       const response = await run(context).catch((error: unknown) => {
-        if (call.handling === undefined || call.handling.settled) throw error
+        const { handling } = call
+        isUnknown = error instanceof UnknownOutcome
+        if (handling === undefined || handling.settled) throw error
         reject(error as Error)
-        return call.handling.reply
+        return handling.reply
       })
       reply = response
       try {
@@ -66,6 +70,11 @@ export const runClaimed = (
     }
 
     const giveUp = async (error: unknown): Promise<void> => {
+      if (isUnknown) {
+        unrecorded.add(key, claim, 'unknown')
+        settle(undefined)
+        return reject(error as Error)
+      }
       if (failure === undefined) {
         // The handler failed, another call has the key, or the transaction was rolled back.
         await claim.release().catch(() => {})
@@ -81,7 +90,7 @@ export const runClaimed = (
         settle(undefined)
         return reject(error as Error)
       }
-      unrecorded.add(key, claim)
+      unrecorded.add(key, claim, 'failure')
       settle(kept)
       // The effect is done: its caller gets the response, unless it cannot be sent at all.
       if (kept === undefined) reject(error as Error)

@@ -50,12 +50,14 @@ const NOT_KEPT: Readonly<Record<Omission, readonly [reason: string, why: string]
   size: ['RESPONSE_TOO_LARGE', `is larger than ${MAX_KEPT_BYTES / 1024} KiB`],
   room: ['NO_ROOM_FOR_RESPONSE', 'had no room beside the others of this tenant'],
   failure: ['RESPONSE_LOST', 'could not be written'],
+  unknown: ['OUTCOME_UNKNOWN', 'did not arrive: the connection to the database was lost'],
   content: ['RESPONSE_UNREADABLE', 'holds a google.protobuf.Any of a type that the server does not know'],
 }
 
 const notKept = (omitted: Omission): AshlarError => {
   const [reason, why] = NOT_KEPT[omitted]
-  const message = `the call with this request_id was made and its response was not stored, because it ${why}: read the resource instead of repeating the call`
+  const what = omitted === 'unknown' ? 'may have been made' : 'was made'
+  const message = `the call with this request_id ${what} and its response was not stored, because it ${why}: read the resource instead of repeating the call`
   return new AshlarError('FAILED_PRECONDITION', message, { details: [{ kind: 'errorInfo', reason }] })
 }
 

@@ -1,5 +1,5 @@
 import { RequestContext } from '../../context.js'
-import { type Claim, omittedReply } from './deduplication-store.js'
+import { type Claim, type Omission, omittedReply } from './deduplication-store.js'
 
 /** The default time that a response is stored. */
 const LONGEST_MS = 10 * 60_000
@@ -12,10 +12,12 @@ interface Unrecorded {
   readonly until: number
   /** The claim to complete; undefined when the store rolled back what the call did. */
   readonly claim: Claim | undefined
+  /** Why its response is not stored. */
+  readonly omitted: Omission
 }
 
 /**
- * Calls that ran and whose response the store could not save. As long as this process lives, duplicates find them here
+ * Calls that ran, or may have, and whose response the store could not save. As long as this process lives, duplicates find them here
  * and do not run again. The store is told as soon as possible, for other processes.
  */
 export class UnrecordedCalls {
@@ -36,15 +38,15 @@ export class UnrecordedCalls {
     return false
   }
 
-  /** Remembers a call whose effect is durable; its claim is completed later, without the response. */
-  add(key: string, claim: Claim): void {
-    this.#put(key, { until: this.#now() + LONGEST_MS, claim })
+  /** Remembers a call whose effect is durable, or may be; its claim is completed later, without the response. */
+  add(key: string, claim: Claim, omitted: Omission): void {
+    this.#put(key, { until: this.#now() + LONGEST_MS, claim, omitted })
     this.#schedule()
   }
 
   /** Remembers a call whose effect was rolled back, for the rest of its lease. */
   addRolledBack(key: string, leaseMs: number): void {
-    this.#put(key, { until: this.#now() + leaseMs, claim: undefined })
+    this.#put(key, { until: this.#now() + leaseMs, claim: undefined, omitted: 'failure' })
   }
 
   #put(key: string, call: Unrecorded): void {
@@ -61,10 +63,10 @@ export class UnrecordedCalls {
   async retry(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const [key, { claim }] of this.#calls) {
+    for (const [key, { claim, omitted }] of this.#calls) {
       if (!this.has(key) || claim === undefined) continue
       try {
-        await claim.complete(omittedReply('failure'), new RequestContext())
+        await claim.complete(omittedReply(omitted), new RequestContext())
         this.#calls.delete(key)
       } catch {
         this.#schedule()

@@ -109,7 +109,7 @@ export const idempotency = (
 }
 
 const UNRECORDED =
-  'a call with this request_id has run and its response could not be stored: read the resource before you try again'
+  'a call with this request_id has run, or may have, and its response could not be stored: read the resource before you try again'
 
 /** The result of the claim, unless the time of the call ends first. A late claim is released. */
 const inTime = async (claiming: Promise<ClaimOutcome>, { time }: RequestId): Promise<ClaimOutcome> => {

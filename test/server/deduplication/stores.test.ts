@@ -47,7 +47,7 @@ const failing = (store: DeduplicationStore): Failing => {
 }
 
 const UNRECORDED =
-  'a call with this request_id has run and its response could not be stored: read the resource before you try again'
+  'a call with this request_id has run, or may have, and its response could not be stored: read the resource before you try again'
 /** The bytes that a text costs beside itself. */
 const HEAD = 4
 
@@ -164,7 +164,7 @@ describe('calls that could not be recorded', () => {
 
   it('are told to the store, without their response, when it is in order again', async () => {
     const [broken, calls] = [store(), new UnrecordedCalls()]
-    for (const key of ['a', 'b']) calls.add(key, await claimed(broken, key))
+    for (const key of ['a', 'b']) calls.add(key, await claimed(broken, key), 'failure')
     await calls.retry()
     expect([calls.has('a'), calls.has('b'), broken.completed]).to.deep.equal([true, true, 0])
     broken.isOut = false
@@ -177,7 +177,7 @@ describe('calls that could not be recorded', () => {
   it('are remembered for ten minutes where their effect lasts, and for a lease where it was rolled back', async () => {
     let now = 0
     const calls = new UnrecordedCalls(() => now)
-    calls.add('lasts', await claimed(store(), 'lasts'))
+    calls.add('lasts', await claimed(store(), 'lasts'), 'failure')
     calls.addRolledBack('gone', 10_000)
     now = 9_999
     expect([calls.has('lasts'), calls.has('gone')]).to.deep.equal([true, true])

@@ -34,7 +34,7 @@ export async function serveSpecimens(
   implement: (
     specimens: Repository<Specimen>,
   ) => Partial<Implementation<typeof SpecimenService>> = () => ({}),
-  config: Config = {},
+  config: Config | ((dataSource: DataSource | undefined) => Config) = {},
 ): Promise<ServedSpecimens> {
   const opened = await backend.open([Specimen])
   const { dataSource, database } = opened
@@ -48,7 +48,7 @@ export async function serveSpecimens(
   const weighSpecimen = () => create(SpecimenSchema)
   const running = await startServer(
     (builder) => builder.register(SpecimenService, specimens, { weighSpecimen, ...implement(specimens) }),
-    config,
+    typeof config === 'function' ? config(dataSource) : config,
   )
   const client = new ForeignClient(SpecimenService, running.grpc)
   return {

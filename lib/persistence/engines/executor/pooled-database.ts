@@ -1,5 +1,7 @@
 import type { DataSource, QueryRunner } from 'typeorm'
 import type { Dialect } from '../../dialects/dialect.js'
+import { Unavailable, UnknownOutcome } from '../../../errors.js'
+import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
 import type { Database, Lease, Result, RunOptions, Statement } from './executor.js'
 import { Writability } from './writability.js'
 
@@ -29,6 +31,10 @@ export abstract class PooledDatabase implements Database {
     const connection = await this.connect(options?.signal)
     try {
       return await connection.run(statement, values, options)
+    } catch (error) {
+      throw mayBeSaved(error, statement)
+        ? new UnknownOutcome(`${error.message}: whether the change is saved is not known`, error)
+        : error
     } finally {
       connection.release()
     }
@@ -45,3 +51,7 @@ export abstract class PooledDatabase implements Database {
   /** Takes a connection from the pool, and sets its session up on first use. */
   protected abstract connect(signal: AbortSignal | undefined): Promise<PooledConnection>
 }
+
+/** Outside of a transaction, a write takes effect before its result arrives. */
+const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =>
+  error instanceof Unavailable && error.message !== TAKES_NO_WRITES && !/^\s*SELECT\b/i.test(text)

@@ -9,14 +9,11 @@ import {
   InvalidArgument,
 } from '../../../../lib/errors.js'
 import { increment, type Patch } from '../../../../lib/resource/values/increment.js'
-import { drill } from '../../../support/drill.js'
 import { Specimen } from '../../../support/entities/specimen.js'
 import { SpecimenSchema } from '../../../support/gen/specimens_pb.js'
 import type { BackendName } from '../../../support/databases/backends.js'
 import { filter } from '../../../../lib/persistence/query/filter-template.js'
 import { asTenant, draft, type Holder, inAcme, rejection } from '../subject.js'
-
-const CALLERS = 64
 
 /** In these a transaction that writes is alone. */
 const ALONE: readonly BackendName[] = ['memory', 'sqlite', 'better-sqlite3']
@@ -294,25 +291,5 @@ export const increments = (holder: Holder, backend: BackendName): void => {
             { isolation: 'repeatable read' },
           )
         }))
-
-    it(`of ${CALLERS} at once loses nothing, and stops at the end of the range`, () =>
-      inAcme(async () => {
-        await make({ count: 0, weight: CALLERS / 2 })
-        for (let round = 1; round <= drill(1, 1000); round++) {
-          const calls = Array.from({ length: CALLERS }, () => update({ count: increment(1) }))
-          const taken = Array.from({ length: CALLERS }, () =>
-            update({ weight: increment(-1) }).then(
-              () => 'taken',
-              (error: unknown) =>
-                error instanceof InvalidArgument ? 'none left' : Promise.reject(error as Error),
-            ),
-          )
-          await Promise.all(calls)
-          const outcomes = await Promise.all(taken)
-          expect(outcomes.filter((outcome) => outcome === 'taken')).to.have.length(CALLERS / 2)
-          expect(await specimens().get('a')).to.deep.include({ count: round * CALLERS, weight: 0 })
-          await update({ weight: CALLERS / 2 })
-        }
-      })).timeout(drill(20_000, 3_600_000))
   })
 }

@@ -1,10 +1,7 @@
 import { expect } from 'chai'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../../../lib/errors.js'
-import { drill } from '../../../support/drill.js'
 import type { Specimen } from '../../../support/entities/specimen.js'
 import { draft, type Holder, inAcme, rejection } from '../subject.js'
-
-const CALLERS = 64
 
 class Stop extends Error {}
 
@@ -111,14 +108,5 @@ export const modifications = (holder: Holder): void => {
         await rejection(failing, Stop)
         expect((await specimens().get('a')).count).to.equal(1)
       }))
-
-    it(`of ${CALLERS} at once loses nothing`, () =>
-      inAcme(async () => {
-        for (let round = 0; round < drill(1, 1000); round++) {
-          const { count } = await specimens().get('a')
-          await Promise.all(Array.from({ length: CALLERS }, () => specimens().modify('a', grow)))
-          expect((await specimens().get('a')).count).to.equal(count + CALLERS)
-        }
-      })).timeout(drill(20_000, 3_600_000))
   })
 }

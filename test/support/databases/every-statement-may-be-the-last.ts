@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import type { DataSource } from 'typeorm'
+import { ConnectionKiller, type Killing } from './connection-killer.js'
+
+/** More than any of the operations sends. */
+const MOST_STATEMENTS = 60
+
+/** As many as a pool has at the most. */
+const POOL = 8
+
+/** An operation, and what it leaves behind. */
+export interface Killable<T> {
+  /** Brings the database to where the operation starts from. */
+  prepare(): Promise<void>
+  operation(): Promise<T>
+  /** @throws unless the error is the one of a lost connection. @param isCommit - whether the last statement was the lost one. */
+  refused(error: unknown, isCommit: boolean): void
+  /** @throws unless all of it was written, or nothing. */
+  left(is: 'nothing' | 'everything'): Promise<void>
+}
+
+/**
+ * Kills the connection before the 1st, 2nd, 3rd … statement of the operation's transaction. Each time the operation is refused,
+ * leaves nothing, and succeeds when it is called again; nobody gets the connection or finds a transaction open.
+ * @returns how many statements the transaction has.
+ */
+export async function everyStatementMayBeTheLast<T>(
+  dataSource: DataSource,
+  { prepare, operation, refused, left }: Killable<T>,
+): Promise<number> {
+  const killer = new ConnectionKiller(dataSource)
+  const succeeds = async (position: number): Promise<Killing<T>> => {
+    const done = await killer.killing(0, operation)
+    if (done.outcome.status === 'rejected') throw done.outcome.reason
+    await left('everything').catch((error: Error) => {
+      error.message = `after a connection lost before statement ${position}: ${error.message}`
+      throw error
+    })
+    return done
+  }
+  await prepare()
+  const { sent } = await succeeds(0)
+  expect(sent).to.be.within(3, MOST_STATEMENTS)
+  for (let position = 1; position <= sent; position++) {
+    const at = `statement ${position} of ${sent}`
+    await prepare()
+    const { killed, outcome } = await killer.killing(position, operation)
+    if (killed === undefined || outcome.status === 'fulfilled') return expect.fail(`${at} was not lost`)
+    refused(outcome.reason, position === sent)
+    await killer.idle()
+    await left('nothing')
+    expect(await killer.handedOut(POOL), at).to.not.include(killed)
+    await succeeds(position)
+  }
+  return sent
+}
