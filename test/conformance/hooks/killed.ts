@@ -75,7 +75,8 @@ export const killed = (holder: HookedHolder, dataSource: () => DataSource): void
   describe('a connection killed before any statement of a write and its hooks', () => {
     const item = (key: string) => ({ key, entity: { title: 'changed' }, fieldMask: ['title'] }) as const
     const operations: Record<string, () => Promise<unknown>> = {
-      create: () => holder.subject.tasks.create({ id: 'new', title: 'Cut', code: 'new', revision: 0, tags: {} }),
+      create: () =>
+        holder.subject.tasks.create({ id: 'new', title: 'Cut', code: 'new', revision: 0, tags: {} }),
       update: () => holder.subject.tasks.update('a', { title: 'changed' }, ['title']),
       delete: () => holder.subject.tasks.delete('a'),
       undelete: () => holder.subject.tasks.undelete('gone'),

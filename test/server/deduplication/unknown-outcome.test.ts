@@ -41,7 +41,10 @@ describeOn(
       const send = () => served.client.unary('CreateSpecimen', request, headers)
       /** Creates one; the answer to the first statement of that pattern is lost. */
       const lose = async (pattern: RegExp) => {
-        const { killed, outcome } = await new ConnectionKiller(served.dataSource!).losingTheAnswer(pattern, send)
+        const { killed, outcome } = await new ConnectionKiller(served.dataSource!).losingTheAnswer(
+          pattern,
+          send,
+        )
         expect(killed).to.be.a('string')
         if (outcome.status === 'rejected') throw outcome.reason
         expect(outcome.value.code).to.equal(UNAVAILABLE)

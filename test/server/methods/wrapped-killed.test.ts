@@ -84,7 +84,10 @@ describeOn(
       })
       committed = []
     }
-    const changed = (id: string) => ({ specimen: { id, title: 'changed' }, update_mask: { paths: ['title'] } })
+    const changed = (id: string) => ({
+      specimen: { id, title: 'changed' },
+      update_mask: { paths: ['title'] },
+    })
     const etagOf = async (id: string) => (await inAcme(() => served.specimens.get(id))).etag
     const calls: Record<string, () => Promise<readonly [string, object, object?]>> = {
       CreateSpecimen: async () => [
@@ -99,10 +102,7 @@ describeOn(
       ],
       DeleteSpecimen: async () => ['DeleteSpecimen', { id: 'a', etag: await etagOf('a') }],
       UndeleteSpecimen: async () => ['UndeleteSpecimen', { id: 'gone' }],
-      BatchUpdateSpecimens: async () => [
-        'BatchUpdateSpecimens',
-        { requests: [changed('b'), changed('a')] },
-      ],
+      BatchUpdateSpecimens: async () => ['BatchUpdateSpecimens', { requests: [changed('b'), changed('a')] }],
       BatchDeleteSpecimens: async () => ['BatchDeleteSpecimens', { ids: ['a', 'b'] }],
     }
     const refused = (error: unknown, isCommit: boolean) => {
