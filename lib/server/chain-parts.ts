@@ -20,7 +20,7 @@ export interface ChainParts {
   readonly telemetry: Telemetry | undefined
   readonly timeoutMsOf: (method: Method) => number
   /** The deadlines of open calls. */
-  readonly openCalls: Set<Deadline>
+  readonly openCalls: Deadline[]
   readonly rateLimiter: RateLimiter | undefined
   readonly identity: Identity
   readonly authenticator: Authenticator | undefined

@@ -35,7 +35,7 @@ export interface ServerPlan {
   readonly health: HealthState
   readonly runner: OperationRunner
   /** The deadlines of open calls. */
-  readonly openCalls: ReadonlySet<Deadline>
+  readonly openCalls: readonly Deadline[]
 }
 
 /** The parts of a server that exist before its plan. */
@@ -61,7 +61,7 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
   const loaded = await loadMessageRules(registry.services(), registry, config.logger)
   await check(foundation, loaded.problems)
-  const openCalls = new Set<Deadline>()
+  const openCalls: Deadline[] = []
   const dispatch = dispatcherOf(foundation, telemetry, openCalls, loaded.rules)
   const gateway = mux && newGateway(foundation, telemetry, dispatch)
   gateway?.prepare()
@@ -111,7 +111,7 @@ const check = async (
 const dispatcherOf = (
   { config, registrations: { registry, rules }, runner }: Foundation,
   telemetry: Telemetry | undefined,
-  openCalls: Set<Deadline>,
+  openCalls: Deadline[],
   messageRules: MessageRules | undefined,
 ): Dispatcher => {
   const { resilience } = config

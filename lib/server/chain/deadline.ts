@@ -25,18 +25,25 @@ export class Deadline {
   #isOver = false
   #isWatched = false
   readonly #watchers = new Set<OnEnd>()
+  readonly #open: Deadline[]
+  #place: number
 
   /**
    * @param at - milliseconds since the epoch, undefined for no deadline.
    * @param caller - may disconnect before.
+   * @param open - the times of all calls that run; this one is in it until `clear`. An array, because V8 gives a `Set` a new
+   * table every few calls, and each old table keeps the calls of its day alive until the old generation is collected.
    * @param stepMs - the time of one step when there is no deadline, as in a stream.
    */
   constructor(
     readonly at: number | undefined,
     caller: Caller,
     stepMs = Number.POSITIVE_INFINITY,
+    open: Deadline[] = [],
   ) {
     this.#caller = caller
+    this.#open = open
+    this.#place = open.push(this) - 1
     this.#stepMs = stepMs
   }
 
@@ -124,9 +131,14 @@ export class Deadline {
 
   /** The call has ended: no timer or callback runs any more. */
   clear(): void {
+    const last = this.#isOver ? undefined : this.#open.pop()
+    if (last !== undefined && last !== this) {
+      this.#open[this.#place] = last
+      last.#place = this.#place
+    }
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#watchers.clear()
+    if (this.#watchers.size > 0) this.#watchers.clear()
     if (this.#isWatched) this.#caller.onGone(undefined)
   }
 

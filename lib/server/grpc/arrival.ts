@@ -11,23 +11,21 @@ const PREFIX_BYTES = 5
  */
 export class Arrival {
   readonly caller = new Caller()
-  readonly #stream: ServerHttp2Stream
   #prefix = 0
   #length = 0
   #left = 0
 
   /** @param deadline - the caller's deadline, in milliseconds since the epoch. */
   constructor(
-    stream: ServerHttp2Stream,
+    readonly stream: ServerHttp2Stream,
     readonly deadline: number | undefined,
   ) {
-    this.#stream = stream
     stream.on('data', (chunk: Buffer) => this.#count(chunk))
   }
 
   /** Whether the stream is gone, so that the caller did not send its end. */
   get isReset(): boolean {
-    return this.#stream.closed || this.#stream.destroyed
+    return this.stream.closed || this.stream.destroyed
   }
 
   /** Whether the data so far ends inside a message. */
@@ -37,7 +35,7 @@ export class Arrival {
 
   /** The call ended without the chain: by a status of grpc-js, else because the client disconnected. */
   leave(): void {
-    const { sentTrailers, sentHeaders } = this.#stream
+    const { sentTrailers, sentHeaders } = this.stream
     const sent =
       (sentTrailers as typeof sentHeaders | undefined) ?? (sentHeaders as typeof sentHeaders | undefined)
     const status = Number(sent?.['grpc-status'] ?? CODES.OK)

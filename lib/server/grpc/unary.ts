@@ -65,8 +65,12 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
     this.#respond(this.#request)
   }
 
+  /** The end of every call. */
   onCancel(): void {
     if (!this.#ended) this.#arrival.leave()
+    // Node's table of a session's streams can hold an ended stream until the next collection of the old generation. What
+    // listens to the stream, and with it all of the call, must not stay as long.
+    this.#arrival.stream.removeAllListeners('data').removeAllListeners('end')
   }
 
   #respond(bytes: Uint8Array): void {

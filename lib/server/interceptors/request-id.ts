@@ -18,7 +18,7 @@ export interface RequestId {
 export const requestId =
   (
     timeoutMsOf: (method: Method) => number,
-    openCalls: Set<Deadline>,
+    openCalls: Deadline[],
   ): Interceptor<RequestId, Passed<'logging'>> =>
   (next, { method }) => {
     const { isStreaming } = method
@@ -38,12 +38,8 @@ export const requestId =
         Number.isFinite(at) ? at : undefined,
         caller,
         isStreaming ? timeoutMs : undefined,
+        openCalls,
       )
-      openCalls.add(time)
-      const done = () => {
-        openCalls.delete(time)
-        time.clear()
-      }
-      return untilSettled(Object.assign(call, { requestId, time }), inTime, done)
+      return untilSettled(Object.assign(call, { requestId, time }), inTime, () => time.clear())
     }
   }

@@ -20,7 +20,7 @@ export interface Listener {
  */
 export const shutdown = async (
   listeners: readonly Listener[],
-  openCalls: ReadonlySet<Deadline>,
+  openCalls: readonly Deadline[],
 ): Promise<void> => {
   const drained = Promise.all(listeners.map((listener) => listener.drain()))
   const timers: NodeJS.Timeout[] = []

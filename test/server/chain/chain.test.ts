@@ -22,11 +22,11 @@ describe('Chain', () => {
     const logged = new Chain().add('tracing', undefined).add('logging', logging(logger))
     const identified = logged.add(
       'requestId',
-      requestId(() => 1, new Set()),
+      requestId(() => 1, []),
     )
     // @ts-expect-error the tenant interceptor needs a request id and mapped errors
     expect(logged.add('tenantId', tenantId(false))).to.be.instanceOf(Chain)
-    const outermost = requestId(() => 1, new Set())
+    const outermost = requestId(() => 1, [])
     const identity = outermost as typeof outermost | undefined
     const mapped = identified.add('errorMapper', errorMapper(logger)).add('tenantId', tenantId(false))
     // @ts-expect-error authentication stands inside of the rate limiter
@@ -46,7 +46,7 @@ describe('Chain', () => {
       .add('logging', logging(logger))
       .add(
         'requestId',
-        requestId(() => 1, new Set()),
+        requestId(() => 1, []),
       )
       .add('errorMapper', errorMapper(logger))
       .add('tenantId', tenantId(false))

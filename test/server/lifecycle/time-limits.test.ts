@@ -19,7 +19,7 @@ describe('the times a server keeps', () => {
   it('close what has not drained after 5 s, and not before', async () => {
     let closed = 0
     const stuck = { drain: () => new Promise<void>(() => {}), close: () => void closed++ }
-    const ended = shutdown([stuck], new Set())
+    const ended = shutdown([stuck], [])
     mock.timers.tick(4_999)
     await turn()
     expect(closed).to.equal(0)
