@@ -1,3 +1,4 @@
+export { Computed } from './computed.js'
 export { CreateTime } from './create-time.js'
 export { Credential } from './credential.js'
 export { Default } from './default.js'

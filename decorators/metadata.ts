@@ -5,7 +5,7 @@ import type { SearchableOptions } from './searchable.js'
 
 /** What the decorators declare about one property, in addition to its column. */
 export type PropertyRole =
-  'tags' | 'etag' | 'outputOnly' | 'createTime' | 'updateTime' | 'secret' | 'credential'
+  'tags' | 'etag' | 'outputOnly' | 'computed' | 'createTime' | 'updateTime' | 'secret' | 'credential'
 
 export interface PropertyFacts {
   readonly role?: PropertyRole
@@ -15,6 +15,8 @@ export interface PropertyFacts {
   readonly type?: unknown
   /** Makes the value of an entity that comes without one. */
   readonly default?: () => unknown
+  /** Computes the value from the entity. */
+  readonly compute?: (entity: object) => unknown
   /** Is a source of search. */
   readonly searchable?: boolean
 }

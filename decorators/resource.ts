@@ -3,7 +3,7 @@ import { Column, PrimaryColumn, getMetadataArgsStorage } from 'typeorm'
 import { onClass, wordStandardProperties } from './apply.js'
 import { declare, declareProperty, inheritedFacts, lineage } from './metadata.js'
 import { completeJoinColumns } from './relations/join-columns.js'
-import { longTransformer } from './long-transformer.js'
+import { longTransformer } from './columns/long-transformer.js'
 import { snakeCase } from '../lib/text/snake-case.js'
 
 export interface ResourceOptions {

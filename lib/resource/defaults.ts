@@ -59,8 +59,8 @@ function problemOf(field: Field, value: unknown): string | undefined {
 
 /** `@Default()` where no column takes it. */
 export const strayDefault = (property: string, role: string | undefined): string =>
-  role === 'secret' || role === 'credential'
-    ? `${property} has a default, and a ${role} has none: drop @Default()`
+  role === 'secret' || role === 'credential' || role === 'computed'
+    ? `${property} has a default, and a ${role === 'computed' ? 'computed field' : role} has none: drop @Default()`
     : `${property} has a @Default() and no column: add @Column()`
 
 /** Whether the value is the zero that proto3 gives a field that nobody set. */

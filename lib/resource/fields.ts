@@ -97,10 +97,10 @@ function asDeclared(column: ColumnArgs, facts: EntityFacts): ColumnArgs {
   return type === undefined ? column : { ...column, options: { ...column.options, type: type as never } }
 }
 
-/** Secrets and credentials have no column of their own name. */
+/** Secrets, credentials and computed fields have no column of their own name. */
 const decoratedOf = (facts: EntityFacts): string[] =>
   [...facts.properties].flatMap(([property, { role }]) =>
-    role === 'secret' || role === 'credential' ? [property] : [],
+    role === 'secret' || role === 'credential' || role === 'computed' ? [property] : [],
   )
 
 /** A name is computed. */
@@ -135,7 +135,7 @@ function roleOf(
   if (property === 'deleteTime') return 'deleteTime'
   if (property === 'expireTime') return 'expireTime'
   if (declared === 'tags') return 'plain'
-  if (declared !== undefined) return declared
+  if (declared !== undefined && declared !== 'computed') return declared
   return inMessage !== undefined && behaves(inMessage, 'OUTPUT_ONLY') ? 'outputOnly' : 'plain'
 }
 

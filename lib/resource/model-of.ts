@@ -6,6 +6,7 @@ import { snakeCase } from '../text/snake-case.js'
 import { DeclarationError } from '../errors.js'
 import { checkValue } from './values/check-values.js'
 import { type Conversions, conversionsOf } from './values/conversions.js'
+import { computing, readComputed } from './computed.js'
 import type { Column, Columns, Field, Role } from './fields/field.js'
 import { isZero } from './defaults.js'
 import { readFields } from './fields.js'
@@ -43,6 +44,8 @@ function build(entity: EntityClass<object>): ResourceModel {
 
   const secrets = secretsOf(facts, fields)
   const credentials = credentialsOf(facts, fields)
+  const { computed, problems: ofComputed } = readComputed(entity, facts, message, name?.field.localName)
+  all.push(...ofComputed)
   const keys = fields.filter((field) => field.role === 'key')
   all.push(...structuralProblems(fields, keys, message, [...secrets, ...credentials], refused))
   const search = searchModelOf(facts, fields, message, table, entity.name)
@@ -59,7 +62,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const byProto = new Map(entityFields.map((field) => [field.proto, field]))
   const withRole = (role: Role) => fields.find((field) => field.role === role)
   const tenant = withRole('tenant')
-  const create = () => new entity()
+  const create = computing(entity, computed)
   const defaulted = entityFields.filter((field) => field.default !== undefined && !field.nullable)
   const { toMessage, fromMessage } =
     message === undefined
@@ -68,6 +71,7 @@ function build(entity: EntityClass<object>): ResourceModel {
           message,
           create,
           entityFields,
+          computed,
           new Set([...secrets, ...credentials].map(({ property }) => property)),
           name,
         )
@@ -99,7 +103,9 @@ function build(entity: EntityClass<object>): ResourceModel {
     ttlMs: facts.expirable?.ttlMs,
     columns: columnMap(entityFields.filter((field) => field.filterable)),
     closed: new Set([
-      ...entityFields.filter(({ filterable, exposed }) => exposed && !filterable).map(({ proto }) => proto),
+      ...[...entityFields.filter(({ filterable }) => !filterable), ...computed]
+        .filter(({ exposed }) => exposed)
+        .map(({ proto }) => proto),
       ...(name === undefined ? [] : [name.field.name]),
     ]),
     predicateColumns: columnMap(entityFields),
@@ -109,6 +115,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     ),
     secrets,
     credentials,
+    computed,
     search: search.model,
     relations,
     uniques: groups.uniques,

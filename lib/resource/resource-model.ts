@@ -1,5 +1,5 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
-import type { Columns, Field } from './fields/field.js'
+import type { Columns, ComputedField, Field } from './fields/field.js'
 import type { NamePattern } from './names/name-pattern.js'
 import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
@@ -87,6 +87,8 @@ export interface ResourceModel<E extends object = object> {
   readonly secrets: readonly SecretField[]
   /** Verify-only credentials; their four columns are fields of role `credential`. */
   readonly credentials: readonly CredentialField[]
+  /** Fields that `@Computed()` declares. No other list of fields has them. */
+  readonly computed: readonly ComputedField[]
   /** The fields of an entity: all but the columns of secrets and credentials. */
   readonly entityFields: readonly Field[]
   /** Where the text that `q` searches comes from; undefined when the resource is not searchable. */
@@ -101,7 +103,7 @@ export interface ResourceModel<E extends object = object> {
   readonly json: ReadonlyMap<Field, JsonColumn>
   /** The methods of the entity that TypeORM's decorators name, such as `@BeforeInsert()`. */
   readonly listeners: readonly EntityListener[]
-  /** A new entity without values. */
+  /** A new entity without values; it computes what `@Computed()` declares whenever that is read. */
   readonly create: () => E
   /** Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in it. */
   toMessage<M extends Message = Message>(entity: E): M

@@ -71,8 +71,10 @@ function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions): st
       }`,
     )
   const mask = Object.keys(patch).map((property) => {
-    const secret = [...model.secrets, ...model.credentials].find((field) => field.property === property)
-    const proto = secret?.proto ?? model.byProperty.get(property)?.proto
+    const other = [...model.secrets, ...model.credentials, ...model.computed].find(
+      (field) => field.property === property,
+    )
+    const proto = other?.proto ?? model.byProperty.get(property)?.proto
     if (proto === undefined) throw new TypeError(`${name}.modify: ${name} has no property "${property}"`)
     return proto
   })

@@ -98,13 +98,16 @@ function writableField(model: ResourceModel, name: string, options: UpdateOption
   )
     return field as Field
   const inName = field === undefined ? name === model.name?.field.name : field.inName === true
+  const computed = model.computed.some((one) => one.proto === name && one.exposed)
   const why = credential
     ? WHY.credential
-    : internal
-      ? undefined
-      : inName
-        ? WHY_NAME
-        : field && WHY[field.role]
+    : computed
+      ? `${WHY.outputOnly}, computed from the others`
+      : internal
+        ? undefined
+        : inName
+          ? WHY_NAME
+          : field && WHY[field.role]
   if (why !== undefined) throw new InvalidArgument('update_mask', `${name} cannot be written: ${why}`)
   if (name === '*')
     throw new InvalidArgument('update_mask', '* stands for every field, so it has to stand alone')

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../context.js'
 import { AshlarError, Internal } from '../../errors.js'
 import type { EntityListener, HookEvent } from '../../resource/typeorm/declared-hooks.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { isThenable } from '../../thenable.js'
 import type { Values } from '../contract/new-entity.js'
 import { TransactionChain } from '../contract/open-transaction.js'
 import { changesOf, valuesOf } from './changes.js'
@@ -184,9 +185,6 @@ const calledOn = (entity: object, property: PropertyKey): unknown => {
     )
   return hook.call(entity) as unknown
 }
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
 
 /** What the caller of a write is told when a hook has failed, where no database tells failures apart. */
 export const hookFailure = (error: unknown): unknown =>

@@ -96,6 +96,20 @@ export interface Field extends Column {
   readonly repeated: boolean
 }
 
+/** What the values of a field are. */
+export type ValueField = Pick<
+  Field,
+  'property' | 'proto' | 'kind' | 'nullable' | 'enumNames' | 'maxLength' | 'repeated' | 'inName'
+>
+
+/** A field without a column: a function computes it from the entity. */
+export interface ComputedField extends ValueField {
+  /** Whether it is in the message. */
+  readonly exposed: boolean
+  /** @throws Internal where the function throws, or returns what the field cannot hold. */
+  readonly valueOf: (entity: object) => unknown
+}
+
 export interface FieldDefault {
   /** Of `@Column({ default })`; undefined where a function makes it. */
   readonly constant: unknown

@@ -69,6 +69,7 @@ function fieldPart(
 ): SearchPart | string {
   const role = facts.properties.get(name)?.role
   if (role === 'secret' || role === 'credential') return `${name} is a ${role}, which is never searched`
+  if (role === 'computed') return `${name} is computed, and only what is stored can be searched`
   const field = fields.find((candidate) => candidate.property === name || candidate.proto === name)
   if (field === undefined || field.role === 'secret' || field.role === 'credential')
     return `there is no property ${name}: ${misspelt(

@@ -5,7 +5,7 @@ import type {
   JoinColumnOptions,
   RelationOptions,
 } from 'typeorm'
-import { isLong } from '../../../decorators/long-transformer.js'
+import { isLong } from '../../../decorators/columns/long-transformer.js'
 
 /**
  * What TypeORM lets an entity declare, and what happens to it: `carried out`, or why not and what to write instead.

@@ -1,10 +1,10 @@
 import { InvalidArgument } from '../../errors.js'
-import type { Field, FieldKind } from '../fields/field.js'
+import type { FieldKind, ValueField } from '../fields/field.js'
 import { ownPartProblem } from '../names/pattern.js'
 import { INTEGER_RANGES } from './ranges.js'
 
 /** What is wrong with a value, as text that follows the field's name; undefined when the column can hold it. */
-type Check = (value: unknown, field: Field) => string | undefined
+type Check = (value: unknown, field: ValueField) => string | undefined
 
 const EARLIEST_MS = Date.UTC(1000, 0, 1)
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -106,7 +106,7 @@ export function isLonger(value: string, max: number): boolean {
 /**
  * Checks one value. Absent values are left to the database (NOT NULL). @throws InvalidArgument with the proto field.
  */
-export function checkValue(field: Field, value: unknown): void {
+export function checkValue(field: ValueField, value: unknown): void {
   if (value === undefined || value === null) return
   const problem = CHECKS[field.kind](value, field)
   if (problem !== undefined) throw new InvalidArgument(field.proto, problem)

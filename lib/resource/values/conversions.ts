@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type Message } from '@bufbuild/protobuf'
 import { behaves } from '../behavior/field-behavior.js'
-import type { Field, FieldKind } from '../fields/field.js'
+import type { ComputedField, Field, FieldKind, ValueField } from '../fields/field.js'
 import type { NamePattern } from '../names/name-pattern.js'
 import { kindOfMessageField } from '../fields/field-kind.js'
 import { withholding } from '../behavior/input-only.js'
@@ -35,7 +35,7 @@ const ZERO: Readonly<Record<FieldKind, () => unknown>> = {
 }
 
 /** The proto3 value of an unset field: undefined for a field with presence. */
-export function zeroOf(field: Field): unknown {
+export function zeroOf(field: ValueField): unknown {
   if (field.nullable) return undefined
   return field.kind === 'json' && field.repeated ? [] : ZERO[field.kind]()
 }
@@ -49,6 +49,7 @@ export interface Conversions<E> {
 /**
  * The two directions between an entity and its message.
  * @param create - makes an entity without values.
+ * @param computed - fields that only a response has.
  * @param secretive - properties that a client can send and never receives, with their message fields.
  * @param name - computes the field that has the name.
  */
@@ -56,6 +57,7 @@ export function conversionsOf<E extends object>(
   desc: DescMessage,
   create: () => E,
   fields: readonly Field[],
+  computed: readonly ComputedField[],
   secretive: ReadonlySet<string>,
   name: NamePattern | undefined,
 ): Conversions<E> {
@@ -76,6 +78,10 @@ export function conversionsOf<E extends object>(
     back.push(inward(property, inMessage))
   }
   const named = name?.field.localName
+  const reckoned = computed.flatMap(({ property, valueOf, ...field }) => {
+    const inMessage = byLocalName.get(property)
+    return inMessage === undefined ? [] : [{ ...outward({ property, ...field }, inMessage), valueOf }]
+  })
   return {
     toMessage<M extends Message>(entity: E) {
       const message: Values = { $typeName: desc.typeName }
@@ -86,6 +92,8 @@ export function conversionsOf<E extends object>(
           message[property] = typeof empty === 'function' ? (empty as () => unknown)() : empty
         else message[property] = convert === undefined ? value : convert(value)
       }
+      for (const { property, convert, empty, valueOf } of reckoned)
+        message[property] = converted(valueOf(entity), convert, empty)
       return message as unknown as M
     },
     fromMessage(message) {
@@ -112,7 +120,13 @@ function withheld(inMessage: DescField): Step {
   }
 }
 
-const outward = (field: Field, inMessage: DescField): Step => ({
+const converted = (value: unknown, convert: Step['convert'], empty: unknown): unknown => {
+  if (value === undefined || value === null)
+    return typeof empty === 'function' ? (empty as () => unknown)() : empty
+  return convert === undefined ? value : convert(value)
+}
+
+const outward = (field: ValueField, inMessage: DescField): Step => ({
   property: field.property,
   convert: withoutInputOnly(inMessage, toMessageField(inMessage)),
   empty: emptyOf(inMessage, ZERO[field.kind]),

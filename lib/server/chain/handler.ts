@@ -10,6 +10,7 @@ import {
 } from '@bufbuild/protobuf'
 import type { ServerCall } from '../../call.js'
 import { withholding } from '../../resource/behavior/input-only.js'
+import { isThenable } from '../../thenable.js'
 import type { Call } from './call.js'
 import { enter } from './enter.js'
 import type { Next, ReplyOrPromise } from './interceptor.js'
@@ -149,9 +150,6 @@ export const userHandler = (desc: DescMethod, fn: AnyFunction, self: unknown): H
     return asMessage(reply, desc)
   },
 })
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
 
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value

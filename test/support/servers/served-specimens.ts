@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import type { DataSource } from 'typeorm'
 import type { Repository } from '../../../lib/persistence/contract/repository.js'
+import type { EntityClass } from '../../../lib/resource/resource-model.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
@@ -28,6 +29,7 @@ interface ServedSpecimens {
 /**
  * SpecimenService on a repository of the backend, and a client of it.
  * @param implement - methods that do not come from the repository alone.
+ * @param entity - another entity of the message.
  */
 export async function serveSpecimens(
   backend: Backend,
@@ -35,16 +37,17 @@ export async function serveSpecimens(
     specimens: Repository<Specimen>,
   ) => Partial<Implementation<typeof SpecimenService>> = () => ({}),
   config: Config | ((dataSource: DataSource | undefined) => Config) = {},
+  entity: EntityClass<Specimen> = Specimen,
 ): Promise<ServedSpecimens> {
-  const opened = await backend.open([Specimen])
+  const opened = await backend.open([entity])
   const { dataSource, database } = opened
   const secrets = { minter: new CredentialMinter(), encryptor: newDev(Buffer.alloc(32, 7)) }
   if (dataSource !== undefined && database !== undefined)
-    await createTables(dataSource, [Specimen], backend.name === 'mysql8' ? 'mariadb' : database.dialect.name)
+    await createTables(dataSource, [entity], backend.name === 'mysql8' ? 'mariadb' : database.dialect.name)
   const specimens =
     dataSource === undefined
-      ? new MemoryRepository(Specimen, secrets)
-      : new TypeormRepository(dataSource, Specimen, secrets)
+      ? new MemoryRepository(entity, secrets)
+      : new TypeormRepository(dataSource, entity, secrets)
   const weighSpecimen = () => create(SpecimenSchema)
   const running = await startServer(
     (builder) => builder.register(SpecimenService, specimens, { weighSpecimen, ...implement(specimens) }),
