@@ -6,7 +6,7 @@ import type { PlanColumn, PlanValue } from '../query/plan.js'
 import type { Catalog, LiveSchema, Namespace } from './catalog/live-table.js'
 import type { InexactColumns } from './catalog/inexact-columns.js'
 import type { MigrationSql } from './catalog/migration-sql.js'
-import type { Query, TableDefinition } from './catalog/table-definition.js'
+import type { Query, TableDefinition, TableName } from './catalog/table-definition.js'
 import type { BoundValue } from './values/bound-value.js'
 import type { JsonSql } from './values/json-sql.js'
 import type { TagSql } from './values/tag-sql.js'
@@ -137,6 +137,8 @@ export interface Dialect {
   readonly tableCollation: string
   /** Where tables are; undefined where the connection says it alone. */
   readonly namespace: Namespace | undefined
+  /** How those of a table are found; undefined where a table has them from the start or never. */
+  readonly foreignKeys: ForeignKeySql | undefined
   /** Adds the columns that an older table lacks; undefined where migrations do. */
   readonly addMissingColumns: ((query: Query, table: TableDefinition) => Promise<void>) | undefined
   readonly inexactColumns: InexactColumns
@@ -148,6 +150,11 @@ export interface Dialect {
   readonly migration: MigrationSql | undefined
 
   readonly stores: StoreSql
+}
+
+export interface ForeignKeySql {
+  /** Selects their names as `name`. */
+  readonly find: (table: TableName) => { readonly text: string; readonly values: readonly unknown[] }
 }
 
 /** What the tables of the server's own stores need. Time is the database's own: the clocks of processes differ. */

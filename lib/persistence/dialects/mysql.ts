@@ -143,6 +143,12 @@ const dialect = ({
     kind: 'database',
     find: 'SELECT 1 AS found FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?',
   },
+  foreignKeys: {
+    find: ({ schema, name }) => ({
+      text: "SELECT CONSTRAINT_NAME AS name FROM information_schema.TABLE_CONSTRAINTS WHERE CONSTRAINT_TYPE = 'FOREIGN KEY' AND TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
+      values: [schema ?? null, name],
+    }),
+  },
   addMissingColumns: undefined,
   inexactColumns,
   catalog: mysqlCatalog({ jsonIsText, exactCollations: [collation, otherCollation] }),

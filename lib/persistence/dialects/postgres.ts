@@ -6,6 +6,7 @@ import { postgresJson } from './postgres/json.js'
 import { inexactColumns } from './postgres/inexact-columns.js'
 import { postgresMigration } from './postgres/migration.js'
 import { isPostgresTime } from './postgres/is-postgres-time.js'
+import { quoteTable } from './quote-table.js'
 import { isoMicros, rounded } from './values/bound-value.js'
 import { bufferOf } from './values/buffer-of.js'
 import { quoted } from './values/quoted.js'
@@ -130,6 +131,12 @@ export const postgres: Dialect = {
   tableOptions: '',
   tableCollation: '',
   namespace: { kind: 'schema', find: 'SELECT 1 AS found FROM pg_namespace WHERE nspname = $1' },
+  foreignKeys: {
+    find: (table) => ({
+      text: "SELECT conname AS name FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass($1)",
+      values: [quoteTable(table, { quote })],
+    }),
+  },
   addMissingColumns: undefined,
   inexactColumns,
   catalog: postgresCatalog,

@@ -118,6 +118,7 @@ export const sqlite: Dialect = {
   tableOptions: '',
   tableCollation: '',
   namespace: undefined,
+  foreignKeys: undefined,
   addMissingColumns,
   inexactColumns,
   catalog: undefined,

@@ -1,4 +1,10 @@
-import { type Catalog, type LiveColumn, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
+import {
+  type Catalog,
+  foreignKeyShape,
+  type LiveColumn,
+  type LiveTable,
+  shapeOf,
+} from '../dialects/catalog/live-table.js'
 import type {
   ColumnDefinition,
   IndexDefinition,
@@ -8,7 +14,7 @@ import type {
 import { columnText } from '../dialects/column-text.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
-import { createIndex } from './create-table.js'
+import { addForeignKey, createIndex, dropForeignKey } from './create-table.js'
 import { tableText } from './table-name-of.js'
 
 /** A dialect whose live schemas can be read. */
@@ -34,6 +40,7 @@ export function compareTable(
     ...columnDifferences(wanted, live, dialect, others),
     ...keyDifferences(wanted, live),
     ...indexDifferences(wanted, live, dialect),
+    ...foreignKeyDifferences(wanted, live, dialect),
   ]
 }
 
@@ -128,6 +135,36 @@ function indexDifferences(
         `the index ${name} of ${table} is ${shape}, which the model does not have: it refuses rows that are allowed, and may tell one tenant what another has; drop it, or declare it`,
     ),
   ]
+}
+
+/** A foreign key of other columns is nobody's concern here. */
+function foreignKeyDifferences(
+  definition: TableDefinition,
+  live: LiveTable,
+  dialect: ComparedDialect,
+): readonly string[] {
+  const table = tableText(definition)
+  const { option, then } = dialect.catalog.addedForeignKey
+  return definition.foreignKeys.flatMap((key) => {
+    const shape = foreignKeyShape({ ...key, target: tableText(key.target) })
+    const reference = key.columns.at(-1) as string
+    const there = live.foreignKeys.filter(({ columns }) => columns.includes(reference))
+    const others = there.filter((one) => one.shape !== shape)
+    const validate =
+      then === ''
+        ? ''
+        : `; then ALTER TABLE ${quoteTable(definition, dialect)} ${then} ${dialect.quote(key.name)}`
+    const add = `${addForeignKey(definition, key, dialect)}${option}${validate}`
+    const isThere = there.length > others.length
+    if (!isThere && others.length === 0)
+      return [
+        `${table} lacks the foreign key ${key.name} ${shape}, so that a reference can leave its tenant: ${add}`,
+      ]
+    return others.map(
+      (other) =>
+        `the foreign key ${other.name} of ${table} is ${other.shape} and has to be ${shape}: ${dropForeignKey(definition, other, dialect)}${isThere ? '' : `, then ${add}`}`,
+    )
+  })
 }
 
 const makeText = (table: TableName, index: IndexDefinition, dialect: ComparedDialect): string =>

@@ -1,14 +1,22 @@
-import type { IndexDefinition, TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
+import type {
+  ForeignKeyDefinition,
+  IndexDefinition,
+  TableDefinition,
+  TableName,
+} from '../dialects/catalog/table-definition.js'
 import { columnText } from '../dialects/column-text.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 
-/** The statements that create a table, one DDL statement each; they do nothing when it exists. */
+/**
+ * The statements that create a table, one DDL statement each; they do nothing when it exists. It has its foreign keys where they
+ * cannot be added later.
+ */
 export function createTable(table: TableDefinition, dialect: Dialect): string[] {
   const ifMissing = dialect.can.indexIfMissing ? 'IF NOT EXISTS ' : ''
   const columns = table.columns.map((column) => columnText(column, dialect))
   return [
-    `CREATE TABLE IF NOT EXISTS ${quoteTable(table, dialect)} ${body(table, columns, [], dialect)}${dialect.tableOptions}`,
+    `CREATE TABLE IF NOT EXISTS ${quoteTable(table, dialect)} ${body(table, columns, dialect.foreignKeys === undefined ? keysOf(table, dialect) : [], dialect)}${dialect.tableOptions}`,
     ...table.indexes.map((index) => createIndex(table, index, dialect, ifMissing)),
   ]
 }
@@ -23,9 +31,29 @@ export function createNewTable(table: TableDefinition, dialect: Dialect): string
   const columns = table.columns.map((column) => columnText(column, dialect, collation))
   const keys = can.transactionalDdl ? [] : table.indexes.map((index) => keyText(index, dialect))
   const indexes = can.transactionalDdl ? table.indexes.map((index) => createIndex(table, index, dialect)) : []
-  const create = `CREATE TABLE ${quoteTable(table, dialect)} ${body(table, columns, keys, dialect)}`
+  const links = keysOf(table, dialect)
+  const create = `CREATE TABLE ${quoteTable(table, dialect)} ${body(table, columns, [...keys, ...links], dialect)}`
   return [`${create}${tableOptions}${tableCollation}`, ...indexes]
 }
+
+const keysOf = ({ foreignKeys }: TableDefinition, dialect: Dialect): readonly string[] =>
+  foreignKeys.map((key) => foreignKeyText(key, dialect))
+
+/** A foreign key as a table has it. Deleted rows are ours to follow: no engine may change or remove a row by itself. */
+const foreignKeyText = (
+  { name, columns, target, targetColumns }: ForeignKeyDefinition,
+  dialect: Dialect,
+): string =>
+  `CONSTRAINT ${dialect.quote(name)} FOREIGN KEY (${namesText(columns, dialect)}) REFERENCES ${quoteTable(target, dialect)} (${namesText(targetColumns, dialect)}) ON DELETE NO ACTION`
+
+export const addForeignKey = (table: TableName, key: ForeignKeyDefinition, dialect: Dialect): string =>
+  `ALTER TABLE ${quoteTable(table, dialect)} ADD ${foreignKeyText(key, dialect)}`
+
+export const dropForeignKey = (
+  table: TableName,
+  { name }: Pick<ForeignKeyDefinition, 'name'>,
+  dialect: Dialect,
+): string => `ALTER TABLE ${quoteTable(table, dialect)} DROP CONSTRAINT ${dialect.quote(name)}`
 
 const keyText = ({ name, columns, unique }: IndexDefinition, dialect: Dialect): string =>
   `${unique ? 'UNIQUE ' : ''}KEY ${dialect.quote(name)} (${namesText(columns, dialect)})`

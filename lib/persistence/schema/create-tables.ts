@@ -2,15 +2,17 @@ import type { DataSource } from 'typeorm'
 import { resourceModel, type EntityClass } from '../../resource/resource-model.js'
 import type { Dialect, DialectName } from '../dialects/dialect.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
-import { createTable } from './create-table.js'
+import type { TableDefinition } from '../dialects/catalog/table-definition.js'
+import { addForeignKey, createIndex, createTable } from './create-table.js'
+import { linksOf, tenantTargets } from './foreign-keys.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
-import { tableOf } from './table-of.js'
+import { tableOf, tenantKeyIndex } from './table-of.js'
 
 type Queries = Pick<DataSource, 'query'>
 
 /**
- * Creates the missing tables of resources, with every index that isolation and order need, and their schemas (MySQL:
- * databases). On SQLite it also adds missing columns. For development and tests: production schemas change by
+ * Creates the missing tables of resources, with every index and foreign key that isolation and order need, and their schemas
+ * (MySQL: databases). On SQLite it also adds missing columns, and no foreign key to a table that is there. For development and tests: production schemas change by
  * migrations.
  * @param dataSource - determines, with the entities, the names of tables and where they are.
  */
@@ -24,15 +26,35 @@ export async function createTables(
     const rows: unknown = await dataSource.query(text, [...values])
     return Array.isArray(rows) ? rows.map((row: object) => Object.values(row) as unknown[]) : []
   }
-  for (const entity of entities) {
-    const model = resourceModel(entity)
-    const table = tableOf(model, dialect, tableNameOf(model, dialect, dataSource))
+  const models = entities.map((entity) => resourceModel(entity))
+  const links = linksOf(models, dialect, dataSource)
+  const tables = models.map((model) =>
+    tableOf(model, dialect, tableNameOf(model, dialect, dataSource), links(model)),
+  )
+  for (const table of tables) {
     const [create = '', ...indexes] = createTable(table, dialect)
     if (table.schema !== undefined) await createSchema(dataSource, table.schema, dialect)
     await dataSource.query(create)
     await dialect.addMissingColumns?.(query, table)
     for (const index of indexes) await dataSource.query(index)
   }
+  for (const target of new Set(models.flatMap((model) => [...tenantTargets(model)]))) {
+    if (models.includes(target)) continue
+    const place = tableNameOf(target, dialect, dataSource)
+    const how = dialect.can.indexIfMissing ? 'IF NOT EXISTS ' : ''
+    await dataSource.query(createIndex(place, tenantKeyIndex(target, place.name), dialect, how))
+  }
+  for (const table of tables) await addForeignKeys(dataSource, table, dialect)
+}
+
+/** When all tables are there, because they may refer to one another in a circle. */
+async function addForeignKeys(dataSource: Queries, table: TableDefinition, dialect: Dialect): Promise<void> {
+  if (table.foreignKeys.length === 0 || dialect.foreignKeys === undefined) return
+  const { text, values } = dialect.foreignKeys.find(table)
+  const found = (await dataSource.query(text, [...values])) as readonly { readonly name: string }[]
+  const names = new Set(found.map(({ name }) => name))
+  for (const key of table.foreignKeys)
+    if (!names.has(key.name)) await dataSource.query(addForeignKey(table, key, dialect))
 }
 
 /** Queries first: creating an existing one needs a right that a user who can create tables may lack. */

@@ -4,6 +4,7 @@ import { dialectNamed } from '../dialects/dialect-named.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { type ComparedDialect, compareTable } from './compare-table.js'
 import { compareVector } from './compare-vector.js'
+import { linksOf, type TableLinks } from './foreign-keys.js'
 import { resourcesIn } from './resources-in.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 import { tableOf } from './table-of.js'
@@ -33,8 +34,9 @@ export function schemaComparison(
       differences.push(
         `the DataSource has its tables in the schema ${schema}, and these migrations make them in ${live.schema}: say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
       )
+    const links = linksOf(models, dialect, naming)
     for (const model of models)
-      differences.push(...(await compareModel(model, live, { ...dialect, catalog }, naming)))
+      differences.push(...(await compareModel(model, live, { ...dialect, catalog }, naming, links(model))))
     return differences
   }
 }
@@ -44,12 +46,13 @@ async function compareModel(
   live: LiveSchema,
   dialect: ComparedDialect,
   naming: Naming,
+  links: TableLinks,
 ): Promise<readonly string[]> {
   const { search } = model
   const table = tableNameOf(model, dialect, naming)
   const there = await dialect.catalog.readTable(live, table)
   const isIndexed = dialect.can.fullText && search?.strategy === 'INDEXED'
-  const wanted = tableOf(model, dialect, table)
+  const wanted = tableOf(model, dialect, table, links)
   const differences = compareTable(wanted, there, dialect, isIndexed ? [SEARCH_VECTOR] : [])
   if (!isIndexed || there === undefined || there.faults.length > 0) return differences
   return [...differences, ...(await compareVector(table, search, live, there))]

@@ -1,11 +1,18 @@
 import { DeclarationError } from '../../errors.js'
-import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
+import type {
+  ForeignKeyDefinition,
+  TableDefinition,
+  TableName,
+} from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { forMigrated, MIGRATED_DIALECTS, type MigratedDialect } from '../dialects/migrated-dialects.js'
 import { quoteTable } from '../dialects/quote-table.js'
-import { createNewTable } from './create-table.js'
+import { relationGraph, type RelationGraph } from '../../resource/relations/graph.js'
+import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+import { addForeignKey, createNewTable, dropForeignKey } from './create-table.js'
+import { linksOf } from './foreign-keys.js'
 import { resourcesIn } from './resources-in.js'
-import { tableNameOf, tableText } from './table-name-of.js'
+import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 import { tableOf } from './table-of.js'
 
 /** The SQL of one version, up and down. */
@@ -27,19 +34,27 @@ export interface TableMigration {
 }
 
 /**
- * The migrations that create the tables of the resources that a module exports, sorted by table name. Pass
- * `await import('./entities.js')`. They have the primary key, every index, and the collations that isolation, uniqueness
+ * The migrations that create the tables of the resources that a module exports, sorted by table name, but a table before those
+ * that refer to it. Pass `await import('./entities.js')`. They have the primary key, every index and foreign key, and the collations that isolation, uniqueness
  * and order need. A DataSource among the exports gives its `entityPrefix` and naming strategy. Empty without a resource.
  * @throws DeclarationError for a resource whose declarations contradict each other, and for two resources of one table.
  */
 export function tableMigrations(exports: Readonly<Record<string, unknown>>): readonly TableMigration[] {
   const { models, naming } = resourcesIn(exports)
   const { postgres, mysql } = MIGRATED_DIALECTS
-  const tables = models.map((model) => ({
-    model,
-    table: tableNameOf(model, postgres, naming),
-    twin: tableNameOf(model, mysql, naming),
-  }))
+  const outside = targetsOutside(models)
+  const graph = relationGraph([...outside, ...models])
+  const unfit = models.flatMap((model) =>
+    graph.problems(model).map((problem) => `${model.entity.name}: ${problem}`),
+  )
+  if (unfit.length > 0) throw new DeclarationError('entities', unfit)
+  const tables = graph.order
+    .filter((model) => models.includes(model))
+    .map((model) => ({
+      model,
+      table: tableNameOf(model, postgres, naming),
+      twin: tableNameOf(model, mysql, naming),
+    }))
   const doubled = repeated(tables.map(({ table }) => tableText(table)))
   if (doubled.size > 0)
     throw new DeclarationError(
@@ -65,28 +80,77 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
           `on MySQL several resources have the table ${tableText(twin)}, because it ignores the schema of an entity: say @Entity({ database }), or another name`,
         ]
       : []
-    const keys = mysql.migration?.notes(tableOf(model, mysql, twin)) ?? []
+    const outer = graph
+      .parents(model)
+      .filter(({ parent }) => outside.includes(parent))
+      .map(
+        ({ parent }) =>
+          `${name} refers to ${parent.entity.name} of another module: its table has to be there before${parent.tenantInKey || parent.tenant === undefined || model.tenant === undefined ? '' : `, with a unique index on (${parent.tenant.column}, ${parent.key.column})`}`,
+      )
+    const linked = (dialect: Dialect) => linkedTable(model, graph, dialect, naming)
+    const keys = mysql.migration?.notes(linked(mysql).table) ?? []
     return {
       table: name,
-      sqlFor: forMigrated((dialect) =>
-        sqlOf(tableOf(model, dialect, tableNameOf(model, dialect, naming)), dialect, title),
-      ),
-      notes: [...search, ...elsewhere, ...keys, ...shared],
+      sqlFor: forMigrated((dialect) => sqlOf(linked(dialect), dialect, title)),
+      notes: [...search, ...elsewhere, ...outer, ...keys, ...shared],
     }
   })
+}
+
+/** Resources of other modules that these are related to, directly or not. */
+function targetsOutside(models: readonly ResourceModel[]): readonly ResourceModel[] {
+  const found = new Set(models)
+  for (const model of found)
+    for (const relation of model.relations) found.add(resourceModel<object>(relation.target()))
+  return [...found].filter((model) => !models.includes(model))
 }
 
 const repeated = (names: readonly string[]): ReadonlySet<string> =>
   new Set(names.filter((name, index) => names.indexOf(name) !== index))
 
-function sqlOf(table: TableDefinition, dialect: Dialect, title: string): TableSql {
+/** A table, and what is added to others once it is there. */
+interface LinkedTable {
+  readonly table: TableDefinition
+  /** Of tables that are made before this one and refer to it. */
+  readonly added: readonly { readonly table: TableDefinition; readonly key: ForeignKeyDefinition }[]
+}
+
+/** Tables that refer to one another in a circle get some of their foreign keys with the table that closes it. */
+function linkedTable(
+  model: ResourceModel,
+  graph: RelationGraph<ResourceModel>,
+  dialect: Dialect,
+  naming: Naming,
+): LinkedTable {
+  const links = linksOf(graph.order, dialect, naming)
+  const definition = (of: ResourceModel) => tableOf(of, dialect, tableNameOf(of, dialect, naming), links(of))
+  const at = graph.order.indexOf(model)
+  const keysTo = (of: ResourceModel, isTaken: (target: number) => boolean) => {
+    const edges = graph.parents(of)
+    return definition(of).foreignKeys.filter((_, i) =>
+      isTaken(graph.order.indexOf((edges[i] as (typeof edges)[number]).parent)),
+    )
+  }
+  return {
+    table: { ...definition(model), foreignKeys: keysTo(model, (target) => target <= at) },
+    added: graph.order
+      .slice(0, at)
+      .flatMap((earlier) =>
+        keysTo(earlier, (target) => target === at).map((key) => ({ table: definition(earlier), key })),
+      ),
+  }
+}
+
+function sqlOf({ table, added }: LinkedTable, dialect: Dialect, title: string): TableSql {
   const { migration } = dialect
   const comments = migration?.lintComments(table) ?? ''
   const before = table.schema === undefined ? [] : (migration?.createSchema(table.schema) ?? [])
-  const statements = [...before, ...createNewTable(table, dialect)].map((text) => `${text};\n`)
+  const later = added.map((one) => addForeignKey(one.table, one.key, dialect))
+  const statements = [...before, ...createNewTable(table, dialect), ...later].map((text) => `${text};\n`)
+  const undone = added.map((one) => `${dropForeignKey(one.table, one.key, dialect)};\n`)
   return {
     table: { schema: table.schema, name: table.name },
     up: `${title}${comments}\n${statements.join('\n')}`,
-    down: `DROP TABLE ${quoteTable(table, dialect)};\n`,
+    down: `${undone.join('')}DROP TABLE ${quoteTable(table, dialect)};\n`,
   }
 }

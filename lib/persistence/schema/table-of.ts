@@ -8,6 +8,7 @@ import type {
   TableDefinition,
   TableName,
 } from '../dialects/catalog/table-definition.js'
+import type { TableLinks } from './foreign-keys.js'
 import { tableNameOf } from './table-name-of.js'
 
 /** Where an index has no condition: this column is `''` while a row lives and its key once it is deleted. */
@@ -45,11 +46,15 @@ function initialOf(
   }
 }
 
-/** The table of a resource in one dialect. */
+/**
+ * The table of a resource in one dialect.
+ * @param links - to the tables of other resources; none by default.
+ */
 export function tableOf(
   model: ResourceModel,
   dialect: Dialect,
   table: TableName = tableNameOf(model, dialect),
+  links: TableLinks = UNLINKED,
 ): TableDefinition {
   const hasDiscriminator =
     !dialect.can.partialIndexes && model.deleteTime !== undefined && uniquesOf(model).length > 0
@@ -76,10 +81,16 @@ export function tableOf(
     primaryKey: model.tenantInKey ? [...scope, model.key.column] : [model.key.column],
     indexes: [
       ...uniqueIndexes(model, dialect, scope, table.name),
-      ...lookupIndexes(model, scope, table.name),
+      ...lookupIndexes(model, scope, table.name, links),
     ],
+    foreignKeys: links.foreignKeys.map((link) => ({
+      ...link,
+      name: indexName(table.name, link.columns, 'fkey'),
+    })),
   }
 }
+
+const UNLINKED: TableLinks = { foreignKeys: [], isReferenced: false, referenceIndexes: [] }
 
 /** Groups that are unique among live rows; public ids aside, which are unique among all. */
 const uniquesOf = (model: ResourceModel): readonly (readonly Field[])[] =>
@@ -113,9 +124,14 @@ function uniqueIndexes(
   return [...declared, ...publicIds]
 }
 
-function lookupIndexes(model: ResourceModel, scope: readonly string[], table: string): IndexDefinition[] {
-  const lookups: string[][] = []
-  if (!model.tenantInKey && scope.length > 0) lookups.push([...scope, model.key.column])
+function lookupIndexes(
+  model: ResourceModel,
+  scope: readonly string[],
+  table: string,
+  { isReferenced, referenceIndexes }: TableLinks,
+): IndexDefinition[] {
+  const lookups: (readonly string[])[] = []
+  if (!model.tenantInKey && scope.length > 0 && !isReferenced) lookups.push([...scope, model.key.column])
   for (const time of [model.createTime, model.updateTime])
     if (time?.filterable) lookups.push([...scope, time.column, model.key.column])
   for (const { hash } of model.secrets)
@@ -127,12 +143,21 @@ function lookupIndexes(model: ResourceModel, scope: readonly string[], table: st
         ...scope,
         ...fields.map((field) => field.column).filter((column) => !scope.includes(column)),
       ])
-  return lookups.map((columns) => ({
+  const known = new Set(lookups.map((columns) => columns.join()))
+  lookups.push(...referenceIndexes.filter((columns) => !known.has(columns.join())))
+  const indexes = lookups.map((columns) => ({
     name: indexName(table, columns, 'idx'),
     columns,
     unique: false,
     where: undefined,
   }))
+  return isReferenced ? [...indexes, tenantKeyIndex(model, table)] : indexes
+}
+
+/** What a reference from the same tenant points to, where the key alone is the primary key. */
+export function tenantKeyIndex({ tenant, key }: ResourceModel, table: string): IndexDefinition {
+  const columns = tenant === undefined ? [key.column] : [tenant.column, key.column]
+  return { name: indexName(table, columns, 'key'), columns, unique: true, where: undefined }
 }
 
 /** Bytes: PostgreSQL cuts a longer name. */

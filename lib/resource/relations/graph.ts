@@ -49,7 +49,8 @@ export function relationGraph<M extends RelatedModel>(models: readonly M[]): Rel
     return (model: M): readonly Edge<M>[] => groups.get(model) ?? NONE
   }
   const [parents, children] = [grouped('child'), grouped('parent')]
-  const components = componentsOf(models, (model) => parents(model).map(({ parent }) => parent))
+  const refersTo = (model: M) => parents(model).map(({ parent }) => parent)
+  const components = inOrder(componentsOf(models, refersTo), models, refersTo)
   return Object.freeze({
     parents,
     children,
@@ -63,7 +64,29 @@ export function relationGraph<M extends RelatedModel>(models: readonly M[]): Rel
 
 const NONE: readonly never[] = []
 
-/** Tarjan's algorithm: the strongly connected components, each after those that it refers to. */
+/** Each component after those that it refers to, and where that leaves a choice the one that was given first. */
+function inOrder<M>(
+  components: readonly (readonly M[])[],
+  given: readonly M[],
+  refersTo: (model: M) => readonly M[],
+): readonly (readonly M[])[] {
+  const waiting = [...components].sort((a, b) => given.indexOf(a[0] as M) - given.indexOf(b[0] as M))
+  const done = new Set<M>()
+  const ordered: (readonly M[])[] = []
+  while (waiting.length > 0) {
+    const next = waiting.findIndex((component) =>
+      component.every((model) =>
+        refersTo(model).every((other) => done.has(other) || component.includes(other)),
+      ),
+    )
+    const [component = []] = waiting.splice(next, 1)
+    for (const model of component) done.add(model)
+    ordered.push(component)
+  }
+  return ordered
+}
+
+/** Tarjan's algorithm: the strongly connected components. */
 function componentsOf<M>(
   models: readonly M[],
   refersTo: (model: M) => readonly M[],

@@ -31,12 +31,20 @@ export interface LiveIndex {
   readonly shape: string
 }
 
+export interface LiveForeignKey {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** Everything that decides its effect, as {@link foreignKeyShape} writes it. */
+  readonly shape: string
+}
+
 /** A table as it is in a database. */
 export interface LiveTable {
   readonly columns: readonly LiveColumn[]
   readonly primaryKey: readonly string[]
   /** Without the index of the primary key. */
   readonly indexes: readonly LiveIndex[]
+  readonly foreignKeys: readonly LiveForeignKey[]
   /** What is wrong with the table as a whole, and what to do. */
   readonly faults: readonly string[]
 }
@@ -63,6 +71,34 @@ export function shapeOf({ unique, columns, method, where, extras = [] }: IndexSh
   ].join(' ')
 }
 
+/** The wanted form of a foreign key, for comparison. */
+export interface ForeignKeyShape {
+  readonly columns: readonly string[]
+  /** `schema.table`, without the schema that the migrations run in. */
+  readonly target: string
+  readonly targetColumns: readonly string[]
+  /** Otherwise than NO ACTION. */
+  readonly onDelete?: string | undefined
+  readonly onUpdate?: string | undefined
+  /** Such as NOT VALID. */
+  readonly extras?: readonly string[]
+}
+
+export const foreignKeyShape = ({
+  columns,
+  target,
+  targetColumns,
+  onDelete,
+  onUpdate,
+  extras = [],
+}: ForeignKeyShape): string =>
+  [
+    `(${columns.join(', ')}) → ${target} (${targetColumns.join(', ')})`,
+    ...(onDelete === undefined ? [] : [`ON DELETE ${onDelete}`]),
+    ...(onUpdate === undefined ? [] : [`ON UPDATE ${onUpdate}`]),
+    ...extras,
+  ].join(' ')
+
 /** A condition without the quotes and the outer parentheses that a catalog adds or leaves out. */
 const bare = (condition: string): string => condition.replaceAll(/["`]/g, '').replace(/^\((.*)\)$/s, '$1')
 
@@ -79,6 +115,8 @@ export interface Catalog {
    * @param whole - the column as CREATE TABLE writes it.
    */
   readonly change: (what: 'type' | 'nullable' | 'fallback', column: ColumnDefinition, whole: string) => string
+  /** Follows a foreign key that is added while the table is in use, and what to run afterwards. */
+  readonly addedForeignKey: { readonly option: string; readonly then: string }
   /** Stands before the name of an index that is made while the table is in use. */
   readonly indexOption: string
 }

@@ -26,11 +26,20 @@ export interface IndexDefinition {
   readonly where: string | undefined
 }
 
+/** A reference to the rows of a table. A row that is referred to cannot go. */
+export interface ForeignKeyDefinition {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly target: TableName
+  readonly targetColumns: readonly string[]
+}
+
 /** A table as isolation, uniqueness and order need it. */
 export interface TableDefinition extends TableName {
   readonly columns: readonly ColumnDefinition[]
   readonly primaryKey: readonly string[]
   readonly indexes: readonly IndexDefinition[]
+  readonly foreignKeys: readonly ForeignKeyDefinition[]
 }
 
 /** Runs a statement of this engine and returns its rows by position. */

@@ -1,6 +1,7 @@
 import {
   type Catalog,
   type CatalogRow,
+  foreignKeyShape,
   type LiveColumn,
   type LiveSchema,
   type LiveTable,
@@ -21,6 +22,7 @@ export const mysqlCatalog = ({ jsonIsText, exactCollations }: MysqlCatalogOption
   exactCollations,
   change: (_what, _column, whole) => `MODIFY ${whole}`,
   indexOption: '',
+  addedForeignKey: { option: '', then: '' },
 })
 
 /** Whether the server of the MySQL protocol is MariaDB. */
@@ -52,16 +54,49 @@ async function readTable(
     place,
   )
   const json = jsonIsText ? await jsonColumns(live, place) : new Set<string>()
-  const indexes = grouped(parts)
+  const indexes = grouped(parts, 'INDEX_NAME')
+  const links = await live.rows(FOREIGN_KEYS, place)
   return {
     columns: columns.map((row) => columnOf(row, json)),
     primaryKey: (indexes.get(PRIMARY) ?? []).map(keyOf),
     indexes: [...indexes].filter(([name]) => name !== PRIMARY).map(([name, keys]) => indexOf(name, keys)),
+    foreignKeys: [...grouped(links, 'name')].map(([name, rows]) => foreignKeyOf(name, rows)),
     faults: faultsOf(found),
   }
 }
 
 const OF_TABLE = 'TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?'
+const FOREIGN_KEYS = `
+  SELECT k.CONSTRAINT_NAME AS name, k.COLUMN_NAME AS part, k.REFERENCED_COLUMN_NAME AS target_part,
+         k.REFERENCED_TABLE_SCHEMA AS target_schema, k.REFERENCED_TABLE_NAME AS target,
+         r.DELETE_RULE AS on_delete, r.UPDATE_RULE AS on_update, DATABASE() AS here
+  FROM information_schema.KEY_COLUMN_USAGE k
+  JOIN information_schema.REFERENTIAL_CONSTRAINTS r
+    ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME
+  WHERE k.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND k.TABLE_NAME = ? AND k.REFERENCED_TABLE_NAME IS NOT NULL
+  ORDER BY k.CONSTRAINT_NAME, k.ORDINAL_POSITION`
+
+/** InnoDB takes the two for the same. */
+const NO_ACTION: readonly unknown[] = ['NO ACTION', 'RESTRICT']
+
+function foreignKeyOf(name: string, rows: readonly CatalogRow[]) {
+  const [first = {}] = rows
+  const columns = rows.map(({ part }) => String(part))
+  const action = (rule: unknown) => (NO_ACTION.includes(rule) ? undefined : String(rule))
+  const target = String(first.target)
+  return {
+    name,
+    columns,
+    shape: foreignKeyShape({
+      columns,
+      target: first.target_schema === first.here ? target : `${String(first.target_schema)}.${target}`,
+      targetColumns: rows.map(({ target_part: part }) => String(part)),
+      onDelete: action(first.on_delete),
+      onUpdate: action(first.on_update),
+    }),
+  }
+}
+
 const PRIMARY = 'PRIMARY'
 
 /** MariaDB's JSON is text with a check of its own. */
@@ -96,13 +131,13 @@ function columnOf(row: CatalogRow, json: ReadonlySet<string>): LiveColumn {
 const withoutWidth = (type: string): string =>
   type.replace(/^((?:small|medium|big)?int)\(\d+\)/, '$1').replace(/^tinyint\((?!1\))\d+\)/, 'tinyint')
 
-function grouped(parts: readonly CatalogRow[]): ReadonlyMap<string, readonly CatalogRow[]> {
-  const indexes = new Map<string, CatalogRow[]>()
+function grouped(parts: readonly CatalogRow[], by: string): ReadonlyMap<string, readonly CatalogRow[]> {
+  const groups = new Map<string, CatalogRow[]>()
   for (const part of parts) {
-    const name = String(part.INDEX_NAME)
-    indexes.set(name, [...(indexes.get(name) ?? []), part])
+    const name = String(part[by])
+    groups.set(name, [...(groups.get(name) ?? []), part])
   }
-  return indexes
+  return groups
 }
 
 function indexOf(name: string, keys: readonly CatalogRow[]) {

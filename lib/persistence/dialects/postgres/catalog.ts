@@ -1,6 +1,7 @@
 import {
   type Catalog,
   type CatalogRow,
+  foreignKeyShape,
   type LiveColumn,
   type LiveSchema,
   type LiveTable,
@@ -17,10 +18,12 @@ async function readTable(live: LiveSchema, table: TableName): Promise<LiveTable 
   )
   if (found === undefined) return undefined
   const [columns, indexes] = [await live.rows(COLUMNS, [found.oid]), await live.rows(INDEXES, [found.oid])]
+  const foreignKeys = await live.rows(FOREIGN_KEYS, [found.oid])
   return {
     columns: columns.map(columnOf),
     primaryKey: namesOf(indexes.find(({ is_primary: isPrimary }) => isPrimary === true)?.columns),
     indexes: indexes.filter(({ is_primary: isPrimary }) => isPrimary !== true).map(indexOf),
+    foreignKeys: foreignKeys.map((row) => foreignKeyOf(row, live)),
     faults: faultsOf(found),
   }
 }
@@ -51,6 +54,39 @@ const INDEXES = `
          ) AS columns
   FROM pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
   WHERE indrelid = ?::oid ORDER BY relname`
+
+const FOREIGN_KEYS = `
+  SELECT conname AS name, n.nspname AS schema, c.relname AS target, confdeltype::text AS on_delete,
+         confupdtype::text AS on_update, convalidated AS is_valid, condeferrable AS is_deferrable,
+         ARRAY(SELECT attname::text FROM unnest(conkey) WITH ORDINALITY AS k (n, at)
+               JOIN pg_attribute ON attrelid = conrelid AND attnum = k.n ORDER BY at) AS columns,
+         ARRAY(SELECT attname::text FROM unnest(confkey) WITH ORDINALITY AS k (n, at)
+               JOIN pg_attribute ON attrelid = confrelid AND attnum = k.n ORDER BY at) AS target_columns
+  FROM pg_constraint JOIN pg_class c ON c.oid = confrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE contype = 'f' AND conparentid = 0 AND conrelid = ?::oid ORDER BY conname`
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  r: 'RESTRICT',
+  c: 'CASCADE',
+  n: 'SET NULL',
+  d: 'SET DEFAULT',
+}
+
+const foreignKeyOf = (row: CatalogRow, { schema }: LiveSchema) => ({
+  name: String(row.name),
+  columns: namesOf(row.columns),
+  shape: foreignKeyShape({
+    columns: namesOf(row.columns),
+    target: row.schema === schema ? String(row.target) : `${String(row.schema)}.${String(row.target)}`,
+    targetColumns: namesOf(row.target_columns),
+    onDelete: ACTIONS[String(row.on_delete)],
+    onUpdate: ACTIONS[String(row.on_update)],
+    extras: [
+      ...(row.is_valid === true ? [] : ['NOT VALID']),
+      ...(row.is_deferrable === true ? ['DEFERRABLE'] : []),
+    ],
+  }),
+})
 
 const columnOf = (row: CatalogRow): LiveColumn => ({
   name: String(row.name),
@@ -98,4 +134,5 @@ export const postgresCatalog: Catalog = {
     return `${alter}TYPE ${type}${isText ? ' COLLATE "C"' : ''}`
   },
   indexOption: 'CONCURRENTLY ',
+  addedForeignKey: { option: ' NOT VALID', then: 'VALIDATE CONSTRAINT' },
 }

@@ -1,0 +1,61 @@
+import { isOwning } from '../../resource/relations/relation.js'
+import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+import type { ForeignKeyDefinition } from '../dialects/catalog/table-definition.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { type Naming, tableNameOf } from './table-name-of.js'
+
+/** How a table is linked to those of other resources. */
+export interface TableLinks {
+  readonly foreignKeys: readonly Omit<ForeignKeyDefinition, 'name'>[]
+  /** Whether tenant and key together have to be unique, although the key alone is. */
+  readonly isReferenced: boolean
+  /** The columns by which the rows are found that refer to another one. */
+  readonly referenceIndexes: readonly (readonly string[])[]
+}
+
+/**
+ * The links of the tables of a set of resources. A reference of a tenant's resource to a tenant's resource holds the tenant
+ * too, so that no statement can make it leave the tenant.
+ */
+export function linksOf(
+  models: readonly ResourceModel[],
+  dialect: Dialect,
+  naming: Naming = {},
+): (model: ResourceModel) => TableLinks {
+  const referenced = new Set(models.flatMap((model) => [...tenantTargets(model)]))
+  return (model) => {
+    const references = model.relations.filter(isOwning)
+    return {
+      isReferenced: referenced.has(model),
+      foreignKeys: references.map((relation) => {
+        const target = resourceModel<object>(relation.target())
+        const [own, other] = tenantsOf(model, target)
+        return {
+          columns: [...own, relation.reference.column],
+          target: tableNameOf(target, dialect, naming),
+          targetColumns: [...other, target.key.column],
+        }
+      }),
+      referenceIndexes: references.map((relation) => {
+        const [own] = tenantsOf(model, resourceModel<object>(relation.target()))
+        const rest = model.tenant === undefined || own.length > 0 ? [] : [model.tenant.column]
+        return [...own, relation.reference.column, ...rest]
+      }),
+    }
+  }
+}
+
+/** The resources that a resource refers to by tenant and key, and whose primary key is the key alone. */
+export function* tenantTargets(model: ResourceModel): Generator<ResourceModel> {
+  for (const relation of model.relations.filter(isOwning)) {
+    const target = resourceModel<object>(relation.target())
+    if (!target.tenantInKey && tenantsOf(model, target)[0].length > 0) yield target
+  }
+}
+
+/** The columns of the tenant on both sides, where both have one. */
+const tenantsOf = (
+  { tenant: own }: ResourceModel,
+  { tenant: other }: ResourceModel,
+): readonly [readonly string[], readonly string[]] =>
+  own === undefined || other === undefined ? [[], []] : [[own.column], [other.column]]
