@@ -11,6 +11,9 @@ const side = (name: string): URL => new URL(`./sides/${name}.js`, import.meta.ur
 const load = (name: string, server: string): URL =>
   new URL(`./sides/${name}.js?server=${server}`, import.meta.url)
 
+/** A side that works on SQLite otherwise. */
+const onPostgres = (name: string): URL => new URL(`./sides/${name}.js?engine=postgres`, import.meta.url)
+
 /** Peers that `bench/package.json` brings are no part of the build: they stay where they are written. */
 const peer = (name: string): URL => new URL(`../../bench/peers/${name}.mjs`, import.meta.url)
 
@@ -119,9 +122,25 @@ export const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    name: 'rules',
+    operations: ['call'],
+    concurrency: [64],
+    pace: { rounds: 7, ms: 700, warmUpMs: 3000 },
+    sides: { ashlar: load('rules', 'rules-five'), 'without rules': load('rules', 'rules-none') },
+  },
+  {
     name: 'hooks',
     operations: ['create', 'update', 'get'],
     sides: { ashlar: side('hooks-listeners'), 'in transaction(fn), without hooks': side('hooks-none') },
+  },
+  {
+    name: 'postgres-hooks',
+    operations: ['create', 'update', 'get'],
+    concurrency: [1, 16],
+    sides: {
+      ashlar: onPostgres('hooks-listeners'),
+      'in transaction(fn), without hooks': onPostgres('hooks-none'),
+    },
   },
   {
     name: 'cli',

@@ -1,4 +1,4 @@
-import { AfterLoad, BeforeInsert, BeforeUpdate, Column, Entity, PrimaryColumn } from 'typeorm'
+import { AfterLoad, BeforeInsert, BeforeUpdate, Column, DataSource, Entity, PrimaryColumn } from 'typeorm'
 import { ETag, Resource, TenantScoped, UpdateTime } from '../../decorators/index.js'
 import { RequestContext } from '../../lib/context.js'
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
@@ -6,6 +6,7 @@ import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import { type EntityClass } from '../../lib/resource/resource-model.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import type { Side } from '../subject.js'
+import { benchUrl, fill, POOL } from './postgres-data.js'
 
 class Task {
   @PrimaryColumn() id!: string
@@ -33,10 +34,38 @@ export class HookedTask extends Task {
   }
 }
 
-/** Creates, updates and reads tasks on SQLite. @param isInside - writes in a `transaction(fn)` each. */
-export async function tasksOf(entity: EntityClass<Task>, isInside: boolean): Promise<Side> {
-  const dataSource = await new SqliteDataSource({ database: ':memory:', entities: [entity] }).initialize()
-  await createTables(dataSource, [entity], 'sqlite')
+type Engine = 'sqlite' | 'postgres'
+
+/** The `engine` that the URL of a side names. */
+export const engineOf = (side: string): Engine =>
+  new URL(side).searchParams.get('engine') === 'postgres' ? 'postgres' : 'sqlite'
+
+/** An empty table for the entity. */
+async function openTable(entity: EntityClass<Task>, engine: Engine): Promise<DataSource> {
+  if (engine === 'sqlite') {
+    const dataSource = await new SqliteDataSource({ database: ':memory:', entities: [entity] }).initialize()
+    await createTables(dataSource, [entity], 'sqlite')
+    return dataSource
+  }
+  await fill()
+  const dataSource = await new DataSource({
+    type: 'postgres',
+    url: benchUrl(),
+    entities: [entity],
+    poolSize: POOL,
+  }).initialize()
+  const { tableName } = dataSource.getMetadata(entity)
+  await dataSource.query(`DROP TABLE IF EXISTS ${tableName}`)
+  await createTables(dataSource, [entity], 'postgres')
+  return dataSource
+}
+
+/** More than calls are in flight, so that no update waits for the row of another. */
+const ROWS = 200
+
+/** Creates, updates and reads tasks. @param isInside - writes in a `transaction(fn)` each. */
+export async function tasksOf(entity: EntityClass<Task>, isInside: boolean, engine: Engine): Promise<Side> {
+  const dataSource = await openTable(entity, engine)
   const tasks = new TypeormRepository(dataSource, entity)
   const principal = { tenant: 'acme', subject: 'bench', groups: [], scopes: [] }
   const context = new RequestContext({ principal })
@@ -47,7 +76,8 @@ export async function tasksOf(entity: EntityClass<Task>, isInside: boolean): Pro
     if (etag === '') throw new TypeError('nothing was written')
   }
   let n = 0
-  await tasks.create({ id: 'first', title: 'First', slug: 'first' }, { context })
+  for (let row = 0; row < ROWS; row++)
+    await tasks.create({ id: `row-${row}`, title: 'First', slug: 'first' }, { context })
   return {
     operations: {
       create: () =>
@@ -56,13 +86,16 @@ export async function tasksOf(entity: EntityClass<Task>, isInside: boolean): Pro
         ),
       update: () =>
         write((options) =>
-          tasks.update('first', { title: `First ${n++}`, slug: 'first' }, ['title', 'slug'], options),
+          tasks.update(`row-${n++ % ROWS}`, { title: `First ${n}`, slug: 'first' }, ['title', 'slug'], options),
         ),
       async get() {
-        const { id } = await tasks.get('first', { context })
-        if (id !== 'first') throw new TypeError(`wrong task ${id}`)
+        const { id } = await tasks.get(`row-${n++ % ROWS}`, { context })
+        if (id === '') throw new TypeError('no task')
       },
     },
-    tearDown: () => dataSource.destroy(),
+    async tearDown() {
+      if (engine === 'postgres') await dataSource.query(`DROP TABLE ${dataSource.getMetadata(entity).tableName}`)
+      await dataSource.destroy()
+    },
   }
 }

@@ -1,5 +1,5 @@
 import type { Side } from '../subject.js'
-import { HookedTask, tasksOf } from './hooks-data.js'
+import { engineOf, HookedTask, tasksOf } from './hooks-data.js'
 
-/** With a listener before writes and one after reads. */
-export const setUp = (): Promise<Side> => tasksOf(HookedTask, false)
+/** With a listener before writes and one after reads. `?engine=` says where. */
+export const setUp = (): Promise<Side> => tasksOf(HookedTask, false, engineOf(import.meta.url))
