@@ -86,7 +86,12 @@ export async function tasksOf(entity: EntityClass<Task>, isInside: boolean, engi
         ),
       update: () =>
         write((options) =>
-          tasks.update(`row-${n++ % ROWS}`, { title: `First ${n}`, slug: 'first' }, ['title', 'slug'], options),
+          tasks.update(
+            `row-${n++ % ROWS}`,
+            { title: `First ${n}`, slug: 'first' },
+            ['title', 'slug'],
+            options,
+          ),
         ),
       async get() {
         const { id } = await tasks.get(`row-${n++ % ROWS}`, { context })
@@ -94,7 +99,8 @@ export async function tasksOf(entity: EntityClass<Task>, isInside: boolean, engi
       },
     },
     async tearDown() {
-      if (engine === 'postgres') await dataSource.query(`DROP TABLE ${dataSource.getMetadata(entity).tableName}`)
+      if (engine === 'postgres')
+        await dataSource.query(`DROP TABLE ${dataSource.getMetadata(entity).tableName}`)
       await dataSource.destroy()
     },
   }
