@@ -198,8 +198,8 @@ export interface ServerCall {
   /** Mask paths that must write nothing. */
   readonly ignoredMask: readonly string[]
   /**
-   * The repository as this call may use it: restricted to the rows that the authorizer allows, or the repository itself where it
-   * allows all of them. For a function that `supportsRowAccess`.
+   * The repository as this call may use it. Where the authorizer decides by row, it reaches the rows that both the decision about
+   * the call and that about `get` allow; else it is the repository itself. For a function that `supportsRowAccess`.
    */
   restricted<R extends object>(repository: R): RestrictedOperations<R>
   /** Starts long-running operations. */

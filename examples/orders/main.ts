@@ -57,8 +57,8 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
     .register(OrderService, orders, {
       placeOrder: async (request) => orders.model.toMessage(await orders.place(request)),
       approveOrder: async ({ id }) => orders.model.toMessage(await orders.approve(id)),
-      cancelOrder: supportsRowAccess(async ({ id }, call) =>
-        orders.model.toMessage(await orders.cancel(id, call.restricted(orders))),
+      cancelOrder: supportsRowAccess(orders, async ({ id }, _call, restricted) =>
+        orders.model.toMessage(await orders.cancel(id, restricted)),
       ),
       updateOrder: wrapped({ transaction: true }, async (request, _call, standard) => {
         const order = await standard(request)

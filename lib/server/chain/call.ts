@@ -76,7 +76,7 @@ export class Call {
   }
 
   restricted<R extends object>(repository: R): RestrictedOperations<R> {
-    return (this.rowAccess?.restrict(repository as never, 'writes') ?? repository) as never
+    return (this.rowAccess?.restrict(repository as never, 'acts') ?? repository) as never
   }
 
   /** Starts long-running operations on behalf of this call. */

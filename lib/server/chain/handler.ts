@@ -8,7 +8,8 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from '@bufbuild/protobuf'
-import type { ServerCall } from '../../call.js'
+import type { RestrictedOperations, ServerCall } from '../../call.js'
+import type { Repository } from '../../persistence/contract/repository.js'
 import { withholding } from '../../resource/behavior/input-only.js'
 import { isThenable } from '../../thenable.js'
 import type { Call } from './call.js'
@@ -114,25 +115,60 @@ export const supportsIfMatch = <F extends object>(handler: F): F => {
   return handler
 }
 
+/** A marked function that names its repository. */
+export interface RestrictedTo {
+  readonly repository: Repository<object>
+  readonly fn: object
+}
+
+const restrictedTo = new WeakMap<object, RestrictedTo>()
+
 /**
- * Marks a function as one that reaches resources by `call.restricted(repository)` alone, so that it runs for calls too whose
+ * Marks a function as one that reaches resources by a restricted repository alone, so that it runs for calls too whose
  * authorizer decided by row. Only a method with one request and one response can.
+ *
+ * Name the repository, and the function gets it as its call may use it: it reaches no row that the decisions about the call and
+ * about `get` exclude. Leave the name out where there are several, and take each of them from `call.restricted(repository)`.
+ * What the function reaches in any other way is not restricted.
  * @example
  * ```ts
- * import type { ServerCall } from 'ashlar'
  * import { supportsRowAccess } from 'ashlar/server'
  * import type { WidgetRepository } from './widget-repository.js'
  *
  * export const retire = (widgets: WidgetRepository) =>
- *   supportsRowAccess(async ({ id }: { id: string }, call: ServerCall) =>
- *     widgets.model.toMessage(await call.restricted(widgets).update(id, { size: 0 }, ['size'])),
+ *   supportsRowAccess(widgets, async ({ id }: { id: string }, _call, restricted) =>
+ *     widgets.model.toMessage(await restricted.update(id, { size: 0 }, ['size'])),
  *   )
  * ```
  */
-export const supportsRowAccess = <F extends object>(handler: F): F => {
+export function supportsRowAccess<F extends object>(handler: F): F
+export function supportsRowAccess<R extends object, Request, Response>(
+  repository: R,
+  handler: (request: Request, call: ServerCall, restricted: RestrictedOperations<R>) => Response,
+): (request: Request, call: ServerCall) => Response
+export function supportsRowAccess(first: object, fn?: RestrictedFunction): object {
+  if (fn === undefined) {
+    restricting.add(first)
+    return first
+  }
+  const handler = function (this: unknown, request: unknown, call: ServerCall): unknown {
+    return fn.call(this, request, call, call.restricted(first))
+  }
+  for (const marks of [marked, comparing]) if (marks.has(fn)) marks.add(handler)
   restricting.add(handler)
+  restrictedTo.set(handler, { repository: first as Repository<object>, fn })
   return handler
 }
+
+type RestrictedFunction = (
+  this: unknown,
+  request: unknown,
+  call: ServerCall,
+  restricted: RestrictedOperations<object>,
+) => unknown
+
+/** What a marked function was made of, if it names its repository. */
+export const restrictedToOf = (handler: object): RestrictedTo | undefined => restrictedTo.get(handler)
 
 /** Whether the function says itself what it supports. */
 export const isMarked = (fn: object): boolean => marked.has(fn) || comparing.has(fn) || restricting.has(fn)

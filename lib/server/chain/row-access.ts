@@ -4,10 +4,16 @@ import type { OperationOptions, Repository } from '../../persistence/contract/re
 export interface RowAccess {
   /**
    * The repository as this call may use it.
-   * @param kind - of a method that reads, the decision about the call counts; one that writes reads what `get` allows.
+   * @param kind - what the repository is for.
    */
-  restrict(repository: Repository<object>, kind: 'reads' | 'writes'): Restricted
+  restrict(repository: Repository<object>, kind: RowAccessKind): Restricted
 }
+
+/**
+ * Of a method that `reads`, the decision about the call counts; one that `writes` reads what `get` allows. A function of its own
+ * `acts` on rows, whether it reads or writes them: both decisions hold all of it.
+ */
+export type RowAccessKind = 'reads' | 'writes' | 'acts'
 
 export interface Restricted extends Repository<object> {
   /** @throws ErrNotFound unless the caller may get all of the entities; deleted ones count. */

@@ -63,7 +63,7 @@ export const authorization =
     const asking: Asking = {
       authorizer,
       rowAccess: handler.rowAccess,
-      restrictsAllowed: authorizer.decidesByRow === true && handler.rowAccess === 'writes',
+      restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
       explain: explainsDenials ? explained : () => {},
     }
     return (call) => {
@@ -104,11 +104,14 @@ export const authorization =
     }
   }
 
+/** What may reach rows that its caller may not get. */
+const RESTRICTED: ReadonlySet<RowAccessUse> = new Set(['writes', 'restricted'])
+
 /** How the calls of one method are decided about. */
 interface Asking {
   readonly authorizer: Authorizer
   readonly rowAccess: RowAccessUse
-  /** Whether a call that is allowed as a whole is restricted where it writes: by what the caller may get. */
+  /** Whether a call that is allowed as a whole is restricted all the same: by what the caller may get. */
   readonly restrictsAllowed: boolean
   readonly explain: (call: Call, why: string) => void
 }

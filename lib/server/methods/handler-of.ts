@@ -1,9 +1,9 @@
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Repository } from '../../persistence/contract/repository.js'
-import { type AnyFunction, type Handler, userHandler } from '../chain/handler.js'
+import { type AnyFunction, type Handler, restrictedToOf, userHandler } from '../chain/handler.js'
 import { unkeptImmutable } from './immutable-fields.js'
 import { withContextInOverrides } from './overrides.js'
-import { repositoryHandler } from './repository-handler.js'
+import { mayRepeat, repositoryHandler } from './repository-handler.js'
 import { standardMethod } from './standard-method.js'
 import { type ListLimits, totalProblem } from './total-size.js'
 import { wrapOf } from './wrapped.js'
@@ -25,7 +25,12 @@ export const handlerOf = (
   const own = (implementation as Record<string, unknown> | undefined)?.[desc.localName]
   const isOwn = typeof own === 'function'
   const wrap = isOwn ? wrapOf(own) : undefined
-  if (isOwn && wrap === undefined) return userHandler(desc, own as AnyFunction, implementation)
+  if (isOwn && wrapOf(restrictedToOf(own)?.fn ?? own) !== wrap)
+    return {
+      problem: `${name}: ${desc.localName} is wrapped, which takes care of decisions by row: leave supportsRowAccess out`,
+    }
+  if (isOwn && wrap === undefined)
+    return { ...userHandler(desc, own as AnyFunction, implementation), ...repeating(desc, own) }
   const message = repository?.model.message
   if (repository === undefined || message === undefined)
     return {
@@ -51,4 +56,11 @@ export const handlerOf = (
   const problem = wrapProblem(own as AnyFunction, wrap)
   if (problem !== undefined) return { problem: `${name}: ${desc.localName} ${problem}` }
   return wrappedHandler(desc, standard, repository, limits, wrap, implementation)
+}
+
+/** The response of a function that names its repository is one of its resources: it is repeated for a caller who may get that. */
+const repeating = ({ output }: DescMethod, fn: object): Pick<Handler, 'checkReplay'> => {
+  const repository = restrictedToOf(fn)?.repository
+  if (repository === undefined || repository.model.message?.typeName !== output.typeName) return {}
+  return { checkReplay: (reply, call) => mayRepeat(repository, 'acts', reply, call) }
 }

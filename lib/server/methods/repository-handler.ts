@@ -7,7 +7,7 @@ import type { Handler } from '../chain/handler.js'
 import { etagOfResource } from '../../if-match.js'
 import { checkEtag, conditional, firstThatHolds } from './preconditions.js'
 import type { Call } from '../chain/call.js'
-import type { RowAccess } from '../chain/row-access.js'
+import type { RowAccess, RowAccessKind } from '../chain/row-access.js'
 import { stringReader } from '../../resource/messages/field-readers.js'
 import { methodOf, valueOf } from '../chain/method.js'
 import { maskReader } from '../../resource/messages/field-readers.js'
@@ -81,12 +81,19 @@ export const restrictable = (
     /** For every call that is not restricted. */
     all,
     of: (rowAccess: RowAccess): Parts => partsOf(rowAccess.restrict(repository, use)),
-    /** @throws ErrNotFound for a reply with an entity that the caller may not get, or no longer. */
-    checkReplay: async (reply: Message, call: ServerCall & Call): Promise<void> => {
-      const keys = keysIn(reply, repository.model)
-      await call.rowAccess?.restrict(repository, use).mustSee(keys, { context: call.context })
-    },
+    checkReplay: (reply: Message, call: ServerCall & Call) => mayRepeat(repository, use, reply, call),
   }
+}
+
+/** @throws ErrNotFound for a reply with an entity that the caller may not get, or no longer. */
+export const mayRepeat = async (
+  repository: AnyRepository,
+  use: RowAccessKind,
+  reply: Message,
+  call: ServerCall & Call,
+): Promise<void> => {
+  const keys = keysIn(reply, repository.model)
+  await call.rowAccess?.restrict(repository, use).mustSee(keys, { context: call.context })
 }
 
 /** How a standard method restricts its repository. */

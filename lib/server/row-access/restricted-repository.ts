@@ -20,29 +20,11 @@ import type {
 import type { Filter } from '../../persistence/query/filter-template.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { allPass, both, type Restriction } from '../authz/decision.js'
-import type { Restricted } from '../chain/row-access.js'
+import type { Restricted, RowAccessKind } from '../chain/row-access.js'
 import { isOverridden } from '../methods/overrides.js'
 import { deletedEntity } from '../methods/preconditions.js'
+import { type Asked, type Decided, sameContext, type Write } from './decided.js'
 import { runWithPredicate } from './run-with-predicate.js'
-
-/** What was decided about a call. */
-export interface Decided {
-  /** About the call itself. */
-  readonly own: Restriction
-  /** About reading the same resource: what is not in it is not there for the caller. */
-  readonly readable: () => Restriction | Promise<Restriction>
-  /** Says why the call is refused, where that is told. */
-  readonly explain: (why: string) => void
-}
-
-/** A write of rows that are there. */
-interface Write<R> {
-  readonly name: 'update' | 'modify' | 'delete' | 'undelete' | 'batchUpdate' | 'batchDelete'
-  readonly keys: readonly string[]
-  readonly run: (options: WriteOptions) => Promise<R>
-  /** The entities as they were written, where the row may have left what the caller may reach. */
-  readonly written?: (result: R) => readonly object[]
-}
 
 /**
  * A repository as a call may use it whose authorizer decided by row. A row that the caller may not get is NotFound, whatever
@@ -54,27 +36,20 @@ export class RestrictedRepository implements Restricted {
   constructor(
     private readonly inner: Repository<object>,
     private readonly decided: Decided,
-    private readonly kind: 'reads' | 'writes',
+    private readonly kind: RowAccessKind,
   ) {
     this.model = inner.model
   }
 
   async get(key: string, options?: ReadOptions): Promise<object> {
-    const { where, test } = await this.#readable()
-    const entity = await runWithPredicate(this.inner, 'get', options, where, (asked) =>
-      this.inner.get(key, asked),
-    )
-    await this.#mustPass([entity], test)
-    return entity
+    const [entity] = await this.#read({ name: 'get', keys: [key] }, options, async (asked) => [
+      await this.inner.get(key, asked),
+    ])
+    return entity as object
   }
 
-  async batchGet(keys: readonly string[], options?: ReadOptions): Promise<object[]> {
-    const { where, test } = await this.#readable()
-    const entities = await runWithPredicate(this.inner, 'batchGet', options, where, (asked) =>
-      this.inner.batchGet(keys, asked),
-    )
-    await this.#mustPass(entities, test)
-    return entities
+  batchGet(keys: readonly string[], options?: ReadOptions): Promise<object[]> {
+    return this.#read({ name: 'batchGet', keys }, options, (asked) => this.inner.batchGet(keys, asked))
   }
 
   async list(list?: ListOptions, options?: ListScope): Promise<Page<object>> {
@@ -194,12 +169,41 @@ export class RestrictedRepository implements Restricted {
   }
 
   async #listed(): Promise<Restriction> {
-    const restriction = this.kind === 'reads' ? this.decided.own : await this.decided.readable()
+    const { own } = this.decided
+    if (this.kind === 'reads') return this.#listable(own)
+    const readable = this.#listable(await this.decided.readable())
+    if (this.kind === 'writes' || readable.isNone) return readable
+    return { ...readable, where: both(readable.where, this.#listable(own).where) }
+  }
+
+  /** @throws TypeError where code alone decides. */
+  #listable(restriction: Restriction): Restriction {
     if (restriction.test !== undefined && restriction.where === undefined)
       throw new TypeError(
         `the authorizer returned authorizeEntity for a list of ${this.model.type}: give it \`where\`, or return { where }`,
       )
     return restriction
+  }
+
+  /** A row that the caller may get, and that the call may not act on, is a denial as it is for a write. */
+  async #read(
+    asked: Asked,
+    options: ReadOptions | undefined,
+    run: (options: ReadOptions) => Promise<object[]>,
+  ): Promise<object[]> {
+    const readable = await this.#readable()
+    const own = this.kind === 'acts' ? this.decided.own : undefined
+    const reach = both(readable.where, own?.where)
+    let entities: object[]
+    try {
+      entities = await runWithPredicate(this.inner, asked.name, options, reach, run)
+    } catch (error) {
+      if (!(error instanceof ErrNotFound) || own?.where === undefined) throw error
+      throw await this.#missOf(asked, options, readable, reach, error)
+    }
+    await this.#mustPass(entities, readable.test)
+    if (!(await allPass(entities, own?.test))) throw this.#denied()
+    return entities
   }
 
   async #readable(): Promise<Restriction> {
@@ -267,10 +271,10 @@ export class RestrictedRepository implements Restricted {
     }
   }
 
-  /** Whether rows that a write did not reach may be told from rows that are not there. */
-  async #missOf<R>(
-    { name, keys }: Write<R>,
-    asked: WriteOptions,
+  /** Whether rows that were not reached may be told from rows that are not there. */
+  async #missOf(
+    { name, keys }: Asked,
+    asked: OperationOptions | undefined,
     readable: Restriction,
     reach: Filter | undefined,
     error: ErrNotFound,
@@ -339,7 +343,3 @@ export class RestrictedRepository implements Restricted {
     return new PermissionDenied()
   }
 }
-
-/** For a call beside one that was given these options: its context, and nothing else of them. */
-const sameContext = ({ context }: OperationOptions = {}): OperationOptions =>
-  context === undefined ? {} : { context }
