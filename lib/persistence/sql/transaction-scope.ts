@@ -71,8 +71,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   /** @throws TypeError when the transaction has ended. @throws Aborted when the database ended it. */
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     return this.#enqueue(async () => {
-      if (options?.signal?.aborted === true) throw cancellation(options.signal)
-      const send = () => this.#send(statement, values, options)
+      const send = () => this.#send(statement, values, options, this.#isMarking)
       return send().catch((error: unknown) => {
         if (!this.#isMarking || !(error instanceof StaleStatement) || this.connection.ended !== undefined)
           throw error
@@ -81,20 +80,38 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
     })
   }
 
-  async #send(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const isRead = PLAIN_READ.test(statement.text)
-    return this.#forgiving(isRead, () => this.connection.lease.run(statement, values, options))
+  /**
+   * For the statements of an operation that this scope was opened for: when one of them fails, so does the scope. They need
+   * no savepoint of their own on PostgreSQL.
+   */
+  get strict(): Executor {
+    return {
+      dialect: this.dialect,
+      run: (statement, values, options) =>
+        this.#enqueue(() => this.#send(statement, values, options, false)),
+    }
   }
 
-  async #forgiving<T>(isRead: boolean, send: () => Promise<T>): Promise<T> {
-    if (this.#isMarking) await this.#mark()
+  async #send(
+    statement: Statement,
+    values: readonly unknown[],
+    options: RunOptions | undefined,
+    isMarking: boolean,
+  ): Promise<Result> {
+    if (options?.signal?.aborted === true) throw cancellation(options.signal)
+    const isRead = PLAIN_READ.test(statement.text)
+    return this.#forgiving(isRead, () => this.connection.lease.run(statement, values, options), isMarking)
+  }
+
+  async #forgiving<T>(isRead: boolean, send: () => Promise<T>, isMarking = this.#isMarking): Promise<T> {
+    if (isMarking) await this.#mark()
     try {
       const result = await send()
       if (!isRead) this.#isMarkFresh = false
       return result
     } catch (error) {
       if (error instanceof EndedBySql) this.connection.ended = error
-      else if (this.#isMarking) await this.#rollBackTo(MARK, error)
+      else if (isMarking) await this.#rollBackTo(MARK, error)
       else if (endedTransaction(this.dialect, error) || (await this.#wasRolledBack(error)))
         this.connection.ended = error
       throw error

@@ -105,7 +105,8 @@ export async function atomically<T>(
 
 /**
  * Runs an operation together with the hooks of its entity: in a transaction, or in a savepoint of `on`. Every call with
- * the context that `fn` is given joins it. Retried as `atomically` is.
+ * the context that `fn` is given joins it. The executor is for the operation's own statements: the first one that fails
+ * fails the operation. Retried as `atomically` is.
  */
 export async function withHooks<T>(
   on: Joined,
@@ -115,14 +116,13 @@ export async function withHooks<T>(
 ): Promise<T> {
   const body = async (scope: TransactionScope): Promise<T> => {
     const inside = new TransactionContext(context, scope)
-    const result = await fn(scope, inside)
+    const result = await fn(scope.strict, inside)
     await inside.run(() => scope.beforeCommit())
     return result
   }
-  if (on instanceof TransactionScope) return on.nest(around, true, body)
-  const { result, afterCommit } = await withRetries(() => begin(on, context, around, true, body), {
-    signal: context.signal,
-  })
+  if (on instanceof TransactionScope) return withFreshStatements(() => on.nest(around, true, body))
+  const attempt = () => withFreshStatements(() => begin(on, context, around, true, body))
+  const { result, afterCommit } = await withRetries(attempt, { signal: context.signal })
   await runAfterCommit(afterCommit, context.with({ transaction: around }))
   return result
 }
