@@ -87,8 +87,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   get strict(): Executor {
     return {
       dialect: this.dialect,
-      run: (statement, values, options) =>
-        this.#enqueue(() => this.#send(statement, values, options, false)),
+      run: (statement, values, options) => this.#enqueue(() => this.#send(statement, values, options, false)),
     }
   }
 
