@@ -12,7 +12,7 @@ import { declareProperty } from './metadata.js'
  * class Line {
  *   @Column() pieces!: number
  *   @Column() price!: number
- *   @Computed((line: Line) => line.pieces * line.price) total!: number
+ *   @Computed((line) => line.pieces * line.price) total!: number
  * }
  * ```
  */

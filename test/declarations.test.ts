@@ -1,260 +1,27 @@
 import { expect } from 'chai'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
-import { compiled, root } from './support/root.js'
-
-const SOURCE = `
-import { type Credential, memoryRepositoryOf, repositoryOf, type Secret } from 'ashlar'
-
-export class Hook {
-  id!: string
-  key!: Credential
-  signingKey!: Secret
-}
-export class Hooks extends repositoryOf(Hook) {}
-export class HooksInMemory extends memoryRepositoryOf(Hook) {}
-export const repository = repositoryOf(Hook)
-`
-
-const UPDATES = `
-import { repositoryOf } from 'ashlar'
-import type { BatchUpdateItemOf } from 'ashlar/persistence'
-
-class Hook {
-  id!: string
-  url!: string
-  retries!: number
-  note?: string
-}
-declare const hooks: InstanceType<ReturnType<typeof repositoryOf<Hook>>>
-declare const whole: Hook
-declare const names: string[]
-declare const hook: Partial<Hook>
-
-hooks.update('a', whole)
-hooks.update('a', whole, ['*'])
-hooks.update('a', { url: '' }, ['url'])
-hooks.update('a', {}, names, { touchOnly: true })
-hooks.batchUpdate([
-  { key: 'a', entity: whole, fieldMask: [] },
-  { key: 'b', entity: whole, fieldMask: ['*'] },
-  { key: 'c', entity: { id: 'c', url: '', retries: 1 }, fieldMask: [] },
-  { key: 'd', entity: { url: '' }, fieldMask: ['url', 'note'] },
-  { key: 'e', entity: {}, fieldMask: names, touchOnly: true },
-])
-hooks.batchUpdate(names.map((key) => ({ key, entity: { url: key }, fieldMask: ['url'] })))
-`
-
-/** What `create` asks for where an entity says what the server sets. */
-const CREATES = `
-import { memoryRepositoryOf, repositoryOf, type Credential } from 'ashlar'
-import type { NewEntity, OperationOptions, Repository, ServerSet } from 'ashlar/persistence'
-
-enum State { DRAFT, OPEN }
-class Hook {
-  id!: ServerSet<string>
-  url!: string
-  retries!: number
-  state!: ServerSet<State>
-  note?: string
-  token!: Credential
-  createTime!: ServerSet<Date>
-  get isOld(): boolean { return this.createTime.getTime() < 0 }
-  label(): string { return this.url }
-}
-class Plain {
-  id!: string
-  anything!: any
-}
-class Hooks extends repositoryOf(Hook) {
-  override async create(hook: NewEntity<Hook>, options?: OperationOptions): Promise<Hook> {
-    return super.create({ ...hook, url: hook.url.trim() }, options)
-  }
-}
-class HooksInMemory extends memoryRepositoryOf(Hook) {}
-declare const hooks: Hooks
-declare const inMemory: HooksInMemory
-declare const plain: Repository<Plain>
-declare const whole: Hook
-export const any: Repository<object> = hooks
-
-hooks.create({ url: '', retries: 1, isOld: false })
-hooks.create({ url: '', retries: 1, isOld: false, state: State.OPEN, createTime: new Date(), id: 'a' })
-inMemory.create({ url: '', retries: 1, isOld: false })
-hooks.create(whole)
-plain.create({})
-whole.state = State.DRAFT
-whole.createTime = new Date()
-`
-
-const INCOMPLETE = [
-  'hooks.create({})',
-  "hooks.create({ url: '' })",
-  "inMemory.create({ url: '' })",
-  "hooks.create({ url: '', retries: '1', isOld: false })",
-]
-
-/** Each operation is a method that a subclass can override, with `super` inside. */
-const OVERRIDES = ['repositoryOf', 'memoryRepositoryOf'].map(
-  (base) => `
-import { ${base} } from 'ashlar'
-import type { OperationOptions, UpdateOptions, WriteOptions } from 'ashlar/persistence'
-
-class Hook {
-  id!: string
-  url!: string
-}
-export class Hooks extends ${base}(Hook) {
-  override async get(key: string, options?: OperationOptions): Promise<Hook> {
-    return super.get(key, options)
-  }
-  override async create(hook: Partial<Hook>, options?: OperationOptions): Promise<Hook> {
-    return super.create({ ...hook, url: hook.url ?? '' }, options)
-  }
-  override async update(key: string, hook: Partial<Hook>, mask?: readonly string[], options?: UpdateOptions): Promise<Hook> {
-    return super.update(key, hook as Hook, mask as [], options)
-  }
-  override async delete(key: string, options?: WriteOptions): Promise<void> {
-    await super.delete(key, options)
-  }
-}
-`,
-)
-
-/** None of these compiles: each would set to zero what it does not name, or names nothing there is. */
-const MISTAKES = [
-  "hooks.update('a', { url: '' })",
-  "hooks.update('a', { url: '' }, [])",
-  "hooks.update('a', { url: '' }, ['*'])",
-  "hooks.update('a', { url: '' }, names)",
-  "hooks.update('a', { url: '' }, ['address'])",
-  "hooks.update('a', {}, names, { touchOnly: false })",
-  "hooks.batchUpdate([{ key: 'a', entity: { url: '' }, fieldMask: [] }])",
-  "hooks.batchUpdate([{ key: 'a', entity: { url: '' }, fieldMask: ['*'] }])",
-  "hooks.batchUpdate([{ key: 'a', entity: { url: '' }, fieldMask: names }])",
-  "hooks.batchUpdate([{ key: 'a', entity: { url: '' }, fieldMask: ['address'] }])",
-  "hooks.batchUpdate([{ key: 'a', entity: { url: '' } } as never as { key: string; entity: Partial<Hook> }])",
-  "hooks.batchUpdate([{ key: 'a', entity: hook, fieldMask: [] }])",
-  "hooks.batchUpdate([{ key: 'a', entity: whole, fieldMask: [] }, { key: 'b', entity: hook, fieldMask: [] }])",
-  "hooks.batchUpdate([{ key: 'a', entity: {}, fieldMask: [], touchOnly: false }])",
-  "const item: BatchUpdateItemOf<Hook> = { key: 'a', entity: hook, fieldMask: [] }",
-]
-
-/** The types of request, response and `standard` come from the method that is wrapped. */
-const WRAPS = `
-import { type Implementation, ServerBuilder, wrapped } from 'ashlar'
-import type { Repository } from 'ashlar'
-import type { MethodHandler } from 'ashlar/server'
-import type { GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import type { Message } from '@bufbuild/protobuf'
-
-type Task = Message<'tasks.v1.Task'> & { id: string; title: string; done: boolean }
-type CreateTaskRequest = Message<'tasks.v1.CreateTaskRequest'> & { task?: Task; taskId: string }
-type ListTasksResponse = Message<'tasks.v1.ListTasksResponse'> & { tasks: Task[]; nextPageToken: string }
-type ListTasksRequest = Message<'tasks.v1.ListTasksRequest'> & { filter: string }
-declare const TaskService: GenService<{
-  createTask: { methodKind: 'unary'; input: GenMessage<CreateTaskRequest>; output: GenMessage<Task> }
-  listTasks: { methodKind: 'unary'; input: GenMessage<ListTasksRequest>; output: GenMessage<ListTasksResponse> }
-}>
-declare const tasks: Repository<{ id: string }>
-
-new ServerBuilder().register(TaskService, tasks, {
-  createTask: wrapped({ transaction: true }, async (request, call, standard) => {
-    const task: Task = await standard({ ...request, taskId: call.principal.subject })
-    await standard({ taskId: 'b', task: { title: 'b' } })
-    return { ...task, done: true }
-  }),
-  listTasks: wrapped({}, async (request, _call, standard) => {
-    const { tasks: found } = await standard({ filter: request.filter })
-    return { tasks: found.filter(({ done }) => done) }
-  }),
-})
-export const createTask: MethodHandler<(typeof TaskService)['method']['createTask']> = wrapped(
-  {},
-  (request, _call, standard) => standard(request),
-)
-export class TaskMethods implements Partial<Implementation<typeof TaskService>> {
-  readonly createTask: Implementation<typeof TaskService>['createTask'] = wrapped({}, (request, _call, standard) =>
-    standard({ ...request, taskId: this.prefix + request.taskId }),
-  )
-  constructor(private readonly prefix: string) {}
-}
-`
-
-const WRAP_MISTAKES = [
-  'wrapped({}, async (request, _call, standard) => standard({ ...request, taskId: 1 }))',
-  "wrapped({}, async (_request, _call, standard) => standard({ task: { name: 'a' } }))",
-  'wrapped({}, async (request, _call, standard) => (await standard(request)).name)',
-  "wrapped({}, async () => ({ name: 'a' }))",
-  'wrapped({}, async (request) => ({ id: request.id }))',
-  "wrapped({ transaction: 'yes' }, async (request, _call, standard) => standard(request))",
-]
+import { declarationSources, emptyPackage, packageOptions } from './support/sources/declaration-sources.js'
 
 describe('declarations of a package that uses this one', () => {
   let folder: string
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'ashlar-declarations-'))
-    const installed = join(folder, 'node_modules')
-    mkdirSync(join(installed, 'ashlar'), { recursive: true })
-    symlinkSync(compiled, join(installed, 'ashlar', 'dist'))
-    symlinkSync(join(root, 'package.json'), join(installed, 'ashlar', 'package.json'))
-    for (const name of ['typeorm', '@bufbuild', '@grpc', 'nice-grpc', 'nice-grpc-common'])
-      symlinkSync(join(root, 'node_modules', name), join(installed, name))
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    folder = emptyPackage()
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('name every type that a repository is made of', function () {
-    this.timeout(60_000)
-    writeFileSync(join(folder, 'hooks.ts'), SOURCE)
-    expect(problemsOf('hooks.ts')).to.deep.equal([])
-  })
-
-  it('take an update of a whole entity, or of part of one with a mask, in a batch as well', function () {
-    this.timeout(60_000)
-    const mistakes = MISTAKES.map((line) => `{\n  // @ts-expect-error\n  ${line}\n}`)
-    writeFileSync(join(folder, 'updates.ts'), `${UPDATES}${mistakes.join('\n')}\n`)
-    expect(problemsOf('updates.ts')).to.deep.equal([])
-  })
-
-  it('ask for what a new entity needs, where it says what the server sets', function () {
-    this.timeout(60_000)
-    const mistakes = INCOMPLETE.map((line) => `{\n  // @ts-expect-error\n  ${line}\n}`)
-    writeFileSync(join(folder, 'creates.ts'), `${CREATES}${mistakes.join('\n')}\n`)
-    expect(problemsOf('creates.ts')).to.deep.equal([])
-  })
-
-  for (const [index, source] of OVERRIDES.entries())
-    it(`let operations be overridden as methods (${index + 1} of ${OVERRIDES.length})`, function () {
+  for (const [name, source] of Object.entries(declarationSources))
+    it(name, function () {
       this.timeout(60_000)
-      writeFileSync(join(folder, 'overrides.ts'), source)
-      expect(problemsOf('overrides.ts')).to.deep.equal([])
+      writeFileSync(join(folder, 'source.ts'), source)
+      expect(problemsOf('source.ts')).to.deep.equal([])
     })
-
-  it('tell a wrapped method what its request and its response are', function () {
-    this.timeout(60_000)
-    const mistakes = WRAP_MISTAKES.map(
-      (wrap) =>
-        `new ServerBuilder().register(TaskService, tasks, {\n// @ts-expect-error\ncreateTask: ${wrap},\n})\n`,
-    )
-    writeFileSync(join(folder, 'wraps.ts'), `${WRAPS}${mistakes.join('')}`)
-    expect(problemsOf('wraps.ts')).to.deep.equal([])
-  })
 
   function problemsOf(file: string): string[] {
-    const program = ts.createProgram([join(folder, file)], {
-      target: ts.ScriptTarget.ES2022,
-      module: ts.ModuleKind.NodeNext,
-      strict: true,
-      declaration: true,
-      emitDeclarationOnly: true,
-      skipLibCheck: true,
-      preserveSymlinks: true,
-      types: [],
-      outDir: join(folder, 'out'),
-    })
+    const { options, errors } = ts.convertCompilerOptionsFromJson({ ...packageOptions }, folder)
+    expect(errors).to.deep.equal([])
+    const program = ts.createProgram([join(folder, file)], options)
     const { diagnostics } = program.emit()
     const problems = [...ts.getPreEmitDiagnostics(program), ...diagnostics]
     return problems.map(

@@ -51,7 +51,7 @@ export interface ListPlan extends FilterPlan {
  */
 export function planList(
   model: ResourceModel,
-  list: ListOptions,
+  list: ListOptions<never>,
   scope: Scope,
   paging: PagingOptions,
   under?: Filter,

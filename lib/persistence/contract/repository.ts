@@ -17,7 +17,7 @@ export interface ListFilter {
 }
 
 /** What a list of resources `T` asks for. Every field may be left out. */
-export interface ListOptions<T extends object = object> extends ListFilter {
+export interface ListOptions<in T extends object = object> extends ListFilter {
   /**
    * AIP-132 text, `field [asc|desc]`, comma-separated, or a list of terms that the compiler checks: `[{ size: 'desc' }, 'title']`.
    * Names are those of the proto fields, as in masks; the key is always the last term.

@@ -1,0 +1,84 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { drilling } from '../support/drill.js'
+import { root } from '../support/root.js'
+import { declarationSources, emptyPackage, packageOptions } from '../support/sources/declaration-sources.js'
+
+/** The oldest TypeScript that is supported, and the one that is written in Go. The drill installs them. */
+const OTHERS = drilling ? ['5.4', '7'] : []
+
+/** What the compiler of a package says, which has all sources of the declaration test. */
+const checkedBy = (compiler: string, folder: string): readonly string[] => {
+  for (const [index, source] of Object.values(declarationSources).entries())
+    writeFileSync(join(folder, `source-${index}.ts`), source)
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: packageOptions, include: ['*.ts'] }),
+  )
+  const { stdout, stderr, status } = spawnSync(process.execPath, [compiler, '-p', folder], {
+    encoding: 'utf8',
+  })
+  const said = `${stdout}${stderr}`.split('\n').filter((line) => line !== '')
+  return status === 0 || said.length > 0 ? said : [`exit status ${status}`]
+}
+
+const versionOf = (compiler: string): string => {
+  const { stdout } = spawnSync(process.execPath, [compiler, '--version'], { encoding: 'utf8' })
+  return /^Version (\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? 'unknown'
+}
+
+function install(version: string): { readonly folder: string; readonly compiler: string } {
+  const folder = mkdtempSync(join(tmpdir(), `ashlar-typescript-${version}-`))
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  const { status, stderr } = spawnSync(
+    'npm',
+    ['install', '--no-audit', '--no-fund', `typescript@${version}`],
+    {
+      cwd: folder,
+      encoding: 'utf8',
+    },
+  )
+  if (status !== 0) throw new TypeError(`typescript@${version} cannot be installed: ${stderr.slice(-500)}`)
+  return { folder, compiler: join(folder, 'node_modules', 'typescript', 'bin', 'tsc') }
+}
+
+describe('a package that uses this one compiles', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = emptyPackage()
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  const expectCompiles = (compiler: string, asked: string) => {
+    const version = versionOf(compiler)
+    console.log(`      TypeScript ${version}`)
+    expect(version.startsWith(asked), `${version} is ${asked}`).to.equal(true)
+    expect(checkedBy(compiler, folder)).to.deep.equal([])
+    // What compiles whatever the declarations say would show nothing.
+    mkdirSync(join(folder, 'out'), { recursive: true })
+    writeFileSync(
+      join(folder, 'wrong.ts'),
+      "import { repositoryOf } from 'ashlar'\nexport const n: number = repositoryOf\n",
+    )
+    expect(checkedBy(compiler, folder).join('\n')).to.match(/wrong\.ts\(2,14\): error TS2322/)
+  }
+
+  it('with the TypeScript of this package', function () {
+    this.timeout(120_000)
+    expectCompiles(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '6.')
+  })
+
+  for (const version of OTHERS)
+    it(`with TypeScript ${version}`, function () {
+      this.timeout(300_000)
+      const { folder: installed, compiler } = install(version)
+      try {
+        expectCompiles(compiler, `${version}.`)
+      } finally {
+        rmSync(installed, { recursive: true, force: true })
+      }
+    })
+})
