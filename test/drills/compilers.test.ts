@@ -54,7 +54,7 @@ describe('a package that uses this one compiles', () => {
 
   const expectCompiles = (compiler: string, asked: string) => {
     const version = versionOf(compiler)
-    console.log(`      TypeScript ${version}`)
+    process.stdout.write(`      TypeScript ${version}\n`)
     expect(version.startsWith(asked), `${version} is ${asked}`).to.equal(true)
     expect(checkedBy(compiler, folder)).to.deep.equal([])
     // What compiles whatever the declarations say would show nothing.
