@@ -137,44 +137,64 @@ export class Hooks<E extends object> {
     return this.hears('AfterLoad') && LOADED[operation] !== undefined
   }
 
-  /** Calls it once for each entity. */
-  async loaded(
+  /** Calls it once for each entity. @returns undefined when there is nothing to wait for. */
+  loaded(
     operation: string,
     result: unknown,
     inside: RequestContext,
     managerOf: ManagerOf = () => undefined,
-  ): Promise<void> {
-    const entities = LOADED[operation]?.(result as never) ?? []
-    await this.#enter('AfterLoad', new Set(entities as readonly E[]), inside, {}, managerOf)
+  ): Promise<void> | undefined {
+    const entities = (LOADED[operation]?.(result as never) ?? []) as readonly E[]
+    const each = entities.length > 1 ? new Set(entities) : entities
+    return this.#enter('AfterLoad', each, inside, {}, managerOf)
   }
 
-  async #enter(
+  #enter(
     event: HookEvent,
     entities: Iterable<E>,
     inside: RequestContext,
     details: HookDetails,
     managerOf: ManagerOf,
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     if (inside.transaction instanceof TransactionChain && inside.transaction.depth > MOST_NESTED)
       throw new TypeError(
         `${this.#named(event)} is inside of ${MOST_NESTED} transactions: a hook makes a call that calls the hook again, without end`,
       )
-    await inside.run(async () => {
-      for (const entity of entities) {
-        for (const property of this.#listeners.get(event) ?? []) {
-          const done = calledOn(entity, property)
-          // Awaiting nothing would cost a turn for each item of a list.
-          if (isThenable(done)) await done
-        }
-        if (this.subscribers?.hears(event) === true)
-          await this.subscribers.tell(event, entity, details, managerOf())
+    // Awaiting nothing would cost a turn for each call.
+    return inside.run(() => inTurn(this.#calls(event, entities, details, managerOf)))
+  }
+
+  /** Yields what has to be awaited before the next one is called. */
+  *#calls(
+    event: HookEvent,
+    entities: Iterable<E>,
+    details: HookDetails,
+    managerOf: ManagerOf,
+  ): Generator<PromiseLike<unknown>, void> {
+    for (const entity of entities) {
+      for (const property of this.#listeners.get(event) ?? []) {
+        const done = calledOn(entity, property)
+        if (isThenable(done)) yield done
       }
-    })
+      if (this.subscribers?.hears(event) === true)
+        yield this.subscribers.tell(event, entity, details, managerOf())
+    }
   }
 
   #named(event: HookEvent): string {
     return `@${event}() of ${this.model.entity.name}`
   }
+}
+
+/** Runs all steps; undefined when there was nothing to await. */
+const inTurn = (steps: Iterator<PromiseLike<unknown>>): Promise<void> | undefined => {
+  const first = steps.next()
+  return first.done === true ? undefined : finish(first.value, steps)
+}
+
+async function finish(first: PromiseLike<unknown>, steps: Iterator<PromiseLike<unknown>>): Promise<void> {
+  await first
+  for (let step = steps.next(); step.done !== true; step = steps.next()) await step.value
 }
 
 const calledOn = (entity: object, property: PropertyKey): unknown => {

@@ -291,7 +291,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       const result = await rows.read(() => read(scope))
       if (this.#hooks.followLoads(name)) {
         const inside = scope.context.with({ transaction: surrounding(options?.context) })
-        await toCaller(this.#hooks.loaded(name, result, inside))
+        await toCaller((async () => this.#hooks.loaded(name, result, inside))())
       }
       return result
     })

@@ -93,9 +93,12 @@ export class Operations {
   ): Read<T> {
     return async (on, scope, run, lock) => {
       const result = await read(on, scope, run, lock)
-      const inside = scope.context.with({ transaction: surrounding(options?.context) })
+      const { context } = scope
+      const transaction = surrounding(options?.context)
+      const inside = context.transaction === transaction ? context : context.with({ transaction })
       const managerOf = () => (on instanceof TransactionScope ? on.manager : undefined)
-      await hooks.loaded(name, result, inside, managerOf)
+      const loading = hooks.loaded(name, result, inside, managerOf)
+      if (loading !== undefined) await loading
       return result
     }
   }
