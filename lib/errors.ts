@@ -116,9 +116,28 @@ export class ErrNotFound extends AshlarError {
 
 /** A unique value already exists. */
 export class ErrConflict extends AshlarError {
-  constructor(cause?: unknown) {
-    super('ALREADY_EXISTS', 'persistence: conflict', sentinel('already exists', 'ALREADY_EXISTS', cause))
+  /**
+   * The fields of the unique rule, in proto spelling: `['project_id', 'title']`. Empty where the rule spans tenants, and
+   * where the database does not say which rule it is.
+   */
+  readonly fields: readonly string[]
+
+  constructor(cause?: unknown, fields: readonly string[] = []) {
+    const shape = sentinel('already exists', 'ALREADY_EXISTS', cause)
+    const violations = boundedViolations(fields.map((field) => taken(field, fields)))
+    super('ALREADY_EXISTS', 'persistence: conflict', {
+      ...shape,
+      details:
+        violations.length === 0 ? shape.details : [...shape.details, { kind: 'badRequest', violations }],
+    })
+    this.fields = fields
   }
+}
+
+const taken = (field: string, fields: readonly string[]): FieldViolation => {
+  const others = fields.filter((other) => other !== field)
+  const together = others.length === 0 ? '' : ` together with ${others.join(', ')}`
+  return { field, description: `is already taken${together}`, reason: 'ALREADY_EXISTS' }
 }
 
 /** A foreign key, a NOT NULL, a CHECK or an etag prevents the write. */

@@ -1,5 +1,6 @@
 import { isInstance, propertyOf, readable } from './readable.js'
 import { redactError } from './redact-error.js'
+import { type ViolatedIndex, violatedIndexOf } from './violated-index.js'
 
 /**
  * A database driver's error without the values, statements and rows that drivers attach. It keeps the codes, and the
@@ -11,6 +12,7 @@ export class DriverFault extends Error {
   readonly sqlState?: string
   /** The connection is gone. */
   readonly fatal?: true
+  readonly violatedIndex?: ViolatedIndex
 
   constructor(error: unknown) {
     const { cause: _cause, name: _name, ...codes } = redactError(error)
@@ -18,6 +20,8 @@ export class DriverFault extends Error {
     this.name = 'DriverFault'
     Object.assign(this, codes)
     if (propertyOf(error, 'fatal') === true) this.fatal = true
+    const violated = violatedIndexOf(error)
+    if (violated !== undefined) this.violatedIndex = violated
   }
 }
 

@@ -5,10 +5,17 @@ import { isOwning, type Relation } from './relations/relation.js'
 import { misspelt } from '../text/misspelt.js'
 import type { ArgsOf } from './typeorm/rules.js'
 
-/** The columns of unique constraints and of indexes. */
+/** The fields of one unique rule or index, in the order in which they were declared. */
+export interface IndexGroup {
+  readonly fields: readonly Field[]
+  /** Undefined when the framework names the index. */
+  readonly name: string | undefined
+}
+
+/** The unique rules and the indexes of an entity. */
 export interface IndexGroups {
-  readonly uniques: readonly (readonly Field[])[]
-  readonly indexes: readonly (readonly Field[])[]
+  readonly uniques: readonly IndexGroup[]
+  readonly indexes: readonly IndexGroup[]
   readonly problems: readonly string[]
 }
 
@@ -31,22 +38,26 @@ export function indexGroups(
   ])
   const { uniques, indices } = getMetadataArgsStorage()
   const problems: string[] = []
-  const groups = (found: readonly Args[], decorator: string): Field[][] =>
+  const fieldsOf = (columns: Args['columns'], decorator: string): Field[] => {
+    const named = propertiesOf(columns)
+    if (named.length === 0)
+      problems.push(`${decorator} names no property: say which, as in ${decorator.slice(0, -1)}['name'])`)
+    for (const property of new Set(named.filter((name, at) => named.indexOf(name) !== at)))
+      problems.push(`${decorator} names ${property} twice: say it once`)
+    return named.flatMap((property) => {
+      const field = byProperty.get(property)
+      if (field === undefined && !refused.has(property))
+        problems.push(`${decorator}: ${misspelt(property, entity.name, byProperty.keys())}`)
+      const why = field && incomparable(field)
+      if (why !== undefined) problems.push(`${decorator}: ${property} ${why}`)
+      return field ?? []
+    })
+  }
+  const groups = (found: readonly Args[], decorator: string): IndexGroup[] =>
     found
       .filter(({ target }) => classes.has(target))
-      .map(({ columns }) => {
-        const named = propertiesOf(columns)
-        if (named.length === 0)
-          problems.push(`${decorator} names no property: say which, as in ${decorator.slice(0, -1)}['name'])`)
-        return named.flatMap((property) => {
-          const field = byProperty.get(property)
-          if (field === undefined && !refused.has(property))
-            problems.push(`${decorator}: ${misspelt(property, entity.name, byProperty.keys())}`)
-          return field ?? []
-        })
-      })
-  const lookups = indices.filter(({ unique }) => unique !== true)
-  return {
+      .map(({ columns, name }) => ({ fields: fieldsOf(columns, decorator), name }))
+  const all = {
     uniques: [
       ...groups(uniques, '@Unique()'),
       ...groups(
@@ -57,10 +68,64 @@ export function indexGroups(
         .filter(({ kind, reference }) => kind === 'one-to-one' && reference.role !== 'key')
         .map(({ reference }) => [reference]),
     ],
-    indexes: groups(lookups, '@Index()'),
-    problems,
+    indexes: groups(
+      indices.filter(({ unique }) => unique !== true),
+      '@Index()',
+    ),
   }
+  problems.push(...nameProblems([...all.uniques, ...all.indexes]))
+  return { uniques: once(all.uniques), indexes: once(all.indexes), problems }
 }
+
+/** Why a field can be in no index. */
+function incomparable({ kind, role, property }: Field): string | undefined {
+  if (kind === 'json' || kind === 'tags')
+    return 'holds a list, a map or a message, which no index compares: name another property'
+  if (role !== 'secret' && role !== 'credential') return undefined
+  const declared = property.slice(0, property.lastIndexOf('_'))
+  return `is a column of ${declared}, whose indexes are made by the framework: drop it`
+}
+
+/**
+ * The names that a caller knows of the fields that are unique together. The tenant is in every rule, and is named only where
+ * it stands alone.
+ */
+export function ruleNames(fields: readonly Field[]): readonly string[] {
+  const known = fields.filter(({ exposed }) => exposed)
+  const own = known.filter(({ role }) => role !== 'tenant')
+  return (own.length === 0 ? known : own).map(({ proto }) => proto)
+}
+
+/** Bytes: PostgreSQL cuts a longer name, and MySQL refuses more than 64 characters. */
+const LONGEST_NAME = 63
+/** A quote, a backslash or a control character; a space at the end; and names that MySQL and SQLite keep for themselves. */
+// eslint-disable-next-line no-control-regex
+const UNFIT_NAME = /["'`\\\u0000-\u001f\u007f]|^$|\s$|^primary$|^sqlite_/i
+
+function nameProblems(groups: readonly IndexGroup[]): string[] {
+  const names = groups.flatMap(({ name }) => name ?? [])
+  return [...new Set(names)].flatMap((name) => [
+    ...(Buffer.byteLength(name) > LONGEST_NAME
+      ? [`the index name ${name} has more than ${LONGEST_NAME} bytes: shorten it`]
+      : []),
+    ...(UNFIT_NAME.test(name) || !name.isWellFormed()
+      ? [`the index name ${JSON.stringify(name)} is not one on every database: choose another`]
+      : []),
+    ...(names.filter((other) => other === name).length > 1
+      ? [`two indexes have the name ${name}: give each its own`]
+      : []),
+  ])
+}
+
+/** `@Column({ unique: true })` and `@Unique(['title'])` are one rule. The one with a name stays. */
+const once = (groups: readonly IndexGroup[]): readonly IndexGroup[] =>
+  groups.filter((group, at) => {
+    const isSame = (other: IndexGroup) =>
+      other.fields.length === group.fields.length &&
+      other.fields.every((field, place) => field === group.fields[place])
+    const same = groups.filter(isSame)
+    return at === groups.indexOf(same.find(({ name }) => name !== undefined) ?? (same[0] as IndexGroup))
+  })
 
 /** TypeORM takes names, or a function from properties to names, or to names with a direction that only MongoDB has. */
 function propertiesOf(columns: Args['columns']): readonly string[] {

@@ -1,5 +1,6 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Columns, ComputedField, Field } from './fields/field.js'
+import type { IndexGroup } from './index-groups.js'
 import type { NamePattern } from './names/name-pattern.js'
 import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
@@ -95,10 +96,10 @@ export interface ResourceModel<E extends object = object> {
   readonly search: SearchModel | undefined
   /** What TypeORM's relations say: `@ManyToOne`, `@OneToMany` and `@OneToOne`. Empty for most. */
   readonly relations: readonly Relation[]
-  /** Columns that are unique together, keys aside; unique among live rows, and per tenant where there is one. */
-  readonly uniques: readonly (readonly Field[])[]
-  /** Columns that are looked up together. */
-  readonly indexes: readonly (readonly Field[])[]
+  /** Fields that are unique together, keys aside; unique among live rows, and per tenant where there is one. */
+  readonly uniques: readonly IndexGroup[]
+  /** Fields that are looked up together. */
+  readonly indexes: readonly IndexGroup[]
   /** How each `json` and `tags` field is written to its column. */
   readonly json: ReadonlyMap<Field, JsonColumn>
   /** The methods of the entity that TypeORM's decorators name, such as `@BeforeInsert()`. */

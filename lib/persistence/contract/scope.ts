@@ -1,5 +1,6 @@
-import { InvalidArgument, PermissionDenied } from '../../errors.js'
+import { ErrConflict, InvalidArgument, PermissionDenied } from '../../errors.js'
 import { RequestContext } from '../../context.js'
+import { ruleNames } from '../../resource/index-groups.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
 import type { FilterNode } from '../query/plan.js'
@@ -55,6 +56,10 @@ export const ambiguousKey = (model: ResourceModel): InvalidArgument =>
     model.key.proto,
     'several tenants have this key: narrow the call with asSystem({ tenant })',
   )
+
+/** A key that is taken. Where another tenant may have taken it, the caller is not told that it is the key. */
+export const keyConflict = (model: ResourceModel): ErrConflict =>
+  new ErrConflict(undefined, model.tenant === undefined || model.tenantInKey ? ruleNames([model.key]) : [])
 
 /** Entities by their keys. @throws InvalidArgument when several tenants have one of them. */
 export function byKey<E extends object>(model: ResourceModel<E>, entities: readonly E[]): Map<string, E> {

@@ -141,6 +141,8 @@ export interface Dialect {
   readonly foreignKeys: ForeignKeySql | undefined
   /** Adds the columns that an older table lacks; undefined where migrations do. */
   readonly addMissingColumns: ((query: Query, table: TableDefinition) => Promise<void>) | undefined
+  /** The keys of a table that the engine refuses to make, one text each with what to do. */
+  readonly refusedKeys: (table: TableDefinition) => readonly string[]
   readonly inexactColumns: InexactColumns
   /** Undefined where no live schema is compared. */
   readonly catalog: Catalog | undefined

@@ -5,6 +5,7 @@ import { isMariadbServer, mysqlCatalog } from './mysql/catalog.js'
 import { mysqlJson } from './mysql/json.js'
 import { inexactColumns } from './mysql/inexact-columns.js'
 import { isMysqlTime } from './mysql/is-mysql-time.js'
+import { longKeys } from './mysql/long-keys.js'
 import { mysqlMigration } from './mysql/migration.js'
 import { mysqlTags } from './mysql/tags.js'
 import { isoMicros, rounded } from './values/bound-value.js'
@@ -150,6 +151,7 @@ const dialect = ({
     }),
   },
   addMissingColumns: undefined,
+  refusedKeys: longKeys,
   inexactColumns,
   catalog: mysqlCatalog({ jsonIsText, exactCollations: [collation, otherCollation] }),
   identify: async (live) => ((await isMariadbServer(live)) ? mariadb : mysql),

@@ -138,6 +138,7 @@ export const postgres: Dialect = {
     }),
   },
   addMissingColumns: undefined,
+  refusedKeys: () => [],
   inexactColumns,
   catalog: postgresCatalog,
   identify: () => Promise.resolve(postgres),

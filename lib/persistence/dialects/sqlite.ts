@@ -120,6 +120,7 @@ export const sqlite: Dialect = {
   namespace: undefined,
   foreignKeys: undefined,
   addMissingColumns,
+  refusedKeys: () => [],
   inexactColumns,
   catalog: undefined,
   identify: () => Promise.resolve(sqlite),

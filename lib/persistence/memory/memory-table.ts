@@ -1,9 +1,10 @@
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
+import { ruleNames } from '../../resource/index-groups.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
-import { ambiguousKey, canMatch, type Scope } from '../contract/scope.js'
+import { ambiguousKey, canMatch, keyConflict, type Scope } from '../contract/scope.js'
 import { type ReadColumn, toTest } from './evaluate.js'
 
 /** Logs how to undo a change. */
@@ -100,7 +101,7 @@ export class MemoryTable<E extends object> {
   insert(row: Values, log: Log): void {
     const id = this.#identityOf(row)
     this.#checkConstraints(row, undefined)
-    if (this.#rows.has(id)) throw new ErrConflict()
+    if (this.#rows.has(id)) throw keyConflict(this.model)
     this.#rows.set(id, row)
     log(() => this.#rows.delete(id))
   }
@@ -143,13 +144,13 @@ export class MemoryTable<E extends object> {
         throw new ErrPreconditionFailed()
     const others = () => this.filter((other) => other !== before)
     if (this.isLive(row))
-      for (const fields of this.model.uniques)
+      for (const { fields } of this.model.uniques)
         if (
           others().some(
             (other) => this.isLive(other) && this.#sameTenant(other, row) && isSame(fields, other, row),
           )
         )
-          throw new ErrConflict()
+          throw new ErrConflict(undefined, ruleNames(fields))
     for (const { publicId } of this.model.credentials)
       if (others().some((other) => isSame([publicId], other, row))) throw new ErrConflict()
   }

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm'
+import { DeclarationError } from '../../errors.js'
 import { resourceModel, type EntityClass } from '../../resource/resource-model.js'
 import type { Dialect, DialectName } from '../dialects/dialect.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
@@ -6,6 +7,7 @@ import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import { addForeignKey, createIndex, createTable } from './create-table.js'
 import { linksOf, tenantTargets } from './foreign-keys.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
+import { refusedKeys, sharedIndexNames } from './index-problems.js'
 import { tableOf, tenantKeyIndex } from './table-of.js'
 
 type Queries = Pick<DataSource, 'query'>
@@ -31,6 +33,8 @@ export async function createTables(
   const tables = models.map((model) =>
     tableOf(model, dialect, tableNameOf(model, dialect, dataSource), links(model)),
   )
+  const problems = [...tables.flatMap((table) => refusedKeys(table, dialect)), ...sharedIndexNames(tables)]
+  if (problems.length > 0) throw new DeclarationError('entities', problems)
   for (const table of tables) {
     const [create = '', ...indexes] = createTable(table, dialect)
     if (table.schema !== undefined) await createSchema(dataSource, table.schema, dialect)

@@ -11,6 +11,7 @@ import { relationGraph, type RelationGraph } from '../../resource/relations/grap
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { addForeignKey, createNewTable, dropForeignKey } from './create-table.js'
 import { linksOf } from './foreign-keys.js'
+import { sharedIndexNames } from './index-problems.js'
 import { resourcesIn } from './resources-in.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 import { tableOf } from './table-of.js'
@@ -61,6 +62,8 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
       'entities',
       [...doubled].map((name) => `two resources have the table ${name}`),
     )
+  const shared = sharedIndexNames(tables.map(({ model, table }) => tableOf(model, postgres, table)))
+  if (shared.length > 0) throw new DeclarationError('entities', shared)
   const doubledTwins = repeated(tables.map(({ twin }) => tableText(twin)))
   return tables.map(({ model, table, twin }) => {
     const name = tableText(table)
@@ -75,7 +78,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
         : [
             `on MySQL ${tableText(twin)} is in a database that its entity names, and these files do not make: CREATE DATABASE needs more rights than a migration has`,
           ]
-    const shared = doubledTwins.has(tableText(twin))
+    const ofSeveral = doubledTwins.has(tableText(twin))
       ? [
           `on MySQL several resources have the table ${tableText(twin)}, because it ignores the schema of an entity: say @Entity({ database }), or another name`,
         ]
@@ -92,7 +95,7 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
     return {
       table: name,
       sqlFor: forMigrated((dialect) => sqlOf(linked(dialect), dialect, title)),
-      notes: [...search, ...elsewhere, ...outer, ...keys, ...shared],
+      notes: [...search, ...elsewhere, ...outer, ...keys, ...ofSeveral],
     }
   })
 }

@@ -57,7 +57,7 @@ export function tableOf(
   links: TableLinks = UNLINKED,
 ): TableDefinition {
   const hasDiscriminator =
-    !dialect.can.partialIndexes && model.deleteTime !== undefined && uniquesOf(model).length > 0
+    !dialect.can.partialIndexes && model.deleteTime !== undefined && model.uniques.length > 0
   const columns: ColumnDefinition[] = model.fields.map((field) => ({
     name: field.column,
     type: typeOf(field, dialect),
@@ -79,10 +79,10 @@ export function tableOf(
     ...table,
     columns,
     primaryKey: model.tenantInKey ? [...scope, model.key.column] : [model.key.column],
-    indexes: [
+    indexes: distinct([
       ...uniqueIndexes(model, dialect, scope, table.name),
       ...lookupIndexes(model, scope, table.name, links),
-    ],
+    ]),
     foreignKeys: links.foreignKeys.map((link) => ({
       ...link,
       name: indexName(table.name, link.columns, 'fkey'),
@@ -91,10 +91,6 @@ export function tableOf(
 }
 
 const UNLINKED: TableLinks = { foreignKeys: [], isReferenced: false, referenceIndexes: [] }
-
-/** Groups that are unique among live rows; public ids aside, which are unique among all. */
-const uniquesOf = (model: ResourceModel): readonly (readonly Field[])[] =>
-  model.uniques.filter((fields) => fields.length > 0)
 
 function uniqueIndexes(
   model: ResourceModel,
@@ -105,11 +101,11 @@ function uniqueIndexes(
   const { partialIndexes } = dialect.can
   const live =
     model.deleteTime === undefined ? undefined : `${dialect.quote(model.deleteTime.column)} IS NULL`
-  const declared = uniquesOf(model).map((fields) => {
-    const own = fields.map((field) => field.column).filter((column) => !scope.includes(column))
-    const columns = [...scope, ...own, ...(!partialIndexes && live !== undefined ? [SOFT_DELETE_KEY] : [])]
+  const declared = model.uniques.map(({ name, fields }) => {
+    const scoped = scopedColumns(fields, scope)
+    const columns = [...scoped, ...(!partialIndexes && live !== undefined ? [SOFT_DELETE_KEY] : [])]
     return {
-      name: indexName(table, [...scope, ...own], 'key'),
+      name: name ?? indexName(table, scoped, 'key'),
       columns,
       unique: true,
       where: partialIndexes ? live : undefined,
@@ -130,23 +126,19 @@ function lookupIndexes(
   table: string,
   { isReferenced, referenceIndexes }: TableLinks,
 ): IndexDefinition[] {
-  const lookups: (readonly string[])[] = []
-  if (!model.tenantInKey && scope.length > 0 && !isReferenced) lookups.push([...scope, model.key.column])
+  const lookups: { readonly columns: readonly string[]; readonly name?: string | undefined }[] = []
+  if (!model.tenantInKey && scope.length > 0 && !isReferenced)
+    lookups.push({ columns: [...scope, model.key.column] })
   for (const time of [model.createTime, model.updateTime])
-    if (time?.filterable) lookups.push([...scope, time.column, model.key.column])
+    if (time?.filterable) lookups.push({ columns: [...scope, time.column, model.key.column] })
   for (const { hash } of model.secrets)
-    if (hash.maxLength !== undefined) lookups.push([...scope, hash.column])
-  if (model.expireTime !== undefined) lookups.push([model.expireTime.column])
-  for (const fields of model.indexes)
-    if (fields.length > 0)
-      lookups.push([
-        ...scope,
-        ...fields.map((field) => field.column).filter((column) => !scope.includes(column)),
-      ])
-  const known = new Set(lookups.map((columns) => columns.join()))
-  lookups.push(...referenceIndexes.filter((columns) => !known.has(columns.join())))
-  const indexes = lookups.map((columns) => ({
-    name: indexName(table, columns, 'idx'),
+    if (hash.maxLength !== undefined) lookups.push({ columns: [...scope, hash.column] })
+  if (model.expireTime !== undefined) lookups.push({ columns: [model.expireTime.column] })
+  for (const { name, fields } of model.indexes) lookups.push({ columns: scopedColumns(fields, scope), name })
+  const known = new Set(lookups.map(({ columns }) => columns.join()))
+  for (const columns of referenceIndexes) if (!known.has(columns.join())) lookups.push({ columns })
+  const indexes = lookups.map(({ columns, name = indexName(table, columns, 'idx') }) => ({
+    name,
     columns,
     unique: false,
     where: undefined,
@@ -158,6 +150,18 @@ function lookupIndexes(
 export function tenantKeyIndex({ tenant, key }: ResourceModel, table: string): IndexDefinition {
   const columns = tenant === undefined ? [key.column] : [tenant.column, key.column]
   return { name: indexName(table, columns, 'key'), columns, unique: true, where: undefined }
+}
+
+/** The tenant comes first, wherever the declaration has it. */
+const scopedColumns = (fields: readonly Field[], scope: readonly string[]): readonly string[] => [
+  ...scope,
+  ...fields.map(({ column }) => column).filter((column) => !scope.includes(column)),
+]
+
+/** One declaration may ask for what another, or the framework, makes anyway. The one with a name of its own comes last, and stays. */
+function distinct(indexes: readonly IndexDefinition[]): IndexDefinition[] {
+  const shape = ({ columns, unique, where }: IndexDefinition) => JSON.stringify([columns, unique, where])
+  return [...new Map(indexes.map((index) => [shape(index), index])).values()]
 }
 
 /** Bytes: PostgreSQL cuts a longer name. */

@@ -26,7 +26,7 @@ export async function updateInGroups<E extends object>(
     const keys = sorted.map(({ key }) => key)
     const stored = await rows.batchGet(on, keys, reach, run, FOR_WRITE)
     if (stored.length < keys.length) throw new ErrNotFound()
-    if (uniques.some((fields) => isPassedOn(fields, rows.model, sorted, stored)))
+    if (uniques.some(({ fields }) => isPassedOn(fields, rows.model, sorted, stored)))
       groups = sorted.map((patched) => [patched])
   }
   const updated: E[] = []
@@ -41,11 +41,8 @@ export async function updateInGroups<E extends object>(
   return updated
 }
 
-const uniquesWritten = (
-  { uniques }: ResourceModel,
-  patches: readonly Patched[],
-): readonly (readonly Field[])[] =>
-  uniques.filter((fields) =>
+const uniquesWritten = ({ uniques }: ResourceModel, patches: readonly Patched[]): ResourceModel['uniques'] =>
+  uniques.filter(({ fields }) =>
     fields.some(({ property }) => patches.some(({ patch }) => Object.hasOwn(patch, property))),
   )
 

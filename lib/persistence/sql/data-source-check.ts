@@ -4,6 +4,7 @@ import { kindOfColumn } from '../../resource/fields/field-kind.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { HOOK_EVENTS, neverCalled } from '../../resource/typeorm/declared-hooks.js'
 import { listensTo } from '../typeorm/subscribers.js'
+import { refusedKeys } from '../schema/index-problems.js'
 import { CollationCheck } from '../schema/collation-check.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { StartUpFindings } from '../contract/repository.js'
@@ -75,6 +76,7 @@ export class DataSourceCheck {
         ...this.#entity(),
         ...this.#bytes(),
         ...this.#isolation(),
+        ...refusedKeys(tableOf(this.model, this.#dialect, this.table), this.#dialect),
         ...subscribers.flatMap(({ problems }) => problems),
       ],
       warnings: [...this.#synchronize(), ...subscribers.flatMap(({ warnings }) => warnings)],

@@ -8,6 +8,7 @@ import type { Database, Executor, RunOptions } from '../engines/executor/executo
 import type { Hooks } from '../hooks/call-hooks.js'
 import type { DataSourceCheck } from './data-source-check.js'
 import type { HookedRun } from './hooked-rows.js'
+import type { IndexErrors } from '../schema/index-errors.js'
 import { toCaller } from './to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
 import { atomically, current, type Joined, withHooks } from './transaction.js'
@@ -28,6 +29,7 @@ export class Operations {
     private readonly model: ResourceModel,
     private readonly check: DataSourceCheck,
     private readonly canReturn: boolean,
+    private readonly indexes: IndexErrors,
     private readonly hooks: Pick<Hooks<object>, 'surround' | 'followLoads' | 'loaded'> | undefined,
   ) {}
 
@@ -81,7 +83,7 @@ export class Operations {
         ? on.perform(this.#named(name), () => checked(on, scope, run))
         : checked(on, scope, run))
     } catch (error) {
-      throw toCaller(error)
+      throw toCaller(error, this.indexes)
     }
   }
 

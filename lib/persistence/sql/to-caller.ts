@@ -1,14 +1,21 @@
-import { AshlarError, DeadlineExceeded, Internal } from '../../errors.js'
+import { AshlarError, DeadlineExceeded, ErrConflict, Internal } from '../../errors.js'
 import { abortedBy, constraintError, retryable } from '../engines/errors/constraint-error.js'
 import { isInstance, readable } from '../../faults/readable.js'
 import { driverErrors } from '../engines/errors/driver-errors.js'
+import type { IndexErrors } from '../schema/index-errors.js'
 
-/** What a caller is told of a failure: never a driver's error as it is, which carries SQL and values. */
-export function toCaller(error: unknown): unknown {
+/**
+ * What a caller is told of a failure: never a driver's error as it is, which carries SQL and values.
+ * @param indexes - those of the table that was written, where it is known.
+ */
+export function toCaller(error: unknown, indexes?: IndexErrors): unknown {
   if (isInstance(error, AshlarError) || isInstance(error, TypeError)) return readable(error)
   const violated = constraintError(error)
-  if (violated !== undefined) return violated
+  if (violated !== undefined)
+    return indexes !== undefined && isInstance(violated, ErrConflict) ? indexes.conflict(error) : violated
   if (retryable(error)) return abortedBy(error)
+  const tooLong = indexes?.tooLong(error)
+  if (tooLong !== undefined) return tooLong
   return isTimedOut(error) ? new DeadlineExceeded(undefined, error) : new Internal(readable(error))
 }
 

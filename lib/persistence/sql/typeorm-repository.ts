@@ -46,6 +46,7 @@ import type {
 import { Hooks } from '../hooks/call-hooks.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
 import { HookedRows } from './hooked-rows.js'
+import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
 import { RowStore } from './row-store.js'
 import { RowWriter } from './row-writer.js'
@@ -101,6 +102,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       this.model,
       this.#check,
       this.#rows.statements.canReturn,
+      new IndexErrors(this.model, dialect, this.table),
       hooks,
     )
   }

@@ -211,7 +211,7 @@ const PLAIN_INDEX = 'drop it, or make the index in a migration instead of here'
 /** For @Index(), as TypeORM stores them; `name` is the first argument. */
 export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, Rule<OptionRule>>> = {
   unique: CARRIED_OUT,
-  name: { instead: 'drop it: indexes are named by the framework' },
+  name: CARRIED_OUT,
   where: { instead: 'the index would hold for all rows; make it in a migration instead of here' },
   synchronize: { asks: no, instead: 'drop the decorator: the index is made elsewhere' },
   spatial: { instead: PLAIN_INDEX },
@@ -230,6 +230,6 @@ export const INDEX_OPTIONS: Readonly<Record<OptionsOf<'indices'>, Rule<OptionRul
 
 /** For @Unique(), as TypeORM stores them; `name` is the first argument. */
 export const UNIQUE_OPTIONS: Readonly<Record<OptionsOf<'uniques'>, Rule<OptionRule>>> = {
-  name: { instead: 'drop it: indexes are named by the framework' },
+  name: CARRIED_OUT,
   deferrable: { instead: 'drop it: uniqueness is checked at every write' },
 }

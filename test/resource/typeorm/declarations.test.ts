@@ -227,7 +227,7 @@ describe('a declaration of TypeORM that is carried out', () => {
       }),
     )
     const names = (groups: typeof model.uniques) =>
-      groups.map((fields) => fields.map(({ property }) => property))
+      groups.map(({ fields }) => fields.map(({ property }) => property))
     expect(names(model.uniques)).to.deep.equal([['code'], ['title', 'code'], ['title']])
     expect(names(model.indexes)).to.deep.equal([['code'], ['title', 'code']])
   })

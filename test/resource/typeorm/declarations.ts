@@ -1,6 +1,6 @@
 import * as typeorm from 'typeorm'
 import { Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
-import { ETag, Resource, SoftDeletable } from '../../../decorators/index.js'
+import { ETag, Resource, Secret, SoftDeletable, Tags } from '../../../decorators/index.js'
 import { DeclarationError } from '../../../lib/errors.js'
 import { type EntityClass, resourceModel } from '../../../lib/resource/resource-model.js'
 import { DECLARED_OPTIONS, type Declare, type Row } from './options.js'
@@ -306,6 +306,55 @@ const decorators: readonly Row[] = [
     what: 'of nothing',
     declare: (_, entity) => Index()(entity),
     problems: ["@Index() names no property: say which, as in @Index(['name'])"],
+  },
+  {
+    decorator: 'Index',
+    what: 'of a property twice',
+    declare: (_, entity) => Index(['title', 'title'])(entity),
+    problems: ['@Index() names title twice: say it once'],
+  },
+  {
+    decorator: 'Unique',
+    what: 'of a map',
+    declare: (prototype, entity) => {
+      Tags()(prototype, 'labels')
+      Unique(['labels'])(entity)
+    },
+    problems: [
+      '@Unique(): labels holds a list, a map or a message, which no index compares: name another property',
+    ],
+  },
+  {
+    decorator: 'Unique',
+    what: 'of the column of a secret',
+    declare: (prototype, entity) => {
+      Secret()(prototype, 'token')
+      Unique(['token_hash'])(entity)
+    },
+    problems: [
+      '@Unique(): token_hash is a column of token, whose indexes are made by the framework: drop it',
+    ],
+  },
+  {
+    decorator: 'Unique',
+    what: 'with a name that PostgreSQL cuts',
+    declare: (_, entity) => Unique(`u${'ä'.repeat(32)}`, ['title'])(entity),
+    problems: [`the index name u${'ä'.repeat(32)} has more than 63 bytes: shorten it`],
+  },
+  {
+    decorator: 'Index',
+    what: 'with a name that MySQL keeps for itself',
+    declare: (_, entity) => Index('Primary', ['title'])(entity),
+    problems: ['the index name "Primary" is not one on every database: choose another'],
+  },
+  {
+    decorator: 'Index',
+    what: 'with the name of another one',
+    declare: (_, entity) => {
+      Index('by_title', ['title'])(entity)
+      Unique('by_title', ['title'])(entity)
+    },
+    problems: ['two indexes have the name by_title: give each its own'],
   },
   {
     decorator: 'Unique',

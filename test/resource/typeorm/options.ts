@@ -109,8 +109,6 @@ const RELATION: Options = [
 
 class Owner {}
 
-const NAMED = 'drop it: indexes are named by the framework'
-
 /** Every option of a decorator that is refused. */
 export const DECLARED_OPTIONS: readonly Row[] = [
   ...COLUMN.map(([option, value, instead, as = option]): Row => ({
@@ -160,18 +158,6 @@ export const DECLARED_OPTIONS: readonly Row[] = [
     problems: [
       '@Index() of title: the option where is not supported: the index would hold for all rows; make it in a migration instead of here',
     ],
-  },
-  {
-    decorator: 'Index',
-    option: 'name',
-    declare: (_, entity) => Index('by_title', ['title'])(entity),
-    problems: [`@Index() of title: the option name is not supported: ${NAMED}`],
-  },
-  {
-    decorator: 'Unique',
-    option: 'name',
-    declare: (_, entity) => Unique('one_title', ['title'])(entity),
-    problems: [`@Unique() of title: the option name is not supported: ${NAMED}`],
   },
   {
     decorator: 'Unique',

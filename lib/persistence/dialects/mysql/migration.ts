@@ -1,28 +1,9 @@
 import type { MigrationSql } from '../catalog/migration-sql.js'
-
-const LONGEST_KEY = 3072
-const BYTES_OF_A_CHARACTER = 4
-const LONGEST_OTHER = 8
+import { longKeys } from './long-keys.js'
 
 export const mysqlMigration: MigrationSql = {
   lintComments: () => '',
   createSchema: () => [],
   /** InnoDB refuses a longer key, so that the file would fail. */
-  notes: ({ name: table, columns, primaryKey, indexes }) => {
-    const bytes = new Map(columns.map(({ name, type }) => [name, bytesOf(type)]))
-    return [{ name: 'PRIMARY KEY', columns: primaryKey }, ...indexes].flatMap(({ name, columns: of }) => {
-      const length = of.reduce((sum, column) => sum + (bytes.get(column) ?? 0), 0)
-      if (length <= LONGEST_KEY) return []
-      const size = Number.isFinite(length) ? `has ${length} bytes` : 'has a column without a length'
-      return [
-        `on MySQL ${name} of ${table} ${size} and may have ${LONGEST_KEY}: give ${of.join(', ')} shorter lengths`,
-      ]
-    })
-  },
-}
-
-function bytesOf(type: string): number {
-  const length = /^varchar\((\d+)\)$/.exec(type)?.[1]
-  if (length !== undefined) return Number(length) * BYTES_OF_A_CHARACTER
-  return type.startsWith('long') || type === 'json' ? Infinity : LONGEST_OTHER
+  notes: (table) => longKeys(table).map((problem) => `on MySQL ${problem}`),
 }

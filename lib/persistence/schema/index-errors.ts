@@ -1,0 +1,95 @@
+import { ErrConflict, InvalidArgument } from '../../errors.js'
+import { type ViolatedIndex, violatedIndexOf } from '../../faults/violated-index.js'
+import { DriverFault, withoutValues } from '../../faults/driver-fault.js'
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { ruleNames } from '../../resource/index-groups.js'
+import type { Dialect } from '../dialects/dialect.js'
+import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
+import { driverErrors } from '../engines/errors/driver-errors.js'
+import { tableOf } from './table-of.js'
+
+/** program_limit_exceeded, of PostgreSQL. */
+const TOO_LONG = '54000'
+
+/** Says which fields an index is of that refused a write. It is asked only after a write has failed. */
+export class IndexErrors {
+  #definition: TableDefinition | undefined
+
+  constructor(
+    private readonly model: ResourceModel,
+    private readonly dialect: Dialect,
+    private readonly table: TableName,
+  ) {}
+
+  /** @param error - of a violated unique rule. */
+  conflict(error: unknown): ErrConflict {
+    return new ErrConflict(withoutValues(error), this.#fieldsOf(error))
+  }
+
+  /** Values that are too long for an index, which no column length prevents; undefined for any other error. */
+  tooLong(error: unknown): InvalidArgument | undefined {
+    if (!driverErrors(error).some(({ code }) => code === TOO_LONG)) return undefined
+    const violated = violatedIn(error)
+    if (violated === undefined) return undefined
+    const columns = this.#columnsOf(violated) ?? this.#onlyUnbounded()
+    const [field, ...others] = columns === undefined ? [] : this.#names(columns)
+    const cause = withoutValues(error)
+    if (field === undefined)
+      return new InvalidArgument('', 'a value is too long for the database to index', cause)
+    const together = others.length === 0 ? '' : `, together with ${others.join(', ')},`
+    return new InvalidArgument(field, `is too long${together} for the database to index`, cause)
+  }
+
+  #fieldsOf(error: unknown): readonly string[] {
+    const violated = violatedIn(error)
+    const columns = violated && this.#columnsOf(violated)
+    return columns === undefined ? [] : this.#names(columns)
+  }
+
+  /** The index that has to be meant, where only one has a column that takes a text of any length. */
+  #onlyUnbounded(): readonly string[] | undefined {
+    const unbounded = this.model.fields.filter(
+      ({ maxLength, kind }) => maxLength === undefined && kind === 'string',
+    )
+    const found = this.#table.indexes.filter(({ columns }) =>
+      unbounded.some(({ column }) => columns.includes(column)),
+    )
+    return found.length === 1 ? found[0]?.columns : undefined
+  }
+
+  get #table(): TableDefinition {
+    return (this.#definition ??= tableOf(this.model, this.dialect, this.table))
+  }
+
+  #columnsOf({ table, name, columns }: ViolatedIndex): readonly string[] | undefined {
+    const { name: own, indexes, primaryKey } = this.#table
+    if (table !== undefined && table !== own) return undefined
+    const known = [...indexes, ...PRIMARY_KEYS(own).map((key) => ({ name: key, columns: primaryKey }))]
+    const isSame = (one: readonly string[]) =>
+      columns !== undefined && one.length === columns.length && one.every((text, at) => text === columns[at])
+    const found =
+      known.find((one) => isSame(one.columns)) ??
+      known.find((one) => name === one.name || name === `${own}.${one.name}`)
+    return found?.columns
+  }
+
+  /** None for a rule that spans tenants: its field would tell one tenant what another has. */
+  #names(columns: readonly string[]): readonly string[] {
+    const { tenant, fields } = this.model
+    if (tenant !== undefined && !columns.includes(tenant.column)) return []
+    const byColumn = new Map(fields.map((field) => [field.column, field]))
+    return ruleNames(columns.flatMap((column): Field | readonly Field[] => byColumn.get(column) ?? []))
+  }
+}
+
+function violatedIn(error: unknown): ViolatedIndex | undefined {
+  for (const { thrown } of driverErrors(error)) {
+    const violated = thrown instanceof DriverFault ? thrown.violatedIndex : violatedIndexOf(thrown)
+    if (violated !== undefined) return violated
+  }
+  return undefined
+}
+
+/** What engines call the primary key of a table. */
+const PRIMARY_KEYS = (table: string): readonly string[] => ['PRIMARY', `${table}_pkey`]

@@ -1,0 +1,29 @@
+import type { TableDefinition } from '../dialects/catalog/table-definition.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { tableText } from './table-name-of.js'
+
+/** The keys that the engine of a dialect would refuse, one text each with what to do. */
+export const refusedKeys = (
+  table: TableDefinition,
+  { label, refusedKeys: refused }: Dialect,
+): readonly string[] => refused(table).map((problem) => `on ${label} ${problem}`)
+
+/**
+ * Names that indexes of two tables have. PostgreSQL and SQLite keep the names of indexes for a whole schema, so that the
+ * second one would never be made.
+ */
+export function sharedIndexNames(tables: readonly TableDefinition[]): readonly string[] {
+  const owners = new Map<string, TableDefinition>()
+  return tables.flatMap((table) =>
+    table.indexes.flatMap(({ name }) => {
+      const key = `${table.schema ?? ''}\0${name}`
+      const owner = owners.get(key)
+      if (owner === undefined) owners.set(key, table)
+      return owner === undefined || owner === table
+        ? []
+        : [
+            `${tableText(owner)} and ${tableText(table)} both have an index of the name ${name}: give one of them its own, as in @Unique('name', ['property'])`,
+          ]
+    }),
+  )
+}
