@@ -66,7 +66,7 @@ export function indexGroups(
       ),
       ...owning
         .filter(({ kind, reference }) => kind === 'one-to-one' && reference.role !== 'key')
-        .map(({ reference }) => [reference]),
+        .map(({ reference }): IndexGroup => ({ fields: [reference], name: undefined })),
     ],
     indexes: groups(
       indices.filter(({ unique }) => unique !== true),

@@ -70,7 +70,7 @@ describe('the relations of a resource', () => {
 
   it('are unique where they are one-to-one', () => {
     const model = resourceModel(Charter)
-    expect(model.uniques).to.deep.equal([[model.byProperty.get('ventureId')]])
+    expect(model.uniques).to.deep.equal([{ fields: [model.byProperty.get('ventureId')], name: undefined }])
   })
 
   it('can be named by @Index()', () => {
@@ -80,7 +80,7 @@ describe('the relations of a resource', () => {
         Index(['venture', 'id'])(entity)
       }),
     )
-    expect(model.indexes.map((fields) => fields.map(({ column }) => column))).to.deep.equal([
+    expect(model.indexes.map(({ fields }) => fields.map(({ column }) => column))).to.deep.equal([
       ['venture_id', 'id'],
     ])
   })
