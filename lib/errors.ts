@@ -3,7 +3,13 @@
  * Programming mistakes (a key of 31 bytes, an empty address) are `TypeError` or `RangeError` at start-up instead.
  */
 
-import { boundedField, boundedText, boundedViolations, type FieldViolation } from './field-violations.js'
+import {
+  boundedField,
+  boundedText,
+  boundedViolations,
+  type FieldViolation,
+  takenTogether,
+} from './field-violations.js'
 
 export type { FieldViolation } from './field-violations.js'
 
@@ -124,7 +130,7 @@ export class ErrConflict extends AshlarError {
 
   constructor(cause?: unknown, fields: readonly string[] = []) {
     const shape = sentinel('already exists', 'ALREADY_EXISTS', cause)
-    const violations = boundedViolations(fields.map((field) => taken(field, fields)))
+    const violations = boundedViolations(takenTogether(fields))
     super('ALREADY_EXISTS', 'persistence: conflict', {
       ...shape,
       details:
@@ -132,12 +138,6 @@ export class ErrConflict extends AshlarError {
     })
     this.fields = fields
   }
-}
-
-const taken = (field: string, fields: readonly string[]): FieldViolation => {
-  const others = fields.filter((other) => other !== field)
-  const together = others.length === 0 ? '' : ` together with ${others.join(', ')}`
-  return { field, description: `is already taken${together}`, reason: 'ALREADY_EXISTS' }
 }
 
 /** A foreign key, a NOT NULL, a CHECK or an etag prevents the write. */

@@ -53,3 +53,11 @@ export function boundedViolations(violations: readonly FieldViolation[]): FieldV
   }
   return kept
 }
+
+/** What is said of the fields of a unique rule. */
+export const takenTogether = (fields: readonly string[]): readonly FieldViolation[] =>
+  fields.map((field) => {
+    const others = fields.filter((other) => other !== field)
+    const together = others.length === 0 ? '' : ` together with ${others.join(', ')}`
+    return { field, description: `is already taken${together}`, reason: 'ALREADY_EXISTS' }
+  })
