@@ -130,12 +130,8 @@ export class ErrConflict extends AshlarError {
 
   constructor(cause?: unknown, fields: readonly string[] = []) {
     const shape = sentinel('already exists', 'ALREADY_EXISTS', cause)
-    const violations = boundedViolations(takenTogether(fields))
-    super('ALREADY_EXISTS', 'persistence: conflict', {
-      ...shape,
-      details:
-        violations.length === 0 ? shape.details : [...shape.details, { kind: 'badRequest', violations }],
-    })
+    const details = [...shape.details, ...takenTogether(fields)]
+    super('ALREADY_EXISTS', 'persistence: conflict', { ...shape, details })
     this.fields = fields
   }
 }

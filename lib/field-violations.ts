@@ -54,10 +54,15 @@ export function boundedViolations(violations: readonly FieldViolation[]): FieldV
   return kept
 }
 
-/** What is said of the fields of a unique rule. */
-export const takenTogether = (fields: readonly string[]): readonly FieldViolation[] =>
-  fields.map((field) => {
+/** What is said of the fields of a unique rule; nothing of one whose fields are not named. */
+export function takenTogether(
+  fields: readonly string[],
+): readonly { readonly kind: 'badRequest'; readonly violations: readonly FieldViolation[] }[] {
+  if (fields.length === 0) return []
+  const violations = fields.map((field) => {
     const others = fields.filter((other) => other !== field)
     const together = others.length === 0 ? '' : ` together with ${others.join(', ')}`
     return { field, description: `is already taken${together}`, reason: 'ALREADY_EXISTS' }
   })
+  return [{ kind: 'badRequest', violations: boundedViolations(violations) }]
+}

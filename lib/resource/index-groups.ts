@@ -99,7 +99,6 @@ export function ruleNames(fields: readonly Field[]): readonly string[] {
 /** Bytes: PostgreSQL cuts a longer name, and MySQL refuses more than 64 characters. */
 const LONGEST_NAME = 63
 /** A quote, a backslash or a control character; a space at the end; and names that MySQL and SQLite keep for themselves. */
-// eslint-disable-next-line no-control-regex
 const UNFIT_NAME = /["'`\\\u0000-\u001f\u007f]|^$|\s$|^primary$|^sqlite_/i
 
 function nameProblems(groups: readonly IndexGroup[]): string[] {
