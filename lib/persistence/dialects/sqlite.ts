@@ -35,6 +35,9 @@ const ENDS_TRANSACTION = /^SQLITE_(?:FULL|IOERR|NOMEM|BUSY|INTERRUPT)/
 
 const isWide = (kind: FieldKind): boolean => kind === 'int64' || kind === 'uint64' || kind === 'duration'
 
+/** From here on the connection refuses writes of every kind. The lease that it was sent to takes it back. */
+export const QUERY_ONLY = 'PRAGMA query_only = ON'
+
 export const sqlite: Dialect = {
   name: 'sqlite',
   label: 'SQLite',
@@ -107,7 +110,7 @@ export const sqlite: Dialect = {
     /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|--[^\n]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*/g,
   control: controlStatements(),
   // The write lock is taken at once: taken later it can fail on a write of another process in between.
-  begin: ({ readOnly }) => [readOnly === true ? 'BEGIN' : 'BEGIN IMMEDIATE'],
+  begin: ({ readOnly }) => (readOnly === true ? [QUERY_ONLY, 'BEGIN'] : ['BEGIN IMMEDIATE']),
   /** SQLite has one writer at a time, and `begin` waits for it. */
   rowLock: () => '',
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),

@@ -12,6 +12,7 @@ import { type CallFailure, RequestContext } from '../../../lib/context.js'
 import { Aborted, Cancelled, ErrConflict, ErrNotFound } from '../../../lib/errors.js'
 import type { Database } from '../../../lib/persistence/engines/executor/executor.js'
 import { current, transaction } from '../../../lib/persistence/sql/transaction.js'
+import type { TransactionContext } from '../../../lib/persistence/sql/transaction-context.js'
 import { databases, describeOn, type OpenBackend, pooled } from '../../support/databases/backends.js'
 import { everyStatementMayFail } from '../../support/databases/every-statement-may-fail.js'
 import { column, run } from '../../support/databases/statement.js'
@@ -221,13 +222,71 @@ describeOn('the manager of a transaction', [...databases, ...pooled], ({ name, o
       database,
       async ({ manager }) => {
         expect(await manager.count(Shelf)).to.equal(0)
-        if (name !== 'sqlite' && name !== 'better-sqlite3')
-          await rejection(manager.insert(Shelf, shelf(1)), TypeError, 'readOnly: true')
+        await rejection(manager.insert(Shelf, shelf(1)), TypeError, 'readOnly: true')
       },
       { readOnly: true },
     )
     await insert(2)
     expect(await ids()).to.deep.equal(['2'])
+  })
+
+  it('writes again after a transaction that only reads, however that has ended', async () => {
+    const reading = (fn: (given: TransactionContext) => Promise<unknown>, signal?: AbortSignal) =>
+      transaction(database, fn, {
+        readOnly: true,
+        ...(signal && { context: new RequestContext({ signal }) }),
+      })
+    const table = database.dialect.quote('shelves')
+    const ends: readonly ((round: number) => Promise<unknown>)[] = [
+      () => reading(({ manager }) => manager.count(Shelf)),
+      () =>
+        rejection(
+          reading(() => Promise.reject(new Stop())),
+          Stop,
+        ),
+      () =>
+        rejection(
+          reading(({ manager }) => manager.insert(Shelf, shelf(99))),
+          TypeError,
+          'readOnly: true',
+        ),
+      () =>
+        rejection(
+          reading(({ sql }) => sql`DELETE FROM ${() => table}`),
+          TypeError,
+          'readOnly: true',
+        ),
+      () =>
+        rejection(
+          reading(({ manager }) => manager.query(`DROP TABLE ${table}`)),
+          TypeError,
+        ),
+      async () => {
+        const controller = new AbortController()
+        const gone = reading(({ manager }) => (controller.abort(), manager.count(Shelf)), controller.signal)
+        await rejection(gone, Cancelled)
+      },
+      // One that waits for its turn meanwhile, and one that is over before it begins.
+      async (round) => {
+        const controller = new AbortController()
+        const [, , late] = await Promise.allSettled([
+          reading(({ manager }) => manager.count(Shelf)),
+          insert(round + 1000),
+          reading(({ manager }) => manager.count(Shelf), (controller.abort(), controller.signal)),
+        ])
+        expect(late.status).to.equal('rejected')
+      },
+    ]
+    // Twice: what is prepared is kept for the next time.
+    const written: number[] = []
+    for (const round of [0, 1])
+      for (const [index, end] of ends.entries()) {
+        await end(round)
+        const id = 10 + round * ends.length + index
+        await insert(id)
+        written.push(id)
+      }
+    expect((await ids()).filter((id) => Number(id) < 1000).map(Number)).to.have.members(written)
   })
 
   it('sends nothing for a caller who went away', async () => {

@@ -13,6 +13,7 @@ export type BetterSqlite3Module = new (file: string, options: { timeout: number 
 
 interface BetterDatabase {
   prepare(text: string): BetterStatement
+  exec(text: string): unknown
   close(): void
 }
 
@@ -57,6 +58,10 @@ class BetterSqlite3Connection implements SqliteConnection {
   #prepare(text: string): Prepared<BetterStatement> {
     const known = checkedSqliteText(text)
     return this.#prepared.keep(text, this.#database.prepare(text), known)
+  }
+
+  async setting(text: string): Promise<void> {
+    this.#database.exec(text)
   }
 
   interrupt(): void {}

@@ -68,6 +68,7 @@ export class SqliteLeases {
 export class SqliteLease {
   #last: Promise<unknown> = Promise.resolve()
   #leave: (() => void) | undefined
+  #isReadOnly = false
 
   constructor(
     private readonly connection: SqliteConnection,
@@ -78,6 +79,19 @@ export class SqliteLease {
 
   run(text: string, values: readonly unknown[], shape: Shape, signal?: AbortSignal): Promise<SqliteOutcome> {
     const outcome = this.#last.then(() => this.#send(text, values, shape, signal))
+    this.#last = outcome.catch(() => {})
+    return outcome
+  }
+
+  /** Whether the connection refuses writes for this caller. */
+  get isReadOnly(): boolean {
+    return this.#isReadOnly
+  }
+
+  /** Makes the connection refuse writes until it is free again. @param text - the PRAGMA that does. */
+  refuseWrites(text: string): Promise<void> {
+    this.#isReadOnly = true
+    const outcome = this.#last.then(() => this.connection.setting(text))
     this.#last = outcome.catch(() => {})
     return outcome
   }
@@ -96,7 +110,11 @@ export class SqliteLease {
     } catch {
       // No transaction was open, which is normal.
     }
-    leave()
+    try {
+      if (this.#isReadOnly) await this.connection.setting('PRAGMA query_only = OFF')
+    } finally {
+      leave()
+    }
   }
 
   async #send(

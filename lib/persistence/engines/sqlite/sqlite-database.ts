@@ -1,7 +1,7 @@
 import { withoutValues } from '../../../faults/driver-fault.js'
 import type { Database, Executor, Lease, Result, RunOptions, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
-import { sqlite } from '../../dialects/sqlite.js'
+import { QUERY_ONLY, sqlite } from '../../dialects/sqlite.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { SqliteDriver } from './driver.js'
@@ -64,10 +64,11 @@ class SqliteExecutorLease implements Lease {
 
   run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const outcome = this.lease.run(statement.text, values, 'array', options?.signal)
-    return (outcome as Promise<Result>).catch(this.rethrow)
+    return (outcome as Promise<Result>).catch(this.#rethrow)
   }
 
   async control(text: string): Promise<void> {
+    if (text === QUERY_ONLY) return this.lease.refuseWrites(text).catch(this.rethrow)
     await this.lease.run(text, [], 'array').catch(this.rethrow)
   }
 
@@ -78,7 +79,13 @@ class SqliteExecutorLease implements Lease {
   }
 
   sent<T>(send: () => Promise<T>): Promise<T> {
-    return send().catch(unwrapped).catch(this.rethrow)
+    return send().catch(unwrapped).catch(this.#rethrow)
+  }
+
+  /** What a transaction refuses that only reads says nothing about the database. */
+  readonly #rethrow = (error: unknown): never => {
+    if (this.lease.isReadOnly) throw readOnlyError(error) ?? withoutValues(error)
+    return this.rethrow(error)
   }
 
   /** There is only one connection, so a broken one is rolled back rather than closed. */

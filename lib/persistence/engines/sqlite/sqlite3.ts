@@ -43,6 +43,12 @@ class Sqlite3Connection implements SqliteConnection {
     return this.#prepare(text).then((fresh) => execute(fresh, values, shape))
   }
 
+  setting(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#database.exec(text, (error) => (error === null ? resolve() : reject(error)))
+    })
+  }
+
   interrupt(): void {
     this.#database.interrupt()
   }
