@@ -47,7 +47,8 @@ const about = (
 ): About => {
   let differs = 'its service has no resource that could be told'
   for (const resource of resources) {
-    const standard = standardMethod(desc, resource)
+    const model = repository?.model
+    const standard = standardMethod(desc, resource, model?.message === resource ? model.name : undefined)
     const kept = repository?.model.message === resource ? repository : undefined
     if (!('differs' in standard)) return { resource, repository: kept, standard, differs: '' }
     if (resource === desc.output || resources.length === 1) differs = standard.differs

@@ -38,7 +38,7 @@ export const handlerOf = (
         ? `${name}: ${desc.localName} is wrapped, and no repository is registered with it: give one, or a plain function`
         : `${name} has no implementation: give ${desc.localName}()`,
     }
-  const standard = standardMethod(desc, message)
+  const standard = standardMethod(desc, message, repository.model.name)
   if ('differs' in standard)
     return {
       problem: isOwn

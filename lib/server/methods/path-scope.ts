@@ -1,44 +1,81 @@
-import {
-  type DescField,
-  type DescMessage,
-  type DescMethod,
-  getOption,
-  hasOption,
-  type Message,
-} from '@bufbuild/protobuf'
-import { ErrNotFound } from '../../errors.js'
-import { http } from '../../gen/google/api/annotations_pb.js'
-import type { HttpRule } from '../../gen/google/api/http_pb.js'
+import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
+import { ErrNotFound, InvalidArgument } from '../../errors.js'
 import type { ListScope } from '../../persistence/contract/repository.js'
 import { type Filter, hasValue, type FilterValue } from '../../persistence/query/filter-template.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { valueOf } from '../chain/method.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
+import type { NamePattern } from '../../resource/names/name-pattern.js'
+import type { Pattern } from '../../resource/names/pattern.js'
+import { isText } from '../../resource/names/resource-annotation.js'
+import { pathsOf } from '../../resource/messages/http-paths.js'
+import { parentIn } from './names-in-requests.js'
 
-/** A request field that limits a call to resources with the same value: `parent`, or a field of the HTTP path. */
-export interface ScopeField {
-  /** Proto name, the same in request and resource. */
+/** What a field of an entity has to hold. */
+export interface Held {
+  /** Proto name. */
   readonly name: string
-  /** Reads the value from the request. */
-  readonly in: (request: Message) => unknown
+  readonly value: unknown
 }
 
-/** The scope of a method: `parent` and path-bound fields of the request that the resource also has, without its key. */
-export const scopeFields = (method: DescMethod, resource: DescMessage): ScopeField[] =>
+/** A request field that limits a call to some of the resources: `parent`, a name, or a field of the HTTP path. */
+export interface ScopeField {
+  /** Of the request. */
+  readonly name: string
+  /** What the resources have to hold. */
+  readonly in: (request: Message) => readonly Held[]
+}
+
+/**
+ * The scope of a method: `parent` and path-bound fields of the request that the resource also has, without its key. Of a
+ * resource with a name, `parent` is a name.
+ */
+export const scopeFields = (
+  method: DescMethod,
+  resource: DescMessage,
+  name: NamePattern | undefined,
+): ScopeField[] =>
   [...new Set(['parent', ...boundPaths(method)])].flatMap((path) => {
-    const [name = '', inner] = path.split('.')
-    const field = fieldNamed(method.input, name)
-    if (field === undefined) return []
+    const [first = '', inner] = path.split('.')
+    const field = fieldNamed(method.input, first)
+    if (field === undefined || (inner ?? first) === name?.field.name) return []
+    if (path === 'parent' && name?.parent !== undefined) return parentField(method, field, name, name.parent)
     if (inner === undefined)
-      return sameIn(resource, field) ? [{ name, in: (request) => valueOf(request, field) }] : []
+      return sameIn(resource, field) ? [scopeField(first, (one) => valueOf(one, field))] : []
     const nested = field.fieldKind === 'message' ? fieldNamed(field.message, inner) : undefined
     if (nested === undefined || !sameIn(resource, nested)) return []
     const read = (request: Message) => {
       const holder = valueOf(request, field) as Message | undefined
       return holder === undefined ? undefined : valueOf(holder, nested)
     }
-    return [{ name: inner, in: read }]
+    return [scopeField(inner, read)]
   })
+
+const scopeField = (name: string, read: (request: Message) => unknown): ScopeField => ({
+  name,
+  in: (request) => [{ name, value: read(request) }],
+})
+
+/** A batch may leave its parent out, and then says it in each name (AIP-231). */
+const parentField = (
+  method: DescMethod,
+  field: DescField,
+  name: NamePattern,
+  pattern: Pattern,
+): ScopeField[] => {
+  if (!isText(field)) return []
+  const isBatch = method.name.startsWith('Batch')
+  const reads = method.name.startsWith('Create') ? 'one' : 'any'
+  return [
+    {
+      name: field.name,
+      in: (request) => {
+        const text = valueOf(request, field) as string
+        return isBatch && text === '' ? [] : parentIn(name, pattern, text, reads)
+      },
+    },
+  ]
+}
 
 /** What the path says as a predicate, which is read apart from the caller's filter. */
 export const under = (
@@ -47,15 +84,18 @@ export const under = (
   request: Message,
 ): Pick<ListScope, 'under'> => {
   if (scope.length === 0) return {}
-  const conditions = scope.map(({ name, in: read }) => {
+  const conditions = heldIn(scope, request).map(({ name, value }) => {
     if (!model.byProto.has(name)) throw new ErrNotFound()
-    const value = read(request) as FilterValue
     // No resource is at a place that no number names.
     if (typeof value === 'number' && !Number.isFinite(value)) throw new ErrNotFound()
-    return hasValue(name, value)
+    return hasValue(name, value as FilterValue)
   })
-  return { under: conditions.join(' AND ') as Filter }
+  return conditions.length === 0 ? {} : { under: conditions.join(' AND ') as Filter }
 }
+
+/** What the entities of a request have to hold. */
+export const heldIn = (scope: readonly ScopeField[], request: Message): readonly Held[] =>
+  scope.flatMap((field) => field.in(request))
 
 /** @throws {@link ErrNotFound} when the entity is outside the scope of the request. */
 export const checkScope = (
@@ -64,10 +104,40 @@ export const checkScope = (
   request: Message,
   entity: object,
 ): void => {
-  for (const { name, in: read } of scope) {
+  for (const field of scope) checkHeld(model, field.in(request), entity)
+}
+
+/** @throws {@link ErrNotFound} when the entity holds anything else. */
+export const checkHeld = (model: ResourceModel, held: readonly Held[], entity: object): void => {
+  for (const { name, value } of held) {
     const property = model.byProto.get(name)?.property
     const actual = property === undefined ? undefined : (entity as Record<string, unknown>)[property]
-    if (actual !== read(request)) throw new ErrNotFound()
+    if (actual !== value) throw new ErrNotFound()
+  }
+}
+
+/**
+ * Creates a new entity in the scope of the request.
+ * @param tenant - of the call; undefined reaches every tenant.
+ * @throws {@link ErrNotFound} for a parent in another tenant.
+ */
+export const putScope = (
+  model: ResourceModel,
+  scope: readonly ScopeField[],
+  request: Message,
+  entity: object,
+  tenant: string | undefined,
+): void => {
+  const values = entity as Record<string, unknown>
+  for (const { name, value } of heldIn(scope, request)) {
+    const field = model.byProto.get(name)
+    const property = field?.property ?? name
+    const inside = values[property]
+    if (inside !== undefined && inside !== '' && inside !== 0 && inside !== value) {
+      throw new InvalidArgument(name, 'differs from that of the resource')
+    }
+    if (field?.role === 'tenant' && tenant !== undefined && tenant !== value) throw new ErrNotFound()
+    values[property] = value
   }
 }
 
@@ -84,15 +154,5 @@ const sameIn = (resource: DescMessage, field: DescField): boolean => {
   )
 }
 
-const boundPaths = (method: DescMethod): string[] => {
-  if (!hasOption(method, http)) return []
-  const rule = getOption(method, http)
-  return [rule, ...rule.additionalBindings].flatMap((binding) =>
-    [...patternOf(binding).matchAll(/\{([A-Za-z0-9_.]+)/g)].map(([, path = '']) => path),
-  )
-}
-
-const patternOf = ({ pattern }: HttpRule): string => {
-  if (pattern.case === undefined) return ''
-  return pattern.case === 'custom' ? pattern.value.path : pattern.value
-}
+const boundPaths = (method: DescMethod): string[] =>
+  pathsOf(method).flatMap((path) => [...path.matchAll(/\{([A-Za-z0-9_.]+)/g)].map(([, bound = '']) => bound))

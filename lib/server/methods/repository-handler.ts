@@ -11,19 +11,12 @@ import type { RowAccess, RowAccessKind } from '../chain/row-access.js'
 import { stringReader } from '../../resource/messages/field-readers.js'
 import { methodOf, valueOf } from '../chain/method.js'
 import { maskReader } from '../../resource/messages/field-readers.js'
-import { checkScope, type ScopeField, under } from './path-scope.js'
+import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './names-in-requests.js'
+import { checkHeld, checkScope, heldIn, putScope, under } from './path-scope.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { dryRun } from './dry-run.js'
 import { sparingImmutable } from './immutable-fields.js'
-import {
-  keyInside,
-  keysIn,
-  listOptions,
-  maskToWrite,
-  putKey,
-  putScope,
-  requiredIn,
-} from './resource-request.js'
+import { keysIn, listOptions, maskToWrite, putKey, requiredIn } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 import { type ListLimits, totalSize } from './total-size.js'
 
@@ -123,9 +116,9 @@ type AnyResponders = (
 ) => Responder
 
 const RESPONDERS: Responders = {
-  get: ({ key, scope }, _desc, repository) => {
+  get: ({ key, scope, name }, _desc, repository) => {
     const { model } = repository
-    const keyOf = requiredIn<string>(key)
+    const keyOf = keyIn(key, name)
     return async (request, { context, ifMatch }) => {
       const entity = await repository.get(keyOf(request), { context })
       if (scope.length > 0) checkScope(model, scope, request, entity)
@@ -156,8 +149,12 @@ const RESPONDERS: Responders = {
     return async (request, facts) => {
       const entity = model.fromMessage(messageOf(request))
       model.leaveToDefaults(entity)
-      if (id !== undefined) putKey(entity, model.key.property, valueOf(request, id) as string, id.name)
-      putScope(model, scope, request, entity)
+      if (id !== undefined) {
+        const given = valueOf(request, id) as string
+        if (model.name !== undefined) checkId(given, id.name)
+        putKey(entity, model.key.property, given, id.name)
+      }
+      if (scope.length > 0) putScope(model, scope, request, entity, facts.context.tenant)
       return withTokens(model, await repository.create(entity, { context: facts.context }))
     }
   },
@@ -171,7 +168,7 @@ const RESPONDERS: Responders = {
     return async (request, facts) => {
       const message = messageOf(request)
       const key = keyOf(message)
-      if (scope.length > 0) await checkStored(repository, scope, request, [key], facts)
+      if (scope.length > 0) await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts)
       const entity = model.fromMessage(message)
       const { paths, touchOnly } = spared(maskToWrite(mask?.(request) ?? [], facts.ignoredMask), entity)
       const { context, ifMatch } = facts
@@ -181,19 +178,19 @@ const RESPONDERS: Responders = {
     }
   },
 
-  delete: ({ key, scope }, desc, repository) => {
-    const keyOf = requiredIn<string>(key)
+  delete: ({ key, scope, name }, desc, repository) => {
+    const keyOf = keyIn(key, name)
     return async (request, facts) => {
       const id = keyOf(request)
-      if (scope.length > 0) await checkStored(repository, scope, request, [id], facts)
+      if (scope.length > 0) await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts)
       await repository.delete(id, await conditional(repository, id, facts))
       return create(desc.output)
     }
   },
 
-  undelete: ({ key, scope }, _desc, repository) => {
+  undelete: ({ key, scope, name }, _desc, repository) => {
     const { model } = repository
-    const keyOf = requiredIn<string>(key)
+    const keyOf = keyIn(key, name)
     return async (request, facts) => {
       const id = keyOf(request)
       const restore = async (context: RequestContext) => {
@@ -210,13 +207,14 @@ const RESPONDERS: Responders = {
   },
 
   batchGet:
-    ({ keys, items, scope }, desc, repository) =>
+    ({ keys, items, scope, name }, desc, repository) =>
     async (request, facts) => {
       const { model } = repository
-      const entities = await repository.batchGet(valueOf(request, keys) as string[], {
-        context: facts.context,
-      })
+      const named = namedIn(request, keys, name, 'any')
+      const ids = named.map(({ key }) => key)
+      const entities = await repository.batchGet(ids, { context: facts.context })
       for (const entity of entities) checkScope(model, scope, request, entity)
+      checkAll(model, named, entities)
       return create(desc.output, { [items.localName]: entities.map((entity) => model.toMessage(entity)) })
     },
 
@@ -227,8 +225,10 @@ const RESPONDERS: Responders = {
     const requestId = stringReader(requests.message, 'request_id')
     const etag = stringReader(resource.message as DescMessage, 'etag')
     const messageOf = requiredIn<Message>(resource)
-    const keyOf = keyInside(model, resource)
+    const namedOf = namedInside(model, resource)
     return async (request, facts) => {
+      const place = heldIn(scope, request)
+      const stored: Named[] = []
       const updates = (valueOf(request, requests) as Message[]).map(
         (item, index): BatchUpdateItem<string, object> => {
           const at = `${requests.name}[${index}]`
@@ -241,8 +241,10 @@ const RESPONDERS: Responders = {
           const ifMatch = etagOfResource(etag?.(message) ?? '', `${at}.${resource.name}.etag`)
           const entity = model.fromMessage(message)
           const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
+          const { key, held } = namedOf(message, `${at}.`)
+          stored.push({ key, held: [...place, ...held] })
           return {
-            key: keyOf(message),
+            key,
             entity,
             fieldMask: paths,
             ...(touchOnly && { touchOnly }),
@@ -250,19 +252,26 @@ const RESPONDERS: Responders = {
           }
         },
       )
-      const updatedKeys = updates.map(({ key }) => key)
-      if (scope.length > 0) await checkStored(repository, scope, request, updatedKeys, facts)
+      await checkStored(repository, stored, facts)
       const entities = await repository.batchUpdate(updates, { context: facts.context })
       return create(desc.output, { [items.localName]: entities.map((entity) => model.toMessage(entity)) })
     }
   },
 
   batchDelete:
-    ({ keys, scope }, desc, repository) =>
+    ({ keys, scope, name }, desc, repository) =>
     async (request, facts) => {
-      const ids = valueOf(request, keys) as string[]
-      if (scope.length > 0) await checkStored(repository, scope, request, ids, facts)
-      await repository.batchDelete(ids, { context: facts.context })
+      const place = heldIn(scope, request)
+      const named = namedIn(request, keys, name, 'one')
+      await checkStored(
+        repository,
+        named.map(({ key, held }) => ({ key, held: [...place, ...held] })),
+        facts,
+      )
+      await repository.batchDelete(
+        named.map(({ key }) => key),
+        { context: facts.context },
+      )
       return create(desc.output)
     },
 }
@@ -288,14 +297,17 @@ const putToken = (model: ResourceModel, message: Message, proto: string, token: 
   if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
 }
 
-/** Before a write: checks that the entities are in the scope of the request. */
+/** Before a write: checks that the entities are where the request says. */
 const checkStored = async (
   repository: AnyRepository,
-  scope: readonly ScopeField[],
-  request: Message,
-  keys: readonly string[],
+  named: readonly Named[],
   facts: Facts,
 ): Promise<void> => {
-  const entities = await repository.batchGet([...new Set(keys)], { context: facts.context })
-  for (const entity of entities) checkScope(repository.model, scope, request, entity)
+  if (named.every(({ held }) => held.length === 0)) return
+  const keys = named.map(({ key }) => key)
+  checkAll(repository.model, named, await repository.batchGet(keys, { context: facts.context }))
+}
+
+const checkAll = (model: ResourceModel, named: readonly Named[], entities: readonly object[]): void => {
+  for (const [index, { held }] of named.entries()) checkHeld(model, held, entities[index] as object)
 }

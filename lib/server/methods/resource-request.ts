@@ -1,11 +1,10 @@
-import { type DescField, type DescMessage, isMessage, type Message } from '@bufbuild/protobuf'
+import { type DescField, isMessage, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { ListOptions } from '../../persistence/contract/repository.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Reader } from '../../resource/messages/field-readers.js'
 import { valueOf } from '../chain/method.js'
 import type { Local } from '../../resource/messages/local-field.js'
-import type { ScopeField } from './path-scope.js'
 import type { ListFields } from './standard-method.js'
 
 /**
@@ -20,12 +19,6 @@ export const requiredIn = <T>({ localName, name }: DescField, named = name): Rea
   }
 }
 
-/** Reads the key inside of the resource that a request carries. */
-export const keyInside = (model: ResourceModel, resource: DescField): Reader<string> => {
-  const key = (model.message as DescMessage).fields.find(({ name }) => name === model.key.proto)
-  return requiredIn(key as DescField, `${resource.name}.${model.key.proto}`)
-}
-
 /** `<resource>_id` names the new entity (AIP-133); a key inside the resource may only repeat it. */
 export const putKey = (entity: object, property: string, id: string, field: string): void => {
   if (id === '') return
@@ -36,32 +29,15 @@ export const putKey = (entity: object, property: string, id: string, field: stri
   keyed[property] = id
 }
 
-/** Creates a new entity in the scope of the request. */
-export const putScope = (
-  model: ResourceModel,
-  scope: readonly ScopeField[],
-  request: Message,
-  entity: object,
-): void => {
-  const values = entity as Record<string, unknown>
-  for (const { name, in: read } of scope) {
-    const property = model.byProto.get(name)?.property ?? name
-    const inside = values[property]
-    if (inside !== undefined && inside !== '' && inside !== 0 && inside !== read(request)) {
-      throw new InvalidArgument(name, 'differs from that of the resource')
-    }
-    values[property] = read(request)
-  }
-}
-
 /** The keys of the resources in a reply: of the reply itself, or of the resources in its lists. */
-export const keysIn = (reply: Message, { message, key }: ResourceModel): readonly string[] => {
-  const field = message?.fields.find(({ name }) => name === key.proto)
+export const keysIn = (reply: Message, { message, key, name }: ResourceModel): readonly string[] => {
+  const field = name?.field ?? message?.fields.find((one) => one.name === key.proto)
   if (message === undefined || field === undefined) return []
   const values = reply.$typeName === message.typeName ? [reply] : Object.values(reply).flat()
-  return (values as unknown[]).flatMap((value) =>
+  const texts = (values as unknown[]).flatMap((value) =>
     isMessage(value, message) ? [valueOf(value, field) as string] : [],
   )
+  return name === undefined ? texts : texts.map((text) => name.parse(text)?.at(-1) ?? '')
 }
 
 export const listOptions = (request: Message, has: ListFields): ListOptions => {

@@ -1,10 +1,16 @@
 import { type DescField, type DescMessage, type DescMethod, ScalarType } from '@bufbuild/protobuf'
 import { boolReader, stringReader } from '../../resource/messages/field-readers.js'
 import { fieldNamed } from '../../resource/messages/field-readers.js'
+import type { NamePattern, NameVariable } from '../../resource/names/name-pattern.js'
+import { nameField, nameProblem } from './names-in-requests.js'
 import { type ScopeField, scopeFields } from './path-scope.js'
 
 /** A method that a repository implements, with the fields that it reads and the fields of its scope. */
-export type StandardMethod = StandardShape & { readonly scope: readonly ScopeField[] }
+export type StandardMethod = StandardShape & {
+  readonly scope: readonly ScopeField[]
+  /** How the request names resources; undefined where it has bare keys. */
+  readonly name: NamePattern | undefined
+}
 
 type StandardShape =
   | { readonly kind: 'get' | 'delete' | 'undelete'; readonly key: DescField }
@@ -49,8 +55,13 @@ const PREFIXES = [
 /**
  * Recognizes the standard methods (AIP-131 to 135, 164, 231, 234, 235) by the prefix of their name *and* the shape of
  * their messages. Anything that a repository would have to ignore makes it a mismatch.
+ * @param name - how the resource is named.
  */
-export const standardMethod = (method: DescMethod, resource: DescMessage): StandardMethod | Mismatch => {
+export const standardMethod = (
+  method: DescMethod,
+  resource: DescMessage,
+  name?: NamePattern,
+): StandardMethod | Mismatch => {
   const prefix = PREFIXES.find(([text]) => method.name.startsWith(text))
   if (prefix === undefined) return { differs: 'its name is that of no standard method' }
   if (method.methodKind !== 'unary') return { differs: 'it streams' }
@@ -63,18 +74,57 @@ export const standardMethod = (method: DescMethod, resource: DescMessage): Stand
     }
   }
   try {
-    const scope = scopeFields(method, resource)
+    if (name !== undefined) checkNamed(method, kind, name)
+    const scope = scopeFields(method, resource, name)
     const shape = SHAPES[kind](
       method,
       resource,
-      scope.map(({ name }) => name),
+      scope.map((field) => field.name),
     )
-    return { ...shape, scope }
+    if (name === undefined || !namesIn(shape)) return { ...shape, scope, name: undefined }
+    return { ...shape, scope: [...scope, ...ownScope(shape, name)], name }
   } catch (error) {
     if (error instanceof ShapeMismatch) return { differs: error.message }
     throw error
   }
 }
+
+/** Whether the request says which resources by their names. An "id" is a key. */
+const namesIn = (shape: StandardShape): boolean => {
+  if ('keys' in shape) return shape.keys.name === 'names'
+  return 'key' in shape ? shape.key.name === 'name' : shape.kind === 'update' || shape.kind === 'batchUpdate'
+}
+
+/** What the name of the one resource says beside its key. A batch has names of its own. */
+const ownScope = (shape: StandardShape, name: NamePattern): readonly ScopeField[] => {
+  if (name.variables.length === 1) return []
+  if (shape.kind === 'get') return [nameField(shape.key, name, 'any')]
+  if (shape.kind === 'delete' || shape.kind === 'undelete') return [nameField(shape.key, name, 'one')]
+  return shape.kind === 'update' ? [nameField(name.field, name, 'one', shape.resource)] : []
+}
+
+/** @throws ShapeMismatch where no call could have a name that fits. */
+const checkNamed = (method: DescMethod, kind: StandardShape['kind'], name: NamePattern): void => {
+  if (name.isSingleton && CREATES_OR_DELETES.has(kind))
+    throw new ShapeMismatch(
+      `a ${name.singular} is a singleton (AIP-156), which is neither created nor deleted`,
+    )
+  const problem = nameProblem(method, name)
+  if (problem !== undefined) throw new ShapeMismatch(problem)
+  const isPlaced =
+    stringField(method.input, 'parent') !== undefined || name.variables.slice(0, -1).every(isShown)
+  if (kind === 'create' && !isPlaced)
+    throw new ShapeMismatch(`${method.input.name} has no "string parent", which is ${name.parent?.text}`)
+}
+
+const isShown = ({ field }: NameVariable): boolean => field.exposed && field.role === 'plain'
+
+const CREATES_OR_DELETES: ReadonlySet<StandardShape['kind']> = new Set([
+  'create',
+  'delete',
+  'undelete',
+  'batchDelete',
+])
 
 type Shape = (method: DescMethod, resource: DescMessage, scope: readonly string[]) => StandardShape
 

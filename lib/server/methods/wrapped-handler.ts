@@ -13,7 +13,8 @@ import { dryRun } from './dry-run.js'
 import { checkScope } from './path-scope.js'
 import { checkEtag, deletedEntity } from './preconditions.js'
 import { comparesEtags, concealed, restrictable, rowAccessOf } from './repository-handler.js'
-import { keyInside, requiredIn } from './resource-request.js'
+import { keyIn, keyInside } from './names-in-requests.js'
+import { requiredIn } from './resource-request.js'
 import type { StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
 import type { Wrap } from './wrapped.js'
@@ -122,7 +123,7 @@ const keyReader = ({ model }: Repository<object>, method: StandardMethod): Reade
     case 'get':
     case 'delete':
     case 'undelete':
-      return requiredIn(method.key)
+      return keyIn(method.key, method.name)
     case 'update': {
       const messageOf = requiredIn<Message>(method.resource)
       const keyOf = keyInside(model, method.resource)

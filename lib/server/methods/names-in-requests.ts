@@ -1,0 +1,177 @@
+import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
+import { InvalidArgument } from '../../errors.js'
+import { parsePathTemplate, type PathTemplate } from '../../gateway/routing/path-template.js'
+import type { Reader } from '../../resource/messages/field-readers.js'
+import type { NamePattern } from '../../resource/names/name-pattern.js'
+import { type NameSegment, type Pattern, valuesIn, WILDCARD } from '../../resource/names/pattern.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { valueOf } from '../chain/method.js'
+import { pathsOf } from '../../resource/messages/http-paths.js'
+import type { Held, ScopeField } from './path-scope.js'
+import { requiredIn } from './resource-request.js'
+
+/** Whether `-` may stand for any parent (AIP-159). */
+export type Parents = 'one' | 'any'
+
+/** The entity that a name means. */
+export interface Named {
+  readonly key: string
+  /** What its other fields have to hold. */
+  readonly held: readonly Held[]
+}
+
+/**
+ * The entity that a name means.
+ * @param field - has the name, for the error.
+ * @throws InvalidArgument that shows the pattern.
+ */
+export const namedBy = (name: NamePattern, text: string, parents: Parents, field: string): Named => {
+  const values = name.parse(text)
+  if (values === undefined) throw mismatched(field, name.pattern)
+  const key = values.at(-1) as string
+  if (key === WILDCARD)
+    throw new InvalidArgument(field, `"-" names no ${name.singular}: it has to look like ${name.pattern}`)
+  return { key, held: heldBy(name, values.slice(0, -1), parents, field) }
+}
+
+/** What the entities have to hold that are in the parent. @throws InvalidArgument that shows the pattern. */
+export const parentIn = (
+  name: NamePattern,
+  pattern: Pattern,
+  text: string,
+  parents: Parents,
+  field = 'parent',
+): readonly Held[] => {
+  const values = valuesIn(pattern, text)
+  if (values === undefined) throw mismatched(field, pattern.text)
+  return heldBy(name, values, parents, field)
+}
+
+const mismatched = (field: string, pattern: string): InvalidArgument =>
+  new InvalidArgument(field, `has to look like ${pattern}`)
+
+const heldBy = (
+  { variables, pattern }: NamePattern,
+  values: readonly string[],
+  parents: Parents,
+  field: string,
+): readonly Held[] =>
+  values.flatMap((value, at) => {
+    const variable = variables[at]
+    if (variable === undefined) return []
+    if (value !== WILDCARD) return [{ name: variable.field.proto, value }]
+    if (parents === 'any') return []
+    throw new InvalidArgument(
+      field,
+      `"-" stands for any ${variable.name}, and this call needs one: ${pattern}`,
+    )
+  })
+
+/** Reads the key of the one entity that a request names. */
+export const keyIn = (field: DescField, name: NamePattern | undefined): Reader<string> => {
+  const textOf = requiredIn<string>(field)
+  return name === undefined ? textOf : (request) => namedBy(name, textOf(request), 'any', field.name).key
+}
+
+/** Reads the key inside of the resource that a request carries. */
+export const keyInside = (model: ResourceModel, resource: DescField): Reader<string> => {
+  const named = namedInside(model, resource)
+  if (model.name !== undefined) return (inside) => named(inside).key
+  const field = keyField(model)
+  return requiredIn(field, `${resource.name}.${field.name}`)
+}
+
+/** Reads which entity the resource is that a request carries. @returns a function that takes where the request itself is. */
+export const namedInside = (model: ResourceModel, resource: DescField) => {
+  const { name } = model
+  const field = keyField(model)
+  const textOf = requiredIn<string>(field, `${resource.name}.${field.name}`)
+  return (inside: Message, at = ''): Named => {
+    const text = textOf(inside)
+    return name === undefined
+      ? { key: text, held: [] }
+      : namedBy(name, text, 'one', `${at}${resource.name}.${field.name}`)
+  }
+}
+
+const keyField = ({ name, message, key }: ResourceModel): DescField =>
+  name?.field ?? ((message as DescMessage).fields.find((one) => one.name === key.proto) as DescField)
+
+/** What the name in a request, or in the resource that it carries, says beside the key. */
+export const nameField = (
+  field: DescField,
+  name: NamePattern,
+  parents: Parents,
+  resource?: DescField,
+): ScopeField => {
+  const at = resource === undefined ? field.name : `${resource.name}.${field.name}`
+  return {
+    name: field.name,
+    in(request) {
+      const holder = resource === undefined ? request : (valueOf(request, resource) as Message)
+      return namedBy(name, valueOf(holder, field) as string, parents, at).held
+    },
+  }
+}
+
+/** The entities that a request names in a list. */
+export const namedIn = (
+  request: Message,
+  field: DescField,
+  name: NamePattern | undefined,
+  parents: Parents,
+): readonly Named[] =>
+  (valueOf(request, field) as string[]).map((text, index) =>
+    name === undefined ? { key: text, held: [] } : namedBy(name, text, parents, `${field.name}[${index}]`),
+  )
+
+/** `<resource>_id` of a named resource (AIP-122). @throws InvalidArgument that says what an id looks like. */
+export const checkId = (id: string, field: string): void => {
+  if (id !== '' && !ID.test(id))
+    throw new InvalidArgument(
+      field,
+      'has to be 1 to 63 small letters, digits and "-", a letter first and no "-" last',
+    )
+}
+
+const ID = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Why a path of the method can hold no name, or no parent, that fits the pattern; undefined where each can. */
+export const nameProblem = (
+  method: DescMethod,
+  { field, parent, pattern, segments }: NamePattern,
+): string | undefined => {
+  for (const path of pathsOf(method)) {
+    const template = templateOf(path)
+    for (const variable of template?.variables ?? []) {
+      const bound = template?.segments.slice(variable.from, variable.to) ?? []
+      const last = variable.field.split('.').at(-1)
+      const expected =
+        variable.field === 'parent' ? parent : last === field.name ? { segments, text: pattern } : undefined
+      if (expected !== undefined && !canHold(bound, expected.segments))
+        return `no ${variable.field} in ${path} looks like ${expected.text}`
+    }
+  }
+  return undefined
+}
+
+/** Undefined for one that is wrong, which the gateway says. */
+const templateOf = (path: string): PathTemplate | undefined => {
+  try {
+    return parsePathTemplate(path)
+  } catch {
+    return undefined
+  }
+}
+
+const canHold = (bound: PathTemplate['segments'], segments: readonly NameSegment[]): boolean => {
+  const rest = bound.findIndex(({ kind }) => kind === 'rest')
+  const isShort = rest < 0 ? bound.length !== segments.length : rest > segments.length
+  return (
+    !isShort &&
+    bound.every((segment, at) => {
+      const expected = segments[at]
+      return segment.kind !== 'literal' || (expected?.kind === 'literal' && expected.text === segment.text)
+    })
+  )
+}
