@@ -20,8 +20,10 @@ export { columnsOf, jsonColumnsOf } from './query/columns-of.js'
 export { filterPredicate, parseFilter, parseOrderBy, type Where } from './dialects/parse-filter.js'
 export type { Direction, OrderTerm } from './query/order-by.js'
 export type {
+  BatchDeleteOptions,
   BatchUpdateItem,
   CountOptions,
+  DeleteOptions,
   FilterScope,
   ListFilter,
   ListOptions,
@@ -30,9 +32,13 @@ export type {
   OperationOptions,
   Page,
   ReadOptions,
+  RelatedAccess,
+  RelatedOptions,
   Repository,
+  RowLimits,
   RowOptions,
   TransactionOptions,
+  UndeleteOptions,
   UpdateOptions,
   WriteOptions,
 } from './contract/repository.js'

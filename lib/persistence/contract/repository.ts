@@ -107,6 +107,44 @@ export interface WriteOptions extends RowOptions {
   readonly outputOnly?: boolean
 }
 
+/** Which rows of a resource a caller may reach. */
+export interface RowLimits {
+  /** No row at all. */
+  readonly isNone: boolean
+  /** Only rows for which this is true. */
+  readonly where?: Filter | undefined
+  /** Asked about each entity beside that. */
+  readonly test?: ((entity: object) => boolean | Promise<boolean>) | undefined
+}
+
+/** What the caller of a delete or an undelete may do with the resources that go with an entity. */
+export interface RelatedAccess {
+  /** Those that may be deleted, or undeleted, with it. */
+  change(model: ResourceModel): RowLimits | Promise<RowLimits>
+  /** Those whose number may be told. */
+  list(model: ResourceModel): RowLimits | Promise<RowLimits>
+}
+
+/** Options of an operation that reaches what refers to an entity. */
+export interface RelatedOptions {
+  /** How many rows of all resources together it may write; one more is an ErrPreconditionFailed. Default: 1000. */
+  readonly mostRows?: number
+  /** What the caller may do with the other resources. Default: everything in the tenant. */
+  readonly related?: RelatedAccess
+}
+
+export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
+  /**
+   * Deletes what refers to an entity with it where the relation restricts, too (AIP-135). Default: false. A resource that
+   * can be undeleted never takes one with it that cannot.
+   */
+  readonly force?: boolean
+}
+
+export interface DeleteOptions extends WriteOptions, BatchDeleteOptions {}
+
+export interface UndeleteOptions extends WriteOptions, RelatedOptions {}
+
 export interface ModifyOptions extends WriteOptions {
   /**
    * How often it is run again after a deadlock or a serialization failure. Default: 3. Inside of another transaction it
@@ -170,17 +208,28 @@ export interface Repository<T extends object, K = string> {
    * ```
    */
   modify(key: K, change: (current: T) => Patch<T> | Promise<Patch<T>>, options?: ModifyOptions): Promise<T>
-  /** Soft or hard, depending on the resource. */
-  delete(key: K, options?: WriteOptions): Promise<void>
-  /** @throws {@link ErrNotFound} unless the entity is soft-deleted. */
-  undelete(key: K, options?: WriteOptions): Promise<T>
+  /**
+   * Soft or hard, depending on the resource. What refers to the entity goes with it, loses the reference, or keeps it from being
+   * deleted, as the relation says.
+   * @throws {@link ErrPreconditionFailed} that counts what refers to it.
+   */
+  delete(key: K, options?: DeleteOptions): Promise<void>
+  /**
+   * Brings back what was deleted with the entity, too.
+   * @throws {@link ErrNotFound} unless the entity is soft-deleted. @throws {@link ErrPreconditionFailed} while it refers to a
+   * deleted one.
+   */
+  undelete(key: K, options?: UndeleteOptions): Promise<T>
   /** In the order of the keys, duplicates included; all or nothing. Rows are locked in key order. */
   batchGet(keys: readonly K[], options?: ReadOptions): Promise<T[]>
   /** In the order of the items, in one transaction; all or nothing. */
   batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: RowOptions): Promise<T[]>
   /** In one transaction; all or nothing. */
-  batchDelete(keys: readonly K[], options?: RowOptions): Promise<void>
-  /** Removes permanently all entities that expired at or before the time. Returns how many. */
+  batchDelete(keys: readonly K[], options?: BatchDeleteOptions): Promise<void>
+  /**
+   * Removes permanently all entities that expired at or before the time, and before them what goes with them. One that others
+   * refer to stays. Returns how many.
+   */
   purgeExpired(before: Date, options?: OperationOptions): Promise<number>
   /**
    * Runs `fn` in a transaction that every repository call of its context joins; nested ones are savepoints. What `fn`
@@ -216,6 +265,9 @@ export interface TransactionOptions extends OperationOptions {
    */
   readonly retries?: number
 }
+
+/** The most rows one deletion writes, unless it is told another number. */
+export const MAX_RELATED = 1000
 
 /** The most entities one batch or page holds. */
 export const MAX_BATCH = 1000

@@ -124,6 +124,11 @@ export interface Dialect {
    * TypeError that names itself and the lock.
    */
   readonly rowLock: (clause: LockClause) => string
+  /**
+   * Selects true where the running transaction goes on seeing what it saw first, so that what others have committed since is
+   * missed even by a read that locks. Undefined where such a read always finds the newest rows.
+   */
+  readonly isSnapshotFixed: string | undefined
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** Whether only the connection can tell that the transaction was rolled back. */

@@ -133,6 +133,7 @@ const dialect = ({
     readOnly === true ? 'START TRANSACTION READ ONLY' : 'START TRANSACTION',
   ],
   rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
+  isSnapshotFixed: undefined,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,
 

@@ -113,6 +113,7 @@ export const sqlite: Dialect = {
   begin: ({ readOnly }) => (readOnly === true ? [QUERY_ONLY, 'BEGIN'] : ['BEGIN IMMEDIATE']),
   /** SQLite has one writer at a time, and `begin` waits for it. */
   rowLock: () => '',
+  isSnapshotFixed: undefined,
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),

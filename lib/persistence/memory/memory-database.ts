@@ -9,7 +9,19 @@ import {
 } from '../contract/open-transaction.js'
 import type { TransactionOptions } from '../contract/repository.js'
 import { TransactionQueue } from '../contract/transaction-queue.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { familyOf, type Member } from '../deletion/rules/family.js'
+import type { MemoryTable } from './memory-table.js'
+import type { MemoryWriter } from './memory-writer.js'
 import { Turns } from '../engines/executor/turns.js'
+
+/** The rows of one resource, and what writes them. */
+export interface MemoryResource {
+  readonly model: ResourceModel
+  readonly table: MemoryTable<object>
+  readonly writer: MemoryWriter<object>
+  readonly hooks: { surround(operation: string): boolean }
+}
 
 /** How long a call waits for a transaction of another call. */
 const BUSY_TIMEOUT_MS = 5000
@@ -49,7 +61,25 @@ class MemoryTransaction extends OpenTransaction {
  * Repositories that share a database can be written in one transaction.
  */
 export class MemoryDatabase {
+  readonly #resources = new Map<ResourceModel, MemoryResource>()
+  #family: ReadonlyMap<ResourceModel, Member> | undefined
   readonly #turns = new Turns(BUSY_TIMEOUT_MS, Number.POSITIVE_INFINITY)
+
+  /** Makes the rows of a resource known to the repositories of the others. */
+  add(resource: MemoryResource): void {
+    this.#resources.set(resource.model, resource)
+    this.#family = undefined
+  }
+
+  /** What was last added for a resource. */
+  resourceOf(model: ResourceModel): MemoryResource {
+    return this.#resources.get(model) as MemoryResource
+  }
+
+  /** How the resources of the repositories refer to one another. */
+  get family(): ReadonlyMap<ResourceModel, Member> {
+    return (this.#family ??= familyOf([...this.#resources.keys()]))
+  }
 
   /** Runs an operation in the transaction that its call joins, which waits for the operation; or outside of any. */
   perform<T>(

@@ -16,6 +16,7 @@ import { checkLimit, planFilter, planList, type PagingOptions } from '../contrac
 import { hookFailure, Hooks } from '../hooks/call-hooks.js'
 import { surrounding } from '../contract/open-transaction.js'
 import { MemoryDatabase } from './memory-database.js'
+import { MemoryFamily } from './memory-family.js'
 import { MemoryTable } from './memory-table.js'
 import { type HookedMemoryRows, MemoryWriter } from './memory-writer.js'
 import { pageOf } from './page-of.js'
@@ -30,8 +31,10 @@ import { byCodePoint } from '../../text/code-point-order.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
 import type {
+  BatchDeleteOptions,
   BatchUpdateItem,
   CountOptions,
+  DeleteOptions,
   FilterScope,
   ListFilter,
   ListOptions,
@@ -43,8 +46,8 @@ import type {
   Repository,
   RowOptions,
   TransactionOptions,
+  UndeleteOptions,
   UpdateOptions,
-  WriteOptions,
 } from '../contract/repository.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 
@@ -71,6 +74,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   readonly #table: MemoryTable<E>
   readonly #hooks: Hooks<E>
   readonly #writer: MemoryWriter<E>
+  readonly #family: MemoryFamily<E>
 
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
     this.model = resourceModel(entity)
@@ -81,6 +85,13 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     this.#table = new MemoryTable(this.model)
     this.#hooks = new Hooks(this.model)
     this.#writer = new MemoryWriter(this.model, this.#table, this.#hooks)
+    this.#family = new MemoryFamily(this.#database, this.model, this.#writer, options)
+    this.#database.add({
+      model: this.model as unknown as ResourceModel,
+      table: this.#table as unknown as MemoryTable<object>,
+      writer: this.#writer as unknown as MemoryWriter<object>,
+      hooks: this.#hooks,
+    })
   }
 
   async get(key: string, options?: ReadOptions): Promise<E> {
@@ -133,20 +144,22 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return modify(this, this.#database, key, change, options)
   }
 
-  delete(key: string, options?: WriteOptions): Promise<void> {
-    return this.#perform('delete', options, async (rows) => {
-      const scope = scopeOf(this.model, options)
-      const patch = deletionOf(this.model, this.#options)
-      await this.#writer.delete(rows, { key, scope, ifMatch: options?.ifMatch }, patch)
-    })
+  async delete(key: string, options?: DeleteOptions): Promise<void> {
+    const { deletes } = this.#family
+    const work = (rows: HookedMemoryRows) => {
+      const row = { key, scope: scopeOf(this.model, options), ifMatch: options?.ifMatch }
+      return this.#family.delete(rows, row, deletionOf(this.model, this.#options), options)
+    }
+    return this.#perform('delete', options, async (rows) => work(rows), deletes)
   }
 
-  undelete(key: string, options?: WriteOptions): Promise<E> {
-    return this.#perform('undelete', options, async (rows) => {
-      const scope = scopeOf(this.model, options)
-      const patch = restorationOf(this.model, this.#options)
-      return this.#writer.undelete(rows, { key, scope, ifMatch: options?.ifMatch }, patch)
-    })
+  async undelete(key: string, options?: UndeleteOptions): Promise<E> {
+    const { undeletes } = this.#family
+    const work = (rows: HookedMemoryRows) => {
+      const row = { key, scope: scopeOf(this.model, options), ifMatch: options?.ifMatch }
+      return this.#family.undelete(rows, row, restorationOf(this.model, this.#options), options)
+    }
+    return this.#perform('undelete', options, async (rows) => work(rows), undeletes)
   }
 
   async batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]> {
@@ -170,31 +183,24 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     })
   }
 
-  batchDelete(keys: readonly string[], options?: RowOptions): Promise<void> {
-    return this.#perform('batchDelete', options, async (rows) => {
-      checkBatch(keys, 'ids', { unique: true })
+  async batchDelete(keys: readonly string[], options?: BatchDeleteOptions): Promise<void> {
+    checkBatch(keys, 'ids', { unique: true })
+    const { deletes } = this.#family
+    const work = (rows: HookedMemoryRows) => {
       const scope = scopeOf(this.model, options)
-      await this.#writer.deleteMany(rows, keys, scope, deletionOf(this.model, this.#options))
-    })
+      return this.#family.deleteMany(rows, keys, scope, deletionOf(this.model, this.#options), options)
+    }
+    return this.#perform('batchDelete', options, async (rows) => work(rows), deletes)
   }
 
-  purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
-    return this.#perform('purgeExpired', options, async ({ write }) => {
+  async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
+    const { deletes } = this.#family
+    const work = async (rows: HookedMemoryRows) => {
       const scope = scopeOf(this.model, options)
-      const { expireTime, tenant } = this.model
-      if (expireTime === undefined) return 0
-      const last = purgeThreshold(before).getTime()
-      return write((log) => {
-        const expired = this.#table.filter((row) => {
-          const expiry = row[expireTime.property] as Date | undefined
-          const mine =
-            tenant === undefined || scope.tenant === undefined || row[tenant.property] === scope.tenant
-          return mine && expiry !== undefined && expiry.getTime() <= last
-        })
-        for (const row of expired) this.#table.remove(row, log)
-        return expired.length
-      })
-    })
+      if (this.model.expireTime === undefined) return 0
+      return this.#family.purge(rows, purgeThreshold(before), scope)
+    }
+    return this.#perform('purgeExpired', options, work, deletes)
   }
 
   async transaction<R>(
@@ -297,13 +303,17 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     })
   }
 
-  /** Runs in the transaction that the call joins, which does not end before it. */
+  /**
+   * Runs in the transaction that the call joins, which does not end before it.
+   * @param isTogether - writes rows of several resources, as one.
+   */
   async #perform<T>(
     name: string,
     options: OperationOptions | undefined,
     work: (rows: HookedMemoryRows) => Promise<T>,
+    isTogether = false,
   ): Promise<T> {
-    if (!this.#hooks.isSilent && this.#hooks.surround(name))
+    if (isTogether || (!this.#hooks.isSilent && this.#hooks.surround(name)))
       return toCaller(
         this.#database.withHooks(options?.context, this.#named(name), (rows, inside) =>
           work({ ...rows, inside }),

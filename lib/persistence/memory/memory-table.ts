@@ -78,6 +78,15 @@ export class MemoryTable<E extends object> {
     )
   }
 
+  /** The rows whose time to expire has come. */
+  expired(before: Date, tenant: string | undefined): Values[] {
+    const { expireTime } = this.model
+    return this.filter((row) => {
+      const expiry = expireTime && (row[expireTime.property] as Date | undefined)
+      return this.belongsTo(row, tenant) && expiry !== undefined && expiry.getTime() <= before.getTime()
+    })
+  }
+
   isLive(row: Values): boolean {
     return this.model.deleteTime === undefined || row[this.model.deleteTime.property] === undefined
   }

@@ -89,6 +89,15 @@ export class MemoryWriter<E extends object> {
     )
   }
 
+  /** Removes what has expired. Returns how many rows. */
+  purge({ write }: HookedMemoryRows, before: Date, { tenant }: Scope): Promise<number> {
+    return write((log) => {
+      const expired = this.table.expired(before, tenant)
+      for (const row of expired) this.table.remove(row, log)
+      return expired.length
+    })
+  }
+
   async #around(
     { before, after }: WriteEvents,
     { read, write, inside }: HookedMemoryRows,

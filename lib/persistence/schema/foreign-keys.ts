@@ -2,6 +2,8 @@ import { isOwning } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { ForeignKeyDefinition } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
+import { familyOf } from '../deletion/rules/family.js'
+import { resourcesOf } from './resources-in.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 
 /** How a table is linked to those of other resources. */
@@ -11,6 +13,8 @@ export interface TableLinks {
   readonly isReferenced: boolean
   /** The columns by which the rows are found that refer to another one. */
   readonly referenceIndexes: readonly (readonly string[])[]
+  /** Whether rows can be deleted together with those of other resources, and be undeleted with them. */
+  readonly isDeletedTogether: boolean
 }
 
 /**
@@ -23,9 +27,11 @@ export function linksOf(
   naming: Naming = {},
 ): (model: ResourceModel) => TableLinks {
   const referenced = new Set(models.flatMap((model) => [...tenantTargets(model)]))
+  const family = familyOf([...allOf([...models, ...resourcesOf(naming)])])
   return (model) => {
     const references = model.relations.filter(isOwning)
     return {
+      isDeletedTogether: family.get(model)?.hasDeleteId === true,
       isReferenced: referenced.has(model),
       foreignKeys: references.map((relation) => {
         const target = resourceModel<object>(relation.target())
@@ -43,6 +49,22 @@ export function linksOf(
       }),
     }
   }
+}
+
+/** The resources, and those that they refer to. */
+function allOf(
+  models: readonly ResourceModel[],
+  found = new Set<ResourceModel>(),
+): ReadonlySet<ResourceModel> {
+  for (const model of models) {
+    if (found.has(model)) continue
+    found.add(model)
+    allOf(
+      model.relations.map((relation) => resourceModel<object>(relation.target())),
+      found,
+    )
+  }
+  return found
 }
 
 /** The resources that a resource refers to by tenant and key, and whose primary key is the key alone. */

@@ -48,6 +48,12 @@ export function checkResources(entities: object): void {
   for (const entity of Object.values(entities)) if (isResource(entity)) resourceModel(entity)
 }
 
+/** The resources of an initialized DataSource; none before. @throws DeclarationError as {@link checkResources}. */
+export const resourcesOf = ({
+  entityMetadatas = [],
+}: Pick<Naming, 'entityMetadatas'>): readonly ResourceModel[] =>
+  entityMetadatas.flatMap(({ target }) => (isResource(target) ? [resourceModel(target)] : []))
+
 const isResource = (value: unknown): value is EntityClass<object> =>
   typeof value === 'function' && inheritedFacts(value).resource !== undefined
 

@@ -8,6 +8,7 @@ import type {
   TableDefinition,
   TableName,
 } from '../dialects/catalog/table-definition.js'
+import { DELETE_ID } from '../deletion/rules/family.js'
 import type { TableLinks } from './foreign-keys.js'
 import { tableNameOf } from './table-name-of.js'
 
@@ -15,6 +16,9 @@ import { tableNameOf } from './table-name-of.js'
 export const SOFT_DELETE_KEY = 'soft_delete_key'
 
 const ENUM_LENGTH = 255
+
+/** A UUID. */
+const DELETE_ID_LENGTH = 36
 
 const isText = (kind: FieldKind): kind is 'string' | 'enum' => kind === 'string' || kind === 'enum'
 
@@ -74,6 +78,14 @@ export function tableOf(
       nullable: false,
       fallback: `''`,
     })
+  if (links.isDeletedTogether)
+    columns.push({
+      name: DELETE_ID,
+      type: dialect.columnType('string', DELETE_ID_LENGTH),
+      isText: true,
+      nullable: true,
+      fallback: undefined,
+    })
   const scope = model.tenant === undefined ? [] : [model.tenant.column]
   return {
     ...table,
@@ -90,7 +102,12 @@ export function tableOf(
   }
 }
 
-const UNLINKED: TableLinks = { foreignKeys: [], isReferenced: false, referenceIndexes: [] }
+const UNLINKED: TableLinks = {
+  foreignKeys: [],
+  isReferenced: false,
+  referenceIndexes: [],
+  isDeletedTogether: false,
+}
 
 function uniqueIndexes(
   model: ResourceModel,

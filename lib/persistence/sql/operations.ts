@@ -3,6 +3,7 @@ import type { ListScope, RowOptions } from '../contract/repository.js'
 import { surrounding } from '../contract/open-transaction.js'
 import { type LockClause, lockOf } from '../contract/row-lock.js'
 import { type Scope, scopeOf } from '../contract/scope.js'
+import type { BeginOptions } from '../dialects/dialect.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import type { Hooks } from '../hooks/call-hooks.js'
@@ -17,6 +18,16 @@ import { atomically, current, type Joined, withHooks } from './transaction.js'
 type Work<T> = (on: Joined, scope: Scope, run: RunOptions) => Promise<T>
 
 type Read<T> = (on: Executor, scope: Scope, run: RunOptions, lock?: LockClause) => Promise<T>
+
+/** How an operation runs that writes rows of several resources. */
+export interface Together {
+  /** Whether it calls hooks of one of them. */
+  readonly callsHooks: boolean
+  /** What a transaction begins with that is made for the operation alone. */
+  readonly settings: BeginOptions
+  /** @throws ErrPreconditionFailed for a transaction that it cannot join. */
+  checkJoined(on: Executor, run: RunOptions): Promise<void>
+}
 
 /** How the operations of one repository run: their principal, transaction, retries and errors. */
 export class Operations {
@@ -56,16 +67,25 @@ export class Operations {
     options: RowOptions | undefined,
     prepare: (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
     isAtomic = !this.canReturn,
+    together?: Together,
   ): Promise<T> {
     return this.perform(name, options, scopeOf(this.model, options), async (on, scope, run) => {
       if (on instanceof TransactionScope) on.refuseReadOnly(this.#named(name))
       const work = await prepare(scope)
-      if (this.hooks?.surround(name) === true)
-        return withHooks(on, scope.context, surrounding(options?.context), (executor, inside) => {
-          const hooked: HookedRun = { ...run, inside }
-          return work(executor, hooked)
-        })
-      if (isAtomic) return atomically(on, scope.context, (inside) => work(inside, run))
+      if (together !== undefined && on !== this.database) await together.checkJoined(on, run)
+      if (this.hooks?.surround(name) === true || together?.callsHooks === true)
+        return withHooks(
+          on,
+          scope.context,
+          surrounding(options?.context),
+          (executor, inside) => {
+            const hooked: HookedRun = { ...run, inside }
+            return work(executor, hooked)
+          },
+          together?.settings,
+        )
+      if (isAtomic || together !== undefined)
+        return atomically(on, scope.context, (inside) => work(inside, run), together?.settings)
       // In a transaction a deadlock is the transaction's to retry.
       if (on !== this.database) return work(on, run)
       return withRetries(() => work(on, run), run)

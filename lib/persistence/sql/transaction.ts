@@ -91,15 +91,17 @@ export function current(database: Database, given?: RequestContext): Joined {
  * Runs several statements as one: in a transaction, or in a savepoint of `on`. Retried after a deadlock or a
  * serialization failure, unless the surrounding transaction has to do that. The first failure fails all. `fn` sends
  * statements to this database only through the executor that it is given.
+ * @param settings - of a transaction that begins here.
  */
 export async function atomically<T>(
   on: Joined,
   context: RequestContext,
   fn: (executor: Executor) => Promise<T>,
+  settings?: BeginOptions,
 ): Promise<T> {
   if (on instanceof TransactionScope)
     return withFreshStatements(() => on.nest(TransactionChain.of(on), false, fn))
-  const attempt = () => withFreshStatements(() => begin(on, context, undefined, false, fn))
+  const attempt = () => withFreshStatements(() => begin(on, context, undefined, false, fn, settings))
   return (await withRetries(attempt, { signal: context.signal })).result
 }
 
@@ -113,6 +115,7 @@ export async function withHooks<T>(
   context: RequestContext,
   around: TransactionChain | undefined,
   fn: (executor: Executor, inside: TransactionContext) => Promise<T>,
+  settings?: BeginOptions,
 ): Promise<T> {
   const body = async (scope: TransactionScope): Promise<T> => {
     const inside = new TransactionContext(context, scope)
@@ -121,7 +124,7 @@ export async function withHooks<T>(
     return result
   }
   if (on instanceof TransactionScope) return withFreshStatements(() => on.nest(around, true, body))
-  const attempt = () => withFreshStatements(() => begin(on, context, around, true, body))
+  const attempt = () => withFreshStatements(() => begin(on, context, around, true, body, settings))
   const { result, afterCommit } = await withRetries(attempt, { signal: context.signal })
   await runAfterCommit(afterCommit, context.with({ transaction: around }))
   return result

@@ -12,9 +12,13 @@ import {
 import { checkBatch } from '../contract/batch.js'
 import { checkCredential, type Verification } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
+import type { StoredRow } from '../deletion/rules/stored-rows.js'
+import type { Member } from '../deletion/rules/family.js'
+import { Family } from '../deletion/sql/family.js'
+import { tableNameOf } from '../schema/table-name-of.js'
 import { DataSourceCheck } from './data-source-check.js'
 import { executorOf } from '../engines/executor-of.js'
-import type { Database } from '../engines/executor/executor.js'
+import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
 import type { Patch } from '../../resource/values/increment.js'
@@ -23,12 +27,14 @@ import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { notFound } from './preconditions.js'
 import { isStorable } from '../query/reachable.js'
-import { byKey, joinOptions, scopeOf } from '../contract/scope.js'
+import { byKey, joinOptions, type Scope, scopeOf } from '../contract/scope.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
 import type {
+  BatchDeleteOptions,
   BatchUpdateItem,
   CountOptions,
+  DeleteOptions,
   FilterScope,
   ListFilter,
   ListOptions,
@@ -40,8 +46,8 @@ import type {
   Repository,
   RowOptions,
   TransactionOptions,
+  UndeleteOptions,
   UpdateOptions,
-  WriteOptions,
 } from '../contract/repository.js'
 import { Hooks } from '../hooks/call-hooks.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
@@ -80,6 +86,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   readonly #writer: RowWriter<E>
   readonly #check: DataSourceCheck
   readonly #operations: Operations
+  readonly #family: Family<E>
 
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
     this.model = resourceModel(entity)
@@ -97,6 +104,12 @@ export class TypeormRepository<E extends object> implements Repository<E> {
         ? new RowStore(this.model, dialect, this.table)
         : new HookedRows(this.model, dialect, this.table, hooks)
     this.#writer = new RowWriter(this.#rows)
+    const storeOf = ({ model }: Member) => {
+      const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
+      const store = new HookedRows(model, dialect, tableNameOf(model, dialect, dataSource), hooks)
+      return { store, surround: (operation: string) => hooks.surround(operation) }
+    }
+    this.#family = new Family(this.#database, this.model, this.#writer, options, storeOf)
     this.#operations = new Operations(
       this.#database,
       this.model,
@@ -168,19 +181,26 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return modify(this, this.#database, key, change, options)
   }
 
-  delete(key: string, options?: WriteOptions): Promise<void> {
-    return this.#operations.write('delete', options, async (scope) => {
+  async delete(key: string, options?: DeleteOptions): Promise<void> {
+    const family = this.#family.deletes
+    const prepare = async (scope: Scope) => {
+      const row = { key, scope, ifMatch: options?.ifMatch }
       const patch = deletionOf(this.model, this.#options)
-      return (on, run) => this.#writer.delete(on, { key, scope, ifMatch: options?.ifMatch }, patch, run)
-    })
+      return (on: Executor, run: RunOptions) => (family ?? this.#writer).delete(on, row, patch, run, options)
+    }
+    return this.#operations.write('delete', options, prepare, undefined, family)
   }
 
-  undelete(key: string, options?: WriteOptions): Promise<E> {
-    return this.#operations.write('undelete', options, async (scope) => {
+  async undelete(key: string, options?: UndeleteOptions): Promise<E> {
+    const family = this.#family.undeletes
+    const prepare = async (scope: Scope) => {
       if (this.model.deleteTime === undefined) return notFound()
+      const row = { key, scope, ifMatch: options?.ifMatch }
       const patch = restorationOf(this.model, this.#options)
-      return (on, run) => this.#writer.undelete(on, { key, scope, ifMatch: options?.ifMatch }, patch, run)
-    })
+      return (on: Executor, run: RunOptions) =>
+        (family ?? this.#writer).undelete(on, row, patch, run, options)
+    }
+    return this.#operations.write('undelete', options, prepare, undefined, family)
   }
 
   async batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]> {
@@ -210,31 +230,33 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     )
   }
 
-  async batchDelete(keys: readonly string[], options?: RowOptions): Promise<void> {
+  async batchDelete(keys: readonly string[], options?: BatchDeleteOptions): Promise<void> {
     checkBatch(keys, 'ids', { unique: true })
-    return this.#operations.write(
-      'batchDelete',
-      options,
-      async (scope) => {
-        const patch = deletionOf(this.model, this.#options)
-        return (on, run) => this.#writer.deleteMany(on, keys, scope, patch, run)
-      },
-      true,
-    )
+    const family = this.#family.deletes
+    const prepare = async (scope: Scope) => {
+      const patch = deletionOf(this.model, this.#options)
+      return (on: Executor, run: RunOptions) =>
+        (family ?? this.#writer).deleteMany(on, keys, scope, patch, run, options)
+    }
+    return this.#operations.write('batchDelete', options, prepare, true, family)
   }
 
   async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
     scopeOf(this.model, options)
     if (this.model.expireTime === undefined) return 0
-    for (let removed = 0; ;) {
-      const chunk = await this.#operations.write(
-        'purgeExpired',
-        options,
-        async (scope) => (on, run) =>
-          this.#rows.purge(on, purgeThreshold(before), scope.tenant, PURGE_CHUNK, run),
-      )
-      removed += chunk
-      if (chunk < PURGE_CHUNK) return removed
+    const family = this.#family.deletes
+    const threshold = purgeThreshold(before)
+    for (let removed = 0, after: StoredRow | undefined; ;) {
+      const prepare =
+        async ({ tenant }: Scope) =>
+        async (on: Executor, run: RunOptions) =>
+          family === undefined
+            ? { removed: await this.#rows.purge(on, threshold, tenant, PURGE_CHUNK, run), last: undefined }
+            : family.purge(on, run, threshold, { tenant, after, chunk: PURGE_CHUNK })
+      const step = await this.#operations.write('purgeExpired', options, prepare, undefined, family?.purging)
+      removed += step.removed
+      after = step.last
+      if (after === undefined && (family !== undefined || step.removed < PURGE_CHUNK)) return removed
     }
   }
 

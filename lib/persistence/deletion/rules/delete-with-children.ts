@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import { ErrNotFound } from '../../../errors.js'
+import { isSoft, type Member } from './family.js'
+import { type PlanOptions, planDeletion } from './plan-deletion.js'
+import { stillReferredTo } from './refusals.js'
+import { removalOrder } from './removal-order.js'
+import { byMember, type StoredRow, type StoredRows } from './stored-rows.js'
+
+/** A row that the caller of a delete has named. */
+export interface Root {
+  /** The row, locked; undefined where there is none that the caller reaches. */
+  readonly find: () => Promise<StoredRow | undefined>
+  /** Deletes the row alone, with its hooks. @throws what says why it cannot. */
+  readonly delete: () => Promise<void>
+}
+
+/**
+ * Deletes rows of one resource, and what goes with them. Everything is found and locked before the first row is written. A
+ * child that is created meanwhile waits for the lock of its parent.
+ * @param roots - in the order in which they are locked.
+ * @throws ErrPreconditionFailed while others refer to them.
+ */
+export async function deleteWithChildren(
+  member: Member,
+  roots: readonly Root[],
+  rows: StoredRows,
+  options: PlanOptions,
+): Promise<void> {
+  const found = new Map<StoredRow, Root>()
+  for (const root of roots) {
+    const row = await root.find()
+    // It says best itself why there is none.
+    if (row === undefined) await root.delete()
+    if (row === undefined) throw new ErrNotFound()
+    found.set(row, root)
+  }
+  const plan = await planDeletion(rows, [...found.keys()], options)
+  if (!isSoft(member)) return removeAll(rows, found, plan)
+  for (const [index, [row, root]] of [...found].entries()) {
+    await root.delete()
+    const along = plan.withRoot[index] ?? []
+    if (along.length === 0) continue
+    const deleteId = randomUUID()
+    await rows.mark([row], deleteId)
+    for (const some of byMember(along)) await rows.softDelete(some, deleteId)
+  }
+  for (const { edge, rows: of } of plan.unset) await rows.unset(edge, of)
+  await checkNoneIsLeft(rows, [...found.keys(), ...plan.withRoot.flat()], options)
+}
+
+/** Children first. */
+async function removeAll(
+  rows: StoredRows,
+  roots: ReadonlyMap<StoredRow, Root>,
+  { withRoot, unset }: Awaited<ReturnType<typeof planDeletion>>,
+): Promise<void> {
+  const order = removalOrder([...roots.keys(), ...withRoot.flat()])
+  for (const one of unset) await rows.unset(one.edge, one.rows)
+  for (const one of order.unset) await rows.clear(one.edge, one.rows)
+  for (const group of order.groups) {
+    const along = group.filter((row) => !roots.has(row))
+    if (along.length > 0) await rows.remove(along)
+    for (const row of group) await roots.get(row)?.delete()
+  }
+}
+
+/** A hook may have created a child of what it was called for. */
+async function checkNoneIsLeft(
+  rows: StoredRows,
+  deleted: readonly StoredRow[],
+  { tenant }: PlanOptions,
+): Promise<void> {
+  if (!rows.callsHooks(deleted)) return
+  for (const parents of byMember(deleted))
+    for (const edge of parents[0]?.member.children ?? [])
+      if ((await rows.count(edge, parents, { state: 'live' }, 1)) > 0)
+        throw stillReferredTo([
+          { type: edge.child.model.type, count: tenant === undefined ? 1 : undefined, isForceable: false },
+        ])
+}

@@ -1,0 +1,72 @@
+import { type Edge as RelationEdge, relationGraph } from '../../../resource/relations/graph.js'
+import type { OwningRelation } from '../../../resource/relations/relation.js'
+import type { ResourceModel } from '../../../resource/resource-model.js'
+
+/** Of the rows that were deleted together: the same text in each of them. */
+export const DELETE_ID = 'delete_id'
+
+/** A resource that others refer to, or that refers to others. */
+export interface Member {
+  readonly model: ResourceModel
+  /** The references to it. */
+  readonly children: readonly Edge[]
+  /** The references that it holds. */
+  readonly parents: readonly Edge[]
+  /** Whether its rows can be deleted together with others, and undeleted with them: it has a column for that. */
+  readonly hasDeleteId: boolean
+}
+
+/** A reference of one resource to another. */
+export interface Edge {
+  readonly child: Member
+  readonly parent: Member
+  readonly relation: OwningRelation
+}
+
+type Reference = RelationEdge<ResourceModel>
+
+/**
+ * The resources that refer to others, or that others refer to. A resource without relations is not among them.
+ * @param models - all resources of one database.
+ */
+export function familyOf(models: readonly ResourceModel[]): ReadonlyMap<ResourceModel, Member> {
+  const graph = relationGraph(models)
+  const members = new Map<
+    ResourceModel,
+    Member & { children: Edge[]; parents: Edge[]; hasDeleteId: boolean }
+  >()
+  const memberOf = (model: ResourceModel) => {
+    const known = members.get(model)
+    if (known !== undefined) return known
+    const member = { model, children: [], parents: [], hasDeleteId: false }
+    members.set(model, member)
+    return member
+  }
+  for (const { child, parent, relation } of models.flatMap((model) => graph.children(model))) {
+    const edge = { child: memberOf(child), parent: memberOf(parent), relation }
+    edge.parent.children.push(edge)
+    edge.child.parents.push(edge)
+    if (!isUndeletedTogether(edge)) continue
+    edge.parent.hasDeleteId = true
+    edge.child.hasDeleteId = true
+  }
+  return members
+}
+
+/** Whether a child goes with its parent and comes back with it: where the relation restricts, `force` makes it so. */
+const isUndeletedTogether = ({ child, parent, relation }: Reference | Edge): boolean =>
+  relation.onDelete !== 'set null' && isSoft(child) && isSoft(parent)
+
+/** Whether a deleted row stays, and can be undeleted. */
+export const isSoft = (of: Member | ResourceModel): boolean =>
+  ('model' in of ? of.model : of).deleteTime !== undefined
+
+/** Why the resources cannot be deleted as declared, one sentence each, by the child. */
+export function deletionProblems({ child, parent, relation }: Reference): string[] {
+  const problems: string[] = []
+  if (relation.onDelete === 'cascade' && isSoft(parent) && !isSoft(child))
+    problems.push(
+      `${relation.property}: onDelete: 'CASCADE' deletes ${child.entity.name} with ${parent.entity.name}, which can be undeleted, and ${child.entity.name} cannot: write @SoftDeletable() on it, or 'RESTRICT'`,
+    )
+  return problems
+}

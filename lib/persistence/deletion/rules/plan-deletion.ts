@@ -1,0 +1,228 @@
+import { predicateOf } from '../../query/predicate.js'
+import { isSoft, type Edge, type Member } from './family.js'
+import { MOST_COUNTED, type Referring, stillReferredTo, tooManyRows } from './refusals.js'
+import type { RelatedAccess, RowLimits } from '../../contract/repository.js'
+import { byMember, RowSet, type StoredRow, type StoredRows, type Which } from './stored-rows.js'
+
+export interface PlanOptions {
+  /** Deletes children too where the relation restricts. */
+  readonly force: boolean
+  /** How many rows may be written in all. */
+  readonly most: number
+  /** The tenant of the caller; undefined where the caller reaches all tenants. */
+  readonly tenant: string | undefined
+  /** Undefined where the caller may do everything. */
+  readonly access: RelatedAccess | undefined
+}
+
+/** What a deletion of some rows does to others. */
+export interface DeletionPlan {
+  /** The rows that go with each root, those that it reaches first coming first. Of the order of the roots. */
+  readonly withRoot: readonly (readonly StoredRow[])[]
+  /** The rows that stay, and lose a reference. */
+  readonly unset: readonly { readonly edge: Edge; readonly rows: readonly StoredRow[] }[]
+}
+
+interface Pending {
+  readonly edge: Edge
+  readonly parents: readonly StoredRow[]
+}
+
+/**
+ * Finds what goes with the roots, and locks it. Writes nothing.
+ * @param roots - rows of one resource, locked.
+ * @throws ErrPreconditionFailed that counts what keeps the roots from being deleted.
+ */
+export async function planDeletion(
+  rows: StoredRows,
+  roots: readonly StoredRow[],
+  options: PlanOptions,
+): Promise<DeletionPlan> {
+  const planning = new Planning(rows, roots, options)
+  const withRoot: StoredRow[][] = []
+  for (const root of roots) withRoot.push(await planning.follow(root))
+  await planning.restrict()
+  return { withRoot, unset: await planning.unset() }
+}
+
+class Planning {
+  readonly #found: RowSet
+  readonly #restricting: Pending[] = []
+  readonly #unsetting: Pending[] = []
+  readonly #which: Which
+  readonly #isSoft: boolean
+  readonly #limits = new Map<Member, RowLimits>()
+  readonly #refused: { readonly edge: Edge; readonly parents: readonly StoredRow[] }[] = []
+  #left: number
+
+  constructor(
+    private readonly rows: StoredRows,
+    private readonly roots: readonly StoredRow[],
+    private readonly options: PlanOptions,
+  ) {
+    this.#found = new RowSet(roots)
+    this.#left = options.most - roots.length
+    this.#isSoft = roots[0] !== undefined && isSoft(roots[0].member)
+    this.#which = { state: this.#isSoft ? 'live' : 'all' }
+  }
+
+  /** The rows that go with a root. */
+  async follow(root: StoredRow): Promise<StoredRow[]> {
+    const all: StoredRow[] = []
+    let level: StoredRow[] = [root]
+    while (level.length > 0) {
+      const next: StoredRow[] = []
+      for (const parents of byMember(level))
+        for (const edge of parents[0]?.member.children ?? []) {
+          if (edge.relation.onDelete === 'set null') this.#unsetting.push({ edge, parents })
+          else if (this.#goesAlong(edge)) next.push(...(await this.#take(edge, parents)))
+          else this.#restricting.push({ edge, parents })
+        }
+      all.push(...next)
+      level = next
+    }
+    return all
+  }
+
+  /** A child that cannot be undeleted never goes with a parent that can. */
+  #goesAlong({ child, relation }: Edge): boolean {
+    return (relation.onDelete === 'cascade' || this.options.force) && (!this.#isSoft || isSoft(child))
+  }
+
+  async #take(edge: Edge, parents: readonly StoredRow[]): Promise<StoredRow[]> {
+    const limit = this.#left + this.#found.countOf(edge.child) + 1
+    const found = await this.rows.find(edge, parents, this.#which, limit)
+    const fresh = found.filter((row) => !this.#found.has(row))
+    this.#spend(fresh.length)
+    if (fresh.length > 0 && !(await this.#mayTake(edge, parents, fresh)))
+      this.#refused.push({ edge, parents })
+    for (const row of fresh) this.#found.add(row)
+    return fresh
+  }
+
+  #spend(count: number): void {
+    this.#left -= count
+    const [root] = this.roots
+    if (this.#left < 0 && root !== undefined) throw tooManyRows(root.member.model.type, this.options.most)
+  }
+
+  async #mayTake(edge: Edge, parents: readonly StoredRow[], fresh: readonly StoredRow[]): Promise<boolean> {
+    const { tenant, access } = this.options
+    if (tenant !== undefined && fresh.some((row) => row.tenant !== undefined && row.tenant !== tenant))
+      return false
+    if (access === undefined) return true
+    return mayReach(this.rows, await this.#limitsOf(edge.child, access), edge, parents, this.#which, fresh)
+  }
+
+  async #limitsOf(member: Member, access: RelatedAccess): Promise<RowLimits> {
+    const known = this.#limits.get(member)
+    if (known !== undefined) return known
+    const limits = await access.change(member.model)
+    this.#limits.set(member, limits)
+    return limits
+  }
+
+  /** @throws ErrPreconditionFailed where rows that stay refer to one that goes. */
+  async restrict(): Promise<void> {
+    const byChild = new Map<Member, Pending[]>()
+    for (const one of [...this.#restricting, ...this.#refused]) {
+      const known = byChild.get(one.edge.child)
+      if (known === undefined) byChild.set(one.edge.child, [one])
+      else known.push(one)
+    }
+    const refused = new Set<Member>(this.#refused.map(({ edge }) => edge.child))
+    const referring: Referring[] = []
+    for (const [child, pending] of byChild) {
+      const isRefused = refused.has(child)
+      const count = await this.#countOf(child, pending, this.#which, isRefused)
+      if (count === 0 && !isRefused) continue
+      referring.push({
+        type: child.model.type,
+        count: await this.#told(child, pending, count, isRefused),
+        isForceable: !isRefused && !this.options.force && (!this.#isSoft || isSoft(child)),
+      })
+    }
+    if (referring.length > 0) throw stillReferredTo(referring)
+  }
+
+  /** @param countsAll - rows that go along as well. */
+  async #countOf(
+    child: Member,
+    pending: readonly Pending[],
+    which: Which,
+    countsAll: boolean,
+  ): Promise<number> {
+    const [only, another] = pending
+    const known = countsAll ? 0 : this.#found.countOf(child)
+    if (only !== undefined && another === undefined && known === 0)
+      return this.rows.count(only.edge, only.parents, which, MOST_COUNTED + 1)
+    const seen = new RowSet()
+    for (const { edge, parents } of pending)
+      for (const row of await this.rows.find(edge, parents, which, known + MOST_COUNTED + 1))
+        if (countsAll || !this.#found.has(row)) seen.add(row)
+    return Math.min(seen.size, MOST_COUNTED + 1)
+  }
+
+  /** How many the caller is told of: rows of another tenant, and those that the caller may not list, are not counted. */
+  async #told(
+    child: Member,
+    pending: readonly Pending[],
+    count: number,
+    isRefused: boolean,
+  ): Promise<number | undefined> {
+    const { tenant, access } = this.options
+    const isForeign =
+      tenant !== undefined && child.model.tenant !== undefined && pending.some(({ edge }) => isAcross(edge))
+    if (isForeign) return undefined
+    if (access === undefined) return count
+    const limits = await access.list(child.model)
+    if (limits.isNone || limits.test !== undefined) return undefined
+    if (limits.where === undefined) return count
+    const where = predicateOf(child.model, limits.where)
+    const visible = await this.#countOf(child, pending, { ...this.#which, where }, isRefused)
+    return visible === 0 ? undefined : visible
+  }
+
+  /** The rows that lose a reference; those that go along need not. */
+  async unset(): Promise<DeletionPlan['unset']> {
+    const unset: { readonly edge: Edge; readonly rows: readonly StoredRow[] }[] = []
+    for (const { edge, parents } of this.#unsetting) {
+      const limit = this.#left + this.#found.countOf(edge.child) + 1
+      const found = await this.rows.find(edge, parents, this.#which, limit)
+      const staying = found.filter((row) => !this.#found.has(row))
+      this.#spend(staying.length)
+      const { tenant } = this.options
+      if (tenant !== undefined && staying.some((row) => row.tenant !== undefined && row.tenant !== tenant))
+        throw stillReferredTo([{ type: edge.child.model.type, count: undefined, isForceable: false }])
+      if (staying.length > 0) unset.push({ edge, rows: staying })
+    }
+    return unset
+  }
+}
+
+/** No limit, as every engine takes it. */
+const MOST_FOUND = 2 ** 31 - 1
+
+/** Whether rows of many tenants may refer to the parent. */
+const isAcross = ({ child, parent }: Edge): boolean =>
+  child.model.tenant !== undefined && parent.model.tenant === undefined
+
+/** Whether the caller may reach all of the rows. */
+export async function mayReach(
+  rows: StoredRows,
+  limits: RowLimits,
+  edge: Edge,
+  parents: readonly StoredRow[],
+  which: Which,
+  found: readonly StoredRow[],
+): Promise<boolean> {
+  if (limits.isNone) return false
+  if (limits.where !== undefined) {
+    const where = predicateOf(edge.child.model, limits.where)
+    const within = new RowSet(await rows.find(edge, parents, { ...which, where }, MOST_FOUND))
+    if (!found.every((row) => within.has(row))) return false
+  }
+  if (limits.test === undefined) return true
+  for (const entity of await rows.entities(found)) if ((await limits.test(entity)) !== true) return false
+  return true
+}

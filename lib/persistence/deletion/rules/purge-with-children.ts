@@ -1,0 +1,94 @@
+import type { Edge, Member } from './family.js'
+import { removalOrder } from './removal-order.js'
+import { byMember, RowSet, type StoredRow, type StoredRows } from './stored-rows.js'
+
+/** What one step of a purge has done. */
+export interface PurgeStep {
+  /** How many rows of the resource are gone. */
+  readonly removed: number
+  /** The last expired row that was looked at; undefined at the end. */
+  readonly last: StoredRow | undefined
+}
+
+/**
+ * Removes expired rows of one resource, and what goes with them: children before parents. A row that others refer to stays.
+ * @param chunk - how many expired rows one step looks at.
+ */
+export async function purgeWithChildren(
+  member: Member,
+  rows: StoredRows,
+  before: Date,
+  {
+    tenant,
+    after,
+    chunk,
+  }: { readonly tenant: string | undefined; readonly after: StoredRow | undefined; readonly chunk: number },
+): Promise<PurgeStep> {
+  const expired = await rows.expired(member, before, tenant, after, chunk)
+  const bare = await withoutChildren(rows, member, expired)
+  if (bare.length > 0) await rows.purge(bare)
+  const gone = new RowSet(bare)
+  for (const row of expired) if (!gone.has(row)) await removeWithChildren(rows, row, gone, tenant)
+  return { removed: gone.countOf(member), last: expired.length < chunk ? undefined : expired.at(-1) }
+}
+
+const ALL = { state: 'all' } as const
+
+/** No limit, as every engine takes it. */
+const MOST_FOUND = 2 ** 31 - 1
+
+/** Most expired rows have no children: one statement for each relation finds that out. */
+async function withoutChildren(
+  rows: StoredRows,
+  member: Member,
+  expired: readonly StoredRow[],
+): Promise<readonly StoredRow[]> {
+  if (expired.length === 0) return expired
+  const known = new RowSet(expired)
+  const referredTo = new Set<StoredRow>()
+  for (const edge of member.children)
+    for (const child of await rows.find(edge, expired, ALL, MOST_FOUND)) {
+      const parent = known.parentOf(child, edge)
+      if (parent !== undefined) referredTo.add(parent)
+    }
+  return expired.filter((row) => !referredTo.has(row))
+}
+
+/** Nothing happens where a row refers to it that does not go along. */
+async function removeWithChildren(
+  rows: StoredRows,
+  root: StoredRow,
+  gone: RowSet,
+  tenant: string | undefined,
+): Promise<void> {
+  const found = new RowSet([root])
+  const unset: { readonly edge: Edge; readonly rows: readonly StoredRow[] }[] = []
+  const staying: StoredRow[] = []
+  for (let level: StoredRow[] = [root]; level.length > 0;) {
+    const next: StoredRow[] = []
+    for (const parents of byMember(level))
+      for (const edge of parents[0]?.member.children ?? []) {
+        const children = (await rows.find(edge, parents, ALL, MOST_FOUND)).filter((row) => !gone.has(row))
+        if (tenant !== undefined && children.some((row) => row.tenant !== undefined && row.tenant !== tenant))
+          return
+        if (edge.relation.onDelete === 'set null') unset.push({ edge, rows: children })
+        else
+          for (const child of children) {
+            if (!goesAlong(edge, child, root)) staying.push(child)
+            else if (found.add(child)) next.push(child)
+          }
+      }
+    level = next
+  }
+  if (staying.some((row) => !found.has(row))) return
+  const order = removalOrder(found)
+  const losing = unset.map(({ edge, rows: of }) => ({ edge, rows: of.filter((row) => !found.has(row)) }))
+  for (const one of losing) if (one.rows.length > 0) await rows.unset(one.edge, one.rows)
+  for (const one of order.unset) await rows.clear(one.edge, one.rows)
+  for (const group of order.groups) await rows.purge(group)
+  for (const row of found) gone.add(row)
+}
+
+/** What cascades, and what was deleted together with the root. */
+const goesAlong = ({ relation }: Edge, child: StoredRow, { deleteId }: StoredRow): boolean =>
+  relation.onDelete === 'cascade' || (deleteId !== undefined && child.deleteId === deleteId)

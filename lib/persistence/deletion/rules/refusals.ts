@@ -1,0 +1,91 @@
+import { ErrConflict, type ErrorDetail, ErrPreconditionFailed } from '../../../errors.js'
+import { byCodePoint } from '../../../text/code-point-order.js'
+
+/** Above this a count is not told exactly. */
+export const MOST_COUNTED = 1000
+
+/** What keeps a resource from being deleted: rows of another one that refer to it. */
+export interface Referring {
+  /** The type of the resource that refers to it. */
+  readonly type: string
+  /** How many; undefined where the caller is told only that there are some. */
+  readonly count: number | undefined
+  /** Whether `force` would delete them as well. */
+  readonly isForceable: boolean
+}
+
+/** An entity cannot be deleted while others refer to it: one violation for each of their types. */
+export const stillReferredTo = (referring: readonly Referring[]): ErrPreconditionFailed =>
+  new ErrPreconditionFailed(
+    undefined,
+    [...referring]
+      .sort((a, b) => byCodePoint(a.type, b.type))
+      .map(({ type, count, isForceable }) =>
+        violation(
+          'HAS_CHILDREN',
+          type,
+          `${counted(count)} of the type ${type} ${count === 1 ? 'refers' : 'refer'} to it: delete ${count === 1 ? 'it' : 'them'} first${isForceable ? ', or use force' : ''}`,
+        ),
+      ),
+  )
+
+const counted = (count: number | undefined): string => {
+  if (count === undefined) return 'resources'
+  if (count > MOST_COUNTED) return `more than ${MOST_COUNTED} resources`
+  return count === 1 ? '1 resource' : `${count} resources`
+}
+
+/** More rows would be written than one call may. */
+export const tooManyRows = (type: string, most: number): ErrPreconditionFailed =>
+  new ErrPreconditionFailed(undefined, [
+    violation(
+      'TOO_MANY_ROWS',
+      type,
+      `it and what goes with it are more than ${most} resources: delete some of them first`,
+    ),
+  ])
+
+/** A child cannot be undeleted while what it refers to is deleted. @param key - where it is not the entity of the call. */
+export const parentIsDeleted = (child: string, parent: string, key?: string): ErrPreconditionFailed =>
+  new ErrPreconditionFailed(undefined, [
+    violation(
+      'PARENT_DELETED',
+      parent,
+      `${key === undefined ? 'it' : `the ${child} ${JSON.stringify(key)}`} refers to a deleted ${parent}: undelete that first`,
+    ),
+  ])
+
+/** What was deleted with an entity may not be undeleted by the caller. */
+export const mayNotUndelete = (type: string): ErrPreconditionFailed =>
+  new ErrPreconditionFailed(undefined, [
+    violation(
+      'HAS_CHILDREN',
+      type,
+      `resources of the type ${type} were deleted with it, and not all of them may be undeleted by this call`,
+    ),
+  ])
+
+/** A resource cannot come back because its unique value has been taken. */
+export function takenMeanwhile(type: string, key: string, conflict: ErrConflict): ErrConflict {
+  const description = `the ${type} ${JSON.stringify(key)} was deleted with it, and a unique value of it is taken by now`
+  return Object.assign(conflict, {
+    details: [...conflict.details, violation('UNIQUE_VALUE', type, description)],
+  })
+}
+
+/** Why nothing is deleted softly in this transaction. */
+export const fixedSnapshot = (type: string): ErrPreconditionFailed =>
+  new ErrPreconditionFailed(undefined, [
+    violation(
+      'ISOLATION',
+      type,
+      'other resources may refer to it, and this transaction does not see what others have committed: use the isolation read committed',
+    ),
+  ])
+
+const violation = (type: string, subject: string, description: string): ErrorDetail => ({
+  kind: 'preconditionFailure',
+  type,
+  subject,
+  description,
+})

@@ -1,0 +1,95 @@
+import { ErrConflict } from '../../../errors.js'
+import { constraintError } from '../../engines/errors/constraint-error.js'
+import { isSoft, type Edge, type Member } from './family.js'
+import { mayReach, type PlanOptions } from './plan-deletion.js'
+import { mayNotUndelete, parentIsDeleted, takenMeanwhile, tooManyRows } from './refusals.js'
+import { byMember, RowSet, type StoredRow, type StoredRows, tenantOfParent } from './stored-rows.js'
+
+/** A deleted row that the caller of an undelete has named. */
+export interface DeletedRoot<E> {
+  /** The row, locked; undefined where there is none that the caller reaches. */
+  readonly find: () => Promise<StoredRow | undefined>
+  /** Undeletes the row alone, with its hooks. @throws what says why it cannot. */
+  readonly undelete: () => Promise<E>
+}
+
+/**
+ * Undeletes a row and exactly those that were deleted with it.
+ * @throws ErrPreconditionFailed where it, or one of them, refers to a deleted row that does not come back.
+ * @throws ErrConflict where a unique value of one of them is taken.
+ */
+export async function undeleteWithChildren<E>(
+  { hasDeleteId }: Member,
+  root: DeletedRoot<E>,
+  rows: StoredRows,
+  options: Omit<PlanOptions, 'force'>,
+): Promise<E> {
+  const row = await root.find()
+  if (row === undefined || !row.isDeleted) return root.undelete()
+  const along = row.deleteId === undefined ? [] : await deletedWith(rows, row, row.deleteId, options)
+  const all = new RowSet([row, ...along])
+  await checkParents(rows, all, row, undefined)
+  for (const one of along) await checkParents(rows, all, one, one.key)
+  if (hasDeleteId && row.deleteId !== undefined) await rows.mark([row], undefined)
+  const restored = await root.undelete()
+  for (const some of byMember(along))
+    for (const group of some[0] !== undefined && isAnyUnique(some[0].member)
+      ? some.map((one) => [one])
+      : [some])
+      await rows.restore(group).catch((error: unknown) => {
+        const [first] = group
+        const conflict = constraintError(error)
+        if (!(conflict instanceof ErrConflict) || first === undefined) throw error
+        throw takenMeanwhile(first.member.model.type, first.key, conflict)
+      })
+  return restored
+}
+
+/** One at a time, so that a collision has a name. */
+const isAnyUnique = ({ model }: Member): boolean => model.uniques.length > 0
+
+async function deletedWith(
+  rows: StoredRows,
+  root: StoredRow,
+  deleteId: string,
+  { most, tenant, access }: Omit<PlanOptions, 'force'>,
+): Promise<StoredRow[]> {
+  const found = new RowSet([root])
+  const which = { state: { deleteId } }
+  for (let level: StoredRow[] = [root]; level.length > 0;) {
+    const next: StoredRow[] = []
+    for (const parents of byMember(level))
+      for (const edge of (parents[0]?.member.children ?? []).filter(comesBack)) {
+        const limit = most - found.size + found.countOf(edge.child) + 1
+        const fresh = (await rows.find(edge, parents, which, limit)).filter((row) => found.add(row))
+        if (found.size > most) throw tooManyRows(root.member.model.type, most)
+        if (fresh.length === 0) continue
+        const isForeign =
+          tenant !== undefined && fresh.some((row) => row.tenant !== undefined && row.tenant !== tenant)
+        const limits = await access?.change(edge.child.model)
+        if (isForeign || (limits && !(await mayReach(rows, limits, edge, parents, which, fresh))))
+          throw mayNotUndelete(edge.child.model.type)
+        next.push(...fresh)
+      }
+    level = next
+  }
+  return [...found].filter((row) => row !== root)
+}
+
+const comesBack = ({ child }: Edge): boolean => child.hasDeleteId
+
+/** @param key - of a row that the caller has not named. */
+async function checkParents(
+  rows: StoredRows,
+  together: RowSet,
+  row: StoredRow,
+  key: string | undefined,
+): Promise<void> {
+  for (const edge of row.member.parents) {
+    const of = row.references[edge.relation.property]
+    if (of === undefined || !isSoft(edge.parent) || together.parentOf(row, edge) !== undefined) continue
+    const parent = await rows.get(edge.parent, { key: of, tenant: tenantOfParent(row, edge.parent) }, 'share')
+    if (parent === undefined || parent.isDeleted)
+      throw parentIsDeleted(row.member.model.type, edge.parent.model.type, key)
+  }
+}

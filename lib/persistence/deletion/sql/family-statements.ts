@@ -1,0 +1,198 @@
+import { BoundedCache } from '../../../bounded-cache.js'
+import type { Field } from '../../../resource/fields/field.js'
+import type { LockClause } from '../../contract/row-lock.js'
+import type { TableName } from '../../dialects/catalog/table-definition.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import { quoteTable } from '../../dialects/quote-table.js'
+import { toPredicate } from '../../dialects/to-predicate.js'
+import { named } from '../../engines/executor/named.js'
+import type { Row, Statement } from '../../engines/executor/executor.js'
+import type { FilterNode, PlanColumn, PlanValue } from '../../query/plan.js'
+import { DELETE_ID, type Member } from '../rules/family.js'
+import type { StoredRow } from '../rules/stored-rows.js'
+
+/** A statement and its values. */
+export interface Bound {
+  readonly statement: Statement
+  readonly values: readonly unknown[]
+}
+
+/** Which rows, as a part of a statement. */
+export interface RowsAsked {
+  readonly tenant?: string | undefined
+  readonly keys?: readonly string[]
+  readonly among?: { readonly field: Field; readonly keys: readonly string[] }
+  readonly state?: 'live' | 'deleted' | 'all' | { readonly deleteId: string }
+  readonly where?: FilterNode | undefined
+  readonly expired?: { readonly before: Date; readonly after: StoredRow | undefined }
+}
+
+/** A column to write; `undefined` is NULL. */
+export type Written = readonly (readonly [column: PlanColumn, value: unknown])[]
+
+const CACHED_STATEMENTS = 500
+
+const DELETE_ID_COLUMN: PlanColumn = { column: DELETE_ID, kind: 'string', nullable: true }
+const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
+
+/** The statements about the rows of one resource of a family. */
+export class FamilyStatements {
+  readonly #statements = new BoundedCache<string, Statement>(CACHED_STATEMENTS)
+  readonly #table: string
+  readonly #columns: string
+
+  constructor(
+    private readonly member: Member,
+    private readonly dialect: Dialect,
+    table: TableName,
+    /** The column that stands for a condition of unique indexes, where there is one. */
+    private readonly softDeleteKey: string | undefined,
+  ) {
+    this.#table = quoteTable(table, dialect)
+    const { key, tenant, deleteTime } = member.model
+    this.#columns = [
+      this.#name(key),
+      tenant === undefined ? 'NULL' : this.#name(tenant),
+      deleteTime === undefined ? '0' : `CASE WHEN ${this.#name(deleteTime)} IS NULL THEN 0 ELSE 1 END`,
+      member.hasDeleteId ? dialect.quote(DELETE_ID) : 'NULL',
+      ...member.parents.map(({ relation }) => this.#name(relation.reference)),
+    ]
+      .map((column, at) => `${column} AS ${dialect.quote(`c${at}`)}`)
+      .join(', ')
+  }
+
+  readonly rowOf = (row: Row): StoredRow => {
+    const [key, tenant, isDeleted, deleteId, ...references] = row
+    return {
+      member: this.member,
+      key: key as string,
+      tenant: (tenant as string | null) ?? undefined,
+      isDeleted: Number(isDeleted) === 1,
+      deleteId: (deleteId as string | null) ?? undefined,
+      references: Object.fromEntries(
+        this.member.parents.map(({ relation }, at) => [
+          relation.property,
+          (references[at] as string | null) ?? undefined,
+        ]),
+      ),
+    }
+  }
+
+  select(asked: RowsAsked, lock: LockClause | undefined, limit?: number): Bound {
+    const values: unknown[] = []
+    const where = this.#where(asked, values)
+    const { key, tenant } = this.member.model
+    const order =
+      asked.expired !== undefined && tenant !== undefined
+        ? `${this.#name(tenant)}, ${this.#name(key)}`
+        : this.#name(key)
+    const tail = limit === undefined ? '' : ` ORDER BY ${order} LIMIT ${this.#count(values, limit)}`
+    const locked = lock === undefined ? '' : this.dialect.rowLock(lock)
+    return this.#bound(`SELECT ${this.#columns} FROM ${this.#table} WHERE ${where}${tail}${locked}`, values)
+  }
+
+  /** Counts as `select` finds: rows of others that are not committed yet are waited for. */
+  count(asked: RowsAsked, limit: number): Bound {
+    const values: unknown[] = []
+    const where = this.#where(asked, values)
+    const text = `SELECT 1 AS one FROM ${this.#table} WHERE ${where} LIMIT ${this.#count(values, limit)}${this.dialect.rowLock({ lock: 'share', wait: 'block' })}`
+    return this.#bound(`SELECT COUNT(*) AS n FROM (${text}) AS counted`, values)
+  }
+
+  update(written: Written, asked: RowsAsked): Bound {
+    const values: unknown[] = []
+    const sets = written.map(
+      ([column, value]) => `${this.#name(column)} = ${this.#bind(column, value, values)}`,
+    )
+    if (this.softDeleteKey !== undefined && asked.state === 'live' && this.#deletes(written))
+      sets.push(`${this.dialect.quote(this.softDeleteKey)} = ${this.#name(this.member.model.key)}`)
+    if (this.softDeleteKey !== undefined && asked.state === 'deleted' && this.#deletes(written))
+      sets.push(`${this.dialect.quote(this.softDeleteKey)} = ''`)
+    const where = this.#where(asked, values)
+    return this.#bound(`UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${where}`, values)
+  }
+
+  remove(asked: RowsAsked): Bound {
+    const values: unknown[] = []
+    const where = this.#where(asked, values)
+    return this.#bound(`DELETE FROM ${this.#table} WHERE ${where}`, values)
+  }
+
+  /** The column of the deletion. */
+  readonly deleteId = DELETE_ID_COLUMN
+
+  /** Whether a write begins or ends the deletion of rows. */
+  #deletes(written: Written): boolean {
+    const { deleteTime } = this.member.model
+    return deleteTime !== undefined && written.some(([{ column }]) => column === deleteTime.column)
+  }
+
+  #where({ tenant, keys, among, state = 'all', where, expired }: RowsAsked, values: unknown[]): string {
+    const { model } = this.member
+    const conditions: string[] = []
+    if (tenant !== undefined && model.tenant !== undefined)
+      conditions.push(`${this.#name(model.tenant)} = ${this.#bind(model.tenant, tenant, values)}`)
+    if (keys !== undefined) conditions.push(this.#isAmong(model.key, keys, values))
+    if (among !== undefined) conditions.push(this.#isAmong(among.field, among.keys, values))
+    if (typeof state === 'object')
+      conditions.push(
+        `${this.#name(DELETE_ID_COLUMN)} = ${this.#bind(DELETE_ID_COLUMN, state.deleteId, values)}`,
+      )
+    if (model.deleteTime !== undefined && state !== 'all')
+      conditions.push(`${this.#name(model.deleteTime)} IS ${state === 'live' ? '' : 'NOT '}NULL`)
+    if (expired !== undefined) conditions.push(...this.#expired(expired, values))
+    if (where !== undefined) conditions.push(toPredicate(where, this.dialect, values))
+    return conditions.join(' AND ')
+  }
+
+  #expired({ before, after }: NonNullable<RowsAsked['expired']>, values: unknown[]): string[] {
+    const { expireTime, key, tenant } = this.member.model
+    if (expireTime === undefined) return ['1 = 0']
+    const conditions = [`${this.#name(expireTime)} <= ${this.#bind(expireTime, before, values)}`]
+    if (after === undefined) return conditions
+    const behind = () => `${this.#name(key)} > ${this.#bind(key, after.key, values)}`
+    if (tenant === undefined) return [...conditions, behind()]
+    const same = `${this.#name(tenant)} > ${this.#bind(tenant, after.tenant, values)}`
+    return [
+      ...conditions,
+      `(${same} OR (${this.#name(tenant)} = ${this.#bind(tenant, after.tenant, values)} AND ${behind()}))`,
+    ]
+  }
+
+  #isAmong(field: Field, keys: readonly string[], values: unknown[]): string {
+    const { arrayType } = this.dialect
+    if (arrayType !== undefined)
+      return `${this.#name(field)} = ANY(${this.#count(values, keys)}::${arrayType(field.kind)})`
+    return `${this.#name(field)} IN (${padded(keys)
+      .map((key) => this.#bind(field, key, values))
+      .join(', ')})`
+  }
+
+  #bind(column: PlanColumn, value: unknown, values: unknown[]): string {
+    const stored = value === undefined ? null : this.dialect.value(column, value as PlanValue)
+    return this.dialect.placeholder(column, values.push(stored))
+  }
+
+  #count(values: unknown[], value: unknown): string {
+    return this.dialect.countPlaceholder(values.push(value))
+  }
+
+  #name({ column }: Pick<PlanColumn, 'column'>): string {
+    return this.dialect.quote(column)
+  }
+
+  #bound(text: string, values: readonly unknown[]): Bound {
+    let statement = this.#statements.get(text)
+    if (statement === undefined) this.#statements.set(text, (statement = named(text)))
+    return { statement, values }
+  }
+}
+
+/** Locks what is written afterwards. */
+export const LOCKED = FOR_WRITE
+
+/** Few texts for many lengths: the last key is repeated, which changes nothing about which rows are found. */
+function padded(keys: readonly string[]): readonly string[] {
+  const length = 2 ** Math.ceil(Math.log2(Math.max(1, keys.length)))
+  return [...keys, ...Array<string>(length - keys.length).fill(keys[keys.length - 1] as string)]
+}

@@ -1,0 +1,289 @@
+import type { RequestContext } from '../../../context.js'
+import type { Values } from '../../contract/new-entity.js'
+import type { Sources } from '../../contract/new-entity.js'
+import { deletionOf, restorationOf, serverSetValues } from '../../contract/patch.js'
+import type { TableName } from '../../dialects/catalog/table-definition.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import type { Executor, RunOptions } from '../../engines/executor/executor.js'
+import type { FilterNode } from '../../query/plan.js'
+import { isSoft, type Edge, type Member } from '../rules/family.js'
+import type { StoredRow, StoredRows, Which } from '../rules/stored-rows.js'
+import { byTenant } from './by-tenant.js'
+import { type Bound, FamilyStatements, LOCKED, type RowsAsked, type Written } from './family-statements.js'
+
+/** A row as a store of rows with hooks names it. */
+export interface RowTarget {
+  readonly key: string
+  readonly tenant: string | undefined
+  readonly where?: FilterNode | undefined
+}
+
+/** With the context that hooks are called with. */
+export interface InsideRun extends RunOptions {
+  readonly inside?: RequestContext
+}
+
+/** What stores the rows of one resource, and calls its hooks where a run says so. */
+export interface HookedStore {
+  get(
+    on: Executor,
+    target: RowTarget,
+    run: RunOptions,
+    options: { readonly showDeleted: boolean },
+  ): Promise<object | undefined>
+  update(on: Executor, target: RowTarget, patch: Values, run: InsideRun): Promise<object | undefined>
+  delete(on: Executor, target: RowTarget, patch: Values, run: InsideRun): Promise<boolean>
+  undelete(on: Executor, target: RowTarget, patch: Values, run: InsideRun): Promise<object | undefined>
+}
+
+/** One resource of a family, in a database. */
+export interface SqlMember {
+  readonly statements: FamilyStatements
+  readonly store: HookedStore
+  /** Whether hooks are called around an operation. */
+  readonly surround: (operation: 'update' | 'delete' | 'undelete') => boolean
+}
+
+/** How a member is made, once for each resource of a family. */
+export interface MemberSource {
+  readonly dialect: Dialect
+  readonly tableOf: (member: Member) => TableName
+  readonly storeOf: (member: Member) => Pick<SqlMember, 'store' | 'surround'>
+}
+
+/** The resources of a family, in one database. */
+export class SqlFamily {
+  readonly #members = new Map<Member, SqlMember>()
+
+  constructor(private readonly source: MemberSource) {}
+
+  of(member: Member): SqlMember {
+    const known = this.#members.get(member)
+    if (known !== undefined) return known
+    const { dialect, tableOf, storeOf } = this.source
+    const { model } = member
+    const isDiscriminated = !dialect.can.partialIndexes && isSoft(member) && model.uniques.length > 0
+    const made: SqlMember = {
+      ...storeOf(member),
+      statements: new FamilyStatements(
+        member,
+        dialect,
+        tableOf(member),
+        isDiscriminated ? 'soft_delete_key' : undefined,
+      ),
+    }
+    this.#members.set(member, made)
+    return made
+  }
+
+  get dialect(): Dialect {
+    return this.source.dialect
+  }
+
+  /** Whether deleting, undeleting or purging a row calls a hook, its own or of what goes with it. */
+  callsHooks(member: Member, seen = new Set<Member>()): boolean {
+    if (seen.has(member)) return false
+    seen.add(member)
+    const { surround } = this.of(member)
+    return (
+      surround('delete') ||
+      surround('undelete') ||
+      surround('update') ||
+      member.children.some(({ child }) => this.callsHooks(child, seen))
+    )
+  }
+
+  /** The rows, inside of one transaction. */
+  rows(on: Executor, run: InsideRun, sources: Sources): StoredRows {
+    return new SqlStoredRows(this, on, run, sources)
+  }
+}
+
+/** So many keys one statement takes, whatever the engine. */
+const MOST_KEYS = 1000
+
+class SqlStoredRows implements StoredRows {
+  constructor(
+    private readonly family: SqlFamily,
+    private readonly on: Executor,
+    private readonly run: InsideRun,
+    private readonly sources: Sources,
+  ) {}
+
+  async get(
+    member: Member,
+    { key, tenant, where }: RowTarget,
+    lock: 'update' | 'share',
+  ): Promise<StoredRow | undefined> {
+    const asked = { keys: [key], tenant, where }
+    return (await this.#select(member, asked, lock === 'update' ? LOCKED : { lock, wait: 'block' }))[0]
+  }
+
+  async find(
+    edge: Edge,
+    parents: readonly StoredRow[],
+    { state, where }: Which,
+    limit: number,
+  ): Promise<StoredRow[]> {
+    const found: StoredRow[] = []
+    for (const among of this.#referring(edge, parents)) {
+      if (found.length >= limit) break
+      found.push(
+        ...(await this.#select(edge.child, { ...among, state, where }, LOCKED, limit - found.length)),
+      )
+    }
+    return found
+  }
+
+  async count(
+    edge: Edge,
+    parents: readonly StoredRow[],
+    { state, where }: Which,
+    limit: number,
+  ): Promise<number> {
+    const { statements } = this.family.of(edge.child)
+    let counted = 0
+    for (const among of this.#referring(edge, parents)) {
+      if (counted >= limit) break
+      const { rows } = await this.#send(statements.count({ ...among, state, where }, limit - counted))
+      counted += Number(rows[0]?.[0])
+    }
+    return counted
+  }
+
+  async entities(rows: readonly StoredRow[]): Promise<object[]> {
+    const found: object[] = []
+    for (const { member, key, tenant } of rows) {
+      const { store } = this.family.of(member)
+      const entity = await store.get(this.on, { key, tenant }, this.run, { showDeleted: true })
+      if (entity !== undefined) found.push(entity)
+    }
+    return found
+  }
+
+  async softDelete(rows: readonly StoredRow[], deleteId: string): Promise<void> {
+    const [first] = rows
+    if (first === undefined) return
+    const { model } = first.member
+    const { statements, surround, store } = this.family.of(first.member)
+    const patch = deletionOf(model, this.sources)
+    if (!surround('delete'))
+      return this.#update(rows, [...writtenOf(first.member, patch), [statements.deleteId, deleteId]], 'live')
+    for (const { key, tenant } of rows) await store.delete(this.on, { key, tenant }, patch, this.run)
+    await this.mark(rows, deleteId)
+  }
+
+  async mark(rows: readonly StoredRow[], deleteId: string | undefined): Promise<void> {
+    const [first] = rows
+    if (first === undefined) return
+    const { statements } = this.family.of(first.member)
+    await this.#update(rows, [[statements.deleteId, deleteId]], 'all')
+  }
+
+  async restore(rows: readonly StoredRow[]): Promise<void> {
+    const [first] = rows
+    if (first === undefined) return
+    const { statements, surround, store } = this.family.of(first.member)
+    const patch = restorationOf(first.member.model, this.sources)
+    if (!surround('undelete'))
+      return this.#update(
+        rows,
+        [...writtenOf(first.member, patch), [statements.deleteId, undefined]],
+        'deleted',
+      )
+    await this.mark(rows, undefined)
+    for (const { key, tenant } of rows) await store.undelete(this.on, { key, tenant }, patch, this.run)
+  }
+
+  async unset({ child, relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
+    const { surround, store } = this.family.of(child)
+    const hooked = surround('update') ? rows.filter(({ isDeleted }) => !isDeleted) : []
+    const plain = hooked.length === 0 ? rows : rows.filter(({ isDeleted }) => isDeleted)
+    const patch = { ...serverSetValues(child.model, this.sources), [relation.reference.property]: undefined }
+    await this.#update(plain, writtenOf(child, patch), 'all')
+    for (const { key, tenant } of hooked) await store.update(this.on, { key, tenant }, patch, this.run)
+  }
+
+  clear({ relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
+    return this.#update(rows, [[relation.reference, undefined]], 'all')
+  }
+
+  async remove(rows: readonly StoredRow[]): Promise<void> {
+    const [first] = rows
+    if (first === undefined) return
+    const { surround, store } = this.family.of(first.member)
+    if (surround('delete'))
+      for (const { key, tenant, isDeleted } of rows)
+        if (!isDeleted)
+          await store.delete(this.on, { key, tenant }, deletionOf(first.member.model, this.sources), this.run)
+    await this.purge(rows)
+  }
+
+  async purge(rows: readonly StoredRow[]): Promise<void> {
+    for (const { member, ...asked } of inGroups(rows))
+      await this.#send(this.family.of(member).statements.remove(asked))
+  }
+
+  callsHooks(rows: readonly StoredRow[]): boolean {
+    return rows.some(({ member }) => this.family.of(member).surround('delete'))
+  }
+
+  expired(
+    member: Member,
+    before: Date,
+    tenant: string | undefined,
+    after: StoredRow | undefined,
+    limit: number,
+  ): Promise<StoredRow[]> {
+    return this.#select(member, { tenant, expired: { before, after } }, LOCKED, limit)
+  }
+
+  async #select(member: Member, asked: RowsAsked, lock: typeof LOCKED, limit?: number): Promise<StoredRow[]> {
+    const { statements } = this.family.of(member)
+    const { rows } = await this.#send(statements.select(asked, lock, limit))
+    return rows.map(statements.rowOf)
+  }
+
+  async #update(
+    rows: readonly StoredRow[],
+    written: Written,
+    state: 'live' | 'deleted' | 'all',
+  ): Promise<void> {
+    for (const { member, ...asked } of inGroups(rows))
+      await this.#send(this.family.of(member).statements.update(written, { ...asked, state }))
+  }
+
+  /** Tenant by tenant, because a key says nothing without its tenant. */
+  *#referring({ child, relation }: Edge, parents: readonly StoredRow[]): Generator<RowsAsked> {
+    const { reference: field } = relation
+    for (const { tenant, rows } of byTenant(parents))
+      for (const keys of chunks(rows.map(({ key }) => key)))
+        yield { tenant: child.model.tenant === undefined ? undefined : tenant, among: { field, keys } }
+  }
+
+  #send({ statement, values }: Bound) {
+    return this.on.run(statement, values, this.run)
+  }
+}
+
+/** By column. */
+const writtenOf = ({ model }: Member, patch: Readonly<Values>): Written =>
+  model.fields
+    .filter(({ property }) => Object.hasOwn(patch, property))
+    .map((field) => [field, patch[field.property]])
+
+/** What one statement can write. */
+function* inGroups(rows: readonly StoredRow[]): Generator<{
+  readonly member: Member
+  readonly tenant: string | undefined
+  readonly keys: readonly string[]
+}> {
+  const [first] = rows
+  if (first === undefined) return
+  for (const { tenant, rows: of } of byTenant(rows))
+    for (const keys of chunks(of.map(({ key }) => key))) yield { member: first.member, tenant, keys }
+}
+
+function* chunks(keys: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < keys.length; at += MOST_KEYS) yield keys.slice(at, at + MOST_KEYS)
+}

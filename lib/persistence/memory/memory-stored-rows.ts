@@ -1,0 +1,172 @@
+import type { RequestContext } from '../../context.js'
+import { byCodePoint } from '../../text/code-point-order.js'
+import type { Sources, Values } from '../contract/new-entity.js'
+import { deletionOf, restorationOf, serverSetValues } from '../contract/patch.js'
+import type { RowCondition } from '../contract/scope.js'
+import { isSoft, type Edge, type Member } from '../deletion/rules/family.js'
+import type { StoredRow, StoredRows, Which } from '../deletion/rules/stored-rows.js'
+import type { FilterNode } from '../query/plan.js'
+import type { MemoryResource } from './memory-database.js'
+import type { MemoryTable } from './memory-table.js'
+import type { HookedMemoryRows } from './memory-writer.js'
+
+/** Beside the properties of an entity, none of which is called so. */
+const DELETE_ID = '(delete_id)'
+
+/** The rows of a family in memory, inside of one transaction, which has the database for itself. */
+export class MemoryStoredRows implements StoredRows {
+  constructor(
+    private readonly resourceOf: (member: Member) => MemoryResource,
+    private readonly rows: HookedMemoryRows,
+    private readonly context: RequestContext,
+    private readonly sources: Sources,
+  ) {}
+
+  get(
+    member: Member,
+    { key, tenant, where }: { key: string; tenant: string | undefined; where?: FilterNode | undefined },
+  ): Promise<StoredRow | undefined> {
+    const { table } = this.resourceOf(member)
+    return this.rows.read(() => {
+      const [row] = table.within(table.find(key, tenant), { where })
+      return row && this.#rowOf(member, row)
+    })
+  }
+
+  find(
+    edge: Edge,
+    parents: readonly StoredRow[],
+    { state, where }: Which,
+    limit: number,
+  ): Promise<StoredRow[]> {
+    const { child, relation } = edge
+    const { model } = child
+    const { table } = this.resourceOf(child)
+    const isTenants = model.tenant !== undefined && edge.parent.model.tenant !== undefined
+    const idOf = (tenant: unknown, key: unknown) => `${isTenants ? String(tenant) : ''}\0${String(key)}`
+    const wanted = new Set(parents.map(({ tenant, key }) => idOf(tenant, key)))
+    const isMeant = (row: Values) => {
+      const key = row[relation.reference.property]
+      if (key === undefined || !wanted.has(idOf(row[model.tenant?.property ?? ''], key))) return false
+      if (typeof state === 'object') return row[DELETE_ID] === state.deleteId
+      return state === 'all' || table.isLive(row)
+    }
+    return this.rows.read(() =>
+      this.#sorted(child, table.within(table.filter(isMeant), { where })).slice(0, limit),
+    )
+  }
+
+  async count(edge: Edge, parents: readonly StoredRow[], which: Which, limit: number): Promise<number> {
+    return (await this.find(edge, parents, which, limit)).length
+  }
+
+  entities(rows: readonly StoredRow[]): Promise<object[]> {
+    return this.rows.read(() => rows.map((row) => this.#table(row).entityOf(this.#valuesOf(row))))
+  }
+
+  async softDelete(rows: readonly StoredRow[], deleteId: string): Promise<void> {
+    for (const row of rows)
+      await this.#writer(row).delete(
+        this.rows,
+        this.#condition(row),
+        deletionOf(row.member.model, this.sources),
+      )
+    await this.mark(rows, deleteId)
+  }
+
+  mark(rows: readonly StoredRow[], deleteId: string | undefined): Promise<void> {
+    return this.#replace(rows, () => ({ [DELETE_ID]: deleteId }))
+  }
+
+  async restore(rows: readonly StoredRow[]): Promise<void> {
+    await this.mark(rows, undefined)
+    for (const row of rows) {
+      const patch = restorationOf(row.member.model, this.sources)
+      await this.#writer(row).undelete(this.rows, this.#condition(row), patch)
+    }
+  }
+
+  async unset({ child, relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
+    const patch = () => ({
+      ...serverSetValues(child.model, this.sources),
+      [relation.reference.property]: undefined,
+    })
+    for (const row of rows)
+      if (!row.isDeleted) await this.#writer(row).update(this.rows, this.#condition(row), patch())
+    await this.#replace(
+      rows.filter(({ isDeleted }) => isDeleted),
+      patch,
+    )
+  }
+
+  clear({ relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
+    return this.#replace(rows, () => ({ [relation.reference.property]: undefined }))
+  }
+
+  async remove(rows: readonly StoredRow[]): Promise<void> {
+    for (const row of rows)
+      if (!row.isDeleted) {
+        const patch = deletionOf(row.member.model, this.sources)
+        await this.#writer(row).delete(this.rows, this.#condition(row), patch)
+      }
+    await this.purge(rows.filter((row) => row.isDeleted || isSoft(row.member)))
+  }
+
+  purge(rows: readonly StoredRow[]): Promise<void> {
+    return this.rows.write((log) => {
+      for (const row of rows) this.#table(row).remove(this.#valuesOf(row), log)
+    })
+  }
+
+  callsHooks(rows: readonly StoredRow[]): boolean {
+    return rows.some(({ member }) => this.resourceOf(member).hooks.surround('delete'))
+  }
+
+  expired(member: Member, before: Date, tenant: string | undefined): Promise<StoredRow[]> {
+    const { table } = this.resourceOf(member)
+    return this.rows.read(() => this.#sorted(member, table.expired(before, tenant)))
+  }
+
+  #sorted(member: Member, rows: readonly Values[]): StoredRow[] {
+    return rows.map((row) => this.#rowOf(member, row)).sort((a, b) => byCodePoint(a.key, b.key))
+  }
+
+  #rowOf(member: Member, row: Values): StoredRow {
+    const { key, tenant } = member.model
+    return {
+      member,
+      key: row[key.property] as string,
+      tenant: tenant && (row[tenant.property] as string),
+      isDeleted: !this.resourceOf(member).table.isLive(row),
+      deleteId: row[DELETE_ID] as string | undefined,
+      references: Object.fromEntries(
+        member.parents.map(({ relation }) => [
+          relation.property,
+          row[relation.reference.property] as string | undefined,
+        ]),
+      ),
+    }
+  }
+
+  #replace(rows: readonly StoredRow[], patch: () => Values): Promise<void> {
+    return this.rows.write((log) => {
+      for (const row of rows) this.#table(row).replace(this.#valuesOf(row), patch(), log)
+    })
+  }
+
+  #table({ member }: StoredRow): MemoryTable<object> {
+    return this.resourceOf(member).table
+  }
+
+  #writer({ member }: StoredRow) {
+    return this.resourceOf(member).writer
+  }
+
+  #valuesOf(row: StoredRow): Values {
+    return this.#table(row).only(this.#table(row).find(row.key, row.tenant))
+  }
+
+  #condition({ key, tenant }: StoredRow): RowCondition {
+    return { key, scope: { context: this.context, tenant } }
+  }
+}

@@ -1,0 +1,25 @@
+import { backends, describeOn } from '../support/databases/backends.js'
+import { cascades } from './deletion/cascades.js'
+import { openFamily, type OpenFamily, quietFamily } from './deletion/family-subject.js'
+import { purges } from './deletion/purges.js'
+import { refusals } from './deletion/refusals.js'
+import { removals } from './deletion/removals.js'
+import { undeletes } from './deletion/undeletes.js'
+
+describeOn('deletes of resources that others refer to', backends, (backend) => {
+  const holder = { subject: undefined as never as OpenFamily }
+  before(async () => {
+    holder.subject = await openFamily(backend)
+  })
+  beforeEach(async () => {
+    quietFamily()
+    await holder.subject.clear()
+  })
+  after(() => holder.subject?.close())
+
+  refusals(holder)
+  cascades(holder)
+  undeletes(holder)
+  removals(holder)
+  purges(holder)
+})

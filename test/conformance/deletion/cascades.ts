@@ -1,0 +1,199 @@
+import { expect } from 'chai'
+import { ErrPreconditionFailed } from '../../../lib/errors.js'
+import { rejection } from '../../support/rejection.js'
+import { heard, onHook } from '../../support/entities/family.js'
+import { as, familyCases, familyClock, type FamilyHolder, inAcme } from './family-subject.js'
+import { toldOf } from './refusals.js'
+
+/** What goes with an entity that is deleted softly. */
+export const cascades = (holder: FamilyHolder): void => {
+  const { of, rows, project, job, remark, milestone } = familyCases(holder)
+
+  describe('cascade', () => {
+    it('takes three levels, writes their etags and times, and calls their hooks', async () => {
+      await project('p')
+      await milestone('m', 'p')
+      const made = await job('a', { milestoneId: 'm' })
+      await job('b', { aboveId: 'a' })
+      await job('other')
+      familyClock.now = new Date('2026-05-05T05:05:05.055Z')
+      await inAcme(() => of().projects.delete('p'))
+      expect(await rows('deleted')).to.deep.equal(['job a', 'job b', 'milestone m', 'project p'])
+      expect(await rows('live')).to.deep.equal(['job other'])
+      const { items } = await inAcme(() => of().jobs.list({ showDeleted: true }))
+      const taken = items.find(({ id }) => id === 'a')
+      expect(taken?.etag).to.not.equal(made.etag)
+      expect(taken?.deleteTime).to.deep.equal(familyClock.now)
+      expect(taken?.updateTime).to.deep.equal(familyClock.now)
+      expect(heard).to.deep.equal([
+        'BeforeSoftRemove a',
+        'AfterSoftRemove a',
+        'BeforeSoftRemove b',
+        'AfterSoftRemove b',
+      ])
+    })
+
+    it('takes what restricts by force, on every level', async () => {
+      await project('p')
+      await job('a', { projectId: 'p' })
+      await remark('r', 'a')
+      await inAcme(() => of().projects.delete('p', { force: true }))
+      expect(await rows('live')).to.deep.equal([])
+    })
+
+    it('takes a row once that it reaches on two ways, and one that refers to itself', async () => {
+      await project('p')
+      await milestone('m', 'p')
+      await job('a', { projectId: 'p', milestoneId: 'm' })
+      await inAcme(() => of().jobs.update('a', { aboveId: 'a' }, ['above_id']))
+      await inAcme(() => of().projects.delete('p'))
+      expect(await rows('live')).to.deep.equal([])
+      expect(heard).to.deep.equal(['BeforeSoftRemove a', 'AfterSoftRemove a'])
+      await inAcme(() => of().projects.undelete('p'))
+      expect(await rows('deleted')).to.deep.equal([])
+    })
+
+    it('ends in a ring', async () => {
+      await job('a')
+      await job('b', { aboveId: 'a' })
+      await inAcme(() => of().jobs.update('a', { aboveId: 'b' }, ['above_id']))
+      await inAcme(() => of().jobs.delete('a'))
+      expect(await rows('live')).to.deep.equal([])
+      await inAcme(() => of().jobs.undelete('a'))
+      expect(await rows('deleted')).to.deep.equal([])
+    })
+
+    it('frees unique values', async () => {
+      await project('p')
+      await job('a', { projectId: 'p', code: 'same' })
+      await inAcme(() => of().projects.delete('p'))
+      await job('b', { code: 'same' })
+    })
+
+    it('leaves the rows of another tenant under the same keys', async () => {
+      await project('p')
+      await milestone('m', 'p')
+      await as('globex', async () => {
+        await of().projects.create({ id: 'p' })
+        await of().milestones.create({ id: 'm', projectId: 'p' })
+        await of().milestones.create({ id: 'n', projectId: 'p' })
+      })
+      await inAcme(() => of().projects.delete('p'))
+      expect(await rows('live', 'globex')).to.deep.equal(['milestone m', 'milestone n', 'project p'])
+      await inAcme(() => of().projects.undelete('p'))
+      expect(await rows('live')).to.deep.equal(['milestone m', 'project p'])
+    })
+
+    it('writes at most a thousand rows, or as many as it is told', async () => {
+      await project('p')
+      await inAcme(() =>
+        of().milestones.transaction(async () => {
+          for (let i = 0; i < 1000; i++) await of().milestones.create({ id: `m${i}`, projectId: 'p' })
+        }),
+      )
+      const error = await rejection(
+        inAcme(() => of().projects.delete('p')),
+        ErrPreconditionFailed,
+      )
+      expect(toldOf(error)).to.deep.equal([
+        [
+          'TOO_MANY_ROWS',
+          'project',
+          'it and what goes with it are more than 1000 resources: delete some of them first',
+        ],
+      ])
+      expect(await rows('deleted')).to.deep.equal([])
+      await inAcme(() => of().milestones.delete('m0'))
+      await inAcme(() => of().projects.delete('p'))
+      expect(await rows('live')).to.deep.equal([])
+      await rejection(
+        inAcme(() => of().projects.undelete('p', { mostRows: 999 })),
+        ErrPreconditionFailed,
+      )
+      await inAcme(() => of().projects.undelete('p', { mostRows: 1000 }))
+      expect(await rows('deleted')).to.deep.equal(['milestone m0'])
+      await inAcme(() => of().milestones.undelete('m0'))
+      await inAcme(() => of().projects.delete('p', { mostRows: 1001 }))
+    }).timeout(60_000)
+
+    it('is taken back with the transaction that it joins', async () => {
+      await project('p')
+      await milestone('m', 'p')
+      const before = await inAcme(() => of().milestones.get('m'))
+      await rejection(
+        inAcme(() =>
+          of().projects.transaction(async () => {
+            await of().projects.delete('p')
+            expect(await rows('live')).to.deep.equal([])
+            throw new RangeError('taken back')
+          }),
+        ),
+        RangeError,
+      )
+      expect(await inAcme(() => of().milestones.get('m'))).to.deep.equal(before)
+    })
+
+    it('leaves the transaction usable that it is refused in', async () => {
+      await job('a')
+      await remark('r', 'a')
+      await inAcme(() =>
+        of().jobs.transaction(async () => {
+          await rejection(of().jobs.delete('a'), ErrPreconditionFailed)
+          await of().remarks.delete('r')
+          await of().jobs.delete('a')
+        }),
+      )
+      expect(await rows('live')).to.deep.equal([])
+    })
+
+    it('happens not at all when the hook of a child fails', async () => {
+      await project('p')
+      await job('a', { projectId: 'p' })
+      await job('b', { projectId: 'p' })
+      onHook.run = (event, id) => {
+        if (event === 'AfterSoftRemove' && id === 'b') throw new RangeError('not this one')
+      }
+      await inAcme(() => of().projects.delete('p')).catch(() => {})
+      expect(await rows('deleted')).to.deep.equal([])
+    })
+
+    it('leaves no child behind that a hook creates', async () => {
+      await job('a')
+      await job('b', { aboveId: 'a' })
+      onHook.run = async (event, id) => {
+        if (event === 'BeforeSoftRemove' && id === 'b') await of().remarks.create({ id: 'late', jobId: 'b' })
+      }
+      await rejection(
+        inAcme(() => of().jobs.delete('a')),
+        ErrPreconditionFailed,
+      )
+      expect(await rows('live')).to.deep.equal(['job a', 'job b'])
+    })
+  })
+
+  describe('set null', () => {
+    it('takes the reference out of live rows, with a new etag and their hooks', async () => {
+      await project('p')
+      await project('q')
+      const [kept] = await inAcme(async () => [
+        await of().bookmarks.create({ id: 'k', projectId: 'p' }),
+        await of().bookmarks.create({ id: 'other', projectId: 'q' }),
+        await of().bookmarks.create({ id: 'gone', projectId: 'p' }),
+        await of().bookmarks.delete('gone'),
+      ])
+      await inAcme(() => of().projects.delete('p'))
+      const bookmark = await inAcme(() => of().bookmarks.get('k'))
+      expect(bookmark.projectId).to.equal(undefined)
+      expect(bookmark.etag).to.not.equal((kept as { etag: string }).etag)
+      expect((await inAcme(() => of().bookmarks.get('other'))).projectId).to.equal('q')
+      expect(heard).to.deep.equal(['BeforeUpdate k'])
+      await rejection(
+        inAcme(() => of().bookmarks.undelete('gone')),
+        ErrPreconditionFailed,
+      )
+      await inAcme(() => of().projects.undelete('p'))
+      expect((await inAcme(() => of().bookmarks.get('k'))).projectId).to.equal(undefined)
+      expect((await inAcme(() => of().bookmarks.undelete('gone'))).projectId).to.equal('p')
+    })
+  })
+}
