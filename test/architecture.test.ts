@@ -65,6 +65,12 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
     ],
   },
   {
+    from: 'lib/openapi',
+    own: [
+      ...['lib/openapi', 'lib/gateway', 'lib/resource', 'lib/errors.ts', 'lib/error-details.ts', 'lib/gen'],
+    ],
+  },
+  {
     from: 'lib/migrations',
     own: [
       'lib/migrations',
@@ -86,7 +92,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
         'lib/if-match.ts',
         'lib/error-details.ts',
       ],
-      ...['lib/faults', 'lib/files', 'lib/text', 'lib/gateway', 'lib/resource', 'lib/gen'],
+      ...['lib/faults', 'lib/files', 'lib/text', 'lib/gateway', 'lib/openapi', 'lib/resource', 'lib/gen'],
       ...[
         'lib/persistence/contract/repository.ts',
         'lib/persistence/query/filter-template.ts',
@@ -129,7 +135,7 @@ const OWNERS: Readonly<
   'reflect-metadata': { in: ['decorators', 'examples'] },
   '@bufbuild/protobuf': {
     in: [
-      ...['lib/resource', 'lib/gateway', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
+      ...['lib/resource', 'lib/gateway', 'lib/openapi', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
       ...['lib/call.ts', 'lib/if-match.ts', 'lib/error-details.ts'],
     ],
     types: ['decorators', 'lib/nest'],
@@ -145,7 +151,7 @@ const OWNERS: Readonly<
   '@grpc/grpc-js': { in: ['lib/server', 'lib/testing', 'examples'] },
   jose: { in: ['lib/server'] },
   '@opentelemetry/api': { in: ['lib/server'] },
-  '@bufbuild/protovalidate': { in: ['examples/orders/gen'], types: ['lib/server/validation'], files: 3 },
+  '@bufbuild/protovalidate': { in: ['examples/orders/gen'], types: ['lib/server/validation'], files: 4 },
   redis: { in: [], types: ['lib/server/deduplication'], files: 1 },
   '@nestjs/common': { in: ['lib/nest', 'examples'] },
   '@oclif/core': { in: ['cli'] },

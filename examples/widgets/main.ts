@@ -34,6 +34,7 @@ export async function widgetServer(options: WidgetServerOptions): Promise<Server
     .grpcAddr(grpcAddr)
     .httpAddr(httpAddr)
     .logger(logger)
+    .gateway({ openapi: { title: 'Widgets', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } } })
     .principalFunc(devPrincipal)
     .authorizer(devAuthorizer([{ tenant: '*', subjects: ['group:staff'], verbs: ['*'], resource: 'widget' }]))
     .allowDevelopment()

@@ -83,6 +83,8 @@ export type {
 } from './operations/operation-store.js'
 export { type MemoryOperationOptions, MemoryOperationStore } from './operations/memory-operation-store.js'
 export { type SqlOperationOptions, SqlOperationStore } from './operations/sql-operation-store.js'
+export type { OpenApiInfo } from '../openapi/source/source.js'
+export { openApi } from './openapi/open-api.js'
 export { niceGrpcMiddleware } from './grpc/nice-middleware.js'
 export { ANONYMOUS, type Principal, RequestContext, type SystemScope } from '../context.js'
 export {

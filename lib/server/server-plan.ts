@@ -14,6 +14,7 @@ import { developmentGuard } from './development-guard.js'
 import { dispatcher } from './dispatch.js'
 import type { HealthState } from './lifecycle/health.js'
 import { repositoryProblems, rowAccessProblems } from './methods/repository-checks.js'
+import { describeApi } from './openapi/describe-api.js'
 import { loadTelemetry, type Telemetry } from './observability/telemetry.js'
 import type { OperationRunner } from './operations/operation-runner.js'
 import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
@@ -61,6 +62,7 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
   const loaded = await loadMessageRules(registry.services(), registry, config.logger)
   await check(foundation, loaded.problems)
+  if (mux !== undefined) await describeApi(mux, registrations, config)
   const openCalls: Deadline[] = []
   const dispatch = dispatcherOf(foundation, telemetry, openCalls, loaded.rules)
   const gateway = mux && newGateway(foundation, telemetry, dispatch)

@@ -11,6 +11,8 @@ import type { ResolvedConfig } from './config/config.js'
 import { type HttpListener, MountedGateway } from './http/mounted-gateway.js'
 import { healthRules, healthService, HealthState } from './lifecycle/health.js'
 import { type CheckResult, writesCheck } from './lifecycle/readiness.js'
+import type { OpenApiInfo } from '../openapi/source/source.js'
+import { documentOf } from './openapi/open-api.js'
 import type { Reference } from './methods/references.js'
 import type { ServiceParts } from './methods/handler-of.js'
 import { contextReports } from './observability/context-reports.js'
@@ -198,6 +200,14 @@ export class Server {
   /** A resource type of another process. @param address - where the gateway finds it. */
   recordExternalReferenceTarget(type: string, address?: string): void {
     this.#registrations.references.recordExternalTarget(type, address)
+  }
+
+  /**
+   * The OpenAPI document of what is registered so far; see `openApi`.
+   * @param info - before what the option `gateway.openapi` says.
+   */
+  openApi(info?: OpenApiInfo): Promise<string> {
+    return documentOf(this.#config, this.#registrations, info)
   }
 
   references(): readonly Reference[] {

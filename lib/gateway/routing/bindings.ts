@@ -48,14 +48,10 @@ export function routesOf(methods: readonly DescMethod[]): RouteTable<Binding> {
   const table = new RouteTable<Binding>()
   const problems: string[] = []
   for (const method of methods) {
-    if (!hasOption(method, http)) continue
-    const rule = getOption(method, http)
-    for (const each of [rule, ...rule.additionalBindings]) {
-      const where = `${method.parent.typeName}/${method.name} ${pathOf(each)}`
+    for (const [index, rule] of httpRulesOf(method).entries()) {
+      const where = `${method.parent.typeName}/${method.name} ${pathOf(rule)}`
       try {
-        if (each !== rule && each.additionalBindings.length > 0)
-          throw new TypeError('additional bindings do not nest')
-        const binding = compile(method, each)
+        const binding = bindingOf(method, rule, index)
         if (!table.add({ ...binding, target: binding }))
           throw new TypeError('another rule has the same method and path')
       } catch (error) {
@@ -68,7 +64,19 @@ export function routesOf(methods: readonly DescMethod[]): RouteTable<Binding> {
   return table
 }
 
-function compile(method: DescMethod, rule: HttpRule): Binding {
+/** The HTTP rule of a method with its additional ones, in the order of the .proto; none for a method without. */
+export function httpRulesOf(method: DescMethod): readonly HttpRule[] {
+  if (!hasOption(method, http)) return []
+  const rule = getOption(method, http)
+  return [rule, ...rule.additionalBindings]
+}
+
+/**
+ * @param index - of the rule in those of the method.
+ * @throws TypeError with what is wrong with the rule.
+ */
+export function bindingOf(method: DescMethod, rule: HttpRule, index: number): Binding {
+  if (index > 0 && rule.additionalBindings.length > 0) throw new TypeError('additional bindings do not nest')
   if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming')
     throw new TypeError('a stream of requests has no HTTP/JSON form')
   const httpMethod = httpMethodOf(rule)

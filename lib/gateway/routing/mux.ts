@@ -31,14 +31,18 @@ export class GatewayMux {
     if (normalPath(pattern) !== pattern)
       throw new TypeError(`gateway: "${pattern}" is matched by no request: write "${normalPath(pattern)}"`)
     if (isProbe(pattern)) throw new TypeError(`gateway: "${pattern}" is reserved for the probe`)
-    if (this.#exact.has(pattern) || this.#prefixes.some(([prefix]) => prefix === pattern))
-      throw new TypeError(`gateway: "${pattern}" is mounted already`)
+    if (this.has(pattern)) throw new TypeError(`gateway: "${pattern}" is mounted already`)
     if (!pattern.endsWith('/')) this.#exact.set(pattern, handler)
     else
       this.#prefixes = [...this.#prefixes, [pattern, handler] as const].sort(
         ([a], [b]) => b.length - a.length,
       )
     return this
+  }
+
+  /** Whether a handler is mounted at this very pattern. */
+  has(pattern: string): boolean {
+    return this.#exact.has(pattern) || this.#prefixes.some(([prefix]) => prefix === pattern)
   }
 
   /** The handler for a normalized path; undefined when the path belongs to the services. */

@@ -112,7 +112,7 @@ function checkChoices({ name, parents, field }: FieldPath, root: Message): void 
 }
 
 /** Field kinds whose values one string can spell. */
-const speaksText = ({ message }: DescField): boolean =>
+export const speaksText = ({ message }: DescField): boolean =>
   message === undefined || TEXTUAL.has(message.typeName) || isWrapperDesc(message)
 
 const TEXTUAL = new Set([

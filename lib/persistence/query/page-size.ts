@@ -1,7 +1,9 @@
 import { InvalidArgument } from '../../errors.js'
 
-const DEFAULT_PAGE_SIZE = 50
-const MAX_PAGE_SIZE = 1000
+/** Items of a page where nothing is asked for. */
+export const DEFAULT_PAGE_SIZE = 50
+/** The most items of a page. */
+export const MAX_PAGE_SIZE = 1000
 
 /**
  * How many items a page holds (AIP-158): 50 when nothing or nothing positive is asked for, and at most 1000.

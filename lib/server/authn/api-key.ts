@@ -34,6 +34,7 @@ export interface ApiKeyOptions<R> {
  * ```
  */
 export const apiKey = <R>({ verify, principal }: ApiKeyOptions<R>): Authenticator => ({
+  bearerFormat: 'API key',
   async authenticate(token, credentials) {
     const { ok, record } = await verify(token, credentials)
     if (!ok) throw new Unauthenticated('invalid API key')

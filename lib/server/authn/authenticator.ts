@@ -14,6 +14,8 @@ export interface Credentials {
 
 /** Verifies a bearer token: signature, issuer, audience, expiry. */
 export interface Authenticator {
+  /** What its tokens are, for clients that read the OpenAPI document, such as `JWT`. Default: not told. */
+  readonly bearerFormat?: string
   /** @throws Unauthenticated when the token is not valid. */
   authenticate(token: string, credentials: Credentials): Promise<Principal>
 }

@@ -79,6 +79,7 @@ export const oidc = (options: OidcOptions): Authenticator => {
   )
   verifier.catch(() => {}) // reported to the caller of `authenticate`
   return {
+    bearerFormat: 'JWT',
     async authenticate(token, credentials): Promise<Principal> {
       logger ??= credentials.logger
       // Stricter than lenient base64 decoders, so that a token has one spelling.

@@ -7,6 +7,7 @@ import { verifiedPrincipal } from './verified-principal.js'
 import { unknownNames } from './config-names.js'
 import { DeclarationError } from '../../errors.js'
 import type { GatewayOptions } from '../../gateway/gateway.js'
+import type { OpenApiInfo } from '../../openapi/source/source.js'
 import type { CircuitBreaker } from '../interceptors/circuit-breaker.js'
 import type { HTTPHandler } from './http-handler.js'
 import type { PrincipalFunc } from '../interceptors/authorization.js'
@@ -135,7 +136,22 @@ export interface ResolvedConfig {
 }
 
 /** The options of the gateway with all defaults. */
-export type ResolvedGateway = Omit<GatewayOptions, 'dispatcher' | 'methods' | 'readiness' | 'logger'>
+export type ResolvedGateway = Omit<GatewayOptions, 'dispatcher' | 'methods' | 'readiness' | 'logger'> &
+  ResolvedDescription
+
+/** How the gateway describes itself. Undefined is the default, which gives way to a route or a handler of the same path. */
+export interface ResolvedDescription {
+  /**
+   * Serves the OpenAPI document at `/openapi.json`, to everybody; what the document says of the whole API. Default: true where
+   * NODE_ENV is `development` or `test`.
+   */
+  readonly openapi: boolean | OpenApiInfo | undefined
+  /**
+   * Serves a page at `/docs`, to everybody, on which requests can be tried; it needs the package `swagger-ui-dist`. Default:
+   * true where NODE_ENV is `development` or `test` and the package is installed.
+   */
+  readonly docs: boolean | undefined
+}
 
 export interface ResolvedResilience {
   readonly requestTimeoutMs: number
@@ -205,6 +221,9 @@ const problemsOf = ({
     ...(httpTls === undefined || httpTls === 'none' ? [] : tlsProblems('httpTls', httpTls)),
     ...(httpTls !== undefined && httpAddr === '' ? ['httpTls needs an httpAddr'] : []),
     ...updateMaskProblem(rest.gateway?.updateMask),
+    ...(rest.gateway?.docs === true && rest.gateway.openapi === false
+      ? ['gateway: docs shows what openapi serves: leave openapi out, or set it']
+      : []),
     ...limitProblems(limits),
   ]
 }

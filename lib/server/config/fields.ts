@@ -13,6 +13,7 @@ import type {
 } from './config.js'
 import { documentedNumber, type Fields, MIB, resolved } from './config-field.js'
 import { LIMIT_FIELDS } from './limits.js'
+import type { OpenApiInfo } from '../../openapi/source/source.js'
 import { verifiedPrincipal } from './verified-principal.js'
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 30_000
@@ -35,6 +36,17 @@ export const RESILIENCE_FIELDS: Fields<ResilienceConfig, ResolvedResilience> = {
   circuitBreaker: { documented: 'none', resolve: ({ circuitBreaker }) => circuitBreaker },
 }
 
+/** Every field of `OpenApiInfo`, once. */
+const OPENAPI_FIELDS: Fields<OpenApiInfo, OpenApiInfo & Record<keyof OpenApiInfo, unknown>> = {
+  title: { documented: 'the packages of the services', resolve: ({ title }) => title },
+  version: { documented: 'that of the first package', resolve: ({ version }) => version },
+  description: { documented: 'none', resolve: ({ description }) => description },
+  license: { documented: 'none', resolve: ({ license }) => license },
+  servers: { documented: 'where the document is from', resolve: ({ servers }) => servers },
+  securitySchemes: { documented: 'those of the server', resolve: ({ securitySchemes }) => securitySchemes },
+  image: { documented: 'none', resolve: ({ image }) => image },
+}
+
 /** Every field of `GatewayConfig`, once. */
 export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
   updateMask: { documented: '`spec`', resolve: ({ updateMask = 'spec' }) => updateMask },
@@ -44,6 +56,12 @@ export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
   forwardHeaders: { documented: 'none', resolve: ({ forwardHeaders = [] }) => forwardHeaders },
   responseHeaders: { documented: 'none', resolve: ({ responseHeaders = [] }) => responseHeaders },
   onIgnoredMask: { documented: 'none', resolve: ({ onIgnoredMask }) => onIgnoredMask },
+  openapi: {
+    documented: 'true where NODE_ENV is `development` or `test`',
+    resolve: ({ openapi }) => openapi,
+    fields: OPENAPI_FIELDS,
+  },
+  docs: { documented: 'like `openapi`, where the package is there', resolve: ({ docs }) => docs },
 }
 
 /** Every field of `Config`, once: names, defaults and what the documentation says of them come from here. */

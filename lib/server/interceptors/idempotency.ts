@@ -21,7 +21,8 @@ import type { RequestId } from './request-id.js'
 
 const LONGEST_PAUSE_MS = 250
 
-const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 'watch'])
+/** Verbs of methods that change nothing, so that an idempotency key means nothing to them. */
+export const READING: ReadonlySet<string | undefined> = new Set(['get', 'list', 'watch'])
 
 type Needs = RequestId & Authorized & Passed<'etag'> & Passed<'validateOnly'>
 

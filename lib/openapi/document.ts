@@ -1,0 +1,141 @@
+import type { DescService } from '@bufbuild/protobuf'
+import { StatusSchema } from '../gen/google/rpc/status_pb.js'
+import { bindingOf, type Binding, httpRulesOf } from '../gateway/routing/bindings.js'
+import { operationOf } from './operation/operation.js'
+import { HEADER_PARAMETERS } from './operation/parameters.js'
+import { pathsOf } from './operation/path-text.js'
+import { RESPONSE_HEADERS, sharedResponses } from './operation/responses.js'
+import { Examples } from './schema/examples.js'
+import { MessageSchemas } from './schema/message-schemas.js'
+import type { JsonObject, OpenApiInfo, OpenApiSource } from './source/source.js'
+
+/**
+ * The OpenAPI 3.1 document of every method that has HTTP rules, as JSON with a newline at its end. The same source gives the
+ * same bytes, and no byte of it begins an HTML tag.
+ * @throws TypeError for a rule that the gateway cannot serve.
+ */
+export const openApiDocument = (source: OpenApiSource): string =>
+  `${JSON.stringify(documentOf(source), null, 2).replaceAll('<', '\\u003c')}\n`
+
+interface Ruled {
+  readonly binding: Binding
+  readonly suffix: string
+}
+
+function documentOf(source: OpenApiSource): JsonObject {
+  const services = [...source.services].sort((a, b) => compare(a.typeName, b.typeName))
+  const ruled = services.flatMap(ruledOf)
+  const served = services.filter(({ typeName }) =>
+    ruled.some(({ binding }) => binding.method.parent.typeName === typeName),
+  )
+  const schemas = new MessageSchemas(source)
+  const describing = { source, schemas, examples: new Examples(schemas) }
+  const paths = pathsOf(ruled.map(({ binding }) => binding))
+  const items = new Map<string, Record<string, unknown>>()
+  for (const { binding, suffix } of ruled) {
+    const path = paths.get(binding)
+    if (path === undefined) continue
+    const item = items.get(path.text) ?? {}
+    items.set(path.text, item)
+    for (const [verb, more] of verbsOf(binding))
+      put(item, verb, operationOf(binding, path, suffix + more, describing))
+  }
+  const status = schemas.message(StatusSchema, 'output')
+  const { schemes, requirements } = source.security
+  const components = {
+    schemas: schemas.all(),
+    responses: sharedResponses(status),
+    parameters: HEADER_PARAMETERS,
+    headers: RESPONSE_HEADERS,
+  }
+  const document = {
+    paths: Object.fromEntries([...items].sort(([a], [b]) => compare(a, b))),
+    security: requirements.map((names) => Object.fromEntries(names.map((name) => [name, []]))),
+  }
+  return {
+    openapi: '3.1.0',
+    info: infoOf(source.info, served),
+    servers: source.info.servers ?? [{ url: '/' }],
+    ...(requirements.length > 0 && { security: document.security }),
+    tags: served.map((service) => ({
+      name: service.typeName,
+      description: source.comments.of(service) || `The methods of \`${service.typeName}\`.`,
+    })),
+    paths: document.paths,
+    components: {
+      ...used(components, document.paths),
+      ...(Object.keys(schemes).length > 0 && { securitySchemes: schemes }),
+    },
+  }
+}
+
+/** Every rule of a service in the order of its methods; an additional one has a suffix. */
+const ruledOf = ({ methods }: DescService): readonly Ruled[] =>
+  methods.flatMap((method) =>
+    httpRulesOf(method).map((rule, index) => ({
+      binding: bindingOf(method, rule, index),
+      suffix: index === 0 ? '' : `_${index}`,
+    })),
+  )
+
+const VERBS = new Set(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'])
+/** Those that a rule for every method is listed under. */
+const ANY = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH']
+
+/** Under which methods of a path a binding is listed, each with the suffix of its id. */
+function verbsOf({ httpMethod }: Binding): readonly (readonly [string, string])[] {
+  return httpMethod === '*' ? ANY.map((verb) => [verb, `_${verb.toLowerCase()}`]) : [[httpMethod, '']]
+}
+
+/** A method that OpenAPI 3.1 has no place for comes under an extension. */
+function put(item: Record<string, unknown>, verb: string, operation: JsonObject): void {
+  const name = verb.toLowerCase()
+  if (VERBS.has(verb)) item[name] ??= operation
+  else
+    item['x-additional-operations'] = {
+      ...(item['x-additional-operations'] as JsonObject | undefined),
+      [verb]: operation,
+    }
+}
+
+const NOTES =
+  'JSON is that of proto3: 64-bit integers are texts, bytes are base64, a field that is left out has its zero value. Requests may spell names as here or as in the .proto, and unknown names are refused. A path that takes GET takes HEAD, too.'
+
+function infoOf(
+  { title, version, description, license }: OpenApiInfo,
+  services: readonly DescService[],
+): JsonObject {
+  const packages = [...new Set(services.map(({ file }) => file.proto.package))].filter((name) => name !== '')
+  const last = packages[0]?.split('.').at(-1) ?? ''
+  return {
+    title: title ?? (packages.join(', ') || 'API'),
+    version: version ?? (/^v\d/.test(last) ? last : 'v1'),
+    description: description === undefined ? NOTES : `${description}\n\n${NOTES}`,
+    ...(license && { license }),
+  }
+}
+
+/** The components that something refers to. */
+function used(components: Readonly<Record<string, JsonObject>>, paths: JsonObject): JsonObject {
+  const found = new Set<string>()
+  const search = (part: unknown): void => {
+    for (const [, kind = '', name = ''] of JSON.stringify(part).matchAll(
+      /"\$ref":"#\/components\/(\w+)\/([^"]+)"/g,
+    )) {
+      const key = `${kind}/${name}`
+      if (found.has(key)) continue
+      found.add(key)
+      search(components[kind]?.[name])
+    }
+  }
+  search(paths)
+  return Object.fromEntries(
+    Object.entries(components).flatMap(([kind, all]) => {
+      const kept = Object.entries(all).filter(([name]) => found.has(`${kind}/${name}`))
+      return kept.length === 0 ? [] : [[kind, Object.fromEntries(kept)]]
+    }),
+  )
+}
+
+/** By code unit, so that no locale changes the order. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

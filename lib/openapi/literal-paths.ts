@@ -1,0 +1,19 @@
+import type { DescService } from '@bufbuild/protobuf'
+import { bindingOf, httpRulesOf } from '../gateway/routing/bindings.js'
+import { pathsOf } from './operation/path-text.js'
+
+/** The paths of all rules that have no variable. A rule that cannot be served is left to the check of the routes. */
+export function literalPaths(services: readonly DescService[]): ReadonlySet<string> {
+  const paths = new Set<string>()
+  for (const { methods } of services)
+    for (const method of methods)
+      for (const [index, rule] of httpRulesOf(method).entries())
+        try {
+          const binding = bindingOf(method, rule, index)
+          const path = pathsOf([binding]).get(binding)
+          if (path?.parameters.length === 0) paths.add(path.text)
+        } catch (error) {
+          if (!(error instanceof TypeError)) throw error
+        }
+  return paths
+}

@@ -1,0 +1,68 @@
+import type { DescField } from '@bufbuild/protobuf'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { JsonObject, MethodFacts, OpenApiSource } from '../source/source.js'
+import { listed } from '../source/text.js'
+
+/** What the framework does with a field of a request that has one of its names; empty for any other field. */
+export function fieldNote({ name }: DescField, facts: MethodFacts, source: OpenApiSource): JsonObject {
+  const { resource, standard } = facts
+  const model = resource && source.modelOf(resource)
+  switch (name) {
+    case 'update_mask':
+      return { description: updateMask(model, source) }
+    case 'read_mask':
+      return {
+        description: 'Fields that the response is to hold, separated by commas; all of them without it.',
+      }
+    case 'validate_only':
+      return { description: 'Checks the request and changes nothing.' }
+    case 'request_id':
+      return { description: 'The same as the header `Idempotency-Key`.' }
+    case 'etag':
+      return facts.comparesEtags
+        ? { description: 'The etag that must hold, like the header `If-Match`.' }
+        : {}
+    default:
+      return standard === 'list' ? listNote(name, model, source) : {}
+  }
+}
+
+function listNote(name: string, model: ResourceModel | undefined, { pageSizes }: OpenApiSource): JsonObject {
+  const fields = model === undefined ? '' : `Fields: ${listed(Object.keys(model.columns))}.`
+  switch (name) {
+    case 'page_size':
+      return {
+        description: `Items of a page: ${pageSizes.usual} without it, and ${pageSizes.most} at most.`,
+        default: pageSizes.usual,
+      }
+    case 'page_token':
+      return { description: 'The `nextPageToken` of the page before, with the same other parameters.' }
+    case 'filter':
+      return {
+        description: `Which items are listed (AIP-160), such as \`a = "x" AND b > 1\`. ${fields}`.trim(),
+      }
+    case 'order_by':
+      return {
+        description:
+          `Fields separated by commas, each with \`desc\` behind it or not (AIP-132). ${fields}`.trim(),
+      }
+    case 'show_deleted':
+      return { description: 'Also lists deleted items.' }
+    case 'q':
+      return { description: 'Text to search for.' }
+    default:
+      return {}
+  }
+}
+
+const SPELLINGS = {
+  spec: 'Another spelling is ignored, and told in the header `X-Ignored-Update-Mask`.',
+  strict: 'Another spelling is refused.',
+  normalize: 'Other spellings are understood.',
+} as const
+
+function updateMask(model: ResourceModel | undefined, { updateMask: mode }: OpenApiSource): string {
+  const names =
+    model === undefined ? '' : ` One or more of ${listed([...model.writable].sort())}, or \`*\` for all.`
+  return `Fields that are written, in the spelling of the .proto.${names} ${SPELLINGS[mode]}`
+}

@@ -1,0 +1,97 @@
+import type { Binding } from '../../gateway/routing/bindings.js'
+import { singular } from './singular.js'
+
+/** A path as OpenAPI writes it, with one parameter per segment that varies. */
+export interface OpenApiPath {
+  /** `/v1/shelves/{shelf}/books/{book}:publish` */
+  readonly text: string
+  readonly parameters: readonly PathParameter[]
+}
+
+export interface PathParameter {
+  readonly name: string
+  /** The variable that the segment is, or is a part of; undefined for a segment that fills no field. */
+  readonly variable: Binding['variables'][number] | undefined
+  /** Whether the variable is this one segment. */
+  readonly isWhole: boolean
+  /** Whether it may hold slashes, and be empty. */
+  readonly isRest: boolean
+}
+
+/**
+ * The paths of bindings. Those that differ in nothing but the names of their parameters have one path, as OpenAPI asks: of
+ * the names for a segment, the shortest one counts.
+ */
+export function pathsOf(bindings: readonly Binding[]): ReadonlyMap<Binding, OpenApiPath> {
+  const own = bindings.map((binding) => ({
+    binding,
+    parameters: parametersOf(binding),
+    shape: shapeOf(binding),
+  }))
+  const named = new Map<string, readonly string[]>()
+  for (const { shape, parameters } of own) {
+    const names = parameters.map(({ name }) => name)
+    const known = named.get(shape) ?? names
+    named.set(shape, unique(known.map((one, index) => better(one, names[index] ?? one))))
+  }
+  return new Map(
+    own.map(({ binding, parameters, shape }) => {
+      const names = named.get(shape) ?? []
+      const renamed = parameters.map((parameter, index) => ({
+        ...parameter,
+        name: names[index] ?? parameter.name,
+      }))
+      return [binding, { text: textOf(binding, (index) => `{${names[index] ?? ''}}`), parameters: renamed }]
+    }),
+  )
+}
+
+/** Equal for paths that match the same requests. */
+const shapeOf = (binding: Binding): string =>
+  textOf(binding, (index) => (parametersOf(binding)[index]?.isRest === true ? '{**}' : '{*}'))
+
+function textOf({ template: { segments, verb } }: Binding, parameter: (index: number) => string): string {
+  let index = 0
+  const path = segments.map((segment) =>
+    segment.kind === 'literal' ? escaped(segment.text) : parameter(index++),
+  )
+  return `/${path.join('/')}${verb === '' ? '' : `:${escaped(verb)}`}`
+}
+
+function parametersOf({ template: { segments }, variables }: Binding): readonly PathParameter[] {
+  const parameters: PathParameter[] = []
+  for (const [at, { kind }] of segments.entries()) {
+    if (kind === 'literal') continue
+    const variable = variables.find(({ from, to = segments.length }) => from <= at && at < to)
+    const isWhole =
+      variable !== undefined && variable.from === at && (variable.to ?? segments.length) === at + 1
+    const before = segments[at - 1]
+    const noun =
+      before?.kind === 'literal' && variable !== undefined && variable.from !== at
+        ? singular(before.text)
+        : undefined
+    const name = (isWhole ? undefined : noun) ?? variable?.field ?? `segment${at + 1}`
+    parameters.push({ name, variable, isWhole, isRest: kind === 'rest' })
+  }
+  const names = unique(parameters.map(({ name }) => name))
+  return parameters.map((parameter, index) => ({ ...parameter, name: names[index] ?? parameter.name }))
+}
+
+const better = (a: string, b: string): string => {
+  const weigh = (name: string): number => name.split('.').length * 1000 + name.length
+  return weigh(b) < weigh(a) || (weigh(a) === weigh(b) && b < a) ? b : a
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  const taken = new Set<string>()
+  return names.map((name) => {
+    let free = name
+    for (let number = 2; taken.has(free); number++) free = `${name}_${number}`
+    taken.add(free)
+    return free
+  })
+}
+
+/** A literal as a URL has it. */
+const escaped = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D)/g, (code) => decodeURIComponent(code))

@@ -1,0 +1,20 @@
+/** Words whose plural in `-ves` comes from `-f`. */
+const FROM_F = new Set([
+  'shelves',
+  'halves',
+  'leaves',
+  'loaves',
+  'wolves',
+  'calves',
+  'thieves',
+  'scarves',
+  'hooves',
+])
+
+/** The singular of a word of a path: `shelves` → `shelf`, `entries` → `entry`; a word that is none stays. */
+export function singular(word: string): string {
+  if (FROM_F.has(word.toLowerCase())) return `${word.slice(0, -3)}f`
+  if (/[^aeiou]ies$/i.test(word)) return `${word.slice(0, -3)}y`
+  if (/(?:s|x|z|ch|sh)es$/i.test(word)) return word.slice(0, -2)
+  return /[^su]s$/i.test(word) ? word.slice(0, -1) : word
+}

@@ -1,0 +1,143 @@
+import type { JsonObject } from '../source/source.js'
+import { words } from '../source/text.js'
+import type { MessageSchemas } from './message-schemas.js'
+import type { View } from './views.js'
+
+interface Known {
+  readonly $ref?: string
+  readonly type?: string
+  readonly format?: string
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Known[]
+  readonly properties?: Readonly<Record<string, Known>>
+  readonly required?: readonly string[]
+  readonly items?: Known
+  readonly additionalProperties?: Known | boolean
+  readonly readOnly?: boolean
+  readonly writeOnly?: boolean
+  readonly minimum?: number
+  readonly exclusiveMinimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly minProperties?: number
+  readonly pattern?: string
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-31T10:00:00Z',
+  byte: 'QXNobGFy',
+  int64: '1',
+  uint64: '1',
+  email: 'name@example.com',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/',
+  'uri-reference': '/',
+  uuid: '01890a5d-ac96-774b-bcce-b302099a8057',
+}
+
+/** Values that a schema accepts, made of its types and the names of its fields; never of data. */
+export class Examples {
+  readonly #schemas: MessageSchemas
+
+  constructor(schemas: MessageSchemas) {
+    this.#schemas = schemas
+  }
+
+  /** Undefined where none can be told. Secrets are left out, and what the other side sets. */
+  of(schema: JsonObject, view: View): unknown {
+    return this.#value(schema as Known, '', view === 'input' || view === 'patch', new Set())
+  }
+
+  #value(schema: Known, name: string, isInput: boolean, on: ReadonlySet<string>): unknown {
+    if (schema.$ref !== undefined) {
+      if (on.has(schema.$ref)) return undefined
+      const target = this.#schemas.behind(schema.$ref) as Known | undefined
+      const { $ref, ...own } = schema
+      return target && this.#value({ ...target, ...own }, name, isInput, new Set([...on, $ref]))
+    }
+    if (schema.anyOf !== undefined) return this.#value(schema.anyOf[0] ?? {}, name, isInput, on)
+    if ('const' in schema) return schema.const
+    if ('not' in schema) return undefined
+    if (schema.enum !== undefined)
+      return schema.enum.find((one) => !String(one).endsWith('_UNSPECIFIED')) ?? schema.enum[0]
+    switch (schema.type) {
+      case 'object':
+        return this.#object(schema, isInput, on)
+      case 'array':
+        return this.#list(schema, name, isInput, on)
+      case 'string':
+        return textOf(schema, name)
+      case 'boolean':
+        return false
+      case 'integer':
+      case 'number':
+        return numberOf(schema)
+      case 'null':
+        return null
+      default:
+        return schema.type === undefined ? {} : undefined
+    }
+  }
+
+  #object(schema: Known, isInput: boolean, on: ReadonlySet<string>): unknown {
+    const { properties = {}, required = [], additionalProperties, minProperties = 0 } = schema
+    const entries: [string, unknown][] = []
+    for (const [name, property] of Object.entries(properties)) {
+      if (property.writeOnly === true && (!isInput || !required.includes(name))) continue
+      // The etag of a request is a condition, which an example cannot fulfil.
+      if (isInput && (property.readOnly === true || (name === 'etag' && !required.includes(name)))) continue
+      const value = this.#value(property, name, isInput, on)
+      if (value !== undefined) entries.push([name, value])
+      else if (required.includes(name)) return undefined
+    }
+    if (typeof additionalProperties === 'object' && minProperties <= 1) {
+      const value =
+        'propertyNames' in schema ? undefined : this.#value(additionalProperties, 'value', isInput, on)
+      if (value !== undefined) entries.push([KEY, value])
+      else if (minProperties > 0) return undefined
+    }
+    return entries.length < minProperties ? undefined : Object.fromEntries(entries)
+  }
+
+  #list(
+    { items = {}, minItems = 0 }: Known,
+    name: string,
+    isInput: boolean,
+    on: ReadonlySet<string>,
+  ): unknown {
+    const item = this.#value(items, name.replace(/s$/, ''), isInput, on)
+    if (minItems > 1) return undefined
+    return item === undefined ? (minItems === 0 ? [] : undefined) : [item]
+  }
+}
+
+/** A key that maps by texts and by numbers may have. */
+const KEY = '1'
+
+function textOf(
+  { format, pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Known,
+  name: string,
+): string | undefined {
+  const fixed = format === undefined ? undefined : FORMATS[format]
+  if (fixed !== undefined) return fits(fixed, minLength, maxLength) ? fixed : undefined
+  if (pattern !== undefined)
+    return pattern.endsWith('s$') && pattern.startsWith('^-?[0-9]') ? '1.5s' : undefined
+  const text = /token$/i.test(name) ? '' : words(name).toLowerCase().slice(0, maxLength)
+  const padded = text.length >= minLength ? text : text.padEnd(minLength, 'x')
+  return fits(padded, minLength, maxLength) ? padded : undefined
+}
+
+const fits = (text: string, least: number, most: number): boolean =>
+  text.length >= least && text.length <= most
+
+function numberOf({ minimum, exclusiveMinimum, maximum, ...rest }: Known): number | undefined {
+  const least = minimum ?? (exclusiveMinimum === undefined ? 1 : Math.floor(exclusiveMinimum) + 1)
+  const one = Math.max(1, least)
+  const top = maximum ?? ('exclusiveMaximum' in rest ? Number(rest.exclusiveMaximum) - 1 : one)
+  const value = Math.min(one, top)
+  return value >= (minimum ?? value) ? value : undefined
+}

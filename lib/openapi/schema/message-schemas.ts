@@ -1,0 +1,187 @@
+import { type DescEnum, type DescField, type DescMessage } from '@bufbuild/protobuf'
+import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt'
+import { behaves, isImmutable } from '../../resource/behavior/field-behavior.js'
+import { rulesSchema } from '../rules/rules-schema.js'
+import type { JsonObject, OpenApiSource } from '../source/source.js'
+import type { Comments } from '../source/comments.js'
+import { described, listed } from '../source/text.js'
+import { enumNames, scalarSchema, wellKnownSchema } from './scalar-schema.js'
+import { withStatus } from './status-schema.js'
+import { type View, Views } from './views.js'
+
+/** Fields of a message that a schema leaves out. */
+export type Without = ReadonlySet<string>
+
+const REF = '#/components/schemas/'
+const NONE: Without = new Set()
+
+/** The schemas of messages and enums, each under a name of its own from the moment that something refers to it. */
+export class MessageSchemas {
+  readonly #source: OpenApiSource
+  readonly #views: Views
+  readonly #schemas = new Map<string, JsonObject>()
+
+  constructor(source: OpenApiSource) {
+    this.#source = source
+    this.#views = new Views(source)
+  }
+
+  /** All schemas that something refers to, in the order of their names. */
+  all(): Readonly<Record<string, JsonObject>> {
+    return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  /** What a reference is to. */
+  behind(reference: string): JsonObject | undefined {
+    return this.#schemas.get(reference.slice(REF.length))
+  }
+
+  /** The schema of a message: a reference, or the special form of a well-known type. */
+  message(desc: DescMessage, view: View): JsonObject {
+    const special = wellKnownSchema(desc)
+    if (special !== undefined) return special
+    const reduced = this.#views.reduced(desc, view)
+    const plain = reduced === 'input' && this.#views.isRequestOnly(desc)
+    return this.#ref(plain ? desc.typeName : this.#views.nameOf(desc, reduced), () =>
+      this.object(desc, reduced),
+    )
+  }
+
+  /** The schema of a message in place. @param without - names of fields that are given elsewhere. */
+  object(desc: DescMessage, view: View, without = NONE): JsonObject {
+    const fields = desc.fields.filter(({ name }) => !without.has(name))
+    const properties = Object.fromEntries(fields.map((field) => [field.jsonName, this.field(field, view)]))
+    const required = fields.filter((field) => this.#isRequired(field, view)).map(({ jsonName }) => jsonName)
+    const isInput = view === 'input' || view === 'patch'
+    const schema = {
+      type: 'object',
+      title: desc.name,
+      ...described(
+        this.#source.comments.of(desc),
+        ...choices(desc),
+        ...(isInput ? this.#source.messageRulesOf(desc).map((text) => `Rule: ${text}.`) : []),
+      ),
+      ...(desc.deprecated && { deprecated: true }),
+      properties,
+      ...(required.length > 0 && { required }),
+    }
+    return withStatus(desc, schema, (detail) => this.object(detail, 'output'))
+  }
+
+  /** The schema of a field's value, with what its behavior and its rules say. */
+  field(field: DescField, view: View): JsonObject {
+    const isInput = view === 'input' || view === 'patch'
+    const names = field.enum === undefined ? undefined : enumNames(field.enum)
+    const rules = isInput ? rulesSchema(this.#source.rulesOf(field), names) : undefined
+    const value = this.#value(field, view)
+    const { description: special, ...rest } = value as { description?: string }
+    const isSecret = this.#source.isSecret(field)
+    const isReturnedOnce = this.#isCredential(field)
+    const texts = described(
+      this.#source.comments.of(field),
+      special,
+      ...(isImmutable(field) ? ['Set on create, and never changed.'] : []),
+      ...(behaves(field, 'IDENTIFIER') ? ['Identifies the resource; the server sets it.'] : []),
+      ...(isReturnedOnce ? ['Returned once, by the call that makes it; empty afterwards.'] : []),
+      ...(isSecret && !isReturnedOnce ? ['Never returned.'] : []),
+      ...(rules?.texts ?? []),
+    )
+    return {
+      ...rest,
+      ...(isInput ? this.#maxLength(field) : {}),
+      ...rules?.schema,
+      ...texts,
+      ...((behaves(field, 'OUTPUT_ONLY') || isReturnedOnce) && { readOnly: true }),
+      ...(isWriteOnly(field, isSecret && !isReturnedOnce) && { writeOnly: true }),
+      ...(field.deprecated && { deprecated: true }),
+    }
+  }
+
+  #value(field: DescField, view: View): JsonObject {
+    const rules = this.#source.rulesOf(field)
+    const isInput = view === 'input' || view === 'patch'
+    if (field.fieldKind === 'list')
+      return {
+        type: 'array',
+        items: { ...this.#item(field, view), ...(isInput ? rulesSchema(rules?.items).schema : {}) },
+      }
+    if (field.fieldKind !== 'map') return this.#item(field, view)
+    const keys = isInput ? rulesSchema(rules?.keys).schema : {}
+    return {
+      type: 'object',
+      ...(Object.keys(keys).length > 0 && { propertyNames: keys }),
+      additionalProperties: {
+        ...this.#item(field, view),
+        ...(isInput ? rulesSchema(rules?.values).schema : {}),
+      },
+    }
+  }
+
+  #item(field: DescField, view: View): JsonObject {
+    if (field.enum !== undefined) return this.#enum(field.enum)
+    if (field.message !== undefined) return this.message(field.message, this.#views.below(field, view))
+    // A model stores no infinities.
+    const isStored = this.#source.modelOf(field.parent)?.byProto.has(field.name) === true
+    return scalarSchema(field.scalar, isStored || this.#source.rulesOf(field)?.set.get('finite') === true)
+  }
+
+  #enum(desc: DescEnum): JsonObject {
+    if (desc.typeName === 'google.protobuf.NullValue') return { type: 'null' }
+    return this.#ref(desc.typeName, () => ({
+      type: 'string',
+      title: desc.name,
+      ...described(this.#source.comments.of(desc), ...valueComments(desc, this.#source.comments)),
+      enum: [...enumNames(desc).values()],
+      ...(desc.deprecated && { deprecated: true }),
+    }))
+  }
+
+  #ref(name: string, make: () => JsonObject): JsonObject {
+    if (!this.#schemas.has(name)) {
+      // Known before its fields are: a message may hold others of its type.
+      this.#schemas.set(name, {})
+      this.#schemas.set(name, make())
+    }
+    return { $ref: `${REF}${name}` }
+  }
+
+  #isRequired(field: DescField, view: View): boolean {
+    if (view === 'masked' || view === 'patch') return false
+    if (view === 'output') return isAlwaysWritten(field) && !isWriteOnly(field, this.#source.isSecret(field))
+    if (!this.#views.isDemanded(field)) return false
+    if (behaves(field, 'REQUIRED')) return true
+    const names = field.enum === undefined ? undefined : enumNames(field.enum)
+    const rules = this.#source.rulesOf(field)
+    if (rules?.required === true) return true
+    return isAlwaysWritten(field) && rulesSchema(rules, names).refusesZero
+  }
+
+  #isCredential(field: DescField): boolean {
+    const credentials = this.#source.modelOf(field.parent)?.credentials ?? []
+    return credentials.some(({ proto }) => proto === field.name)
+  }
+
+  #maxLength(field: DescField): JsonObject {
+    const maxLength = this.#source.modelOf(field.parent)?.byProto.get(field.name)?.maxLength
+    return maxLength === undefined || field.fieldKind !== 'scalar' ? {} : { maxLength }
+  }
+}
+
+const isWriteOnly = (field: DescField, isSecret: boolean): boolean => isSecret || behaves(field, 'INPUT_ONLY')
+
+/** Whether a response holds the field even where it is zero. */
+const isAlwaysWritten = (field: DescField): boolean =>
+  field.oneof === undefined &&
+  (field.fieldKind === 'list' ||
+    field.fieldKind === 'map' ||
+    field.presence === FeatureSet_FieldPresence.IMPLICIT ||
+    field.presence === FeatureSet_FieldPresence.LEGACY_REQUIRED)
+
+const choices = ({ oneofs }: DescMessage): readonly string[] =>
+  oneofs.map(({ fields }) => `At most one of ${listed(fields.map(({ jsonName }) => jsonName))} is set.`)
+
+const valueComments = ({ values }: DescEnum, comments: Comments): readonly string[] =>
+  values.flatMap((value) => {
+    const comment = comments.of(value)
+    return comment === '' ? [] : [`\`${value.name}\`: ${comment}`]
+  })

@@ -1,0 +1,85 @@
+import { type DescEnum, type DescMessage, ScalarType } from '@bufbuild/protobuf'
+import { isWrapperDesc } from '@bufbuild/protobuf/wkt'
+import type { JsonObject } from '../source/source.js'
+
+/** 64-bit integers are text, because a number of JavaScript would lose digits. */
+const long = (format: string, sign: string): JsonObject => ({
+  type: 'string',
+  format,
+  pattern: `^${sign}(0|[1-9][0-9]*)$`,
+})
+
+/** @param isFinite - whether the field refuses infinities and NaN. */
+export function scalarSchema(type: ScalarType, isFinite: boolean): JsonObject {
+  switch (type) {
+    case ScalarType.STRING:
+      return { type: 'string' }
+    case ScalarType.BOOL:
+      return { type: 'boolean' }
+    case ScalarType.BYTES:
+      return { type: 'string', format: 'byte', contentEncoding: 'base64' }
+    case ScalarType.FLOAT:
+      return floating('float', isFinite)
+    case ScalarType.DOUBLE:
+      return floating('double', isFinite)
+    case ScalarType.UINT32:
+    case ScalarType.FIXED32:
+      return { type: 'integer', format: 'int64', minimum: 0, maximum: 4294967295 }
+    case ScalarType.INT32:
+    case ScalarType.SINT32:
+    case ScalarType.SFIXED32:
+      return { type: 'integer', format: 'int32' }
+    case ScalarType.INT64:
+    case ScalarType.SINT64:
+    case ScalarType.SFIXED64:
+      return long('int64', '-?')
+    case ScalarType.UINT64:
+    case ScalarType.FIXED64:
+      return long('uint64', '')
+  }
+}
+
+const floating = (format: string, isFinite: boolean): JsonObject =>
+  isFinite
+    ? { type: 'number', format }
+    : {
+        anyOf: [
+          { type: 'number', format },
+          { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] },
+        ],
+      }
+
+/** The schema of a message whose JSON is not an object of its fields; undefined for any other. */
+export function wellKnownSchema(desc: DescMessage): JsonObject | undefined {
+  if (isWrapperDesc(desc)) return scalarSchema(desc.fields[0].scalar, false)
+  return Object.hasOwn(WELL_KNOWN, desc.typeName) ? WELL_KNOWN[desc.typeName] : undefined
+}
+
+const WELL_KNOWN: Readonly<Record<string, JsonObject>> = {
+  'google.protobuf.Timestamp': { type: 'string', format: 'date-time' },
+  'google.protobuf.Duration': {
+    type: 'string',
+    pattern: '^-?[0-9]{1,12}(\\.[0-9]{1,9})?s$',
+    description: 'Seconds, such as `1.5s`.',
+  },
+  'google.protobuf.FieldMask': {
+    type: 'string',
+    description: 'Names of fields, separated by commas.',
+  },
+  'google.protobuf.Struct': { type: 'object', additionalProperties: true },
+  'google.protobuf.Value': { description: 'Any JSON.' },
+  'google.protobuf.ListValue': { type: 'array', items: {} },
+  'google.protobuf.Any': {
+    type: 'object',
+    description: 'A message of the type that `@type` names; empty for none.',
+    properties: { '@type': { type: 'string' } },
+    additionalProperties: true,
+  },
+}
+
+/** Names of an enum by number: an alias is accepted, and never written. */
+export function enumNames({ values }: DescEnum): ReadonlyMap<number, string> {
+  const names = new Map<number, string>()
+  for (const { name, number } of values) if (!names.has(number)) names.set(number, name)
+  return names
+}

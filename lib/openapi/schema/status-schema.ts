@@ -1,0 +1,39 @@
+import type { DescMessage } from '@bufbuild/protobuf'
+import { DETAIL_TYPES } from '../../error-details.js'
+import type { JsonObject } from '../source/source.js'
+
+const TYPE_URL = 'type.googleapis.com/'
+
+/** The schema of `google.rpc.Status`, whose details are those that this framework sends, or others; any other schema as it is. */
+export function withStatus(
+  { typeName }: DescMessage,
+  schema: JsonObject & { readonly properties: JsonObject },
+  schemaOf: (detail: DescMessage) => JsonObject,
+): JsonObject {
+  if (typeName !== 'google.rpc.Status') return schema
+  const details = DETAIL_TYPES.map((desc) => typed(desc, schemaOf(desc)))
+  const other = {
+    type: 'object',
+    title: 'Detail',
+    properties: { '@type': { type: 'string' } },
+    required: ['@type'],
+    additionalProperties: true,
+  }
+  return {
+    ...schema,
+    description: 'The body of every error: the code of gRPC, a text, and facts about it.',
+    properties: {
+      ...schema.properties,
+      details: { type: 'array', items: { anyOf: [...details, other] } },
+    },
+  }
+}
+
+function typed({ typeName }: DescMessage, schema: JsonObject): JsonObject {
+  const { properties, required } = schema as { properties: JsonObject; required?: readonly string[] }
+  return {
+    ...schema,
+    properties: { '@type': { const: `${TYPE_URL}${typeName}` }, ...properties },
+    required: ['@type', ...(required ?? [])],
+  }
+}

@@ -1,0 +1,71 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf'
+import { behaves, holdsField, isSetByServer } from '../../resource/behavior/field-behavior.js'
+import { readableOf } from '../../resource/messages/readable.js'
+import { fieldNamed, maskReader } from '../../resource/messages/field-readers.js'
+import type { OpenApiSource } from '../source/source.js'
+
+/**
+ * How a message is seen. `output`: as a response holds it. `masked`: the same, where a read mask may have left out fields.
+ * `input`: as a request has to hold it. `patch`: as the request of an update has to, whose mask says which fields count.
+ */
+export type View = 'output' | 'masked' | 'input' | 'patch'
+
+/** Which view a message has in which place. */
+export class Views {
+  /** Lists whose items a read mask may have cut. */
+  readonly #maskedItems = new Set<DescField>()
+  readonly #returned = new Set<DescMessage>()
+  readonly #requests = new Set<DescMessage>()
+  readonly #source: OpenApiSource
+
+  constructor(source: OpenApiSource) {
+    this.#source = source
+    for (const { methods } of source.services)
+      for (const { input, output } of methods) {
+        this.#requests.add(input)
+        reach(output, this.#returned)
+        const { items } = readableOf(output)
+        if (items !== undefined && maskReader(input, 'read_mask') !== undefined) this.#maskedItems.add(items)
+      }
+  }
+
+  /** The name of a message's schema. Protobuf has no `-` in names, so a view never has the name of another message. */
+  nameOf({ typeName }: DescMessage, view: View): string {
+    return view === 'output' ? typeName : `${typeName}-${view}`
+  }
+
+  /** The view that is described: a message of requests alone has one, and one without required fields needs no `patch`. */
+  reduced(desc: DescMessage, view: View): View {
+    if (view !== 'patch') return view
+    return holdsField(desc, (field) => this.isDemanded(field)) ? 'patch' : 'input'
+  }
+
+  /** Whether the schema of a request needs no suffix: nobody returns the message. */
+  isRequestOnly(desc: DescMessage): boolean {
+    return this.#requests.has(desc) && !this.#returned.has(desc)
+  }
+
+  /** The view of the messages in a field. */
+  below(field: DescField, view: View): View {
+    if (view === 'input' && isResourceOfUpdate(field)) return 'patch'
+    return view === 'output' && this.#maskedItems.has(field) ? 'masked' : view
+  }
+
+  /** Whether a request has to send the field. */
+  isDemanded(field: DescField): boolean {
+    if (isSetByServer(field)) return false
+    return behaves(field, 'REQUIRED') || this.#source.rulesOf(field) !== undefined
+  }
+}
+
+function reach(desc: DescMessage, found: Set<DescMessage>): void {
+  if (found.has(desc)) return
+  found.add(desc)
+  for (const { message } of desc.fields) if (message !== undefined) reach(message, found)
+}
+
+/** A message beside an `update_mask`, as in an update request. */
+export const isResourceOfUpdate = (field: DescField): boolean =>
+  field.fieldKind === 'message' &&
+  !field.message.typeName.startsWith('google.protobuf.') &&
+  fieldNamed(field.parent, 'update_mask') !== undefined

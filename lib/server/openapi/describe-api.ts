@@ -1,0 +1,58 @@
+import { DeclarationError } from '../../errors.js'
+import type { GatewayMux } from '../../gateway/routing/mux.js'
+import { literalPaths } from '../../openapi/literal-paths.js'
+import type { ResolvedConfig } from '../config/config.js'
+import { isDevelopment } from '../config/development.js'
+import { DOCS_PATH, docsPage } from './docs-page.js'
+import { documentOf, type Registered } from './open-api.js'
+import { swaggerUi } from './swagger-ui.js'
+
+const OPENAPI_PATH = '/openapi.json'
+
+/**
+ * Mounts `/openapi.json` and `/docs` beside the services, where they are wanted.
+ * @throws DeclarationError where they are asked for, and cannot be served.
+ */
+export const describeApi = async (
+  mux: GatewayMux,
+  registered: Registered,
+  config: ResolvedConfig,
+): Promise<void> => {
+  const { openapi, docs } = config.gateway
+  // An app that the gateway is mounted in has paths of its own.
+  const byDefault = isDevelopment() && config.httpAddr !== ''
+  const taken = takenIn(mux, registered)
+  const problems: string[] = []
+  const wants = (asked: boolean, option: string, path: string): boolean => {
+    if (!asked) return byDefault && !taken(path)
+    if (taken(path))
+      problems.push(`gateway: ${option} needs ${path}, which a handler or a rule has: leave one of them out`)
+    return true
+  }
+  const isAsked = (openapi !== undefined && openapi !== false) || docs === true
+  if (openapi === false || !wants(isAsked, 'openapi', OPENAPI_PATH)) return
+  const ui = docs === false || !wants(docs === true, 'docs', DOCS_PATH) ? undefined : swaggerUi()
+  if (docs === true && ui === undefined)
+    problems.push('gateway: docs needs the package swagger-ui-dist: npm install swagger-ui-dist')
+  if (problems.length > 0) throw new DeclarationError('server', problems)
+  let made: Promise<string> | undefined
+  // Services do not change while the server runs, and nobody may ever ask.
+  mux.handle(OPENAPI_PATH, async () => {
+    made ??= documentOf(config, registered)
+    return new Response(await made, { headers: HEADERS })
+  })
+  if (ui === undefined) return
+  const page = docsPage(ui, typeof openapi === 'object' ? (openapi.servers ?? []) : [])
+  mux.handle(DOCS_PATH, page).handle(`${DOCS_PATH}/`, page)
+}
+
+const HEADERS = {
+  'content-type': 'application/json',
+  'cache-control': 'no-cache',
+  'x-content-type-options': 'nosniff',
+}
+
+const takenIn = (mux: GatewayMux, { registry }: Registered): ((path: string) => boolean) => {
+  const literal = literalPaths(registry.services())
+  return (path) => mux.has(path) || mux.has(`${path}/`) || literal.has(path)
+}

@@ -1,0 +1,80 @@
+import { HttpError } from '../../gateway/http/http-error.js'
+import type { FetchHandler } from '../../gateway/routing/mux.js'
+import type { SwaggerUi } from './swagger-ui.js'
+
+/** Where the page is. Everything that it loads is below it, by relative addresses, so that a proxy may add a prefix. */
+export const DOCS_PATH = '/docs'
+
+const HTML = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>API</title>
+    <link rel="stylesheet" href="docs/swagger-ui.css" />
+    <link rel="icon" type="image/png" href="docs/favicon-32x32.png" />
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`
+
+/** Reads the document from beside the page and from nowhere else: no address of the page's query, and no validator. */
+const START = `SwaggerUIBundle({
+  url: new URL('openapi.json', document.baseURI).href,
+  dom_id: '#swagger-ui',
+  validatorUrl: null,
+  queryConfigEnabled: false,
+  persistAuthorization: false,
+  tryItOutEnabled: true,
+  deepLinking: true,
+  displayRequestDuration: true,
+})
+`
+
+/** The handler of the page and its files. @param servers - addresses that requests are tried at, beside the page's own. */
+export const docsPage = (ui: SwaggerUi, servers: readonly { readonly url: string }[]): FetchHandler => {
+  const policy = policyFor(servers)
+  const respond = (contentType: string, body: BodyInit): Response =>
+    new Response(body, {
+      headers: {
+        'content-type': contentType,
+        'content-security-policy': policy,
+        'cache-control': 'no-cache',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      },
+    })
+  return async ({ url, method }) => {
+    if (method !== 'GET' && method !== 'HEAD')
+      throw new HttpError(405, 'UNIMPLEMENTED', 'the page supports GET and HEAD only', { allow: 'GET, HEAD' })
+    const { pathname } = new URL(url)
+    if (pathname === DOCS_PATH) return respond('text/html; charset=utf-8', HTML)
+    if (pathname === `${DOCS_PATH}/`)
+      return new Response(null, { status: 308, headers: { location: '../docs' } })
+    const name = pathname.slice(DOCS_PATH.length + 1)
+    if (name === 'start.js') return respond('text/javascript; charset=utf-8', START)
+    const file = await ui(name)
+    if (file === undefined) throw new HttpError(404, 'NOT_FOUND', 'no such path')
+    return respond(file.contentType, file.bytes)
+  }
+}
+
+/** What the page may load and call: its own origin, and for calls the servers of the document. */
+const policyFor = (servers: readonly { readonly url: string }[]): string => {
+  const origins = servers.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url).origin] : []))
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    // Elements of the page carry styles of their own.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    `connect-src ${[...new Set(["'self'", ...origins])].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,99 @@
+import type { DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
+import { Operations } from '../../gen/google/longrunning/operations_pb.js'
+import { Comments } from '../../openapi/source/comments.js'
+import { openApiDocument } from '../../openapi/document.js'
+import type { OpenApiInfo } from '../../openapi/source/source.js'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../persistence/query/page-size.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { RuleSet, rulesOf } from '../authz/rules.js'
+import { type Config, resolveConfig, type ResolvedConfig } from '../config/config.js'
+import { operationRules, startsOperations } from '../operations/operations-service.js'
+import { Registry } from '../methods/registry.js'
+import { type MethodShape, shapesIn } from './method-shape.js'
+import { loadRuleFacts } from '../validation/rule-facts.js'
+import { methodFacts } from './method-facts.js'
+import { securityOf } from './security-schemes.js'
+
+/**
+ * The OpenAPI 3.1 document of a server, as its gateway serves it at `/openapi.json`: JSON with a newline at its end. The same
+ * services and options give the same bytes.
+ * @param source - a server; or services, whose document has no implementation, no limits and no security schemes to tell of.
+ * @param info - before what the option `gateway.openapi` says.
+ * @throws TypeError for an HTTP rule that the gateway cannot serve.
+ * @example
+ * ```ts
+ * import { writeFileSync } from 'node:fs'
+ * import { openApi, type Server } from 'ashlar/server'
+ *
+ * export const write = async (server: Server): Promise<void> =>
+ *   writeFileSync('openapi.json', await openApi(server, { title: 'Widgets', version: '1.4.0' }))
+ * ```
+ */
+export const openApi = (
+  source: DescribesItself | readonly DescService[],
+  info?: OpenApiInfo,
+): Promise<string> => {
+  if ('openApi' in source) return source.openApi(info)
+  const registry = new Registry(SERVICES_ONLY.limits)
+  for (const service of source) registry.add(service, {})
+  return documentOf(SERVICES_ONLY, { registry, rules: new RuleSet(source.flatMap(rulesOf)) }, info)
+}
+
+/** What a server has registered so far. */
+export interface Registered {
+  readonly registry: Registry
+  readonly rules: RuleSet
+}
+
+/** A `Server`. */
+export interface DescribesItself {
+  openApi(info?: OpenApiInfo): Promise<string>
+}
+
+const SERVICES_ONLY = resolveConfig({ grpcAddr: ':0' } satisfies Config)
+
+/** The document of what a server has registered. */
+export const documentOf = async (
+  config: ResolvedConfig,
+  { registry, rules }: Registered,
+  more: OpenApiInfo = {},
+): Promise<string> => {
+  const { openapi } = config.gateway
+  const info = { ...(typeof openapi === 'object' ? openapi : {}), ...more }
+  const facts = await loadRuleFacts()
+  const parts = registry.parts()
+  const registered = [...parts.keys()]
+  const added = registered.some(({ methods }) => methods.some(startsOperations)) && !parts.has(Operations)
+  const services = added ? [...registered, Operations] : registered
+  // The rules of what the server adds by itself when it starts.
+  const all = new RuleSet([...rules.all(), ...(added ? operationRules : [])])
+  const models = new Map<DescMessage, ResourceModel>()
+  for (const { model } of registry.repositories())
+    if (model.message !== undefined) models.set(model.message, model)
+  const shapes = new Map(
+    services.map((service) => [service, shapesIn(service, parts.get(service)?.repository)]),
+  )
+  const shapeOf = (desc: DescMethod): MethodShape =>
+    shapes.get(desc.parent)?.(desc) ?? shapesIn(desc.parent, undefined)(desc)
+  return openApiDocument({
+    info,
+    services,
+    comments: new Comments(info.image),
+    factsOf: (desc) =>
+      methodFacts(
+        desc,
+        registry.methods().get(desc)?.handler,
+        all.of(`/${desc.parent.typeName}/${desc.name}`),
+        shapeOf(desc),
+      ),
+    modelOf: (message) => models.get(message),
+    isSecret: (field) => registry.isSecret(field),
+    rulesOf: facts.ofField,
+    messageRulesOf: facts.ofMessage,
+    security: securityOf({ ...config, gateway: { ...config.gateway, openapi: info } }),
+    verifiesTokens: config.authenticator !== undefined,
+    shedsLoad: config.resilience.rateLimiter !== undefined,
+    updateMask: config.gateway.updateMask,
+    pageSizes: { usual: DEFAULT_PAGE_SIZE, most: MAX_PAGE_SIZE },
+  })
+}

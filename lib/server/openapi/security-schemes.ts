@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../openapi/source/source.js'
+import { identityOf, type ResolvedConfig } from '../config/config.js'
+
+/** How callers say who they are: the schemes of OpenAPI, and which of them a call needs together. */
+export interface Security {
+  readonly schemes: Readonly<Record<string, JsonObject>>
+  readonly requirements: readonly (readonly string[])[]
+}
+
+/** What the authenticator and the principal function of a server stand for; nothing can be told of a function of your own. */
+export const securityOf = (config: ResolvedConfig): Security => {
+  const { openapi } = config.gateway
+  const own = typeof openapi === 'object' ? openapi.securitySchemes : undefined
+  if (own !== undefined) return { schemes: own, requirements: Object.keys(own).map((name) => [name]) }
+  const { authenticator } = config
+  if (authenticator !== undefined) {
+    const { bearerFormat } = authenticator
+    return {
+      schemes: {
+        bearer: { type: 'http', scheme: 'bearer', ...(bearerFormat !== undefined && { bearerFormat }) },
+      },
+      requirements: [['bearer']],
+    }
+  }
+  if (identityOf(config) !== 'headers') return { schemes: {}, requirements: [] }
+  return { schemes: DEVELOPMENT, requirements: [Object.keys(DEVELOPMENT)] }
+}
+
+const inHeader = (name: string, description: string): JsonObject => ({
+  type: 'apiKey',
+  in: 'header',
+  name,
+  description,
+})
+
+/** The headers that `devPrincipal` believes. */
+const DEVELOPMENT = {
+  'account-id': inHeader('account-id', 'The tenant. For development: any client can send it.'),
+  groups: inHeader('groups', 'Groups of the caller, separated by commas. For development.'),
+  subject: inHeader('subject', 'Who is calling. For development.'),
+}

@@ -1,0 +1,96 @@
+import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
+import { reflect } from '@bufbuild/protobuf/reflect'
+import type * as Validate from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
+import type { DeclaredRules } from '../../openapi/rules/declared-rules.js'
+
+/** What `buf.validate` says of fields and messages. */
+export interface RuleFacts {
+  readonly ofField: (field: DescField) => DeclaredRules | undefined
+  /** Rules of the message itself and of its oneofs, in words. */
+  readonly ofMessage: (message: DescMessage) => readonly string[]
+}
+
+const NONE: RuleFacts = { ofField: () => undefined, ofMessage: () => [] }
+
+/** Loads what reads the rules. Nothing is declared where it is not installed: a server does not start with rules then. */
+export const loadRuleFacts = async (): Promise<RuleFacts> => {
+  let rules: typeof Validate
+  try {
+    rules = await import('@bufbuild/protovalidate/gen/buf/validate/validate_pb.js')
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') return NONE
+    throw error
+  }
+  const known = new Map<DescField, DeclaredRules | undefined>()
+  const ofField = (field: DescField): DeclaredRules | undefined => {
+    if (!known.has(field))
+      known.set(
+        field,
+        hasOption(field, rules.field) ? declared(getOption(field, rules.field), rules) : undefined,
+      )
+    return known.get(field)
+  }
+  const ofMessage = (message: DescMessage): readonly string[] => [
+    ...(hasOption(message, rules.message)
+      ? [
+          ...getOption(message, rules.message).cel.map(told),
+          ...getOption(message, rules.message).oneof.map(
+            ({ fields, required }) =>
+              `${required ? 'exactly' : 'at most'} one of ${fields.join(', ')} is set`,
+          ),
+        ]
+      : []),
+    ...message.oneofs
+      .filter((oneof) => hasOption(oneof, rules.oneof) && getOption(oneof, rules.oneof).required)
+      .map(({ fields }) => `one of ${fields.map(({ name }) => name).join(', ')} has to be set`),
+  ]
+  return { ofField, ofMessage }
+}
+
+const declared = (field: Validate.FieldRules, rules: typeof Validate): DeclaredRules => {
+  const { type, required, ignore, cel } = field
+  const { Ignore } = rules
+  const shared = {
+    required,
+    ignore: ignore === Ignore.ALWAYS ? 'always' : ignore === Ignore.IF_ZERO_VALUE ? 'if zero' : 'never',
+    expressions: cel.map(told),
+  } as const
+  if (type.case === undefined) return { ...shared, kind: undefined, set: new Map() }
+  const reflected = reflect(rules.FieldRulesSchema, field)
+  const of = rules.FieldRulesSchema.field[type.case]
+  const inside = reflected.get(of) as ReturnType<typeof reflect>
+  const set = new Map(
+    inside.fields
+      .filter((one) => inside.isSet(one))
+      .map((one) => [
+        one.name,
+        plain((type.value as unknown as Record<string, unknown>)[valueName(one)], one),
+      ]),
+  )
+  const nested = (one: Validate.FieldRules | undefined) => one && declared(one, rules)
+  const items = type.case === 'repeated' ? nested(type.value.items) : undefined
+  const keys = type.case === 'map' ? nested(type.value.keys) : undefined
+  const values = type.case === 'map' ? nested(type.value.values) : undefined
+  return {
+    ...shared,
+    kind: type.case,
+    set,
+    ...(items && { items }),
+    ...(keys && { keys }),
+    ...(values && { values }),
+  }
+}
+
+const valueName = ({ localName, oneof }: DescField): string => oneof?.localName ?? localName
+
+/** The value of a rule. A member of a oneof is inside of its choice; a message stands as what its JSON would be. */
+const plain = (value: unknown, { oneof, message }: DescField): unknown => {
+  const own = oneof === undefined ? value : (value as { readonly value?: unknown }).value
+  return message === undefined ? own : JSON.parse(JSON.stringify(own, withoutTypes))
+}
+
+const withoutTypes = (key: string, value: unknown): unknown =>
+  key === '$typeName' || key === '$unknown' ? undefined : typeof value === 'bigint' ? String(value) : value
+
+const told = ({ id, message, expression }: Validate.Rule): string =>
+  message !== '' ? message : `${id === '' ? '' : `${id}: `}\`${expression}\``

@@ -1,0 +1,189 @@
+import { expect } from 'chai'
+import { widgetServer } from '../../examples/widgets/main.js'
+import { orderServer } from '../../examples/orders/main.js'
+import { httpRulesOf } from '../../lib/gateway/routing/bindings.js'
+import type { Server } from '../../lib/server/server.js'
+import { Described } from '../support/openapi/described.js'
+import { DescribedClient } from '../support/openapi/described-client.js'
+import { findings } from '../support/openapi/findings.js'
+import { recordingLogger } from '../support/servers/server.js'
+
+const ADDRESSES = { database: ':memory:', grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
+const ADA = { 'account-id': 'acme', subject: 'ada', groups: 'staff,managers,warehouse' }
+
+const OLD = { 'if-match': '"old"' }
+
+describe('the OpenAPI document of an example', function () {
+  this.timeout(60_000)
+  let server: Server
+  let client: DescribedClient
+  let text: string
+  let stop: () => Promise<void>
+
+  const start = async (made: Promise<Server>): Promise<void> => {
+    server = await made
+    const controller = new AbortController()
+    const served = server.serve(controller.signal)
+    await Promise.race([server.ready(), served])
+    stop = () => {
+      controller.abort()
+      return served
+    }
+    const origin = `http://${server.httpAddr()}`
+    text = await (await fetch(`${origin}/openapi.json`)).text()
+    client = new DescribedClient(new Described(text), origin, ADA)
+  }
+  afterEach(() => stop())
+
+  const provokeAll = async (): Promise<void> => {
+    for (const operation of client.described.operations) await client.provoke(operation)
+  }
+
+  /** Every rule of every service is an operation, with the id of its method. */
+  const expectEveryRoute = (): void => {
+    const ids = [...server.services().keys()].flatMap(({ typeName, methods }) =>
+      methods.flatMap((method) =>
+        httpRulesOf(method).map((_, index) => `${typeName}.${method.name}${index === 0 ? '' : `_${index}`}`),
+      ),
+    )
+    expect(client.described.operations.map(({ operationId }) => operationId).sort()).to.deep.equal(ids.sort())
+  }
+
+  it('is what the widgets do: every operation, with success and errors', async () => {
+    await start(widgetServer({ ...ADDRESSES, logger: recordingLogger() }))
+    expect(await findings(text)).to.deep.equal([])
+    expectEveryRoute()
+    const call = client.call.bind(client)
+    const body = { displayName: 'Cog', size: 3, price: 1.5, state: 'ACTIVE', tags: { color: 'red' } }
+    const made = await call('CreateWidget', 200, { body, query: 'widget_id=cog' })
+    await call('CreateWidget', 409, { body, query: 'widget_id=cog' })
+    const path = { id: 'cog' }
+    const tag = { 'if-none-match': made.headers.get('etag') ?? '' }
+    await call('GetWidget', 200, { path })
+    await call('GetWidget', 200, { path, query: 'read_mask=id,size' })
+    await call('GetWidget', 304, { path, headers: tag })
+    await call('GetWidget', 412, { path, headers: OLD })
+    await call('ListWidgets', 200, {
+      query: 'page_size=1&filter=size>1&order_by=size desc&show_deleted=true',
+    })
+    await call('ListWidgets', 200, { query: 'read_mask=displayName' })
+    await call('UpdateWidget', 200, { path, query: 'update_mask=size&update_mask=tags', body: { size: 4 } })
+    await call('UpdateWidget', 412, { path, query: 'update_mask=size', body: {}, headers: OLD })
+    await call('UpdateWidget', 400, { path, body: {} })
+    await call('BatchGetWidgets', 200, { query: 'ids=cog' })
+    await call('BatchGetWidgets', 404, { query: 'ids=nobody' })
+    const requests = [{ widget: { id: 'cog', size: 5 }, updateMask: ['size'] }]
+    await call('BatchUpdateWidgets', 200, { body: { requests } })
+    await call('BatchUpdateWidgets', 404, {
+      body: { requests: [{ widget: { id: 'nobody' }, updateMask: ['*'] }] },
+    })
+    await call('RetireWidget', 200, { path })
+    await call('DeleteWidget', 412, { path, headers: OLD })
+    await call('DeleteWidget', 200, { path })
+    await call('UndeleteWidget', 412, { path, body: { etag: 'old' } })
+    await call('UndeleteWidget', 200, { path, body: {} })
+    await call('BatchDeleteWidgets', 200, { body: { ids: ['cog'] } })
+    await call('BatchDeleteWidgets', 404, { body: { ids: ['nobody'] } })
+    await provokeAll()
+    // Only concurrent writers are told 409 by these.
+    expect(client.missing()).to.have.members(
+      [
+        'BatchDeleteWidgets',
+        'BatchUpdateWidgets',
+        'DeleteWidget',
+        'RetireWidget',
+        'UndeleteWidget',
+        'UpdateWidget',
+      ].map((name) => `widgets.v1.WidgetService.${name} 409`),
+    )
+  })
+
+  it('is what the orders do: every operation, with success and errors', async () => {
+    await start(orderServer({ ...ADDRESSES, logger: recordingLogger(), mail: () => {} }))
+    expect(await findings(text)).to.deep.equal([])
+    expectEveryRoute()
+    const call = client.call.bind(client)
+    const ada = { displayName: 'Ada', email: 'ada@example.com' }
+    const customer = await call('CreateCustomer', 200, { body: ada, query: 'customer_id=ada' })
+    await call('CreateCustomer', 409, { body: ada })
+    await call('CreateCustomer', 200, {
+      body: { displayName: 'Bob', email: 'bob@example.com' },
+      query: 'customer_id=bob',
+    })
+    await call('CreateCustomer', 400, { body: { displayName: 'Eve', email: 'nowhere' } })
+    await call('GetCustomer', 200, { path: { id: 'ada' } })
+    await call('GetCustomer', 304, {
+      path: { id: 'ada' },
+      headers: { 'if-none-match': customer.headers.get('etag') ?? '' },
+    })
+    await call('GetCustomer', 412, { path: { id: 'ada' }, headers: OLD })
+    await call('ListCustomers', 200)
+    await call('UpdateCustomer', 200, {
+      path: { id: 'ada' },
+      query: 'update_mask=display_name',
+      body: { displayName: 'A' },
+    })
+    await call('UpdateCustomer', 409, {
+      path: { id: 'ada' },
+      query: 'update_mask=email',
+      body: { email: 'bob@example.com' },
+    })
+    await call('UpdateCustomer', 412, {
+      path: { id: 'ada' },
+      query: 'update_mask=email',
+      body: ada,
+      headers: OLD,
+    })
+    await call('CreateProduct', 200, {
+      body: { displayName: 'Cog', priceCents: '250', stock: 2 },
+      query: 'product_id=cog',
+    })
+    await call('CreateProduct', 409, { body: { displayName: 'Cog' }, query: 'product_id=cog' })
+    const cog = { path: { id: 'cog' } }
+    const product = await call('GetProduct', 200, cog)
+    expect(product.body).to.include({ priceCents: '250', stock: 2 })
+    await call('GetProduct', 304, { ...cog, headers: { 'if-none-match': product.headers.get('etag') ?? '' } })
+    await call('GetProduct', 412, { ...cog, headers: OLD })
+    await call('ListProducts', 200, { query: 'filter=price_cents>1' })
+    await call('UpdateProduct', 200, { ...cog, query: 'update_mask=price_cents', body: { priceCents: 300 } })
+    await call('UpdateProduct', 412, { ...cog, query: 'update_mask=price_cents', body: {}, headers: OLD })
+    await call('RestockProduct', 200, { ...cog, body: { quantity: 10 } })
+    await call('RestockProduct', 400, { ...cog, body: {} })
+    const lines = [{ product: 'cog', quantity: 2 }]
+    const placed = await call('PlaceOrder', 200, { body: { customer: 'ada', lines } })
+    const order = { path: { id: String(placed.body['id']) } }
+    await call('PlaceOrder', 400, { body: { customer: 'ada', lines: [{ product: 'cog', quantity: 99 }] } })
+    const got = await call('GetOrder', 200, order)
+    await call('GetOrder', 304, { ...order, headers: { 'if-none-match': got.headers.get('etag') ?? '' } })
+    await call('GetOrder', 412, { ...order, headers: OLD })
+    await call('ListOrders', 200)
+    await call('ListOrderLines', 200, { path: { order_id: String(placed.body['id']) } })
+    await call('ListOrderLines', 200, { path: { order_id: 'nobody' } })
+    await call('UpdateOrder', 200, { ...order, query: 'update_mask=note', body: { note: 'soon' } })
+    await call('UpdateOrder', 412, { ...order, query: 'update_mask=note', body: { note: '' }, headers: OLD })
+    await call('UpdateOrder', 400, { ...order, query: 'update_mask=note', body: { note: 'x'.repeat(201) } })
+    const large = await call('PlaceOrder', 200, {
+      body: { customer: 'ada', lines: [{ product: 'cog', quantity: 9 }] },
+    })
+    const approvable = { path: { id: String(large.body['id']) } }
+    await call('RestockProduct', 200, { ...cog, body: { quantity: 1000 } })
+    const huge = await call('PlaceOrder', 200, {
+      body: { customer: 'ada', lines: [{ product: 'cog', quantity: 900 }] },
+    })
+    await call('ApproveOrder', 200, { path: { id: String(huge.body['id']) }, headers: { subject: 'bob' } })
+    await call('CancelOrder', 200, approvable)
+    await call('DeleteCustomer', 412, { path: { id: 'bob' }, headers: OLD })
+    await call('DeleteCustomer', 200, { path: { id: 'bob' } })
+    await provokeAll()
+    expect(client.missing()).to.have.members(
+      [
+        ...[
+          'CustomerService.DeleteCustomer',
+          'ProductService.UpdateProduct',
+          'ProductService.RestockProduct',
+        ],
+        ...['PlaceOrder', 'UpdateOrder', 'ApproveOrder', 'CancelOrder'].map((name) => `OrderService.${name}`),
+      ].map((name) => `orders.v1.${name} 409`),
+    )
+  })
+})

@@ -1,0 +1,96 @@
+import { expect } from 'chai'
+import { Described, type JsonObject, type JsonValue, type Operation } from './described.js'
+
+export interface Sent {
+  readonly path?: Readonly<Record<string, string>>
+  readonly query?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: JsonValue
+  /** Instead of `body`, with its type. */
+  readonly raw?: readonly [contentType: string, body: string]
+}
+
+export interface Received {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: JsonObject
+}
+
+/** Calls operations of a document, and fails where a response is not as the document says. */
+export class DescribedClient {
+  readonly #seen = new Map<string, Set<string>>()
+
+  constructor(
+    readonly described: Described,
+    private readonly origin: string,
+    private readonly headers: Readonly<Record<string, string>>,
+  ) {}
+
+  /** @param id - of the operation, or its end. */
+  async call(id: string, status: number, sent: Sent = {}): Promise<Received> {
+    const operation = this.described.operation(id)
+    const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
+      encodeURIComponent(sent.path?.[name] ?? fail(`${id} needs ${name}`)),
+    )
+    const headers = { ...this.headers, ...sent.headers }
+    const [contentType, raw] = sent.raw ?? [
+      'application/json',
+      sent.body === undefined ? undefined : JSON.stringify(sent.body),
+    ]
+    const response = await fetch(`${this.origin}${path}${sent.query === undefined ? '' : `?${sent.query}`}`, {
+      method: operation.method,
+      headers: raw === undefined ? headers : { 'content-type': contentType, ...headers },
+      ...(raw !== undefined && { body: raw }),
+    })
+    const text = await response.text()
+    const type = response.headers.get('content-type') ?? ''
+    const body =
+      text === '' ? undefined : type === 'application/json' ? (JSON.parse(text) as JsonObject) : text
+    const name = `${operation.operationId} ${operation.method} ${path}`
+    expect(response.status, `${name}: ${text}`).to.equal(status)
+    expect(
+      this.described.problems(operation, status, type, body),
+      `${name} ${status}: ${text}`,
+    ).to.deep.equal([])
+    expect(response.headers.get('x-request-id'), name).to.match(/./)
+    const seen = this.#seen.get(operation.operationId) ?? new Set()
+    this.#seen.set(operation.operationId, seen.add(String(status)))
+    return { status, headers: response.headers, body: body as JsonObject }
+  }
+
+  /** The errors that every operation of the document can be brought to give, with the example of its body. */
+  async provoke(operation: Operation): Promise<void> {
+    const { operationId: id, statuses, variables, requiredQuery, hasBody, example } = operation
+    const path = Object.fromEntries(variables.map((name) => [name, 'nobody']))
+    const query = requiredQuery.map((name) => `${name}=${name === 'update_mask' ? '*' : '1'}`).join('&')
+    const valid: Sent = { path, query, ...(example !== undefined && { body: example }) }
+    await this.call(id, 400, { ...valid, query: `${query}&no_such_parameter=1` })
+    if (statuses.includes('403')) await this.call(id, 403, { ...valid, headers: NOBODY })
+    if (statuses.includes('404') && variables.length > 0 && !id.includes('.List'))
+      await this.call(id, 404, valid)
+    if (!hasBody) return
+    await this.call(id, 415, { path, query, raw: ['text/plain', '{}'] })
+    await this.call(id, 413, { path, query, raw: ['application/json', ' '.repeat(2 ** 20 + 1)] })
+    await this.call(id, 400, { path, query, raw: ['application/json', '{"noSuchField": 1}'] })
+  }
+
+  /** Which statuses each operation has had. */
+  seen(id: string): ReadonlySet<string> {
+    return this.#seen.get(id) ?? new Set()
+  }
+
+  /** Operations and statuses of the document that were not seen. */
+  missing(): readonly string[] {
+    return this.described.operations.flatMap(({ operationId, statuses }) =>
+      statuses
+        .filter((status) => status !== 'default' && !this.seen(operationId).has(status))
+        .map((status) => `${operationId} ${status}`),
+    )
+  }
+}
+
+const NOBODY = { 'account-id': '', subject: '', groups: '' }
+
+function fail(text: string): never {
+  throw new Error(text)
+}
