@@ -40,7 +40,7 @@ export class MessageSchemas {
   message(desc: DescMessage, view: View): JsonObject {
     const special = wellKnownSchema(desc)
     if (special !== undefined) return special
-    const reduced = this.#views.reduced(desc, view)
+    const reduced = this.#views.reduced(desc, view, (field) => this.#isRequired(field, 'input'))
     const plain = reduced === 'input' && this.#views.isRequestOnly(desc)
     return this.#ref(plain ? desc.typeName : this.#views.nameOf(desc, reduced), () =>
       this.object(desc, reduced),

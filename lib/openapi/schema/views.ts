@@ -16,6 +16,8 @@ export class Views {
   readonly #maskedItems = new Set<DescField>()
   readonly #returned = new Set<DescMessage>()
   readonly #requests = new Set<DescMessage>()
+  /** Whether a request has to send a field of the message, at whatever depth. */
+  readonly #needs = new Map<DescMessage, boolean>()
   readonly #source: OpenApiSource
 
   constructor(source: OpenApiSource) {
@@ -34,10 +36,12 @@ export class Views {
     return view === 'output' ? typeName : `${typeName}-${view}`
   }
 
-  /** The view that is described: a message of requests alone has one, and one without required fields needs no `patch`. */
-  reduced(desc: DescMessage, view: View): View {
+  /** The view that is described: where a request needs no field, an update is like any other. */
+  reduced(desc: DescMessage, view: View, isRequired: (field: DescField) => boolean): View {
     if (view !== 'patch') return view
-    return holdsField(desc, (field) => this.isDemanded(field)) ? 'patch' : 'input'
+    let needs = this.#needs.get(desc)
+    if (needs === undefined) this.#needs.set(desc, (needs = holdsField(desc, isRequired)))
+    return needs ? 'patch' : 'input'
   }
 
   /** Whether the schema of a request needs no suffix: nobody returns the message. */
