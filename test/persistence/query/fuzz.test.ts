@@ -124,7 +124,6 @@ const revalued = (node: FilterNode): FilterNode => {
       return { ...node, key: otherKey(node.key) }
     case 'element':
       return { ...node, value: typeof node.value === 'string' ? 'canary' : node.value }
-    case 'among':
     case 'null':
     case 'row':
       return node
