@@ -28,10 +28,12 @@ export type {
   ListFilter,
   ListOptions,
   ListScope,
+  LookupOptions,
   ModifyOptions,
   OperationOptions,
   Page,
   ReadOptions,
+  ReadTogether,
   RelatedAccess,
   RelatedOptions,
   Repository,
@@ -42,6 +44,7 @@ export type {
   UpdateOptions,
   WriteOptions,
 } from './contract/repository.js'
+export type { Loaded, RelationPath } from '../resource/relations/loaded.js'
 export { Increment, increment, type Patch } from '../resource/values/increment.js'
 export type { MaskOf } from '../resource/mask-of.js'
 export type { NewEntity, ServerSet } from '../resource/new-entity-of.js'

@@ -9,11 +9,18 @@ import {
 } from '../resource/resource-model.js'
 import type { Verification } from './contract/credential-check.js'
 import type { Patch } from '../resource/values/increment.js'
+import type { Loaded, RelationPath } from '../resource/relations/loaded.js'
 import type { MaskOf } from '../resource/mask-of.js'
 import { MemoryRepository, type MemoryOptions } from './memory/memory-repository.js'
 import type {
   BatchUpdateItem,
+  ListOptions,
+  ListScope,
+  LookupOptions,
   OperationOptions,
+  Page,
+  ReadOptions,
+  ReadTogether,
   RowOptions,
   UpdateOptions,
   WriteOptions,
@@ -30,10 +37,10 @@ type CredentialNames<E> = {
 /** `lookupBy<Field>Hash` and `reveal<Field>` for every property of the type `Secret`. */
 export type SecretLookups<E> = {
   /** @throws ErrNotFound when no live entity of this tenant has the hash. Never compares plaintext. */
-  readonly [K in SecretNames<E> as `lookupBy${Capitalize<K>}Hash`]: (
-    hash: string,
-    options?: RowOptions,
-  ) => Promise<E>
+  readonly [K in SecretNames<E> as `lookupBy${Capitalize<K>}Hash`]: {
+    <const P extends RelationPath<E> = never>(hash: string, options?: LookupOptions<P>): Promise<Loaded<E, P>>
+    (hash: string, options?: LookupOptions): Promise<E>
+  }
 } & {
   /** The plaintext, or undefined when none is set. @throws ErrNotFound, ErrNoEncryptor */
   readonly [K in SecretNames<E> as `reveal${Capitalize<K>}`]: (
@@ -77,6 +84,18 @@ export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' |
  * override them.
  */
 export interface TypedTypeormRepository<E extends object> extends TypeormRepository<E> {
+  get<const P extends RelationPath<E> = never>(key: string, options?: ReadOptions<P>): Promise<Loaded<E, P>>
+  get(key: string, options?: ReadOptions): Promise<E>
+  list<const P extends RelationPath<E> = never>(
+    list?: ListOptions<E> & ReadTogether<P>,
+    options?: ListScope,
+  ): Promise<Page<Loaded<E, P>>>
+  list(list?: ListOptions<E>, options?: ListScope): Promise<Page<E>>
+  batchGet<const P extends RelationPath<E> = never>(
+    keys: readonly string[],
+    options?: ReadOptions<P>,
+  ): Promise<Loaded<E, P>[]>
+  batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]>
   /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
   update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
   update(
@@ -97,6 +116,18 @@ export interface TypedTypeormRepository<E extends object> extends TypeormReposit
 
 /** The same in memory. */
 export interface TypedMemoryRepository<E extends object> extends MemoryRepository<E> {
+  get<const P extends RelationPath<E> = never>(key: string, options?: ReadOptions<P>): Promise<Loaded<E, P>>
+  get(key: string, options?: ReadOptions): Promise<E>
+  list<const P extends RelationPath<E> = never>(
+    list?: ListOptions<E> & ReadTogether<P>,
+    options?: ListScope,
+  ): Promise<Page<Loaded<E, P>>>
+  list(list?: ListOptions<E>, options?: ListScope): Promise<Page<E>>
+  batchGet<const P extends RelationPath<E> = never>(
+    keys: readonly string[],
+    options?: ReadOptions<P>,
+  ): Promise<Loaded<E, P>[]>
+  batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]>
   /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
   update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
   update(

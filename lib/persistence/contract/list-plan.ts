@@ -141,7 +141,7 @@ const isBounded = ({ kind, maxLength }: PlanColumn): boolean =>
   kind === 'string' ? maxLength !== undefined && maxLength <= ORDERED_LENGTH : kind !== 'bytes'
 
 /** The tenant as a plan node, for a backend that evaluates the whole condition as one. */
-export const tenantNode = (model: ResourceModel, scope: Scope): FilterNode | undefined =>
+export const tenantNode = (model: ResourceModel, scope: Pick<Scope, 'tenant'>): FilterNode | undefined =>
   model.tenant === undefined || scope.tenant === undefined ? undefined : equals(model.tenant, scope.tenant)
 
 const allOf = (...nodes: readonly (FilterNode | undefined)[]): FilterNode | undefined =>

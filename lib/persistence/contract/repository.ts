@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../context.js'
+import type { Loaded, RelationPath } from '../../resource/relations/loaded.js'
 import type { NewEntity } from '../../resource/new-entity-of.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
@@ -14,6 +15,16 @@ export interface ListFilter {
   readonly showDeleted?: boolean
   /** Free text for searchable resources; blank means no search. */
   readonly search?: string
+}
+
+/** What is read together with entities. */
+export interface ReadTogether<With extends string = never> {
+  /**
+   * The relations that are read into the properties of the result, such as `['project', 'lines']`, or `['project.owner']` for the
+   * relation of a relation. A resource is there only while it is live, and in the tenant of the entity; what refers to it is not
+   * narrowed by `where`, and its rows are not locked.
+   */
+  readonly with?: readonly With[]
 }
 
 /** What a list of resources `T` asks for. Every field may be left out. */
@@ -66,7 +77,7 @@ export interface RowOptions extends OperationOptions {
  * For reads inside of a transaction whose rows you change afterwards. On SQLite and in memory only one writing
  * transaction runs at a time, so no lock is needed there.
  */
-export interface ReadOptions extends RowOptions {
+export interface ReadOptions<With extends string = never> extends RowOptions, ReadTogether<With> {
   /**
    * Locks the rows that are read until the transaction ends: `update` against every other lock and write, `share`
    * against writes. Outside of a transaction, or inside of one with `readOnly`, it is a TypeError.
@@ -75,6 +86,9 @@ export interface ReadOptions extends RowOptions {
   /** What to do while another transaction has locked a row: `block`, the default, waits; `nowait` rejects with Aborted. */
   readonly wait?: 'block' | 'nowait'
 }
+
+/** Options of `lookupBy<Field>Hash`. */
+export interface LookupOptions<With extends string = never> extends RowOptions, ReadTogether<With> {}
 
 export interface FilterScope extends RowOptions {
   /**
@@ -180,8 +194,13 @@ export interface Repository<T extends object, K = string> {
   /** A server asks before it binds its addresses. */
   startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
   /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
+  get<const P extends RelationPath<T> = never>(key: K, options?: ReadOptions<P>): Promise<Loaded<T, P>>
   get(key: K, options?: ReadOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
+  list<const P extends RelationPath<T> = never>(
+    list?: ListOptions<T> & ReadTogether<P>,
+    options?: ListScope,
+  ): Promise<Page<Loaded<T, P>>>
   list(list?: ListOptions<T>, options?: ListScope): Promise<Page<T>>
   /** How many entities a list with this filter has on all of its pages. */
   count(list?: ListFilter, options?: CountOptions): Promise<number>
@@ -221,6 +240,10 @@ export interface Repository<T extends object, K = string> {
    */
   undelete(key: K, options?: UndeleteOptions): Promise<T>
   /** In the order of the keys, duplicates included; all or nothing. Rows are locked in key order. */
+  batchGet<const P extends RelationPath<T> = never>(
+    keys: readonly K[],
+    options?: ReadOptions<P>,
+  ): Promise<Loaded<T, P>[]>
   batchGet(keys: readonly K[], options?: ReadOptions): Promise<T[]>
   /** In the order of the items, in one transaction; all or nothing. */
   batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: RowOptions): Promise<T[]>

@@ -2,6 +2,7 @@ import type { Dialect } from './dialect.js'
 import { columnSql } from './column-sql.js'
 import { expandedRow } from '../query/keyset.js'
 import type {
+  AmongNode,
   CompareNode,
   CompareOp,
   ContainsNode,
@@ -57,6 +58,8 @@ const write = (node: FilterNode, writer: Writer): string => {
       return presence(node, writer)
     case 'element':
       return elementSql(node, writer)
+    case 'among':
+      return among(node, writer)
     case 'row':
       return row(node, writer)
   }
@@ -123,6 +126,19 @@ const elementSql = ({ column, value }: ElementNode, writer: Writer): string =>
 /** The value of one tag, as text; NULL where there is none. */
 const tagText = (column: PlanColumn, key: string, writer: Writer): string =>
   writer.dialect.tags.value(columnText(column, writer), key, (value) => bound(TEXT, value, writer))
+
+/** One array where there are arrays; else few texts for many lengths, by repeating a value. */
+const among = ({ column, values }: AmongNode, writer: Writer): string => {
+  const { dialect, params } = writer
+  const [last] = values.slice(-1)
+  if (last === undefined) return '1 = 0'
+  const text = columnText(column, writer)
+  if (dialect.arrayType !== undefined)
+    return `${text} = ANY(${dialect.countPlaceholder(params.push(values))}::${dialect.arrayType('string')})`
+  const length = 2 ** Math.ceil(Math.log2(values.length))
+  const places = Array.from({ length }, (_, i) => bound(column, values[i] ?? last, writer))
+  return `${text} IN (${places.join(', ')})`
+}
 
 const row = (node: RowNode, writer: Writer): string => {
   if (!writer.dialect.can.rowComparison) return write(expandedRow(node), writer)

@@ -53,6 +53,10 @@ const LOADED: Readonly<Record<string, (result: never) => readonly object[]>> = {
   list: (page: { readonly items: readonly object[] }) => page.items,
 }
 
+/** The entities in what an operation has read. */
+export const entitiesRead = (operation: string, result: unknown): readonly object[] =>
+  LOADED[operation]?.(result as never) ?? []
+
 /** What a subscriber is told beside the entity. */
 export interface HookDetails {
   /** The row as it was before the write. */
@@ -144,7 +148,7 @@ export class Hooks<E extends object> {
     inside: RequestContext,
     managerOf: ManagerOf = () => undefined,
   ): Promise<void> | undefined {
-    const entities = (LOADED[operation]?.(result as never) ?? []) as readonly E[]
+    const entities = entitiesRead(operation, result) as readonly E[]
     const each = entities.length > 1 ? new Set(entities) : entities
     return this.#enter('AfterLoad', each, inside, {}, managerOf)
   }

@@ -26,6 +26,14 @@ const toTruth = <E>(node: FilterNode, read: ReadColumn<E>): Truth<E> => {
       const value = reader(node.column, undefined, read)
       return (entity) => value(entity) === undefined
     }
+    case 'among': {
+      const value = reader(node.column, undefined, read)
+      const values = new Set<PlanValue | undefined>(node.values)
+      return (entity) => {
+        const text = value(entity)
+        return text === undefined ? undefined : values.has(text)
+      }
+    }
     case 'element':
       return (entity) => {
         const list = jsonOf(read(entity, node.column))

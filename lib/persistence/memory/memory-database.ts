@@ -66,8 +66,13 @@ export class MemoryDatabase {
   readonly #turns = new Turns(BUSY_TIMEOUT_MS, Number.POSITIVE_INFINITY)
 
   /** Makes the rows of a resource known to the repositories of the others. */
-  add(resource: MemoryResource): void {
-    this.#resources.set(resource.model, resource)
+  add<E extends object>(
+    model: ResourceModel<E>,
+    table: MemoryTable<E>,
+    writer: MemoryWriter<E>,
+    hooks: MemoryResource['hooks'],
+  ): void {
+    this.#resources.set(model as never, { model, table, writer, hooks } as unknown as MemoryResource)
     this.#family = undefined
   }
 

@@ -20,6 +20,7 @@ import { MemoryFamily } from './memory-family.js'
 import { MemoryTable } from './memory-table.js'
 import { type HookedMemoryRows, MemoryWriter } from './memory-writer.js'
 import { pageOf } from './page-of.js'
+import { readRelated } from './read-related.js'
 import { rowsOf } from './rows-of.js'
 import type { Patch } from '../../resource/values/increment.js'
 import { modify } from '../contract/modify.js'
@@ -39,10 +40,12 @@ import type {
   ListFilter,
   ListOptions,
   ListScope,
+  LookupOptions,
   ModifyOptions,
   OperationOptions,
   Page,
   ReadOptions,
+  ReadTogether,
   Repository,
   RowOptions,
   TransactionOptions,
@@ -86,12 +89,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     this.#hooks = new Hooks(this.model)
     this.#writer = new MemoryWriter(this.model, this.#table, this.#hooks)
     this.#family = new MemoryFamily(this.#database, this.model, this.#writer, options)
-    this.#database.add({
-      model: this.model as unknown as ResourceModel,
-      table: this.#table as unknown as MemoryTable<object>,
-      writer: this.#writer as unknown as MemoryWriter<object>,
-      hooks: this.#hooks,
-    })
+    this.#database.add(this.model, this.#table, this.#writer, this.#hooks)
   }
 
   async get(key: string, options?: ReadOptions): Promise<E> {
@@ -99,11 +97,11 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return this.#read('get', options, (scope) => this.#table.entityOf(this.#table.liveRow(key, scope)))
   }
 
-  async list(list: ListOptions<E> = {}, options?: ListScope): Promise<Page<E>> {
+  async list(list: ListOptions<E> & ReadTogether<string> = {}, options?: ListScope): Promise<Page<E>> {
     const scope = scopeOf(this.model, options)
     this.#checkLock('list', options, { mayLeaveOut: true })
-    const plan = planList(this.model, list, scope, this.#options, options?.under)
-    return this.#read('list', options, pageOf(this.model, this.#table, plan, scope))
+    const plan = planList(this.model, list as ListOptions<E>, scope, this.#options, options?.under)
+    return this.#read('list', options, pageOf(this.model, this.#table, plan, scope), list.with)
   }
 
   async count(list: ListFilter = {}, { limit, ...options }: CountOptions = {}): Promise<number> {
@@ -212,7 +210,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   /** Called by `lookupBy<Field>Hash`. */
-  protected lookup({ hash }: SecretField, value: string, options?: RowOptions): Promise<E> {
+  protected lookup({ hash }: SecretField, value: string, options?: LookupOptions): Promise<E> {
     return this.#read('lookup', options, (scope) => {
       const ofValue = this.#table.filter(
         (row) =>
@@ -291,10 +289,17 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     )
   }
 
-  #read<T>(name: string, options: RowOptions | undefined, read: (scope: Scope) => T): Promise<T> {
+  #read<T>(
+    name: string,
+    options: (RowOptions & ReadTogether<string>) | undefined,
+    read: (scope: Scope) => T,
+    paths = options?.with,
+  ): Promise<T> {
     return this.#perform(name, options, async (rows) => {
       const scope = scopeOf(this.model, options)
       const result = await rows.read(() => read(scope))
+      if (paths !== undefined)
+        await readRelated(this.#database, this.model, { name, result, paths }, { at: rows, scope, options })
       if (this.#hooks.followLoads(name)) {
         const inside = scope.context.with({ transaction: surrounding(options?.context) })
         await toCaller((async () => this.#hooks.loaded(name, result, inside))())

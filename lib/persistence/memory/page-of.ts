@@ -13,7 +13,7 @@ export function pageOf<E extends object>(
   model: ResourceModel<E>,
   table: MemoryTable<E>,
   plan: ListPlan,
-  scope: Scope,
+  scope: Pick<Scope, 'tenant'>,
 ): () => Page<E> {
   const { read } = table
   checkCursor(plan.cursor, plan.terms)

@@ -11,7 +11,7 @@ export function rowsOf<E extends object>(
   model: ResourceModel<E>,
   table: MemoryTable<E>,
   plan: FilterPlan,
-  scope: Scope,
+  scope: Pick<Scope, 'tenant'>,
   after?: FilterNode,
 ): () => Values[] {
   const live = model.deleteTime === undefined || plan.showDeleted ? undefined : isNull(model.deleteTime)

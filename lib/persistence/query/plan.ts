@@ -46,6 +46,13 @@ export interface ElementNode {
   readonly value: string | number | boolean
 }
 
+/** Whether the text is one of the values; unknown for NULL. None of the values is one that no database can hold. */
+export interface AmongNode {
+  readonly kind: 'among'
+  readonly column: PlanColumn
+  readonly values: readonly string[]
+}
+
 /** Whether the tags hold the key; never unknown, NULL tags hold nothing. */
 export interface HasNode {
   readonly kind: 'has'
@@ -80,7 +87,16 @@ export interface NotNode {
 
 /** The meaning of a filter, independent of text and dialect. Logic is three-valued, as in SQL. */
 export type FilterNode =
-  AndNode | OrNode | NotNode | CompareNode | ContainsNode | NullNode | HasNode | ElementNode | RowNode
+  | AndNode
+  | OrNode
+  | NotNode
+  | CompareNode
+  | ContainsNode
+  | NullNode
+  | HasNode
+  | ElementNode
+  | AmongNode
+  | RowNode
 
 /** All of the nodes, flattened into one list; undefined nodes are skipped. */
 export const and = (...nodes: readonly (FilterNode | undefined)[]): FilterNode => {

@@ -1,15 +1,19 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { ListScope, RowOptions } from '../contract/repository.js'
+import type { ListScope, ReadTogether, RowOptions } from '../contract/repository.js'
 import { surrounding } from '../contract/open-transaction.js'
 import { type LockClause, lockOf } from '../contract/row-lock.js'
 import { type Scope, scopeOf } from '../contract/scope.js'
 import type { BeginOptions } from '../dialects/dialect.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
-import type { Hooks } from '../hooks/call-hooks.js'
+import { entitiesRead, Hooks } from '../hooks/call-hooks.js'
+import { RelatedRows, type RelatedTable } from '../relations/related-rows.js'
+import { tableNameOf } from '../schema/table-name-of.js'
+import { EntitySubscribers } from '../typeorm/subscribers.js'
 import type { DataSourceCheck } from './data-source-check.js'
 import type { HookedRun } from './hooked-rows.js'
 import type { IndexErrors } from '../schema/index-errors.js'
+import { RowStore } from './row-store.js'
 import { toCaller } from './to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
 import { atomically, current, type Joined, withHooks } from './transaction.js'
@@ -18,6 +22,12 @@ import { atomically, current, type Joined, withHooks } from './transaction.js'
 type Work<T> = (on: Joined, scope: Scope, run: RunOptions) => Promise<T>
 
 type Read<T> = (on: Executor, scope: Scope, run: RunOptions, lock?: LockClause) => Promise<T>
+
+/** Where a read sends its statements. */
+interface Reading {
+  readonly on: Executor
+  readonly run: RunOptions
+}
 
 /** How an operation runs that writes rows of several resources. */
 export interface Together {
@@ -31,6 +41,8 @@ export interface Together {
 
 /** How the operations of one repository run: their principal, transaction, retries and errors. */
 export class Operations {
+  #related: RelatedRows<Reading> | undefined
+
   /**
    * @param canReturn - whether a write returns the row that it wrote.
    * @param hooks - undefined where nothing is ever called.
@@ -44,17 +56,20 @@ export class Operations {
     private readonly hooks: Pick<Hooks<object>, 'surround' | 'followLoads' | 'loaded'> | undefined,
   ) {}
 
+  /** @param more - of a list, which may leave locked rows out and names relations elsewhere. */
   async read<T>(
     name: string,
-    options: ListScope | undefined,
+    options: (ListScope & ReadTogether<string>) | undefined,
     work: Read<T>,
-    locking?: { readonly mayLeaveOut: boolean },
+    more?: { readonly mayLeaveOut: boolean; readonly with: readonly string[] | undefined },
   ): Promise<T> {
     const scope = scopeOf(this.model, options)
+    const paths = more === undefined ? options?.with : more.with
+    if (paths !== undefined) work = this.#withRelated(name, options, work, paths)
     if (this.hooks?.followLoads(name) === true) work = this.#withLoads(this.hooks, name, options, work)
     if (options?.lock === undefined && options?.wait === undefined)
       return this.perform(name, options, scope, work)
-    const lock = lockOf(this.database, this.#named(name), options, locking)
+    const lock = lockOf(this.database, this.#named(name), options, more)
     return this.perform(name, options, scope, (on, _, run) => work(on, scope, run, lock))
   }
 
@@ -104,6 +119,30 @@ export class Operations {
         : checked(on, scope, run))
     } catch (error) {
       throw toCaller(error, this.indexes)
+    }
+  }
+
+  #withRelated<T>(
+    name: string,
+    options: ListScope | undefined,
+    read: Read<T>,
+    paths: readonly string[],
+  ): Read<T> {
+    return async (on, scope, run, lock) => {
+      const result = await read(on, scope, run, lock)
+      const related = (this.#related ??= new RelatedRows(this.model, (target) => this.#tableOf(target)))
+      await related.read(entitiesRead(name, result), paths, { at: { on, run }, scope, options })
+      return result
+    }
+  }
+
+  #tableOf(target: ResourceModel): RelatedTable<Reading> {
+    const { dataSource, dialect } = this.database
+    const rows = new RowStore(target, dialect, tableNameOf(target, dialect, dataSource))
+    return {
+      hooks: new Hooks(target, new EntitySubscribers(dataSource, target)),
+      list: ({ on, run }, plan, tenant) => rows.list(on, plan, tenant, run),
+      managerOf: ({ on }) => (on instanceof TransactionScope ? on.manager : undefined),
     }
   }
 

@@ -15,7 +15,6 @@ import { purgeThreshold } from '../contract/purge-threshold.js'
 import type { StoredRow } from '../deletion/rules/stored-rows.js'
 import type { Member } from '../deletion/rules/family.js'
 import { Family } from '../deletion/sql/family.js'
-import { tableNameOf } from '../schema/table-name-of.js'
 import { DataSourceCheck } from './data-source-check.js'
 import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
@@ -39,10 +38,12 @@ import type {
   ListFilter,
   ListOptions,
   ListScope,
+  LookupOptions,
   ModifyOptions,
   OperationOptions,
   Page,
   ReadOptions,
+  ReadTogether,
   Repository,
   RowOptions,
   TransactionOptions,
@@ -54,6 +55,7 @@ import { EntitySubscribers } from '../typeorm/subscribers.js'
 import { HookedRows } from './hooked-rows.js'
 import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
+import { tableNameOf } from '../schema/table-name-of.js'
 import { RowStore } from './row-store.js'
 import { RowWriter } from './row-writer.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
@@ -130,15 +132,15 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     })
   }
 
-  list(list: ListOptions<E> = {}, options?: ListScope): Promise<Page<E>> {
+  list(list: ListOptions<E> & ReadTogether<string> = {}, options?: ListScope): Promise<Page<E>> {
     return this.#operations.read(
       'list',
       options,
       (on, scope, run, lock) => {
-        const plan = planList(this.model, list, scope, this.#options, options?.under)
+        const plan = planList(this.model, list as ListOptions<E>, scope, this.#options, options?.under)
         return this.#rows.list(on, plan, scope.tenant, run, lock)
       },
-      { mayLeaveOut: true },
+      { mayLeaveOut: true, with: list.with },
     )
   }
 
@@ -280,7 +282,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   /** What `lookupBy<Field>Hash` calls. */
-  protected lookup({ hash }: SecretField, value: string, options?: RowOptions): Promise<E> {
+  protected lookup({ hash }: SecretField, value: string, options?: LookupOptions): Promise<E> {
     return this.#operations.read('lookup', options, async (on, scope, run) => {
       if (!isStorable(value)) return notFound()
       const [first] = await this.#rows.find(on, hash, value, scope, run)

@@ -11,6 +11,7 @@ import type {
   OperationOptions,
   Page,
   ReadOptions,
+  ReadTogether,
   Repository,
   RowOptions,
   TransactionOptions,
@@ -24,7 +25,7 @@ import type { Restricted, RowAccessKind } from '../chain/row-access.js'
 import { isOverridden } from '../methods/overrides.js'
 import { deletedEntity } from '../methods/preconditions.js'
 import { type Asked, type Decided, sameContext, type Write } from './decided.js'
-import { runWithPredicate } from './run-with-predicate.js'
+import { refuseRelations, runWithPredicate } from './run-with-predicate.js'
 
 /**
  * A repository as a call may use it whose authorizer decided by row. A row that the caller may not get is NotFound, whatever
@@ -42,17 +43,20 @@ export class RestrictedRepository implements Restricted {
   }
 
   async get(key: string, options?: ReadOptions): Promise<object> {
+    refuseRelations(options)
     const [entity] = await this.#read({ name: 'get', keys: [key] }, options, async (asked) => [
       await this.inner.get(key, asked),
     ])
     return entity as object
   }
 
-  batchGet(keys: readonly string[], options?: ReadOptions): Promise<object[]> {
+  async batchGet(keys: readonly string[], options?: ReadOptions): Promise<object[]> {
+    refuseRelations(options)
     return this.#read({ name: 'batchGet', keys }, options, (asked) => this.inner.batchGet(keys, asked))
   }
 
-  async list(list?: ListOptions, options?: ListScope): Promise<Page<object>> {
+  async list(list?: ListOptions & ReadTogether<string>, options?: ListScope): Promise<Page<object>> {
+    refuseRelations(list)
     const { isNone, where } = await this.#listed()
     if (isNone) return { items: [], nextPageToken: '' }
     return runWithPredicate(this.inner, 'list', options, where, (asked) => this.inner.list(list, asked))

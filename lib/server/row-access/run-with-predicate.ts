@@ -39,3 +39,11 @@ export async function runWithPredicate<O extends RowOptions, R>(
   if (!predicate.isRead) throw dropped()
   return result
 }
+
+/** Nobody was asked about the rows of another resource. @throws TypeError for a read that names relations. */
+export const refuseRelations = (options: { readonly with?: readonly string[] } | undefined): void => {
+  if (options?.with !== undefined)
+    throw new TypeError(
+      'with: a restricted repository reads its own rows alone: read the others by call.restricted() of their repository',
+    )
+}

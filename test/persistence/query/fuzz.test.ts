@@ -124,6 +124,7 @@ const revalued = (node: FilterNode): FilterNode => {
       return { ...node, key: otherKey(node.key) }
     case 'element':
       return { ...node, value: typeof node.value === 'string' ? 'canary' : node.value }
+    case 'among':
     case 'null':
     case 'row':
       return node

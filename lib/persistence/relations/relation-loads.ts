@@ -1,0 +1,87 @@
+import type { Field } from '../../resource/fields/field.js'
+import { isOwning, type Relation } from '../../resource/relations/relation.js'
+import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+
+/** How many relations a path has. */
+export const MAX_PATH_DEPTH = 3
+
+/** How the resources of one relation are found, as the entities are that have it. */
+export interface RelationLoad {
+  readonly property: string
+  readonly source: ResourceModel
+  readonly target: ResourceModel
+  /** What of the source tells its resources. */
+  readonly from: Field
+  /** What of the target holds the same value. */
+  readonly by: Field
+  /** Whether one source has several. */
+  readonly isMany: boolean
+}
+
+/** A relation that is read, and those of its target that are read with it. */
+export interface LoadTree extends RelationLoad {
+  readonly below: readonly LoadTree[]
+}
+
+const known = new WeakMap<Relation, RelationLoad>()
+
+/** How the resources of a relation are found. */
+export function relationLoad(source: ResourceModel, relation: Relation): RelationLoad {
+  let load = known.get(relation)
+  if (load === undefined) known.set(relation, (load = Object.freeze(loadOf(source, relation))))
+  return load
+}
+
+function loadOf(source: ResourceModel, relation: Relation): RelationLoad {
+  const { property } = relation
+  const target: ResourceModel = resourceModel(relation.target())
+  if (isOwning(relation))
+    return { property, source, target, from: relation.reference, by: target.key, isMany: false }
+  const other = target.relations.find((one) => one.property === relation.inverse)
+  if (other === undefined || !isOwning(other))
+    throw new TypeError(
+      `${source.entity.name}.${property}: ${target.entity.name}.${relation.inverse} refers to nothing: write @ManyToOne() above it`,
+    )
+  return {
+    property,
+    source,
+    target,
+    from: source.key,
+    by: other.reference,
+    isMany: relation.kind === 'one-to-many',
+  }
+}
+
+/**
+ * Reads the paths of `with`, once per list of them.
+ * @throws TypeError for what is no relation, and for a path that is too long: its author is no caller.
+ */
+export function loadTrees(model: ResourceModel, paths: readonly string[]): readonly LoadTree[] {
+  const trees: { -readonly [K in keyof LoadTree]: LoadTree[K] }[] = []
+  for (const path of paths) {
+    let inside = model
+    let level = trees
+    const names = String(path).split('.')
+    if (names.length > MAX_PATH_DEPTH)
+      throw new TypeError(
+        `with: "${path}" has more than ${MAX_PATH_DEPTH} relations: read the rest by itself`,
+      )
+    for (const name of names) {
+      let tree = level.find(({ property }) => property === name)
+      if (tree === undefined)
+        level.push((tree = { ...relationLoad(inside, relationNamed(inside, name)), below: [] }))
+      inside = tree.target
+      level = tree.below as typeof trees
+    }
+  }
+  return trees
+}
+
+function relationNamed(model: ResourceModel, name: string): Relation {
+  const relation = model.relations.find(({ property }) => property === name)
+  if (relation !== undefined) return relation
+  const names = model.relations.map(({ property }) => property).join(', ')
+  throw new TypeError(
+    `with: ${model.entity.name} has no relation "${name}"${names === '' ? '' : `: it has ${names}`}`,
+  )
+}

@@ -1,0 +1,14 @@
+import { backends, describeOn } from '../support/databases/backends.js'
+import { openPlans, type Plans } from './related/plans.js'
+import { loaded } from './related/loaded.js'
+
+describeOn('reading together', backends, (backend) => {
+  const holder = { plans: undefined as never as Plans }
+  before(async () => {
+    holder.plans = await openPlans(backend)
+  })
+  beforeEach(() => holder.plans.clear())
+  after(() => holder.plans?.close())
+
+  loaded(holder)
+})
