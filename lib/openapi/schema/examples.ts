@@ -21,8 +21,10 @@ interface Known {
   readonly minLength?: number
   readonly maxLength?: number
   readonly minItems?: number
+  readonly propertyNames?: Known
   readonly minProperties?: number
   readonly pattern?: string
+  readonly 'x-oneof'?: readonly (readonly string[])[]
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -36,6 +38,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   ipv6: '2001:db8::1',
   uri: 'https://example.com/',
   'uri-reference': '/',
+  'field-mask': 'displayName',
   uuid: '01890a5d-ac96-774b-bcce-b302099a8057',
 }
 
@@ -85,8 +88,12 @@ export class Examples {
 
   #object(schema: Known, isInput: boolean, on: ReadonlySet<string>): unknown {
     const { properties = {}, required = [], additionalProperties, minProperties = 0 } = schema
+    // A google.protobuf.Any may be of any type, and of none.
+    if (properties['@type']?.type !== undefined) return required.length === 0 ? {} : undefined
     const entries: [string, unknown][] = []
+    const others = new Set(schema['x-oneof']?.flatMap(([, ...rest]) => rest))
     for (const [name, property] of Object.entries(properties)) {
+      if (others.has(name)) continue
       if (property.writeOnly === true && (!isInput || !required.includes(name))) continue
       // The etag of a request is a condition, which an example cannot fulfil.
       if (isInput && (property.readOnly === true || (name === 'etag' && !required.includes(name)))) continue
@@ -94,11 +101,10 @@ export class Examples {
       if (value !== undefined) entries.push([name, value])
       else if (required.includes(name)) return undefined
     }
-    if (typeof additionalProperties === 'object' && minProperties <= 1) {
-      const value =
-        'propertyNames' in schema ? undefined : this.#value(additionalProperties, 'value', isInput, on)
-      if (value !== undefined) entries.push([KEY, value])
-      else if (minProperties > 0) return undefined
+    const key = keyOf(schema.propertyNames)
+    if (typeof additionalProperties === 'object' && minProperties <= 1 && key !== undefined) {
+      const value = this.#value(additionalProperties, 'value', isInput, on)
+      if (value !== undefined) entries.push([key, value])
     }
     return entries.length < minProperties ? undefined : Object.fromEntries(entries)
   }
@@ -115,8 +121,12 @@ export class Examples {
   }
 }
 
-/** A key that maps by texts and by numbers may have. */
-const KEY = '1'
+/** A key of a map; undefined where rules say what keys are. */
+function keyOf(names: Known | undefined): string | undefined {
+  if (names === undefined) return 'key'
+  if (names.enum !== undefined) return String(names.enum[0])
+  return names.pattern?.endsWith('(0|[1-9][0-9]*)$') === true ? '1' : undefined
+}
 
 function textOf(
   { format, pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Known,

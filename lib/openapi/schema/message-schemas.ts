@@ -5,7 +5,7 @@ import { rulesSchema } from '../rules/rules-schema.js'
 import type { JsonObject, OpenApiSource } from '../source/source.js'
 import type { Comments } from '../source/comments.js'
 import { described, listed } from '../source/text.js'
-import { enumNames, scalarSchema, wellKnownSchema } from './scalar-schema.js'
+import { enumNames, keySchema, scalarSchema, wellKnownSchema } from './scalar-schema.js'
 import { withStatus } from './status-schema.js'
 import { type View, Views } from './views.js'
 
@@ -55,7 +55,7 @@ export class MessageSchemas {
     const isInput = view === 'input' || view === 'patch'
     const schema = {
       type: 'object',
-      title: desc.name,
+      title: view === 'input' && this.#views.isRequestOnly(desc) ? desc.name : titleOf(desc, view),
       ...described(
         this.#source.comments.of(desc),
         ...choices(desc),
@@ -64,6 +64,9 @@ export class MessageSchemas {
       ...(desc.deprecated && { deprecated: true }),
       properties,
       ...(required.length > 0 && { required }),
+      ...(desc.oneofs.length > 0 && {
+        'x-oneof': desc.oneofs.map((oneof) => oneof.fields.map(({ jsonName }) => jsonName)),
+      }),
     }
     return withStatus(desc, schema, (detail) => this.object(detail, 'output'))
   }
@@ -106,7 +109,7 @@ export class MessageSchemas {
         items: { ...this.#item(field, view), ...(isInput ? rulesSchema(rules?.items).schema : {}) },
       }
     if (field.fieldKind !== 'map') return this.#item(field, view)
-    const keys = isInput ? rulesSchema(rules?.keys).schema : {}
+    const keys = { ...keySchema(field.mapKey), ...(isInput ? rulesSchema(rules?.keys).schema : {}) }
     return {
       type: 'object',
       ...(Object.keys(keys).length > 0 && { propertyNames: keys }),
@@ -166,6 +169,10 @@ export class MessageSchemas {
     return maxLength === undefined || field.fieldKind !== 'scalar' ? {} : { maxLength }
   }
 }
+
+/** The same name for each view would tell a reader of the page nothing. */
+const titleOf = ({ name }: DescMessage, view: View): string =>
+  view === 'output' ? name : `${name}${view.charAt(0).toUpperCase()}${view.slice(1)}`
 
 const isWriteOnly = (field: DescField, isSecret: boolean): boolean => isSecret || behaves(field, 'INPUT_ONLY')
 

@@ -49,6 +49,14 @@ const floating = (format: string, isFinite: boolean): JsonObject =>
         ],
       }
 
+/** The schema of the keys of a map, which are text in JSON; empty for any text. */
+export function keySchema(type: ScalarType): JsonObject {
+  if (type === ScalarType.STRING) return {}
+  if (type === ScalarType.BOOL) return { enum: ['false', 'true'] }
+  const { minimum, pattern } = scalarSchema(type, true)
+  return { pattern: pattern ?? long('', minimum === undefined ? '-?' : '')['pattern'] }
+}
+
 /** The schema of a message whose JSON is not an object of its fields; undefined for any other. */
 export function wellKnownSchema(desc: DescMessage): JsonObject | undefined {
   if (isWrapperDesc(desc)) return scalarSchema(desc.fields[0].scalar, false)
@@ -64,6 +72,7 @@ const WELL_KNOWN: Readonly<Record<string, JsonObject>> = {
   },
   'google.protobuf.FieldMask': {
     type: 'string',
+    format: 'field-mask',
     description: 'Names of fields, separated by commas.',
   },
   'google.protobuf.Struct': { type: 'object', additionalProperties: true },

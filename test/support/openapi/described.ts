@@ -32,7 +32,7 @@ export class Described {
   constructor(text: string) {
     this.document = JSON.parse(text) as JsonObject
     formats(this.#ajv)
-    this.#ajv.addFormat('uint64', /^[0-9]+$/)
+    this.#ajv.addFormat('uint64', /^[0-9]+$/).addFormat('field-mask', true)
     this.#ajv.addSchema({ $id: 'document', ...(closed(this.document) as object) })
     this.operations = operationsIn(this)
   }

@@ -1,0 +1,67 @@
+// What the tests use of packages for OpenAPI. With it the sources compile in a checkout whose packages are older, and the types
+// of these packages, which are large, are not checked in each build.
+
+declare module 'ajv/dist/2020.js' {
+  export interface ValidateFunction {
+    (value: unknown): boolean
+    errors?:
+      readonly { readonly instancePath: string; readonly message?: string; readonly params: object }[] | null
+  }
+  export class Ajv2020 {
+    constructor(options: { strict: boolean; allErrors: boolean })
+    addFormat(name: string, format: RegExp | true): this
+    addSchema(schema: object): this
+    compile(schema: object): ValidateFunction
+  }
+}
+
+declare module 'ajv-formats' {
+  import type { Ajv2020 } from 'ajv/dist/2020.js'
+  function addFormats(ajv: Ajv2020): void
+  export { addFormats as default }
+}
+
+declare module '@redocly/openapi-core' {
+  export function createConfig(config: { extends: readonly string[] }): Promise<object>
+  export function lintFromString(options: { source: string; absoluteRef: string; config: object }): Promise<
+    readonly {
+      readonly ruleId: string
+      readonly message: string
+      readonly location: readonly { readonly pointer?: string }[]
+    }[]
+  >
+}
+
+declare module 'playwright-core' {
+  export interface Locator {
+    first(): Locator
+    nth(index: number): Locator
+    locator(selector: string): Locator
+    click(): Promise<void>
+    fill(text: string): Promise<void>
+    count(): Promise<number>
+    innerText(): Promise<string>
+    waitFor(options?: { state?: 'visible' | 'attached'; timeout?: number }): Promise<void>
+  }
+  export interface Page {
+    on(event: 'console', heard: (message: { type(): string; text(): string }) => void): void
+    on(event: 'request', heard: (request: { url(): string; method(): string }) => void): void
+    on(event: 'pageerror', heard: (error: Error) => void): void
+    goto(url: string): Promise<unknown>
+    locator(selector: string): Locator
+    screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>
+    evaluate<T>(script: string): Promise<T>
+  }
+  export interface Browser {
+    newPage(options?: { viewport: { width: number; height: number } }): Promise<Page>
+    close(): Promise<void>
+  }
+  export const chromium: {
+    launch(options: { executablePath: string; args: readonly string[]; timeout?: number }): Promise<Browser>
+  }
+}
+
+declare module 'openapi-typescript' {
+  export default function openapiTS(document: string): Promise<object>
+  export function astToString(tree: object): string
+}
