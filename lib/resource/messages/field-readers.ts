@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
+import { InvalidArgument } from '../../errors.js'
 import { getField, isUnwrapped, type Local } from './local-field.js'
 
 /** Reads one value from a message. */
@@ -7,6 +8,18 @@ export type Reader<T> = (message: Message) => T
 /** The field of that proto name. */
 export const fieldNamed = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.name === name)
+
+/**
+ * Reads a field that a request must have, such as the key of a Get or the resource of an Update.
+ * @param named - the name of the field in the error.
+ */
+export const requiredIn = <T>({ localName, name }: DescField, named = name): Reader<T> => {
+  return (message) => {
+    const value = (message as Local)[localName]
+    if (value === undefined || value === '') throw new InvalidArgument(named, 'is required')
+    return value as T
+  }
+}
 
 /** Reads a string field, wrapped or not; undefined when the message has no such field. */
 export const stringReader = (message: DescMessage, name: string): Reader<string> | undefined => {

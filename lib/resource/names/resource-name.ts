@@ -21,8 +21,11 @@ export interface ResourceName<P extends string> {
   readonly pattern: P
   /** @throws InvalidArgument for a part that is empty or holds a slash. */
   format(parts: NameParts<P>): string
-  /** @throws InvalidArgument that shows the pattern. */
-  parse(name: string): NameParts<P>
+  /**
+   * @param field - has the name in the request, for the error; `name` when left out.
+   * @throws InvalidArgument that shows the pattern.
+   */
+  parse(name: string, field?: string): NameParts<P>
 }
 
 /**
@@ -52,9 +55,9 @@ export function resourceName<const P extends string>(message: DescMessage, patte
       }
       return nameWith(parsed, values as string[])
     },
-    parse(name: string) {
+    parse(name: string, field = 'name') {
       const values = valuesIn(parsed, name)
-      if (values === undefined) throw new InvalidArgument('name', `has to look like ${pattern}`)
+      if (values === undefined) throw new InvalidArgument(field, `has to look like ${pattern}`)
       return Object.fromEntries(variables.map((variable, at) => [variable, values[at]])) as NameParts<P>
     },
   })

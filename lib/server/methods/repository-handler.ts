@@ -1,44 +1,27 @@
 import { create, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
-import { EmptySchema } from '@bufbuild/protobuf/wkt'
-import { RequestContext } from '../../context.js'
+import type { RequestContext } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
-import { OperationSchema } from '../../gen/google/longrunning/operations_pb.js'
-import type {
-  BatchUpdateItem,
-  RelatedAccess,
-  RelatedOptions,
-  Repository,
-} from '../../persistence/contract/repository.js'
+import type { BatchUpdateItem, Repository } from '../../persistence/contract/repository.js'
 import type { ServerCall } from '../../call.js'
 import type { Handler } from '../chain/handler.js'
 import { etagOfResource } from '../../if-match.js'
 import { checkEtag, conditional, firstThatHolds } from './preconditions.js'
 import type { Call } from '../chain/call.js'
 import type { RowAccess, RowAccessKind } from '../chain/row-access.js'
-import { stringReader } from '../../resource/messages/field-readers.js'
+import { requiredIn, stringReader } from '../../resource/messages/field-readers.js'
 import { methodOf, valueOf } from '../chain/method.js'
 import { maskReader } from '../../resource/messages/field-readers.js'
-import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './names-in-requests.js'
-import { checkHeld, checkScope, heldIn, putScope, under } from './path-scope.js'
+import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
+import { checkHeld, checkScope, heldIn, putScope, under } from './scope/path-scope.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { dryRun } from './dry-run.js'
 import { sparingImmutable } from './immutable-fields.js'
-import {
-  concealed,
-  keysIn,
-  listOptions,
-  maskToWrite,
-  putKey,
-  relatedIn,
-  requiredIn,
-  withTokens,
-} from './resource-request.js'
-import { changesRelated, type StandardMethod } from './standard-method.js'
+import { keysIn, listOptions, maskToWrite, putKey } from './resource-request.js'
+import type { StandardMethod } from './standard-method.js'
 import { type ListLimits, totalSize } from './total-size.js'
 
 /** What a response depends on besides the request. */
-export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
-  Pick<RelatedOptions, 'mostRows'> & { readonly related: RelatedAccess | undefined }
+export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'>
 export type Responder = (request: Message, facts: Facts) => Promise<Message>
 type AnyRepository = Repository<object>
 
@@ -50,54 +33,22 @@ export const repositoryHandler = (
   limits: ListLimits,
 ): Handler => {
   const parts = restrictable(desc, method, repository, limits)
-  const startsOperation = 'startsOperation' in method && method.startsOperation
-  const verb = changesRelated(method)
   return {
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
     readsNestedValidateOnly: false,
     rowAccess: rowAccessOf(method),
     checkReplay: parts.checkReplay,
-    changesRelated: verb,
     run: (call: ServerCall & Call) => {
       const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
       const request = call.request as Message
-      if (!call.validateOnly) return startsOperation ? inOperation(call, respond) : respond(request, call)
-      const { ifMatch, ignoredMask, related } = call
-      return dryRun(
-        repository,
-        call.context,
-        async (context) => {
-          const facts = { context, ifMatch, ignoredMask, related }
-          if (!startsOperation) return concealed(repository.model, await respond(request, facts))
-          await respond(request, { ...facts, mostRows: MOST_IN_OPERATION })
-          return create(OperationSchema, { done: true })
-        },
-        verb === 'delete' ? NEWEST : {},
+      if (!call.validateOnly) return respond(request, call)
+      const { ifMatch, ignoredMask } = call
+      return dryRun(repository, call.context, async (context) =>
+        concealed(repository.model, await respond(request, { context, ifMatch, ignoredMask })),
       )
     },
   }
-}
-
-/** A delete by itself sees what others have committed, whatever the DataSource declares. */
-const NEWEST = { isolation: 'read committed' } as const
-
-/** The most rows that a method writes which starts an operation. */
-const MOST_IN_OPERATION = 100_000
-
-/** Responds in an operation, which goes on after the call. */
-const inOperation = (call: ServerCall & Call, respond: Responder): Promise<Message> => {
-  const { ifMatch, ignoredMask, related } = call
-  const request = call.request as Message
-  return call.operations.start({}, ({ signal }) =>
-    respond(request, {
-      context: RequestContext.current(),
-      ifMatch,
-      ignoredMask,
-      related: related?.during(signal),
-      mostRows: MOST_IN_OPERATION,
-    }),
-  )
 }
 
 /** A repository, and what it returns for the method. */
@@ -227,28 +178,24 @@ const RESPONDERS: Responders = {
     }
   },
 
-  delete: ({ key, scope, name, force }, _desc, repository) => {
+  delete: ({ key, scope, name }, desc, repository) => {
     const keyOf = keyIn(key, name)
     return async (request, facts) => {
       const id = keyOf(request)
       if (scope.length > 0) await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts)
-      const conditions = await conditional(repository, id, facts)
-      await repository.delete(id, { ...conditions, ...relatedIn(request, force, facts) })
-      return create(EmptySchema)
+      await repository.delete(id, await conditional(repository, id, facts))
+      return create(desc.output)
     }
   },
 
-  undelete: ({ key, scope, name, force }, _desc, repository) => {
+  undelete: ({ key, scope, name }, _desc, repository) => {
     const { model } = repository
     const keyOf = keyIn(key, name)
     return async (request, facts) => {
       const id = keyOf(request)
       const restore = async (context: RequestContext) => {
         const conditions = { ...facts, context }
-        const more = relatedIn(request, force, facts)
-        const entity = await firstThatHolds(conditions, (options) =>
-          repository.undelete(id, { ...options, ...more }),
-        )
+        const entity = await firstThatHolds(conditions, (options) => repository.undelete(id, options))
         checkScope(model, scope, request, entity)
         return model.toMessage(entity)
       }
@@ -312,7 +259,7 @@ const RESPONDERS: Responders = {
   },
 
   batchDelete:
-    ({ keys, scope, name, force }, _desc, repository) =>
+    ({ keys, scope, name }, desc, repository) =>
     async (request, facts) => {
       const place = heldIn(scope, request)
       const named = namedIn(request, keys, name, 'one')
@@ -323,10 +270,31 @@ const RESPONDERS: Responders = {
       )
       await repository.batchDelete(
         named.map(({ key }) => key),
-        { context: facts.context, ...relatedIn(request, force, facts) },
+        { context: facts.context },
       )
-      return create(EmptySchema)
+      return create(desc.output)
     },
+}
+
+/** The response without the tokens that were minted for it. */
+export const concealed = (model: ResourceModel, message: Message): Message => {
+  if (message.$typeName !== model.message?.typeName) return message
+  for (const { proto } of model.credentials) putToken(model, message, proto, '')
+  return message
+}
+
+/** The only response that shows a credential: that of the call which minted it. */
+const withTokens = (model: ResourceModel, entity: object): Message => {
+  const message = model.toMessage(entity)
+  for (const { property, proto } of model.credentials) {
+    putToken(model, message, proto, (entity as Record<string, unknown>)[property])
+  }
+  return message
+}
+
+const putToken = (model: ResourceModel, message: Message, proto: string, token: unknown): void => {
+  const field = model.message?.fields.find(({ name }) => name === proto)
+  if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
 }
 
 /** Before a write: checks that the entities are where the request says. */

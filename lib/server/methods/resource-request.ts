@@ -1,23 +1,9 @@
-import { type DescField, isMessage, type Message } from '@bufbuild/protobuf'
+import { isMessage, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
-import type { BatchDeleteOptions, ListOptions, RelatedAccess } from '../../persistence/contract/repository.js'
+import type { ListOptions } from '../../persistence/contract/repository.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { Reader } from '../../resource/messages/field-readers.js'
 import { valueOf } from '../chain/method.js'
-import type { Local } from '../../resource/messages/local-field.js'
 import type { ListFields } from './standard-method.js'
-
-/**
- * Reads a field that a request must have, such as the key of a Get or the resource of an Update.
- * @param named - the name of the field in the error.
- */
-export const requiredIn = <T>({ localName, name }: DescField, named = name): Reader<T> => {
-  return (message) => {
-    const value = (message as Local)[localName]
-    if (value === undefined || value === '') throw new InvalidArgument(named, 'is required')
-    return value as T
-  }
-}
 
 /** `<resource>_id` names the new entity (AIP-133); a key inside the resource may only repeat it. */
 export const putKey = (entity: object, property: string, id: string, field: string): void => {
@@ -66,35 +52,3 @@ export const maskToWrite = (
   const touchOnly = rest.length === 0
   return { paths: touchOnly ? ignored : rest, touchOnly }
 }
-
-/** The response without the tokens that were minted for it. */
-export const concealed = (model: ResourceModel, message: Message): Message => {
-  if (message.$typeName !== model.message?.typeName) return message
-  for (const { proto } of model.credentials) putToken(model, message, proto, '')
-  return message
-}
-
-/** The only response that shows a credential: that of the call which minted it. */
-export const withTokens = (model: ResourceModel, entity: object): Message => {
-  const message = model.toMessage(entity)
-  for (const { property, proto } of model.credentials) {
-    putToken(model, message, proto, (entity as Record<string, unknown>)[property])
-  }
-  return message
-}
-
-const putToken = (model: ResourceModel, message: Message, proto: string, token: unknown): void => {
-  const field = model.message?.fields.find(({ name }) => name === proto)
-  if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
-}
-
-/** What a request says about resources that go with its own, and what its caller may do with them. */
-export const relatedIn = (
-  request: Message,
-  force: DescField | undefined,
-  { related, mostRows }: { readonly related: RelatedAccess | undefined; readonly mostRows?: number },
-): BatchDeleteOptions => ({
-  ...(force !== undefined && { force: valueOf(request, force) as boolean }),
-  ...(related !== undefined && { related }),
-  ...(mostRows !== undefined && { mostRows }),
-})

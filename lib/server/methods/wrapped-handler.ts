@@ -7,15 +7,14 @@ import type { ReadOptions, Repository } from '../../persistence/contract/reposit
 import type { Call } from '../chain/call.js'
 import { enter } from '../chain/enter.js'
 import { asMessage, type Handler, isMarked, messageOf } from '../chain/handler.js'
-import type { Reader } from '../../resource/messages/field-readers.js'
+import { type Reader, requiredIn } from '../../resource/messages/field-readers.js'
 import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
-import { checkScope } from './path-scope.js'
+import { checkScope } from './scope/path-scope.js'
 import { checkEtag, deletedEntity } from './preconditions.js'
-import { comparesEtags, restrictable, rowAccessOf } from './repository-handler.js'
-import { keyIn, keyInside } from './names-in-requests.js'
-import { concealed, requiredIn } from './resource-request.js'
-import { changesRelated, type StandardMethod } from './standard-method.js'
+import { comparesEtags, concealed, restrictable, rowAccessOf } from './repository-handler.js'
+import { keyIn, keyInside } from './scope/names-in-requests.js'
+import type { StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
 import type { Wrap } from './wrapped.js'
 
@@ -41,7 +40,7 @@ export const wrappedHandler = (
   const keyOf = keyReader(repository, method)
 
   const run = async (call: OwnCall, isLocking: boolean): Promise<Message> => {
-    const { ifMatch, ignoredMask, related } = call
+    const { ifMatch, ignoredMask } = call
     const { respond, repository: within } =
       call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
     const given = call.request as Message
@@ -53,7 +52,7 @@ export const wrappedHandler = (
       const request = asRequest(value, desc.input)
       const etag = requestEtag?.(request) ?? ''
       const own = etag === '' || etag === givenEtag ? undefined : parseIfMatch(etag, 'etag')
-      const facts = { context: RequestContext.current(), ignoredMask, related }
+      const facts = { context: RequestContext.current(), ignoredMask }
       const message = await respond(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
       isCompared = true
       return message
@@ -78,7 +77,6 @@ export const wrappedHandler = (
     readsNestedValidateOnly: false,
     rowAccess: rowAccessOf(method),
     checkReplay: parts.checkReplay,
-    changesRelated: changesRelated(method),
     run: (call) => {
       const { context } = call
       if (call.validateOnly)

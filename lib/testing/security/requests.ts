@@ -36,7 +36,7 @@ export const requestFor = (subject: Subject, { desc, standard }: Standard, askin
       break
     case 'create':
       init[standard.resource.localName] = keyed(key)
-      if (standard.id !== undefined) init[standard.id.localName] = key
+      if (standard.id !== undefined) init[standard.id.localName] = idOf(subject, key)
       break
     case 'update':
       Object.assign(init, updateOf(desc.input, standard.resource, keyed(key), mask))
@@ -53,6 +53,9 @@ export const requestFor = (subject: Subject, { desc, standard }: Standard, askin
   }
   return create(desc.input, init as never)
 }
+
+/** The last part of a name. */
+const idOf = ({ name }: Subject, key: string): string => name?.parse(key)?.at(-1) ?? key
 
 /** The values that the message has a field for, by local name. */
 export const withFields = (

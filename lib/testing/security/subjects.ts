@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
 import { field as fieldOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
-import type { Repository } from '../../persistence/index.js'
+import type { NamePattern, Repository } from '../../persistence/index.js'
 import type { ServedMethod } from '../../server/served-methods.js'
 import { boundPattern } from './http-request.js'
 
@@ -22,6 +22,8 @@ export interface Subject {
   readonly custom: readonly (ServedMethod & { readonly key: DescField })[]
   /** The key field of the resource. */
   readonly key: DescField
+  /** How it is named; undefined where its key is all. */
+  readonly name: NamePattern | undefined
   /** The pattern of keys: `notes/*`, or `*` for anything. */
   readonly keyPattern: string
   /** Fields that locate the resource, such as `parent`, with a value for each. */
@@ -50,9 +52,9 @@ export const subjectsOf = (methods: readonly ServedMethod[]): readonly Subject[]
 const subjectOf = (methods: readonly ServedMethod[]): Subject | undefined => {
   const message = methods[0]?.resource as DescMessage
   const repository = methods.find((method) => method.repository !== undefined)?.repository
-  const key = message.fields.find(({ name }) => name === 'id') ?? fieldOf(message, 'name')
-  if (key === undefined) return undefined
   const model = repository?.model
+  const key = model?.name?.field ?? fieldOf(message, 'id') ?? fieldOf(message, 'name')
+  if (key === undefined) return undefined
   const marked = message.fields.filter(isMarkedSecret)
   const named = (protos: readonly { readonly proto: string }[] = []) =>
     message.fields.filter(({ name }) => protos.some(({ proto }) => proto === name))
@@ -67,6 +69,7 @@ const subjectOf = (methods: readonly ServedMethod[]): Subject | undefined => {
     of,
     custom: methods.flatMap((method) => customOf(method, message)),
     key,
+    name: model?.name,
     keyPattern: (get && boundPattern(get.desc, get.standard.key.name)) ?? '*',
     scope: scopeOf(methods),
     isTenants: model === undefined || model.tenant !== undefined,
@@ -99,8 +102,9 @@ const customOf = (method: ServedMethod, message: DescMessage) => {
 const scopeOf = (methods: readonly ServedMethod[]): ReadonlyMap<string, string | number> => {
   const scope = new Map<string, string | number>()
   for (const { desc, standard, resource } of methods)
-    for (const { name } of standard?.scope ?? []) {
-      const field = resource?.fields.find((one) => one.name === name)
+    for (const { name, own } of standard?.scope ?? []) {
+      if (own) continue
+      const field = (resource && fieldOf(resource, name)) ?? fieldOf(desc.input, name)
       const pattern = boundPattern(desc, name) ?? '*'
       const isText = field?.fieldKind === 'scalar' && field.proto.type === TYPE_STRING
       scope.set(name, isText ? pattern.replaceAll(/\*+/g, 'check') : 7)

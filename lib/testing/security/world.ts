@@ -1,6 +1,7 @@
 import type { Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../context.js'
-import { Canaries, newCanary } from './leaks/canary.js'
+import type { NamePattern } from '../../persistence/index.js'
+import { Canaries, newCanary } from './canary.js'
 import type { Headers, Outcome } from './listener-clients.js'
 import type { Caller, Probe } from './probe.js'
 import { keyOf, requestFor, textIn } from './requests.js'
@@ -46,18 +47,48 @@ export const draft = (world: World, subject: Subject, { text }: Side, n = nextNu
   sampleOf(subject, { n, text, secret: world.secret }, world.samples)
 
 /** A key in the resource's format that does not exist. */
-export const newKey = ({ keyPattern }: Subject): string =>
-  keyPattern.replaceAll(/\*+/g, () => newCanary('check-'))
+export const newKey = (subject: Subject): string =>
+  subject.name === undefined
+    ? subject.keyPattern.replaceAll(/\*+/g, () => newCanary('check-'))
+    : nameWith(subject.name, newCanary('check-'))
+
+/** What a variable of a name holds, its last one aside. */
+const PARENT = 'check'
+
+const nameWith = ({ segments, variables }: NamePattern, key: string): string => {
+  const last = variables.at(-1)?.name
+  return segments
+    .map(({ kind, text }) => (kind === 'literal' ? text : text === last ? key : PARENT))
+    .join('/')
+}
+
+/** Creates what the resources of the check are in, for both tenants. */
+export const makeParents = async (world: World, subjects: readonly Subject[]): Promise<void> => {
+  const parents = new Set(subjects.map(({ name }) => name?.parent?.text))
+  const named = subjects.flatMap((subject) =>
+    subject.name === undefined ? [] : [{ subject, name: subject.name }],
+  )
+  named.sort((one, other) => one.name.variables.length - other.name.variables.length)
+  for (const { subject, name } of named.filter((one) => parents.has(one.name.pattern)))
+    for (const side of [world.a, world.b]) await makeRow(world, subject, side, nameWith(name, PARENT))
+}
 
 /**
  * Creates a resource for a tenant, with Create or else through the repository. A returned text says why it cannot be
  * created. Create may let the server choose the key, or require one.
+ * @param asked - the key; else a new one.
  */
-export const makeRow = async (world: World, subject: Subject, side: Side): Promise<Row | string> => {
+export const makeRow = async (
+  world: World,
+  subject: Subject,
+  side: Side,
+  asked?: string,
+): Promise<Row | string> => {
   const create = subject.of('create')
-  if (create === undefined) return storeRow(world, subject, side)
+  if (create === undefined) return storeRow(world, subject, side, asked)
   let said = ''
-  for (const key of subject.keyPattern === '*' ? ['', newKey(subject)] : [newKey(subject)]) {
+  const keys = subject.keyPattern === '*' ? ['', newKey(subject)] : [newKey(subject)]
+  for (const key of asked === undefined ? keys : [asked]) {
     const request = requestFor(subject, create, { key, entity: draft(world, subject, side) })
     const [listener] = world.probe.listeners
     const outcome =
@@ -72,11 +103,24 @@ export const makeRow = async (world: World, subject: Subject, side: Side): Promi
   return `${create.path} refuses what was made up (${said}): give \`samples\` of ${subject.message.typeName}`
 }
 
-const storeRow = async (world: World, subject: Subject, side: Side): Promise<Row | string> => {
+const storeRow = async (
+  world: World,
+  subject: Subject,
+  side: Side,
+  asked: string | undefined,
+): Promise<Row | string> => {
   const { repository } = subject
   if (repository === undefined)
     return `there is no Create method of ${subject.message.typeName}, and no repository`
   const entity = repository.model.fromMessage(draft(world, subject, side))
+  const { name } = subject
+  if (name !== undefined) {
+    const values = name.parse(asked ?? newKey(subject))
+    Object.assign(
+      entity,
+      Object.fromEntries(name.variables.map(({ field }, at) => [field.property, values?.[at]])),
+    )
+  }
   const stored = await RequestContext.as({ tenant: side.tenant, subject: 'security-check' }, () =>
     repository.create(entity),
   )

@@ -1,14 +1,13 @@
 import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
-import { InvalidArgument } from '../../errors.js'
-import { parsePathTemplate, type PathTemplate } from '../../gateway/routing/path-template.js'
-import type { Reader } from '../../resource/messages/field-readers.js'
-import type { NamePattern } from '../../resource/names/name-pattern.js'
-import { type NameSegment, type Pattern, valuesIn, WILDCARD } from '../../resource/names/pattern.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
-import { valueOf } from '../chain/method.js'
-import { pathsOf } from '../../resource/messages/http-paths.js'
+import { InvalidArgument } from '../../../errors.js'
+import { parsePathTemplate, type PathTemplate } from '../../../gateway/routing/path-template.js'
+import { type Reader, requiredIn } from '../../../resource/messages/field-readers.js'
+import type { NamePattern } from '../../../resource/names/name-pattern.js'
+import { type NameSegment, type Pattern, valuesIn, WILDCARD } from '../../../resource/names/pattern.js'
+import type { ResourceModel } from '../../../resource/resource-model.js'
+import { valueOf } from '../../chain/method.js'
+import { pathsOf } from '../../../resource/messages/http-paths.js'
 import type { Held, ScopeField } from './path-scope.js'
-import { requiredIn } from './resource-request.js'
 
 /** Whether `-` may stand for any parent (AIP-159). */
 export type Parents = 'one' | 'any'
@@ -107,6 +106,7 @@ export const nameField = (
   const at = resource === undefined ? field.name : `${resource.name}.${field.name}`
   return {
     name: field.name,
+    own: true,
     in(request) {
       const holder = resource === undefined ? request : (valueOf(request, resource) as Message)
       return namedBy(name, valueOf(holder, field) as string, parents, at).held

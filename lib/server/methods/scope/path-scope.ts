@@ -1,14 +1,14 @@
 import type { DescField, DescMessage, DescMethod, Message } from '@bufbuild/protobuf'
-import { ErrNotFound, InvalidArgument } from '../../errors.js'
-import type { ListScope } from '../../persistence/contract/repository.js'
-import { type Filter, hasValue, type FilterValue } from '../../persistence/query/filter-template.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
-import { valueOf } from '../chain/method.js'
-import { fieldNamed } from '../../resource/messages/field-readers.js'
-import type { NamePattern } from '../../resource/names/name-pattern.js'
-import type { Pattern } from '../../resource/names/pattern.js'
-import { isText } from '../../resource/names/resource-annotation.js'
-import { pathsOf } from '../../resource/messages/http-paths.js'
+import { ErrNotFound, InvalidArgument } from '../../../errors.js'
+import type { ListScope } from '../../../persistence/contract/repository.js'
+import { type Filter, hasValue, type FilterValue } from '../../../persistence/query/filter-template.js'
+import type { ResourceModel } from '../../../resource/resource-model.js'
+import { valueOf } from '../../chain/method.js'
+import { fieldNamed } from '../../../resource/messages/field-readers.js'
+import type { NamePattern } from '../../../resource/names/name-pattern.js'
+import type { Pattern } from '../../../resource/names/pattern.js'
+import { isText } from '../../../resource/names/resource-annotation.js'
+import { pathsOf } from '../../../resource/messages/http-paths.js'
 import { parentIn } from './names-in-requests.js'
 
 /** What a field of an entity has to hold. */
@@ -22,6 +22,8 @@ export interface Held {
 export interface ScopeField {
   /** Of the request. */
   readonly name: string
+  /** Whether it is the name of the resource itself. */
+  readonly own: boolean
   /** What the resources have to hold. */
   readonly in: (request: Message) => readonly Held[]
 }
@@ -53,6 +55,7 @@ export const scopeFields = (
 
 const scopeField = (name: string, read: (request: Message) => unknown): ScopeField => ({
   name,
+  own: false,
   in: (request) => [{ name, value: read(request) }],
 })
 
@@ -69,6 +72,7 @@ const parentField = (
   return [
     {
       name: field.name,
+      own: false,
       in: (request) => {
         const text = valueOf(request, field) as string
         return isBatch && text === '' ? [] : parentIn(name, pattern, text, reads)

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
-import { altered } from '../../support/grpc/altered.js'
-import { ForeignClient } from '../../support/grpc/clients.js'
-import { NoteService } from '../../support/gen/specimens_pb.js'
-import { ALICE, type RunningServer, startServer } from '../../support/servers/server.js'
-import { Note } from '../../support/entities/specimen.js'
+import { MemoryRepository } from '../../../../lib/persistence/memory/memory-repository.js'
+import { altered } from '../../../support/grpc/altered.js'
+import { ForeignClient } from '../../../support/grpc/clients.js'
+import { NoteService } from '../../../support/gen/specimens_pb.js'
+import { ALICE, type RunningServer, startServer } from '../../../support/servers/server.js'
+import { Note } from '../../../support/entities/specimen.js'
 
 /** Notes on shelves: the path binds `text`, which a note has too. */
 const ShelvedNotes = altered(NoteService, (proto) => {

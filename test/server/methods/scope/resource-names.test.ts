@@ -3,24 +3,24 @@ import { FieldDescriptorProto_Type as Type, MessageOptionsSchema } from '@bufbui
 import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
-import { CreateTime, ETag, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
-import { RequestContext } from '../../../lib/context.js'
-import { resource } from '../../../lib/gen/google/api/resource_pb.js'
-import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
-import { resourceModel } from '../../../lib/resource/resource-model.js'
-import { standardMethod } from '../../../lib/server/methods/standard-method.js'
-import { wrapped } from '../../../lib/server/methods/wrapped.js'
-import { Edition, Policy } from '../../support/entities/edition.js'
+import { CreateTime, ETag, Resource, SoftDeletable, TenantScoped } from '../../../../decorators/index.js'
+import { RequestContext } from '../../../../lib/context.js'
+import { resource } from '../../../../lib/gen/google/api/resource_pb.js'
+import { MemoryRepository } from '../../../../lib/persistence/memory/memory-repository.js'
+import { resourceModel } from '../../../../lib/resource/resource-model.js'
+import { standardMethod } from '../../../../lib/server/methods/standard-method.js'
+import { wrapped } from '../../../../lib/server/methods/wrapped.js'
+import { Edition, Policy } from '../../../support/entities/edition.js'
 import {
   EditionSchema,
   EditionService,
   PolicySchema,
   PolicyService,
   PublisherService,
-} from '../../support/gen/editions_pb.js'
-import { altered, type Altered } from '../../support/grpc/altered.js'
-import { ForeignClient } from '../../support/grpc/clients.js'
-import { ALICE, startServer } from '../../support/servers/server.js'
+} from '../../../support/gen/editions_pb.js'
+import { altered, type Altered } from '../../../support/grpc/altered.js'
+import { ForeignClient } from '../../../support/grpc/clients.js'
+import { ALICE, startServer } from '../../../support/servers/server.js'
 
 const EDITIONS = 'publishers/{publisher}/series/{series}/editions/{edition}'
 
