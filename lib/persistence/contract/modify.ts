@@ -1,5 +1,6 @@
 import type { RequestContext } from '../../context.js'
 import { ErrPreconditionFailed, InvalidArgument } from '../../errors.js'
+import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patch } from '../../resource/values/increment.js'
 import type { Values } from './new-entity.js'
@@ -74,7 +75,9 @@ function maskOf(model: ResourceModel, patch: unknown, options: WriteOptions): st
     const other = [...model.secrets, ...model.credentials, ...model.computed].find(
       (field) => field.property === property,
     )
-    const proto = other?.proto ?? model.byProperty.get(property)?.proto
+    const relation = model.relations.find((one) => one.property === property)
+    const field = relation && isOwning(relation) ? relation.reference : model.byProperty.get(property)
+    const proto = other?.proto ?? field?.proto
     if (proto === undefined) throw new TypeError(`${name}.modify: ${name} has no property "${property}"`)
     return proto
   })

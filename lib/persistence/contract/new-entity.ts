@@ -1,7 +1,8 @@
 import { InvalidArgument } from '../../errors.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field } from '../../resource/fields/field.js'
-import type { ResourceModel } from '../../resource/resource-model.js'
+import { withReferredKeys } from '../../resource/relations/referred-keys.js'
+import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { newEtag, newKey } from './identifiers.js'
 import { refuseIncrement } from '../../resource/values/increment.js'
 import type { Scope } from './scope.js'
@@ -31,7 +32,7 @@ export function newEntity<E extends object>(
 ): E {
   const entity = model.create()
   const to = entity as Values
-  const from = input as Readonly<Values>
+  const from = (model.relations.length === 0 ? input : withKeys(model, input)) as Readonly<Values>
   const now = nowOf(sources)
   for (const field of model.entityFields)
     to[field.property] = initialValue(field, from, to[field.property], model, scope, sources, now)
@@ -40,6 +41,10 @@ export function newEntity<E extends object>(
     throw new InvalidArgument(model.tenant.proto, 'a system call has to say whose resource it creates')
   return entity
 }
+
+/** The values of an entity, in which `project: { id: 'p1' }` is `projectId: 'p1'`. */
+export const withKeys = <E extends object>({ relations }: ResourceModel, entity: E): E =>
+  withReferredKeys(relations, entity, (target) => resourceModel<object>(target).key.property)
 
 function initialValue(
   field: Field,

@@ -5,7 +5,7 @@ import type { Patched } from './batch.js'
 import { newEtag } from './identifiers.js'
 import { FieldIncrement, Increment } from '../../resource/values/increment.js'
 import { resolveMask } from './update-mask.js'
-import { nowOf, type Sources, type Values } from './new-entity.js'
+import { nowOf, type Sources, type Values, withKeys } from './new-entity.js'
 import type { BatchUpdateItem, UpdateOptions } from './repository.js'
 import type { Scope } from './scope.js'
 import { protectSecrets, type SecretOptions } from './secret-fields.js'
@@ -22,7 +22,7 @@ export async function patchOf(
   sources: Sources & SecretOptions,
   scope: Scope,
 ): Promise<Values> {
-  const from = entity as Readonly<Values>
+  const from = (model.relations.length === 0 ? entity : withKeys(model, entity)) as Readonly<Values>
   const { fields, secrets } = resolveMask(model, from, mask, options)
   const patch: Values = {}
   for (const field of fields) {

@@ -1,6 +1,8 @@
 import { InvalidArgument } from '../../errors.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { Field, Role } from '../../resource/fields/field.js'
+import { isOwning } from '../../resource/relations/relation.js'
+import { snakeCase } from '../../text/snake-case.js'
 import { checkMaskPaths } from '../../resource/mask-paths.js'
 import type { ResourceModel, SecretField } from '../../resource/resource-model.js'
 import type { UpdateOptions } from './repository.js'
@@ -87,8 +89,15 @@ function checkWhole(model: ResourceModel, entity: Readonly<Record<string, unknow
 
 const isNewSecret = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
+/** A mask may name a relation for its reference, except where a field of the message has that name. */
+function referenceNamed({ relations, message }: ResourceModel, name: string): Field | undefined {
+  const relation = relations.find(({ property }) => snakeCase(property) === name)
+  if (relation === undefined || !isOwning(relation)) return undefined
+  return message?.fields.some((field) => field.name === name) === true ? undefined : relation.reference
+}
+
 function writableField(model: ResourceModel, name: string, options: UpdateOptions | undefined): Field {
-  const field = model.byProto.get(name)
+  const field = model.byProto.get(name) ?? referenceNamed(model, name)
   const internal = field !== undefined && !field.exposed
   const credential = model.credentials.some(({ proto }) => proto === name)
   if (

@@ -20,6 +20,8 @@ export interface Capabilities {
   readonly returning: boolean
   /** One statement can write many rows with values of their own, from arrays. */
   readonly setWrites: boolean
+  /** A statement that writes can begin with WITH, and so lock the rows that it refers to. */
+  readonly writeWith: boolean
   /** `(a, b) > (1, 2)` uses an index. */
   readonly rowComparison: boolean
   /** An index can have a condition. Where it cannot, the column `soft_delete_key` stands for it. */

@@ -70,6 +70,7 @@ const dialect = ({
   can: {
     returning: false,
     setWrites: false,
+    writeWith: false,
     rowComparison: false,
     partialIndexes: false,
     limitedDelete: true,

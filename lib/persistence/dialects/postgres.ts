@@ -46,6 +46,7 @@ export const postgres: Dialect = {
   can: {
     returning: true,
     setWrites: true,
+    writeWith: true,
     rowComparison: true,
     partialIndexes: true,
     limitedDelete: false,

@@ -44,6 +44,7 @@ export const sqlite: Dialect = {
   can: {
     returning: true,
     setWrites: false,
+    writeWith: true,
     rowComparison: true,
     partialIndexes: true,
     limitedDelete: false,

@@ -76,9 +76,13 @@ export class MemoryDatabase {
     this.#family = undefined
   }
 
-  /** What was last added for a resource. */
+  /** What was last added for a resource. @throws TypeError where no repository of it is on this database. */
   resourceOf(model: ResourceModel): MemoryResource {
-    return this.#resources.get(model) as MemoryResource
+    const resource = this.#resources.get(model)
+    if (resource !== undefined) return resource
+    throw new TypeError(
+      `no repository of ${model.entity.name} is on this MemoryDatabase: give the repositories of related resources the same \`database\``,
+    )
   }
 
   /** How the resources of the repositories refer to one another. */

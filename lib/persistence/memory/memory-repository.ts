@@ -17,6 +17,7 @@ import { hookFailure, Hooks } from '../hooks/call-hooks.js'
 import { surrounding } from '../contract/open-transaction.js'
 import { MemoryDatabase } from './memory-database.js'
 import { MemoryFamily } from './memory-family.js'
+import { MemoryReferences } from './memory-references.js'
 import { MemoryTable } from './memory-table.js'
 import { type HookedMemoryRows, MemoryWriter } from './memory-writer.js'
 import { pageOf } from './page-of.js'
@@ -87,7 +88,8 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     this.#database = options.database ?? new MemoryDatabase()
     this.#table = new MemoryTable(this.model)
     this.#hooks = new Hooks(this.model)
-    this.#writer = new MemoryWriter(this.model, this.#table, this.#hooks)
+    const references = MemoryReferences.of(this.model as unknown as ResourceModel, this.#database)
+    this.#writer = new MemoryWriter(this.model, this.#table, this.#hooks, references)
     this.#family = new MemoryFamily(this.#database, this.model, this.#writer, options)
     this.#database.add(this.model, this.#table, this.#writer, this.#hooks)
   }

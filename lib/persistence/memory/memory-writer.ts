@@ -7,6 +7,7 @@ import { patched } from '../hooks/changes.js'
 import type { Hooks, WriteEvents } from '../hooks/call-hooks.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import type { MemoryRows } from './memory-database.js'
+import type { MemoryReferences } from './memory-references.js'
 import type { Log, MemoryTable } from './memory-table.js'
 
 /** Of a write with hooks around it: the context that they are called with, in the transaction of the write. */
@@ -20,6 +21,7 @@ export class MemoryWriter<E extends object> {
     private readonly model: ResourceModel<E>,
     private readonly table: MemoryTable<E>,
     private readonly hooks: Hooks<E>,
+    private readonly references?: MemoryReferences,
   ) {}
 
   /** @param columns - of secrets and credentials. */
@@ -27,7 +29,10 @@ export class MemoryWriter<E extends object> {
     const { before, after } = this.hooks.events.create
     if (inside !== undefined) await this.hooks.before(before, entity, inside)
     const row = this.table.rowOf(entity, columns)
-    await write((log) => this.table.insert(row, log))
+    await write((log) => {
+      this.references?.check(row, row)
+      this.table.insert(row, log)
+    })
     const stored = this.table.entityOf(row)
     if (inside !== undefined) await this.hooks.after(after, stored, inside)
     return stored
@@ -120,6 +125,7 @@ export class MemoryWriter<E extends object> {
   }
 
   #replace(row: Values, patch: Readonly<Values>, log: Log): E {
+    this.references?.check(row, patch)
     return this.table.entityOf(this.table.replace(row, patch, log))
   }
 

@@ -5,7 +5,7 @@ import type { Dialect, DialectName } from '../dialects/dialect.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
 import type { TableDefinition } from '../dialects/catalog/table-definition.js'
 import { addForeignKey, createIndex, createTable } from './create-table.js'
-import { linksOf, tenantTargets } from './foreign-keys.js'
+import { referencesOf, tenantTargets } from './foreign-keys.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 import { refusedKeys, sharedIndexNames } from './index-problems.js'
 import { tableOf, tenantKeyIndex } from './table-of.js'
@@ -29,7 +29,7 @@ export async function createTables(
     return Array.isArray(rows) ? rows.map((row: object) => Object.values(row) as unknown[]) : []
   }
   const models = entities.map((entity) => resourceModel(entity))
-  const links = linksOf(models, dialect, dataSource)
+  const links = referencesOf(models, dialect, dataSource)
   const tables = models.map((model) =>
     tableOf(model, dialect, tableNameOf(model, dialect, dataSource), links(model)),
   )

@@ -7,7 +7,7 @@ import { resourcesOf } from './resources-in.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 
 /** How a table is linked to those of other resources. */
-export interface TableLinks {
+export interface TableReferences {
   readonly foreignKeys: readonly Omit<ForeignKeyDefinition, 'name'>[]
   /** Whether tenant and key together have to be unique, although the key alone is. */
   readonly isReferenced: boolean
@@ -21,11 +21,11 @@ export interface TableLinks {
  * The links of the tables of a set of resources. A reference of a tenant's resource to a tenant's resource holds the tenant
  * too, so that no statement can make it leave the tenant.
  */
-export function linksOf(
+export function referencesOf(
   models: readonly ResourceModel[],
   dialect: Dialect,
   naming: Naming = {},
-): (model: ResourceModel) => TableLinks {
+): (model: ResourceModel) => TableReferences {
   const referenced = new Set(models.flatMap((model) => [...tenantTargets(model)]))
   const family = familyOf([...allOf([...models, ...resourcesOf(naming)])])
   return (model) => {

@@ -4,7 +4,7 @@ import { dialectNamed } from '../dialects/dialect-named.js'
 import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
 import { type ComparedDialect, compareTable } from './compare-table.js'
 import { compareVector } from './compare-vector.js'
-import { linksOf, type TableLinks } from './foreign-keys.js'
+import { referencesOf, type TableReferences } from './foreign-keys.js'
 import { resourcesIn } from './resources-in.js'
 import { type Naming, tableNameOf } from './table-name-of.js'
 import { tableOf } from './table-of.js'
@@ -34,7 +34,7 @@ export function schemaComparison(
       differences.push(
         `the DataSource has its tables in the schema ${schema}, and these migrations make them in ${live.schema}: say --schema ${schema}, or give the DataSource { schema: ${JSON.stringify(live.schema)} }`,
       )
-    const links = linksOf(models, dialect, naming)
+    const links = referencesOf(models, dialect, naming)
     for (const model of models)
       differences.push(...(await compareModel(model, live, { ...dialect, catalog }, naming, links(model))))
     return differences
@@ -46,7 +46,7 @@ async function compareModel(
   live: LiveSchema,
   dialect: ComparedDialect,
   naming: Naming,
-  links: TableLinks,
+  links: TableReferences,
 ): Promise<readonly string[]> {
   const { search } = model
   const table = tableNameOf(model, dialect, naming)

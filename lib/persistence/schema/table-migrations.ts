@@ -10,7 +10,7 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { relationGraph, type RelationGraph } from '../../resource/relations/graph.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { addForeignKey, createNewTable, dropForeignKey } from './create-table.js'
-import { linksOf } from './foreign-keys.js'
+import { referencesOf } from './foreign-keys.js'
 import { sharedIndexNames } from './index-problems.js'
 import { resourcesIn } from './resources-in.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
@@ -125,7 +125,7 @@ function linkedTable(
   dialect: Dialect,
   naming: Naming,
 ): LinkedTable {
-  const links = linksOf(graph.order, dialect, naming)
+  const links = referencesOf(graph.order, dialect, naming)
   const definition = (of: ResourceModel) => tableOf(of, dialect, tableNameOf(of, dialect, naming), links(of))
   const at = graph.order.indexOf(model)
   const keysTo = (of: ResourceModel, isTaken: (target: number) => boolean) => {

@@ -9,7 +9,7 @@ import type {
   TableName,
 } from '../dialects/catalog/table-definition.js'
 import { DELETE_ID } from '../deletion/rules/family.js'
-import type { TableLinks } from './foreign-keys.js'
+import type { TableReferences } from './foreign-keys.js'
 import { tableNameOf } from './table-name-of.js'
 
 /** Where an index has no condition: this column is `''` while a row lives and its key once it is deleted. */
@@ -58,7 +58,7 @@ export function tableOf(
   model: ResourceModel,
   dialect: Dialect,
   table: TableName = tableNameOf(model, dialect),
-  links: TableLinks = UNLINKED,
+  links: TableReferences = UNLINKED,
 ): TableDefinition {
   const hasDiscriminator =
     !dialect.can.partialIndexes && model.deleteTime !== undefined && model.uniques.length > 0
@@ -102,7 +102,7 @@ export function tableOf(
   }
 }
 
-const UNLINKED: TableLinks = {
+const UNLINKED: TableReferences = {
   foreignKeys: [],
   isReferenced: false,
   referenceIndexes: [],
@@ -141,7 +141,7 @@ function lookupIndexes(
   model: ResourceModel,
   scope: readonly string[],
   table: string,
-  { isReferenced, referenceIndexes }: TableLinks,
+  { isReferenced, referenceIndexes }: TableReferences,
 ): IndexDefinition[] {
   const lookups: { readonly columns: readonly string[]; readonly name?: string | undefined }[] = []
   if (!model.tenantInKey && scope.length > 0 && !isReferenced)

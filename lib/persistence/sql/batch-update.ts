@@ -4,7 +4,8 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { inKeyOrder, type Patched } from '../contract/batch.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import type { Values } from '../contract/new-entity.js'
-import type { Reach, RowStore } from './row-store.js'
+import type { Reach } from '../references/row-target.js'
+import type { RowStore } from './row-store.js'
 import { FOR_WRITE } from './statements.js'
 
 /**

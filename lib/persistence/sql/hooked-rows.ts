@@ -7,7 +7,9 @@ import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import { patched } from '../hooks/changes.js'
 import type { Hooks, WriteEvents } from '../hooks/call-hooks.js'
-import { RowStore, type Target } from './row-store.js'
+import type { References } from '../references/references.js'
+import type { Target } from '../references/row-target.js'
+import { RowStore } from './row-store.js'
 import { FOR_WRITE } from './statements.js'
 
 /** For a write with hooks: the context of the hooks, inside of the transaction of the write. */
@@ -25,8 +27,9 @@ export class HookedRows<E extends object> extends RowStore<E> {
     dialect: Dialect,
     table: TableName,
     private readonly hooks: Hooks<E>,
+    references?: References,
   ) {
-    super(model, dialect, table)
+    super(model, dialect, table, references)
   }
 
   /** A statement that writes many rows at once cannot call hooks for each row. */

@@ -4,7 +4,8 @@ import type { FieldIncrement } from '../../resource/values/increment.js'
 import { and, compare, type FilterNode, isNull, or } from '../query/plan.js'
 import type { Values } from '../contract/new-entity.js'
 import type { Dialect } from '../dialects/dialect.js'
-import type { RowStore, Target } from './row-store.js'
+import type { Target } from '../references/row-target.js'
+import type { RowStore } from './row-store.js'
 import { FOR_WRITE } from './statements.js'
 
 /** Why a write reached no live row: its etag is another, or the row is not there. */

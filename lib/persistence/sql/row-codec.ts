@@ -4,6 +4,9 @@ import { INTEGER_RANGES } from '../../resource/values/ranges.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Decode, Dialect } from '../dialects/dialect.js'
 import type { Row } from '../engines/executor/executor.js'
+import type { CredentialRow } from '../contract/credential-check.js'
+import type { Values } from '../contract/new-entity.js'
+import type { OrderTerm } from '../query/order-by.js'
 import type { PlanValue } from '../query/plan.js'
 import { storedTime } from '../dialects/values/stored-time.js'
 
@@ -79,4 +82,32 @@ function decoderOf(model: ResourceModel, field: Field, dialect: Dialect): Decode
   if (json !== undefined) return json.decode as Decode
   if (kind === 'enum') return (value) => field.enumNames?.numberOf.get(value as string) ?? 0
   return dialect.decoders[kind] ?? DECODERS[kind as keyof typeof DECODERS]
+}
+
+/** Of a row of every stored field. Entities are hydrated by position of the entity's own fields, and others are between. */
+export const credentialRowOf = <E extends object>(
+  { fields, entityFields }: ResourceModel,
+  row: Row,
+  hydrate: Hydrate<E>,
+): CredentialRow<E> => ({
+  entity: hydrate(entityFields.map((field) => row[fields.indexOf(field)])),
+  columns: Object.fromEntries(fields.map((field, i) => [field.property, row[i]])),
+})
+
+/** What a page token holds of the last row of a page. */
+export function sortValuesOf(
+  model: ResourceModel,
+  dialect: Dialect,
+  terms: readonly OrderTerm[],
+  last: object,
+  row: Row,
+): unknown[] {
+  return terms.map(({ column }) => {
+    const index = model.entityFields.findIndex((field) => field.column === column.column)
+    const field = model.entityFields[index]
+    const value = field && (last as Values)[field.property]
+    // A name that another version of the message has is read as the zero value, and sorted as what it is.
+    if (field?.kind === 'enum') return row[index]
+    return field?.kind === 'timestamp' ? dialect.exactTime(row[index], value) : value
+  })
 }

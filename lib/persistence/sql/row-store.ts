@@ -4,9 +4,12 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patched } from '../contract/batch.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { LockClause } from '../contract/row-lock.js'
+import type { Reach, Target } from '../references/row-target.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import type { FilterPlan, ListPlan } from '../contract/list-plan.js'
+import { MissingParent, type Parent, type PlainRows, plainRows, valuesOf } from '../references/plain-rows.js'
+import type { References } from '../references/references.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
 import { inRange } from './preconditions.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
@@ -15,27 +18,20 @@ import { byCodePoint } from '../../text/code-point-order.js'
 import { checkCursor } from '../dialects/check-cursor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
+import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import { toPredicate } from '../dialects/to-predicate.js'
-import type { FilterNode } from '../query/plan.js'
 import { listCondition } from './list-condition.js'
 import type { Page } from '../contract/repository.js'
 import { FOR_WRITE, type GetOptions, type RowPredicate, Statements } from './statements.js'
-import { encoderOf, hydratorOf, type Encode, type Hydrate } from './row-codec.js'
+import {
+  credentialRowOf,
+  encoderOf,
+  hydratorOf,
+  sortValuesOf,
+  type Encode,
+  type Hydrate,
+} from './row-codec.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
-
-/** Which rows a statement reaches at all. */
-export interface Reach {
-  /** Undefined when the table has no tenants, or the key is known to be of one only. */
-  readonly tenant: string | undefined
-  /** Rows for which this is not true count as missing. */
-  readonly where?: FilterNode | undefined
-}
-
-/** Which row a statement reaches. */
-export interface Target extends Reach {
-  readonly key: string
-  readonly ifMatch?: string | undefined
-}
 
 /** The rows of one resource in one dialect: entity values in, entities out, one statement each. */
 export class RowStore<E extends object> {
@@ -44,11 +40,14 @@ export class RowStore<E extends object> {
   readonly #hydrate: Hydrate<E>
   /** For rows with one column before the entity's. */
   readonly #hydrateBehind: Hydrate<E>
+  /** Without what a subclass does around a write. */
+  readonly #plain: PlainRows<E> = plainRows(this, RowStore.prototype)
 
   constructor(
     readonly model: ResourceModel<E>,
     readonly dialect: Dialect,
     table?: TableName,
+    readonly references?: References,
   ) {
     this.statements = new Statements(model, dialect, table)
     this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(model, field, dialect)]))
@@ -69,28 +68,49 @@ export class RowStore<E extends object> {
     return rows.map(([tenant]) => tenant as string)
   }
 
-  /** @param values - one per stored field, by property. */
-  async insert(on: Executor, values: Readonly<Values>, run: RunOptions): Promise<E> {
-    const bound = this.model.fields.map((field) => this.#encode(field, values[field.property]))
-    const { rows } = await on.run(this.statements.insert(), bound, run)
-    if (this.statements.canReturn) return this.#first(rows)
+  /** @param values - one per stored field, by property. @param parents - as of {@link update}. */
+  async insert(
+    on: Executor,
+    values: Readonly<Values>,
+    run: RunOptions,
+    parents?: readonly Parent[],
+  ): Promise<E> {
     const { key, tenant } = this.model
     const target = {
       key: values[key.property] as string,
       tenant: tenant && (values[tenant.property] as string),
     }
+    if (this.references !== undefined && parents === undefined)
+      return this.references.insert(this.#plain, on, values, target.tenant, run)
+    const bound = this.model.fields.map((field) => this.#encode(field, values[field.property]))
+    if (parents !== undefined) bound.unshift(...valuesOf(parents))
+    const { rows } = await on.run(this.statements.insert(parents), bound, run)
+    if (rows[0] === undefined && parents !== undefined && parents.length > 0) throw new MissingParent()
+    if (this.statements.canReturn) return this.#first(rows)
     return (await this.get(on, target, run)) ?? this.#first([])
   }
 
-  /** Undefined when no live row matches, or none whose increments stay in range. */
-  update(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<E | undefined> {
+  /**
+   * Undefined when no live row matches, or none whose increments stay in range.
+   * @param parents - rows that it refers to, which the statement takes; looked for when left out.
+   */
+  update(
+    on: Executor,
+    target: Target,
+    patch: Readonly<Values>,
+    run: RunOptions,
+    parents?: readonly Parent[],
+  ): Promise<E | undefined> {
     const fields = this.#fieldsOf(patch)
     // Touching only, where there is neither etag nor update_time to write.
     if (fields.length === 0) return this.get(on, target, run)
+    if (this.references !== undefined && parents === undefined)
+      return this.references.update(this.#plain, on, target, patch, run)
     const increments: FieldIncrement[] = []
     const values = [...this.#bound(fields, patch, increments), ...this.#identity(target)]
+    if (parents !== undefined) values.unshift(...valuesOf(parents))
     const reach = increments.length === 0 ? target : inRange(target, increments, this.dialect)
-    const statement = this.statements.update(fields, this.#predicate(reach, values), increments)
+    const statement = this.statements.update(fields, this.#predicate(reach, values), increments, parents)
     return this.#write(on, statement, values, target, run)
   }
 
@@ -121,7 +141,7 @@ export class RowStore<E extends object> {
     if (keys.length === 0) return []
     const isArray = this.dialect.arrayType !== undefined
     const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.#encode(this.model.key, key))
-    const values = [...this.#tenantValues(tenant), ...padded]
+    const values = [...tenantValues(tenant), ...padded]
     const predicate = this.#predicate({ tenant, where }, values)
     const { rows } = await on.run(
       this.statements.batchGet(isArray ? 1 : padded.length, predicate, lock),
@@ -155,7 +175,7 @@ export class RowStore<E extends object> {
     const columns = fields.map((field) =>
       items.map(({ patch }) => this.#encode(field, patch[field.property])),
     )
-    const values = [...this.#tenantValues(reach.tenant), items.map(({ key }) => key), ...columns]
+    const values = [...tenantValues(reach.tenant), items.map(({ key }) => key), ...columns]
     const statement = this.statements.batchUpdate(fields, this.#predicate(reach, values))
     const { rows } = await on.run(statement, values, run)
     const updated = Array<E | undefined>(items.length).fill(undefined)
@@ -173,7 +193,7 @@ export class RowStore<E extends object> {
   ): Promise<number> {
     const fields = this.#fieldsOf(patch)
     const sorted = [...keys].sort(byCodePoint)
-    const values = [...this.#tenantValues(reach.tenant), sorted, ...this.#bound(fields, patch)]
+    const values = [...tenantValues(reach.tenant), sorted, ...this.#bound(fields, patch)]
     const statement = this.statements.batchDelete(fields, this.#predicate(reach, values))
     return (await on.run(statement, values, run)).affected
   }
@@ -196,10 +216,7 @@ export class RowStore<E extends object> {
       values,
       run,
     )
-    return rows.map((row) => ({
-      entity: this.#hydrate(orderedRow(this.model, row)),
-      columns: this.#columnsOf(row),
-    }))
+    return rows.map((row) => credentialRowOf(this.model, row, this.#hydrate))
   }
 
   /** A page that locks reads no extra row to find out whether more follow, because that row would be locked too. */
@@ -212,11 +229,12 @@ export class RowStore<E extends object> {
   ): Promise<Page<E>> {
     checkCursor(plan.cursor, plan.terms, this.dialect)
     const params: unknown[] = []
+    const count = (value: number) => this.dialect.countPlaceholder(params.push(value))
     const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
     const condition = listCondition(this.model, plan, tenant, this.dialect, params, after)
     const asked = lock === undefined ? plan.size + 1 : plan.size
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
-    const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect, this.statements.table.name)} LIMIT ${this.#count(params, asked)}${offset > 0 ? ` OFFSET ${this.#count(params, offset)}` : ''}`
+    const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect, this.statements.table.name)} LIMIT ${count(asked)}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
     const { rows } = await on.run(this.statements.list(condition, tail, lock), params, run).catch((error) => {
       throw explainMissingVector(error, this.model.type)
     })
@@ -227,7 +245,9 @@ export class RowStore<E extends object> {
     return {
       items,
       nextPageToken: more
-        ? plan.nextPageToken(this.#sortValues(plan, last, page[page.length - 1] as Row))
+        ? plan.nextPageToken(
+            sortValuesOf(this.model, this.dialect, plan.terms, last, page[page.length - 1] as Row),
+          )
         : '',
     }
   }
@@ -242,7 +262,8 @@ export class RowStore<E extends object> {
   ): Promise<number> {
     const params: unknown[] = []
     const condition = listCondition(this.model, plan, tenant, this.dialect, params)
-    const bound = limit === undefined ? undefined : this.#count(params, limit)
+    const count = (value: number) => this.dialect.countPlaceholder(params.push(value))
+    const bound = limit === undefined ? undefined : count(limit)
     const { rows } = await on.run(this.statements.count(condition, bound), params, run).catch((error) => {
       throw explainMissingVector(error, this.model.type)
     })
@@ -313,38 +334,6 @@ export class RowStore<E extends object> {
     for (const field of this.model.fields) if (Object.hasOwn(patch, field.property)) fields.push(field)
     return fields
   }
-
-  #count(params: unknown[], value: number): string {
-    return this.dialect.countPlaceholder(params.push(value))
-  }
-
-  #sortValues(plan: ListPlan, last: E, row: Row): unknown[] {
-    return plan.terms.map(({ column }) => {
-      const index = this.model.entityFields.findIndex((field) => field.column === column.column)
-      const field = this.model.entityFields[index]
-      const value = field && (last as Values)[field.property]
-      // A name that another version of the message has is read as the zero value, and sorted as what it is.
-      if (field?.kind === 'enum') return row[index]
-      return field?.kind === 'timestamp' ? this.dialect.exactTime(row[index], value) : value
-    })
-  }
-
-  #tenantValues(tenant: string | undefined): unknown[] {
-    return tenant === undefined ? [] : [tenant]
-  }
-
-  #columnsOf(row: Row): Values {
-    return Object.fromEntries(this.model.fields.map((field, i) => [field.property, row[i]]))
-  }
 }
 
-/** Entities are hydrated by position of the entity's own fields; a row of every stored field has others between. */
-function orderedRow(model: ResourceModel, row: Row): Row {
-  return model.entityFields.map((field) => row[model.fields.indexOf(field)])
-}
-
-/** Few shapes for many lengths: the last key is repeated, which changes nothing about which rows are found. */
-function padToPowerOfTwo(keys: readonly string[]): string[] {
-  const length = 2 ** Math.ceil(Math.log2(keys.length))
-  return [...keys, ...Array<string>(length - keys.length).fill(keys[keys.length - 1] as string)]
-}
+const tenantValues = (tenant: string | undefined): string[] => (tenant === undefined ? [] : [tenant])

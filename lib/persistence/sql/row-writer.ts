@@ -8,7 +8,8 @@ import { byCodePoint } from '../../text/code-point-order.js'
 import { isStorable } from '../query/reachable.js'
 import { updateInGroups } from './batch-update.js'
 import { explainDeletedMiss, explainIncrementMiss, explainMiss, notFound } from './preconditions.js'
-import type { RowStore, Target } from './row-store.js'
+import type { Target } from '../references/row-target.js'
+import type { RowStore } from './row-store.js'
 
 /**
  * How often a write is tried again when its increments were out of range, but the row read afterwards has room for
@@ -28,7 +29,10 @@ export class RowWriter<E extends object> {
   /** The row that the key means; undefined where it may be of several tenants. */
   known({ key, scope: { tenant, where }, ifMatch }: RowCondition): Target | undefined {
     if (!isStorable(key)) throw new ErrNotFound()
-    return this.rows.model.tenantInKey && tenant === undefined ? undefined : { key, tenant, ifMatch, where }
+    const { model, references } = this.rows
+    // A reference holds the tenant too.
+    const isOpen = model.tenantInKey || (references !== undefined && model.tenant !== undefined)
+    return isOpen && tenant === undefined ? undefined : { key, tenant, ifMatch, where }
   }
 
   async search(on: Executor, { key, scope, ifMatch }: RowCondition, run: RunOptions): Promise<Target> {
@@ -55,7 +59,12 @@ export class RowWriter<E extends object> {
   /** In key order, so that two batches never wait for each other. */
   async updateMany(on: Executor, patches: readonly Patched[], scope: Scope, run: RunOptions): Promise<E[]> {
     if (!patches.every(({ key }) => isStorable(key))) return notFound()
-    const isPlain = isUnconditional(patches) && patches.every(({ patch }) => incrementsIn(patch).length === 0)
+    const { references } = this.rows
+    const isReferring = references?.arePatched(patches.map(({ patch }) => patch)) === true
+    const isPlain =
+      !isReferring &&
+      isUnconditional(patches) &&
+      patches.every(({ patch }) => incrementsIn(patch).length === 0)
     if (isPlain && this.rows.canBatch(scope.tenant)) return updateInGroups(this.rows, on, patches, scope, run)
     const updated: E[] = []
     for (const { key, patch, index, ifMatch } of inKeyOrder(patches))

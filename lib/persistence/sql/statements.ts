@@ -6,6 +6,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { BoundedCache } from '../../bounded-cache.js'
+import type { Parent } from '../references/plain-rows.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { tableNameOf } from '../schema/table-name-of.js'
@@ -77,31 +78,40 @@ export class Statements {
     })
   }
 
-  /** Values: one per field of the model, in its order. */
-  insert(): Statement {
-    return this.#shape('insert', () => {
+  /**
+   * Values: those of each parent, then one per field of the model, in its order. Writes nothing where a parent is missing.
+   */
+  insert(parents: readonly Parent[] = NO_PARENTS): Statement {
+    return this.#shape(parents.length === 0 ? 'insert' : shapeBelow('insert', parents), () => {
       const text = new Text(this.dialect)
       const { fields } = this.model
-      return `INSERT INTO ${this.#table} (${fields.map((field) => this.#name(field)).join(', ')}) VALUES (${fields.map((field) => text.bind(field)).join(', ')})${this.#returning}`
+      const [begin, from] = this.#below(text, parents)
+      const names = fields.map((field) => this.#name(field)).join(', ')
+      const values = fields.map((field) => text.bind(field)).join(', ')
+      const row = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
+      return `${begin}INSERT INTO ${this.#table} (${names}) ${row}${this.#returning}`
     })
   }
 
-  /** Values: one per field, the operand of an increment, key, [tenant], [etag], [where]. Reaches live rows only. */
+  /** Values: those of each parent, one per field, the operand of an increment, key, [tenant], [etag], [where]. Reaches live rows only. */
   update(
     fields: readonly Field[],
     predicate: RowPredicate,
     increments: readonly Pick<FieldIncrement, 'field' | 'operator'>[] = [],
+    parents: readonly Parent[] = NO_PARENTS,
   ): Statement {
     let shape = shapeOf('update', predicate, fields)
+    if (parents.length > 0) shape = shapeBelow(shape, parents)
     for (const { field, operator } of increments) shape += `\0\0${operator}${field.column}`
     return this.#shape(shape, () => {
       const text = new Text(this.dialect)
+      const [begin, from] = this.#below(text, parents)
       const sets = fields.map((field) => {
         const name = this.#name(field)
         const added = increments.find((each) => each.field === field)
         return `${name} = ${added === undefined ? '' : `COALESCE(${name}, 0) ${added.operator} `}${text.bind(field)}`
       })
-      return `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
+      return `${begin}UPDATE ${this.#table} SET ${sets.join(', ')}${from === '' ? '' : ` FROM ${from}`} WHERE ${this.#identity(text, predicate)}${this.#live()}${this.#returning}`
     })
   }
 
@@ -265,6 +275,14 @@ export class Statements {
     return parts.join(' AND ') + also(where)
   }
 
+  /** What begins a write that refers to these rows, and what it takes them from. */
+  #below(text: Text, parents: readonly Parent[]): readonly [begin: string, from: string] {
+    if (parents.length === 0) return ['', '']
+    const bind = (field: Field) => text.bind(field)
+    const rows = parents.map(({ select }, i) => `p${i} AS (${select(bind, true)})`)
+    return [`WITH ${rows.join(', ')} `, parents.map((_, i) => `p${i}`).join(', ')]
+  }
+
   #lock(lock: LockClause | undefined): string {
     return lock === undefined ? '' : this.dialect.rowLock(lock)
   }
@@ -292,6 +310,11 @@ export class Statements {
 }
 
 const also = (where: string | undefined): string => (where === undefined ? '' : ` AND ${where}`)
+
+const NO_PARENTS: readonly Parent[] = []
+
+const shapeBelow = (shape: string, parents: readonly Parent[]): string =>
+  parents.reduce((text, { relation }) => `${text}\0\0${relation.property}`, shape)
 
 /** What tells statements of one kind apart. */
 const shapeOf = (kind: string, { tenant, etag, where }: RowPredicate, fields: readonly Field[]): string => {

@@ -55,6 +55,7 @@ import { EntitySubscribers } from '../typeorm/subscribers.js'
 import { HookedRows } from './hooked-rows.js'
 import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
+import { References } from '../references/references.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { RowStore } from './row-store.js'
 import { RowWriter } from './row-writer.js'
@@ -101,10 +102,11 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const all = new Hooks(this.model, new EntitySubscribers(dataSource, this.model))
     const hooks = all.isSilent ? undefined : all
     const { dialect } = this.#database
+    const references = References.of(this.model, dialect, dataSource)
     this.#rows =
       hooks === undefined
-        ? new RowStore(this.model, dialect, this.table)
-        : new HookedRows(this.model, dialect, this.table, hooks)
+        ? new RowStore(this.model, dialect, this.table, references)
+        : new HookedRows(this.model, dialect, this.table, hooks, references)
     this.#writer = new RowWriter(this.#rows)
     const storeOf = ({ model }: Member) => {
       const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))

@@ -15,7 +15,7 @@ import {
   Right,
   Task,
   Team,
-} from '../../support/entities/projects.js'
+} from '../../conformance/relations/projects.js'
 
 const EXPORTS = { Charter, Currency, Left, Project, Right, Task, Team }
 

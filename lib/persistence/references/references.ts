@@ -1,0 +1,181 @@
+import { Aborted } from '../../errors.js'
+import type { Field } from '../../resource/fields/field.js'
+import { missingTarget } from '../../resource/relations/missing-target.js'
+import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
+import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+import type { Values } from '../contract/new-entity.js'
+import { MissingParent, type Parent, type PlainRows } from './plain-rows.js'
+import type { LockClause } from '../contract/row-lock.js'
+import type { Target } from './row-target.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import type { Executor, RunOptions, Statement } from '../engines/executor/executor.js'
+import { named } from '../engines/executor/named.js'
+import { type Naming, tableNameOf } from '../schema/table-name-of.js'
+
+interface Reference {
+  readonly relation: OwningRelation
+  readonly target: ResourceModel
+  /** Whether the target belongs to a tenant, as the resource does. */
+  readonly isOwned: boolean
+  readonly select: Parent['select']
+}
+
+/** What a write refers to. */
+interface Secured {
+  readonly parents: readonly Parent[]
+  /** Those that the statement itself takes. */
+  readonly taken: readonly Parent[]
+  /** The first that is known to be missing. */
+  readonly missing: Parent | undefined
+}
+
+/** Others may read and refer to the row, and nobody deletes it before the transaction ends. */
+const FOR_REFERENCE: LockClause = { lock: 'share', wait: 'block' }
+
+/**
+ * The references that a resource holds. A write makes sure of their targets: each is a live row of the same tenant, and stays one
+ * until the write is committed.
+ */
+export class References {
+  #known: readonly Reference[] | undefined
+  readonly #checks = new Map<OwningRelation, Statement>()
+  readonly #locks = new Map<OwningRelation, Statement>()
+
+  private constructor(
+    private readonly model: ResourceModel,
+    private readonly dialect: Dialect,
+    private readonly naming: Naming,
+  ) {}
+
+  /** Undefined where the resource refers to nothing. */
+  static of(model: ResourceModel, dialect: Dialect, naming: Naming): References | undefined {
+    return model.relations.some(isOwning) ? new References(model, dialect, naming) : undefined
+  }
+
+  /** Whether one of these writes a reference. */
+  arePatched(patches: readonly Readonly<Values>[]): boolean {
+    return this.#all().some(({ relation: { reference } }) =>
+      patches.some((patch) => Object.hasOwn(patch, reference.property)),
+    )
+  }
+
+  /** Inserts a row that refers to others. @throws InvalidArgument where one of them is missing. */
+  async insert<E>(
+    rows: PlainRows<E>,
+    on: Executor,
+    values: Readonly<Values>,
+    tenant: string | undefined,
+    run: RunOptions,
+  ): Promise<E> {
+    const secured = await this.#secure(on, values, tenant, run)
+    try {
+      if (secured.missing === undefined) return await rows.insert(on, values, run, secured.taken)
+    } catch (error) {
+      if (!(error instanceof MissingParent)) throw error
+    }
+    const missing = await this.#firstMissing(on, secured, run)
+    throw missing ?? new Aborted('what the resource refers to was changed at the same time: call again')
+  }
+
+  /**
+   * Writes a row that refers to others. Undefined where the row does not match.
+   * @throws InvalidArgument where one of them is missing, and the row matches.
+   */
+  async update<E>(
+    rows: PlainRows<E>,
+    on: Executor,
+    target: Target,
+    patch: Readonly<Values>,
+    run: RunOptions,
+  ): Promise<E | undefined> {
+    const secured = await this.#secure(on, patch, target.tenant, run)
+    const written =
+      secured.missing !== undefined ? undefined : await rows.update(on, target, patch, run, secured.taken)
+    if (written !== undefined || secured.parents.length === 0) return written
+    const { ifMatch, ...row } = target
+    const stored = (await rows.get(on, row, run)) as Values | undefined
+    const missing =
+      stored !== undefined && this.#matches(stored, ifMatch)
+        ? await this.#firstMissing(on, secured, run)
+        : undefined
+    if (missing !== undefined) throw missing
+    return undefined
+  }
+
+  #matches(stored: Readonly<Values>, ifMatch: string | undefined): boolean {
+    const { etag } = this.model
+    return ifMatch === undefined || (etag !== undefined && stored[etag.property] === ifMatch)
+  }
+
+  /**
+   * Makes sure of the targets of a row's references: by the statement that writes the row, or, where that cannot lock them, here
+   * and for the rest of the transaction.
+   */
+  async #secure(
+    on: Executor,
+    values: Readonly<Values>,
+    tenant: string | undefined,
+    run: RunOptions,
+  ): Promise<Secured> {
+    const parents = this.#named(values, tenant)
+    if (this.dialect.can.writeWith) return { parents, taken: parents, missing: undefined }
+    for (const parent of parents)
+      if (!(await this.#isThere(on, parent, run, true))) return { parents, taken: [], missing: parent }
+    return { parents, taken: [], missing: undefined }
+  }
+
+  /** The rows that a row of these values refers to. */
+  #named(values: Readonly<Values>, tenant: string | undefined): readonly Parent[] {
+    const parents: Parent[] = []
+    for (const { relation, isOwned, select } of this.#all()) {
+      const key = (values[relation.reference.property] ?? undefined) as string | undefined
+      if (key !== undefined)
+        parents.push({ relation, select, values: isOwned ? [tenant as string, key] : [key] })
+    }
+    return parents
+  }
+
+  async #firstMissing(on: Executor, { parents, missing }: Secured, run: RunOptions) {
+    if (missing !== undefined) return missingTarget(missing.relation)
+    for (const parent of parents)
+      if (!(await this.#isThere(on, parent, run, false))) return missingTarget(parent.relation)
+    return undefined
+  }
+
+  async #isThere(on: Executor, { relation, values, select }: Parent, run: RunOptions, lock: boolean) {
+    const statements = lock ? this.#locks : this.#checks
+    let statement = statements.get(relation)
+    if (statement === undefined) {
+      let at = 0
+      statement = named(select((field) => this.dialect.placeholder(field, ++at), lock))
+      statements.set(relation, statement)
+    }
+    return (await on.run(statement, values, run)).rows.length > 0
+  }
+
+  #all(): readonly Reference[] {
+    return (this.#known ??= this.model.relations
+      .filter(isOwning)
+      .map((relation) => this.#referenceOf(relation)))
+  }
+
+  #referenceOf(relation: OwningRelation): Reference {
+    const target = resourceModel<object>(relation.target())
+    const { quote, rowLock } = this.dialect
+    const isOwned = this.model.tenant !== undefined && target.tenant !== undefined
+    const table = quoteTable(tableNameOf(target, this.dialect, this.naming), this.dialect)
+    const live = target.deleteTime === undefined ? '' : ` AND ${quote(target.deleteTime.column)} IS NULL`
+    return {
+      relation,
+      target,
+      isOwned,
+      select: (bind, lock) => {
+        const mine = isOwned
+          ? `${quote((target.tenant as Field).column)} = ${bind(target.tenant as Field)} AND `
+          : ''
+        return `SELECT 1 AS ${quote('(parent)')} FROM ${table} WHERE ${mine}${quote(target.key.column)} = ${bind(target.key)}${live}${lock ? rowLock(FOR_REFERENCE) : ''}`
+      },
+    }
+  }
+}

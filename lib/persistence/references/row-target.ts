@@ -1,0 +1,15 @@
+import type { FilterNode } from '../query/plan.js'
+
+/** Which rows a statement reaches at all. */
+export interface Reach {
+  /** Undefined when the table has no tenants, or the key is known to be of one only. */
+  readonly tenant: string | undefined
+  /** Rows for which this is not true count as missing. */
+  readonly where?: FilterNode | undefined
+}
+
+/** Which row a statement reaches. */
+export interface Target extends Reach {
+  readonly key: string
+  readonly ifMatch?: string | undefined
+}

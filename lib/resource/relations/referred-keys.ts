@@ -1,0 +1,42 @@
+import { InvalidArgument } from '../../errors.js'
+import { isOwning, type OwningRelation, type RelatedClass, type Relation } from './relation.js'
+
+type Values = Readonly<Record<string, unknown>>
+
+/**
+ * The values of an entity with the keys of what its relations hold: `project: { id: 'p1' }` is `projectId: 'p1'`.
+ * @param keyOf - the property that is the key of a class.
+ * @throws InvalidArgument where the two differ, and for a related object without a key.
+ */
+export function withReferredKeys<E extends object>(
+  relations: readonly Relation[],
+  entity: E,
+  keyOf: (target: RelatedClass) => string,
+): E {
+  let copy: Record<string, unknown> | undefined
+  for (const relation of relations) {
+    if (!isOwning(relation)) continue
+    const given = (entity as Values)[relation.property]
+    if (given === undefined) continue
+    const key = given === null ? undefined : keyIn(given, relation, keyOf)
+    const { property, proto } = relation.reference
+    const own = (entity as Values)[property] ?? undefined
+    if (own !== undefined && own !== key)
+      throw new InvalidArgument(proto, `it differs from the key of ${relation.property}: set one of the two`)
+    copy ??= Object.assign(Object.create(Object.getPrototypeOf(entity) as object | null), entity) as Record<
+      string,
+      unknown
+    >
+    copy[property] = key
+  }
+  return (copy as E | undefined) ?? entity
+}
+
+function keyIn(given: unknown, relation: OwningRelation, keyOf: (target: RelatedClass) => string): string {
+  const key = typeof given === 'object' ? (given as Values)[keyOf(relation.target())] : undefined
+  if (typeof key === 'string') return key
+  throw new InvalidArgument(
+    relation.reference.proto,
+    `${relation.property} has no key: give an object with the key of the other resource`,
+  )
+}
