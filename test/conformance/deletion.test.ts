@@ -1,4 +1,6 @@
+import type { DataSource } from 'typeorm'
 import { backends, describeOn } from '../support/databases/backends.js'
+import { atomicity } from './deletion/atomicity.js'
 import { cascades } from './deletion/cascades.js'
 import { openFamily, type OpenFamily, quietFamily } from './deletion/family-subject.js'
 import { purges } from './deletion/purges.js'
@@ -22,4 +24,6 @@ describeOn('deletes of resources that others refer to', backends, (backend) => {
   undeletes(holder)
   removals(holder)
   purges(holder)
+  if (backend.name !== 'memory')
+    atomicity(holder, () => holder.subject.dataSource as DataSource, backend.name)
 })

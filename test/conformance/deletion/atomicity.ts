@@ -1,0 +1,129 @@
+import { expect } from 'chai'
+import type { DataSource } from 'typeorm'
+import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
+import type { Lease } from '../../../lib/persistence/engines/executor/executor.js'
+import type { BackendName } from '../../support/databases/backends.js'
+import { everyStatementMayFail } from '../../support/databases/every-statement-may-fail.js'
+import { column, run } from '../../support/databases/statement.js'
+import { familyCases, type FamilyHolder, inAcme } from './family-subject.js'
+
+const LONG_AGO = new Date('2001-01-01')
+
+/** Everything that goes along goes, or nothing does. */
+export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, backend: BackendName): void => {
+  const { of, states, project, milestone, job, remark } = familyCases(holder)
+
+  const prepare = async () => {
+    await holder.subject.clear()
+    for (const id of ['p', 'q']) await project(id, { expireTime: LONG_AGO })
+    await milestone('m', 'p')
+    await job('a', { milestoneId: 'm' })
+    await job('b', { aboveId: 'a' })
+    await inAcme(async () => {
+      await of().bookmarks.create({ id: 'k', projectId: 'p' })
+      await of().projects.create({ id: 'gone' })
+      await of().milestones.create({ id: 'with', projectId: 'gone' })
+      await of().projects.delete('gone')
+      await of().crates.create({ id: 'x' })
+      await of().crates.create({ id: 'y', aroundId: 'x' })
+      await of().bottles.create({ id: 'z', crateId: 'y' })
+    })
+    await remark('r', 'b')
+  }
+  const operations: Readonly<Record<string, () => Promise<unknown>>> = {
+    delete: () => of().projects.delete('p', { force: true }),
+    undelete: () => of().projects.undelete('gone'),
+    batchDelete: () => of().projects.batchDelete(['p', 'q'], { force: true }),
+    'hard delete': () => of().crates.delete('x'),
+    purge: async () => {
+      await of().remarks.delete('r')
+      await of().projects.purgeExpired(new Date('2026-01-01'))
+    },
+  }
+
+  describe('every statement may fail', () => {
+    for (const [name, operation] of Object.entries(operations).filter(([each]) => each !== 'purge'))
+      it(`of a ${name}: all of it happened, or nothing`, async () => {
+        let before: unknown
+        const sent = await everyStatementMayFail(
+          dataSource(),
+          async () => {
+            await prepare()
+            before = await states()
+          },
+          () => inAcme(operation),
+          async (outcome) => {
+            const after = await states()
+            if (outcome === 'failed') expect(after).to.deep.equal(before)
+            else expect(after).to.not.deep.equal(before)
+          },
+        )
+        expect(sent).to.be.greaterThan(3)
+      }).timeout(120_000)
+
+    it('of a purge: what refers to a row is never left without it', async () => {
+      await everyStatementMayFail(
+        dataSource(),
+        prepare,
+        () => inAcme(operations['purge'] as () => Promise<unknown>),
+        async () => {
+          const left = await states()
+          if (left['milestone m'] !== undefined) expect(left).to.have.property('project p')
+          if (left['job b'] !== undefined) expect(left).to.have.property('milestone m')
+          expect(left).to.have.property('bookmark k')
+        },
+      )
+    }).timeout(120_000)
+  })
+
+  if (backend !== 'postgres' && backend !== 'mariadb') return
+
+  it('a killed connection before any statement of a cascade leaves nothing of it', async () => {
+    const isPostgres = backend === 'postgres'
+    const database = executorOf(dataSource())
+    const { lease } = database
+    let [sent, fatal, position] = [0, 0, 0]
+    database.lease = async (options) => {
+      const inner = await lease.call(database, options)
+      const [id] = await column(inner, isPostgres ? 'SELECT pg_backend_pid()' : 'SELECT CONNECTION_ID()')
+      const next = async () => {
+        if (++sent !== fatal) return
+        await run(
+          database,
+          isPostgres ? `SELECT pg_terminate_backend(${id as string})` : `KILL ${id as string}`,
+        )
+      }
+      const outer: Pick<Lease, 'run' | 'control'> = {
+        run: async (...operands) => {
+          await next()
+          return inner.run(...operands)
+        },
+        control: async (text) => {
+          await next()
+          return inner.control(text)
+        },
+      }
+      return Object.assign(Object.create(inner) as Lease, outer, {
+        release: (how?: { readonly broken?: boolean }) => inner.release(how),
+      })
+    }
+    try {
+      for (position = 1; ; position++) {
+        fatal = 0
+        await prepare()
+        const before = await states()
+        ;[sent, fatal] = [0, position]
+        const outcome = await inAcme(() => of().projects.delete('p', { force: true })).then(
+          () => true,
+          () => false,
+        )
+        fatal = 0
+        if (outcome) break
+        expect(await states(), `statement ${position}`).to.deep.equal(before)
+      }
+    } finally {
+      database.lease = lease
+    }
+    expect(position).to.be.greaterThan(8)
+  }).timeout(120_000)
+}
