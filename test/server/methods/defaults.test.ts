@@ -2,7 +2,10 @@ import { expect } from 'chai'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Default } from '../../../decorators/default.js'
 import { Resource } from '../../../decorators/resource.js'
-import { memoryRepositoryOf } from '../../../lib/persistence/repository-of.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
+import { collated } from '../../conformance/repository/open-subject.js'
+import { backends, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { NoteSchema, NoteService } from '../../support/gen/specimens_pb.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import { ALICE, type RunningServer, startServer } from '../../support/servers/server.js'
@@ -15,18 +18,27 @@ class RatedNote {
   @Column({ default: 3 }) stars!: number
 }
 
-describe('defaults on the wire', () => {
+describeOn('defaults on the wire', backends, (backend) => {
+  let opened: OpenBackend
   let running: RunningServer
   let client: ForeignClient
 
   before(async () => {
-    const notes = new (memoryRepositoryOf(RatedNote))()
+    opened = await backend.open([RatedNote])
+    const { dataSource, database } = opened
+    if (dataSource !== undefined && database !== undefined)
+      await createTables(collated(dataSource, backend), [RatedNote], database.dialect.name)
+    const notes =
+      dataSource === undefined
+        ? new (memoryRepositoryOf(RatedNote))()
+        : new (repositoryOf(RatedNote))(dataSource)
     running = await startServer((builder) => builder.register(NoteService, notes))
     client = new ForeignClient(NoteService, running.grpc)
   })
   after(async () => {
     client?.close()
     await running?.stop()
+    await opened?.close()
   })
 
   const overGrpc = async (note: object) => {

@@ -9,6 +9,7 @@ import { methodOf } from '../../../lib/server/chain/method.js'
 import { fieldCheck } from '../../../lib/server/validation/field-behavior.js'
 import { validation } from '../../../lib/server/validation/validation.js'
 import { Parcel_Size, ParcelService } from '../../support/gen/parcels_pb.js'
+import { backends, describeOn } from '../../support/databases/backends.js'
 import { ALICE } from '../../support/servers/server.js'
 import { replyOf } from './calls.js'
 import { serveParcels, type ServedParcels } from './served-parcels.js'
@@ -37,10 +38,10 @@ const CONTEXT = {
   context: new RequestContext({ principal: { subject: 'alice', tenant: 'acme', groups: [], scopes: [] } }),
 }
 
-describe('field behavior', () => {
+describeOn('field behavior', backends, (backend) => {
   let served: ServedParcels
-  before(async () => (served = await serveParcels()))
-  after(() => served.stop())
+  before(async () => (served = await serveParcels({}, backend)))
+  after(() => served?.stop())
 
   const store = async (values: object = {}) =>
     (

@@ -1,4 +1,4 @@
-import { create, createRegistry, type DescService } from '@bufbuild/protobuf'
+import { create, createRegistry, type DescMethod, type DescService } from '@bufbuild/protobuf'
 import {
   FieldRulesSchema,
   field as rulesOption,
@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { RequestContext } from '../../../lib/context.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
+import { methodOf } from '../../../lib/server/chain/method.js'
 import { loadMessageRules } from '../../../lib/server/validation/protovalidate.js'
+import { validation } from '../../../lib/server/validation/validation.js'
 import { Ticket } from '../../support/entities/ticket.js'
 import { ParcelService } from '../../support/gen/parcels_pb.js'
 import { TicketService, type UpdateTicketRequest } from '../../support/gen/tickets_pb.js'
@@ -239,6 +241,11 @@ describe('rules of buf.validate', () => {
       const { rules } = await load(TicketService, ParcelService)
       expect(rules?.checkOf(ParcelService.method.createParcel.input)).to.equal(undefined)
       expect(rules?.checkOf(TicketService.method.listTickets.input)).to.be.a('function')
+      const next = (): never => expect.fail('it is not called')
+      const composed = (desc: DescMethod) =>
+        validation(rules)(next as never, { method: methodOf(desc), handler: {} as never })
+      expect(composed(ParcelService.method.countParcels)).to.equal(next)
+      expect(composed(TicketService.method.listTickets)).to.not.equal(next)
     })
 
     // A list has no elements in an empty message, and an unset message no fields.

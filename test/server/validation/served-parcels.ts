@@ -1,5 +1,10 @@
 import type { Config } from '../../../lib/server/config/config.js'
+import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
+import { collated } from '../../conformance/repository/open-subject.js'
+import type { Backend, OpenBackend } from '../../support/databases/backends.js'
 import { Parcel } from '../../support/entities/parcel.js'
 import {
   ParcelService,
@@ -13,15 +18,16 @@ import { batchJson, type Listener, listenersOf, type Loose, queryOf, type Route 
 export interface ServedParcels {
   readonly listeners: readonly Listener[]
   readonly client: ForeignClient
-  readonly parcels: MemoryRepository<Parcel>
+  readonly parcels: Repository<Parcel>
   /** The requests that reached code of our own. */
   readonly sent: unknown[]
   stop(): Promise<void>
 }
 
-/** ParcelService on a repository, with methods of its own beside. */
-export async function serveParcels(config: Config = {}): Promise<ServedParcels> {
-  const parcels = new MemoryRepository(Parcel)
+/** ParcelService on a repository, with methods of its own beside. @param backend - in memory when left out. */
+export async function serveParcels(config: Config = {}, backend?: Backend): Promise<ServedParcels> {
+  const opened = await backend?.open([Parcel])
+  const parcels = await repositoryOn(backend, opened)
   const sent: unknown[] = []
   const pin = { title: 'sent', pin: '1234', address: { city: 'Basel', doorCode: '77' } }
   const running = await startServer(
@@ -51,8 +57,19 @@ export async function serveParcels(config: Config = {}): Promise<ServedParcels> 
     stop: async () => {
       client.close()
       await running.stop()
+      await opened?.close()
     },
   }
+}
+
+async function repositoryOn(
+  backend: Backend | undefined,
+  { dataSource, database }: Partial<OpenBackend> = {},
+): Promise<Repository<Parcel>> {
+  if (backend === undefined || dataSource === undefined || database === undefined)
+    return new MemoryRepository(Parcel)
+  await createTables(collated(dataSource, backend), [Parcel], database.dialect.name)
+  return new TypeormRepository(dataSource, Parcel)
 }
 
 const ROUTES: Readonly<Record<string, Route>> = {
