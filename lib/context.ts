@@ -80,7 +80,7 @@ interface ContextFields {
 /** What a context knows about the transactions of its call. The rest belongs to the databases. */
 export interface CallTransaction {
   /** @throws TypeError when all of them have ended. */
-  afterCommit(fn: () => unknown): void
+  afterCommit(fn: () => unknown, context: RequestContext): void
 }
 
 /** A failure whose outcome has no caller. */
@@ -200,7 +200,7 @@ export class RequestContext implements ContextFields {
   get afterCommit(): (fn: () => unknown) => void {
     return (fn) => {
       if (this.transaction === undefined) void this.runLogged(fn)
-      else this.transaction.afterCommit(fn)
+      else this.transaction.afterCommit(fn, this)
     }
   }
 

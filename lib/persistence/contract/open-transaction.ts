@@ -1,13 +1,23 @@
 import { type CallTransaction, RequestContext } from '../../context.js'
-import type { TransactionOptions } from './repository.js'
+import { HookCalls } from './hook-calls.js'
 
 /** The transactions that a call is inside of, the innermost first. A context holds them. */
 export class TransactionChain implements CallTransaction {
-  private constructor(private readonly transactions: readonly OpenTransaction[]) {}
+  /** @param hooks - the operations whose hooks make the calls, the innermost first. */
+  private constructor(
+    private readonly transactions: readonly OpenTransaction[],
+    private readonly hooks: readonly HookCalls[],
+  ) {}
 
   /** The transaction, inside of what surrounds it. */
   static of(transaction: OpenTransaction): TransactionChain {
-    return new TransactionChain([transaction, ...(transaction.around?.transactions ?? [])])
+    const { around } = transaction
+    return new TransactionChain([transaction, ...(around?.transactions ?? [])], around?.hooks ?? [])
+  }
+
+  /** The chain in which the hooks of an operation are called, inside of no transaction more. */
+  static ofHooks(around: TransactionChain | undefined): TransactionChain {
+    return new TransactionChain(around?.transactions ?? [], [new HookCalls(), ...(around?.hooks ?? [])])
   }
 
   /** One chain inside of another. */
@@ -16,7 +26,8 @@ export class TransactionChain implements CallTransaction {
     outer: TransactionChain | undefined,
   ): TransactionChain | undefined {
     if (inner === undefined || outer === undefined) return inner ?? outer
-    return new TransactionChain([...new Set([...inner.transactions, ...outer.transactions])])
+    const hooks = new Set([...inner.hooks, ...outer.hooks])
+    return new TransactionChain([...new Set([...inner.transactions, ...outer.transactions])], [...hooks])
   }
 
   /** The innermost transaction of `database` that fulfils the condition. */
@@ -28,7 +39,19 @@ export class TransactionChain implements CallTransaction {
     return this.transactions.length
   }
 
-  afterCommit(fn: () => unknown): void {
+  /** How many operations the innermost hook is inside of, each in a hook of the next. */
+  get hookDepth(): number {
+    return this.hooks.length
+  }
+
+  /** Of the innermost hook. */
+  get hookCalls(): HookCalls | undefined {
+    return this.hooks[0]
+  }
+
+  afterCommit(fn: () => unknown, context: RequestContext): void {
+    // A hook after a read, outside of transactions.
+    if (this.transactions.length === 0) return void context.runLogged(fn)
     const open = this.transactions.find(({ isOver }) => !isOver)
     if (open === undefined) throw new TypeError(ENDED)
     open.afterCommit(fn)
@@ -194,8 +217,10 @@ export function joined(database: object, given: RequestContext | undefined): Ope
 export function watched<T>(
   database: object,
   given: RequestContext | undefined,
-  call: Promise<T>,
+  name: string,
+  work: Promise<T>,
 ): Promise<T> {
+  const call = tracked(name, work)
   const ambient = RequestContext.current()
   const joined =
     chainOf(ambient)?.find(database, isNotOver) ??
@@ -204,11 +229,20 @@ export function watched<T>(
   return call
 }
 
+/** The promise that a hook is given of a call; the call itself outside of hooks. */
+export function tracked<T>(name: string, call: Promise<T>): Promise<T> {
+  const ambient = RequestContext.current()
+  return chainOf(ambient)?.hookCalls?.track(name, call, ambient) ?? call
+}
+
+/** Settings as a user gives them, TypeORM's spelling included. */
+type NestedSettings = { readonly [K in 'isolation' | 'readOnly' | 'retries']?: unknown }
+
 /** @throws TypeError for settings of a savepoint: it has those of the outermost transaction. */
-export function refuseNested({ isolation, readOnly, retries }: TransactionOptions): void {
+export function refuseNested({ isolation, readOnly, retries }: NestedSettings): void {
   if (isolation === undefined && readOnly === undefined && retries === undefined) return
   throw new TypeError(
-    'isolation, readOnly and retries are settings of the outermost transaction, and this one is nested: set them there',
+    'isolation, readOnly and retries are settings of the outermost transaction, and this one is nested: set them there, as in transaction(fn, { isolation })',
   )
 }
 

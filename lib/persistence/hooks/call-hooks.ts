@@ -5,6 +5,7 @@ import type { EntityListener, HookEvent } from '../../resource/typeorm/declared-
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { isThenable } from '../../thenable.js'
 import type { Values } from '../contract/new-entity.js'
+import type { HookCalls } from '../contract/hook-calls.js'
 import { TransactionChain } from '../contract/open-transaction.js'
 import { changesOf, valuesOf } from './changes.js'
 
@@ -17,7 +18,7 @@ export interface WriteEvents {
 /** The context of a write's transaction; on a database with TypeORM's manager in it. */
 type Inside = RequestContext & { readonly manager?: EntityManager }
 
-/** How many transactions may be inside of each other where a hook is called. */
+/** How many transactions, or hooks, may be inside of each other where a hook is called. */
 const MOST_NESTED = 32
 
 /** The events of each operation that writes. */
@@ -160,12 +161,17 @@ export class Hooks<E extends object> {
     details: HookDetails,
     managerOf: ManagerOf,
   ): Promise<void> | undefined {
-    if (inside.transaction instanceof TransactionChain && inside.transaction.depth > MOST_NESTED)
-      throw new TypeError(
-        `${this.#named(event)} is inside of ${MOST_NESTED} transactions: a hook makes a call that calls the hook again, without end`,
-      )
-    // Awaiting nothing would cost a turn for each call.
-    return inside.run(() => inTurn(this.#calls(event, entities, details, managerOf)))
+    const chain = inside.transaction instanceof TransactionChain ? inside.transaction : undefined
+    this.#checkDepth(event, chain)
+    const calls = chain?.hookCalls
+    try {
+      // Awaiting nothing would cost a turn for each call.
+      const work = inside.run(() => inTurn(this.#calls(event, entities, details, managerOf, calls)))
+      return work === undefined || calls === undefined ? work : abandoning(work, calls)
+    } catch (error) {
+      if (calls?.isRunning !== true) throw error
+      return abandoning(Promise.reject(error as Error), calls)
+    }
   }
 
   /** Yields what has to be awaited before the next one is called. */
@@ -174,19 +180,41 @@ export class Hooks<E extends object> {
     entities: Iterable<E>,
     details: HookDetails,
     managerOf: ManagerOf,
+    calls: HookCalls | undefined,
   ): Generator<PromiseLike<unknown>, void> {
     for (const entity of entities) {
       for (const property of this.#listeners.get(event) ?? []) {
         const done = calledOn(entity, property)
         if (isThenable(done)) yield done
+        if (calls?.isRunning === true) yield calls.refuse(this.#named(event))
       }
-      if (this.subscribers?.hears(event) === true)
-        yield this.subscribers.tell(event, entity, details, managerOf())
+      if (this.subscribers?.hears(event) !== true) continue
+      yield this.subscribers.tell(event, entity, details, managerOf())
+      if (calls?.isRunning === true) yield calls.refuse(`a subscriber to ${this.model.entity.name}`)
     }
+  }
+
+  #checkDepth(event: HookEvent, chain: TransactionChain | undefined): void {
+    const { depth = 0, hookDepth = 0 } = chain ?? {}
+    const inside = depth > MOST_NESTED ? 'transactions' : hookDepth > MOST_NESTED ? 'hooks' : undefined
+    if (inside === undefined) return
+    throw new TypeError(
+      `${this.#named(event)} is inside of ${MOST_NESTED} ${inside}: a hook makes a call that calls the hook again, without end`,
+    )
   }
 
   #named(event: HookEvent): string {
     return `@${event}() of ${this.model.entity.name}`
+  }
+}
+
+/** Waits for the calls that a hook has left behind when it failed. */
+async function abandoning(work: Promise<void>, calls: HookCalls): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    await calls.abandon()
+    throw error
   }
 }
 

@@ -114,9 +114,11 @@ export class MemoryDatabase {
     fn: (context: RequestContext) => Promise<T>,
     { context: given, ...settings }: TransactionOptions = {},
     name = 'a transaction',
+    hooks?: TransactionChain,
   ): Promise<T> {
     const context = given ?? RequestContext.current()
-    const around = surrounding(given)
+    const outside = surrounding(given)
+    const around = hooks ?? outside
     const running = this.#joined(given)
     if (running !== undefined) {
       refuseNested(settings)
@@ -127,7 +129,7 @@ export class MemoryDatabase {
     const { result, afterCommit } = await this.#turn(true, context.signal, () =>
       run(new MemoryTransaction(this, around, undefined, undefined, settings.readOnly), context, fn),
     )
-    await runAfterCommit(afterCommit, context.with({ transaction: around }))
+    await runAfterCommit(afterCommit, context.with({ transaction: outside }))
     return result
   }
 
@@ -135,17 +137,23 @@ export class MemoryDatabase {
    * Runs an operation together with the hooks of its entity: in a transaction of its own, or in a savepoint, that everything
    * joins which is called with the context handed to `work`.
    */
-  withHooks<T>(
+  async withHooks<T>(
     given: RequestContext | undefined,
     name: string,
     work: (rows: MemoryRows, inside: RequestContext) => Promise<T>,
   ): Promise<T> {
     this.#joined(given)?.refuseReadOnly(name)
-    return this.transaction(
-      (inside) => this.perform(inside, name, (rows) => work(rows, inside)),
-      given === undefined ? {} : { context: given },
-      name,
-    )
+    const hooks = TransactionChain.ofHooks(surrounding(given))
+    try {
+      return await this.transaction(
+        (inside) => this.perform(inside, name, (rows) => work(rows, inside)),
+        given === undefined ? {} : { context: given },
+        name,
+        hooks,
+      )
+    } finally {
+      hooks.hookCalls?.over()
+    }
   }
 
   #outside(given: RequestContext | undefined): MemoryRows {

@@ -1,6 +1,6 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ListScope, ReadTogether, RowOptions } from '../contract/repository.js'
-import { surrounding } from '../contract/open-transaction.js'
+import { surrounding, TransactionChain } from '../contract/open-transaction.js'
 import { type LockClause, lockOf } from '../contract/row-lock.js'
 import { type Scope, scopeOf } from '../contract/scope.js'
 import type { BeginOptions } from '../dialects/dialect.js'
@@ -154,13 +154,16 @@ export class Operations {
   ): Read<T> {
     return async (on, scope, run, lock) => {
       const result = await read(on, scope, run, lock)
-      const { context } = scope
-      const transaction = surrounding(options?.context)
-      const inside = context.transaction === transaction ? context : context.with({ transaction })
+      const transaction = TransactionChain.ofHooks(surrounding(options?.context))
+      const inside = scope.context.with({ transaction })
       const managerOf = () => (on instanceof TransactionScope ? on.manager : undefined)
-      const loading = hooks.loaded(name, result, inside, managerOf)
-      if (loading !== undefined) await loading
-      return result
+      try {
+        const loading = hooks.loaded(name, result, inside, managerOf)
+        if (loading !== undefined) await loading
+        return result
+      } finally {
+        transaction.hookCalls?.over()
+      }
     }
   }
 

@@ -52,7 +52,7 @@ export function transaction<T>(
 ): Promise<T> {
   try {
     const database = 'lease' in on ? on : executorOf(on)
-    return watched(database, options.context, run(database, fn, options))
+    return watched(database, options.context, 'a transaction', run(database, fn, options))
   } catch (error) {
     return Promise.reject(error as Error)
   }
@@ -113,21 +113,26 @@ export async function atomically<T>(
 export async function withHooks<T>(
   on: Joined,
   context: RequestContext,
-  around: TransactionChain | undefined,
+  outside: TransactionChain | undefined,
   fn: (executor: Executor, inside: TransactionContext) => Promise<T>,
   settings?: BeginOptions,
 ): Promise<T> {
+  const around = TransactionChain.ofHooks(outside)
   const body = async (scope: TransactionScope): Promise<T> => {
     const inside = new TransactionContext(context, scope)
     const result = await fn(scope.strict, inside)
     await inside.run(() => scope.beforeCommit())
     return result
   }
-  if (on instanceof TransactionScope) return withFreshStatements(() => on.nest(around, true, body))
-  const attempt = () => withFreshStatements(() => begin(on, context, around, true, body, settings))
-  const { result, afterCommit } = await withRetries(attempt, { signal: context.signal })
-  await runAfterCommit(afterCommit, context.with({ transaction: around }))
-  return result
+  try {
+    if (on instanceof TransactionScope) return await withFreshStatements(() => on.nest(around, true, body))
+    const attempt = () => withFreshStatements(() => begin(on, context, around, true, body, settings))
+    const { result, afterCommit } = await withRetries(attempt, { signal: context.signal })
+    await runAfterCommit(afterCommit, context.with({ transaction: outside }))
+    return result
+  } finally {
+    around.hookCalls?.over()
+  }
 }
 
 /** Each attempt treats fewer statements as prepared, so the loop ends. */

@@ -2,6 +2,7 @@ import { EntityManager, EntityNotFoundError, type QueryRunner } from 'typeorm'
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js'
 import { RequestContext } from '../../context.js'
 import { ErrNotFound } from '../../errors.js'
+import { refuseNested, tracked } from '../contract/open-transaction.js'
 import { transactionControl } from '../dialects/transaction-control.js'
 import type { ManagedTransaction, OpenSavepoint } from './managed-transaction.js'
 
@@ -36,7 +37,7 @@ export function typeormInside(transaction: ManagedTransaction): TypeormInside {
   Object.assign(manager, watchedMethods(transaction, manager), {
     transaction: async (...operands: Operands) => {
       const [isolation, fn] = operands.length === 1 ? [undefined, operands[0]] : operands
-      refuseIsolation(typeof isolation === 'string' ? isolation : undefined)
+      if (typeof isolation === 'string') refuseNested({ isolation })
       return transaction.nestManager(fn as Work)
     },
     preload: () => Promise.reject(new TypeError(PRELOAD)),
@@ -60,7 +61,10 @@ function watchedMethods(
     methods[name] = (...operands) => {
       const result = method.apply(manager, operands)
       if (!(result instanceof Promise)) return result
-      const call = transaction.perform(`manager.${name}`, () => result.catch(withoutCriteria))
+      const call = tracked(
+        `manager.${name}`,
+        transaction.perform(`manager.${name}`, () => result.catch(withoutCriteria)),
+      )
       transaction.watch(call)
       return call
     }
@@ -119,7 +123,7 @@ function runnerMethods(
       )
     },
     startTransaction: async (isolation?: IsolationLevel) => {
-      refuseIsolation(isolation)
+      if (isolation !== undefined) refuseNested({ isolation })
       await announce('BeforeTransactionStart')
       savepoint = await transaction.nestOpen()
       Object.assign(runner, { transactionDepth: 2 })
@@ -144,13 +148,6 @@ function runnerMethods(
     afterMigration: refuse(MIGRATION),
     clearDatabase: refuse(MIGRATION),
   }
-}
-
-function refuseIsolation(isolation: string | undefined): void {
-  if (isolation === undefined) return
-  throw new TypeError(
-    'isolation is a setting of the outermost transaction, and this one is nested: transaction(fn, { isolation })',
-  )
 }
 
 const BY_SQL =

@@ -152,6 +152,59 @@ export const inside = (holder: HookedHolder): void => {
       expect(await stored('a')).to.equal(undefined)
     })
 
+    it('has no call of its own left behind: a failure of one is handled, and named', async () => {
+      const unhandled: unknown[] = []
+      const note = (error: unknown) => void unhandled.push(error)
+      process.on('unhandledRejection', note)
+      try {
+        await make('taken')
+        for (const event of ['BeforeInsert', 'AfterInsert', 'BeforeUpdate', 'AfterUpdate'] as const) {
+          for (const call of [
+            () => holder.subject.entries.create({ id: '\0', text: '' }),
+            () => holder.subject.tasks.get('missing'),
+            () => holder.subject.tasks.transaction(() => Promise.reject(new RangeError('a detail'))),
+          ]) {
+            doing[event] = () => void call()
+            const failed = event.endsWith('Insert')
+              ? make('a')
+              : inAcme(() => holder.subject.tasks.update('taken', { title: 'x' }, ['title']))
+            const { message } = await rejection(failed, TypeError)
+            expect(message).to.match(
+              new RegExp(
+                `^@${event}\\(\\) of Task did not await (Entry.create|Task.get|a transaction|Task.transaction)`,
+              ),
+            )
+            delete doing[event]
+            await new Promise((resolve) => setTimeout(resolve, 5))
+          }
+        }
+        expect([await stored('a'), (await stored('taken'))?.title, unhandled]).to.deep.equal([
+          undefined,
+          'Cut',
+          [],
+        ])
+      } finally {
+        process.off('unhandledRejection', note)
+      }
+    })
+
+    it('that throws leaves no failure of its other calls unhandled', async () => {
+      const unhandled: unknown[] = []
+      const note = (error: unknown) => void unhandled.push(error)
+      process.on('unhandledRejection', note)
+      try {
+        doing.BeforeInsert = () => {
+          void holder.subject.tasks.get('missing')
+          throw new Aborted('first')
+        }
+        await rejection(make('a'), Aborted, 'first')
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        expect(unhandled).to.deep.equal([])
+      } finally {
+        process.off('unhandledRejection', note)
+      }
+    })
+
     it('has to await its calls', async () => {
       doing.AfterInsert = (task) => void log(task)
       const { message } = await rejection(make('a'), TypeError)

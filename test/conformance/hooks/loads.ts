@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
 import { doing, told } from '../../support/entities/hooked.js'
-import { inAcme } from '../repository/subject.js'
+import { inAcme, rejection } from '../repository/subject.js'
 import { casesOf, type HookedHolder } from './hooked-subject.js'
 
 /** What `@AfterLoad` is told of. */
@@ -66,6 +66,102 @@ export const loads = (holder: HookedHolder): void => {
         })
         await failing.catch(() => {})
         expect(await texts()).to.deep.equal(['a'])
+      }))
+
+    it('is told when it reads itself without end, outside of a transaction and inside', () =>
+      inAcme(async () => {
+        const { tasks } = holder.subject
+        for (const read of [() => tasks.get('a'), () => tasks.list(), () => tasks.batchGet(['a', 'b'])]) {
+          let depth = 0
+          doing.AfterLoad = async () => {
+            depth++
+            await read()
+          }
+          const { message } = await rejection(read(), TypeError)
+          expect(message).to.match(/^@AfterLoad\(\) of Task is inside of 32 hooks: a hook makes a call that/)
+          expect(depth).to.equal(32)
+          await tasks.transaction(() => rejection(read(), TypeError))
+        }
+        doing.AfterLoad = async (task) => {
+          // Only so deep as there are others.
+          if (task.id !== 'c') await tasks.get(task.id === 'a' ? 'b' : 'c')
+        }
+        expect((await tasks.get('a')).id).to.equal('a')
+      }))
+
+    it('has no call of its own left behind: a failure of one is handled, and named', () =>
+      inAcme(async () => {
+        const unhandled: unknown[] = []
+        const note = (error: unknown) => void unhandled.push(error)
+        process.on('unhandledRejection', note)
+        try {
+          const { tasks, entries } = holder.subject
+          for (const work of [<T>(fn: () => Promise<T>) => fn(), tasks.transaction.bind(tasks)]) {
+            doing.AfterLoad = () => void entries.get('missing')
+            const { message } = await rejection(
+              work(() => tasks.get('a')),
+              TypeError,
+            )
+            expect(message).to.equal(
+              '@AfterLoad() of Task did not await Entry.get: await it in the hook, or return its promise',
+            )
+            doing.AfterLoad = () => {
+              void entries.get('missing')
+              throw new TypeError('first')
+            }
+            await rejection(
+              work(() => tasks.list()),
+              TypeError,
+              'first',
+            )
+          }
+          // What is handled in the hook is nobody else's.
+          doing.AfterLoad = async () => void (await entries.get('missing').catch(() => undefined))
+          expect((await tasks.get('a')).id).to.equal('a')
+          doing.AfterLoad = () => void RequestContext.detached(() => entries.list())
+          expect((await tasks.get('a')).id).to.equal('a')
+          await new Promise((resolve) => setTimeout(resolve, 5))
+          expect(unhandled).to.deep.equal([])
+        } finally {
+          process.off('unhandledRejection', note)
+        }
+      }))
+
+    it('has a call logged that comes after it and fails', async () => {
+      const failures: { readonly message: string; readonly error: unknown }[] = []
+      const context = new RequestContext({
+        principal: { subject: 'a', tenant: 'acme', groups: [], scopes: [] },
+        onFailure: (failure) => void failures.push(failure),
+      })
+      await context.run(async () => {
+        const { tasks, entries } = holder.subject
+        let resolve = () => {}
+        const done = new Promise<void>((settled) => (resolve = settled))
+        doing.AfterLoad = () =>
+          void setTimeout(() => {
+            void entries.get('missing')
+            setTimeout(resolve, 20)
+          }, 5)
+        await tasks.get('a')
+        await done
+      })
+      expect(failures.map(({ message }) => message)).to.deep.equal([
+        'Entry.get was called after the hook that made the call had returned, and failed',
+      ])
+    })
+
+    it('has afterCommit run at once outside of a transaction, and after the commit inside', () =>
+      inAcme(async () => {
+        const ran: string[] = []
+        doing.AfterLoad = ({ id }) => RequestContext.current().afterCommit(() => ran.push(id))
+        const { tasks } = holder.subject
+        await tasks.get('a')
+        expect(ran).to.deep.equal(['a'])
+        await tasks.transaction(async () => {
+          await tasks.get('b')
+          expect(ran).to.deep.equal(['a'])
+        })
+        expect(ran).to.deep.equal(['a', 'b'])
       }))
 
     it('fails the read when it throws', () =>
