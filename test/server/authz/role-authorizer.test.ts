@@ -298,7 +298,7 @@ bindings:
     [
       'is large',
       `#${'x'.repeat(1024 * 1024)}`,
-      'is larger than 1048576 bytes: write the policy alone into it',
+      'is larger than 131072 bytes: write the policy alone into it',
     ],
   ]
   for (const [what, text, problem] of REFUSED)
