@@ -111,6 +111,9 @@ const FOUND: readonly (readonly [string, string])[] = [
   ['place.within != null', 'a b'],
   ['place = null', 'e'],
   ['place != null', 'a b c d'],
+  ['place:*', 'a b c d'],
+  ['place.within:*', 'a b'],
+  ['NOT place.number:*', 'c d e'],
   ['place.city = "Oslo" OR place.floor = -1', 'a b'],
   ['place.city:"slo" AND NOT place.floor = -1', 'a c'],
   ['place.city:"slo" -place.surveyed = true', 'b c'],
@@ -149,6 +152,8 @@ const FOUND: readonly (readonly [string, string])[] = [
 ]
 
 const REFUSED: readonly (readonly [string, RegExp])[] = [
+  ['place.city:*', /"place\.city" is always set: compare it with a value/],
+  ['labels:*', /"labels" is a list: ask whether it holds a value/],
   ['place.nope = 1', /unknown field "place\.nope" at position 1/],
   ['place.citi = "x"', /unknown field "place\.citi".*city/],
   ['place.population = 1', /"place\.population" is int64: .*int32 and double/],

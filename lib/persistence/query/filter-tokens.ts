@@ -2,7 +2,7 @@ import { InvalidArgument } from '../../errors.js'
 import { JSON_ESCAPES } from '../../text/json-escapes.js'
 
 /** The kind of a token. A word is unquoted text that starts like a name, a number is text that starts with a digit. */
-export type TokenKind = 'word' | 'number' | 'string' | 'op' | '(' | ')' | '.' | ',' | '-' | 'end'
+export type TokenKind = 'word' | 'number' | 'string' | 'op' | '(' | ')' | '.' | ',' | '-' | '*' | 'end'
 
 /** The longest filter, in characters. */
 export const MAX_FILTER_LENGTH = 4096
@@ -36,12 +36,18 @@ export class FilterTokens {
     return this.kind === kind
   }
 
-  /** Whether the current token is the keyword, in any case. */
+  /** Whether the current token is the keyword, in any case. Before a comparison or a dot it is the name of a field. */
   isKeyword(upper: 'AND' | 'OR' | 'NOT'): boolean {
     const { text } = this
-    return (
-      this.kind === 'word' && text.length === upper.length && (text === upper || text.toUpperCase() === upper)
-    )
+    if (this.kind !== 'word' || text.length !== upper.length) return false
+    return (text === upper || text.toUpperCase() === upper) && !this.#isCompared()
+  }
+
+  /** What no keyword can stand before: a comparison, or a dot. */
+  #isCompared(): boolean {
+    let at = this.#end
+    while (classOf(this.source.charCodeAt(at)) === SPACE) at++
+    return COMPARED.has(this.source.charCodeAt(at))
   }
 
   /** The current token, for messages. */
@@ -76,6 +82,8 @@ export class FilterTokens {
         return this.#take('.', at + 1)
       case COMMA:
         return this.#take(',', at + 1)
+      case STAR:
+        return this.#take('*', at + 1)
       case EQUALS:
       case COLON:
         return this.#take('op', at + 1)
@@ -145,10 +153,13 @@ export class FilterTokens {
 export const quoted = (text: string): string =>
   JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}...` : text)
 
-const [QUOTE, SINGLE_QUOTE, BACKSLASH, OPEN, CLOSE, COMMA, DOT, MINUS] = [
-  0x22, 0x27, 0x5c, 0x28, 0x29, 0x2c, 0x2e, 0x2d,
+const [QUOTE, SINGLE_QUOTE, BACKSLASH, OPEN, CLOSE, STAR, COMMA, DOT, MINUS] = [
+  0x22, 0x27, 0x5c, 0x28, 0x29, 0x2a, 0x2c, 0x2e, 0x2d,
 ]
 const [EQUALS, COLON, LESS, GREATER, BANG, PLUS] = [0x3d, 0x3a, 0x3c, 0x3e, 0x21, 0x2b]
+
+/** The characters that a comparison begins with, and the dot of a path. */
+const COMPARED: ReadonlySet<number> = new Set([EQUALS, COLON, LESS, GREATER, BANG, DOT])
 
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|[^])/g
 /** With the `u` flag a pair is one character, so that only a half matches. */

@@ -230,6 +230,7 @@ class FilterParser {
   #colon({ name, column, key }: Member, opStart: number): FilterNode {
     const tokens = this.#tokens
     const { kind, text } = tokens
+    if (kind === '*') return this.#presence({ name, column, key })
     if (column.elements !== undefined)
       return { kind: 'element', column, value: elementLiteral(tokens, name, column.elements) }
     if (column.kind === 'tags' && key === undefined) {
@@ -243,6 +244,22 @@ class FilterParser {
     }
     if (kind !== 'string') tokens.fail(`${quoted(name)} takes text in double quotes, not ${tokens.found}`)
     return { kind: 'contains', column, key, value: text }
+  }
+
+  /** `x:*` asks whether the field is set (AIP-160). */
+  #presence({ name, column, key }: Member): FilterNode {
+    if (key !== undefined) return { kind: 'has', column, key }
+    const written = quoted(name)
+    if (column.elements !== undefined || column.kind === 'tags')
+      return this.#tokens.fail(
+        column.kind === 'tags'
+          ? `${written} is always set: ask for a key, as in ${name}.key:*`
+          : `${written} is a list: ask whether it holds a value, as in ${name}:…`,
+      )
+    // Without presence, a field holds its zero where nothing set it.
+    if (!column.nullable || column.inside?.zero !== undefined)
+      this.#tokens.fail(`${written} is always set: compare it with a value`)
+    return isNotNull(column)
   }
 
   #comparison(member: Member, op: CompareOp, opStart: number): FilterNode {

@@ -3,6 +3,7 @@ import { InvalidArgument } from '../../../lib/errors.js'
 import type { Column, Columns } from '../../../lib/resource/fields/field.js'
 import { parseFilter } from '../../../lib/persistence/dialects/parse-filter.js'
 import { parseFilterPlan } from '../../../lib/persistence/query/filter.js'
+import { hasValue } from '../../../lib/persistence/query/filter-template.js'
 import type { PlanValue } from '../../../lib/persistence/query/plan.js'
 
 const of = (column: string, kind: Column['kind'], nullable = true): Column => ({ column, kind, nullable })
@@ -34,6 +35,24 @@ const refusal = (filter: string, known: Columns = columns): string => {
 }
 
 describe('parseFilterPlan', () => {
+  it('takes a keyword before a comparison, or a dot, for the name of a field', () => {
+    const known = {
+      and: of('k1', 'string'),
+      or: of('k2', 'int32'),
+      NOT: of('k3', 'tags', false),
+      a: of('a', 'int32'),
+    }
+    const where = (filter: string) => parseFilter(filter, known).where.replaceAll('"', '')
+    expect(where(hasValue('and', 'x'))).to.equal('k1 = $1')
+    expect(where('and = "x" AND or >= 1')).to.equal('k1 = $1 AND k2 >= $2')
+    expect(where('a = 1 and and:"x" or or != 2')).to.equal(where('a = 1 AND (and:"x" OR or != 2)'))
+    expect(where('not or:*')).to.equal('NOT (k2 IS NOT NULL)')
+    expect(where('NOT NOT.key = "x"')).to.equal(where('NOT (NOT.key = "x")'))
+    expect(where('and\t<\n"x"')).to.equal('k1 < $1')
+    expect(refusal('a = 1 AND', known)).to.match(/expected a field/)
+    expect(refusal('and "x"', known)).to.match(/expected a field/)
+  })
+
   describe('reads the grammar of AIP-160', () => {
     const cases: readonly (readonly [filter: string, sql: string])[] = [
       ['a = 1', 'a = $1'],
@@ -47,6 +66,8 @@ describe('parseFilterPlan', () => {
       ['a = 1 AND b = 2', 'a = $1 AND b = $2'],
       ['a = 1 and b = 2 And c = 3', 'a = $1 AND b = $2 AND c = $3'],
       ['a = 1 b = 2', 'a = $1 AND b = $2'],
+      ['s:*', 's IS NOT NULL'],
+      ['-s:* AND a = 1', 'NOT (s IS NOT NULL) AND a = $1'],
       ['a = 1 OR b = 2', '(a = $1 OR b = $2)'],
       ['a = 1 or b = 2 oR c = 3', '(a = $1 OR b = $2 OR c = $3)'],
       ['a = 1 OR b = 2 AND c = 3', '(a = $1 OR b = $2) AND c = $3'],
