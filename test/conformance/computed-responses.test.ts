@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { RequestContext } from '../../../lib/context.js'
-import { filter } from '../../../lib/persistence/query/filter-template.js'
-import { wrapped } from '../../../lib/server/methods/wrapped.js'
-import { backends, describeOn } from '../../support/databases/backends.js'
-import { Reckoned, reckoning } from '../../support/entities/reckoned.js'
-import { serveSpecimens } from '../../support/servers/served-specimens.js'
-import { ALICE, post } from '../../support/servers/server.js'
+import { RequestContext } from '../../lib/context.js'
+import { filter } from '../../lib/persistence/query/filter-template.js'
+import { wrapped } from '../../lib/server/methods/wrapped.js'
+import { backends, describeOn } from '../support/databases/backends.js'
+import { Reckoned, reckoning } from '../support/entities/reckoned.js'
+import { serveSpecimens } from '../support/servers/served-specimens.js'
+import { ALICE, post } from '../support/servers/server.js'
 
 type Served = Awaited<ReturnType<typeof serveSpecimens>>
 const INSIDE = {
