@@ -329,3 +329,17 @@ export async function runAfterCommit(
 ): Promise<void> {
   for (const fn of fns) await outside.runLogged(fn)
 }
+
+/** Calls hooks after a read, in a context that knows their calls. */
+export async function withLoadHooks(
+  context: RequestContext,
+  given: RequestContext | undefined,
+  call: (inside: RequestContext) => Promise<void> | undefined,
+): Promise<void> {
+  const transaction = TransactionChain.ofHooks(surrounding(given))
+  try {
+    await call(context.with({ transaction }))
+  } finally {
+    transaction.hookCalls?.over()
+  }
+}

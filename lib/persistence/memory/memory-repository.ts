@@ -14,7 +14,7 @@ import { purgeThreshold } from '../contract/purge-threshold.js'
 import { withFreshMint } from '../contract/fresh-mint.js'
 import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
 import { hookFailure, Hooks } from '../hooks/call-hooks.js'
-import { surrounding, TransactionChain } from '../contract/open-transaction.js'
+import { withLoadHooks } from '../contract/open-transaction.js'
 import { MemoryDatabase } from './memory-database.js'
 import { MemoryFamily } from './memory-family.js'
 import { MemoryReferences } from './memory-references.js'
@@ -303,13 +303,8 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       if (paths !== undefined)
         await readRelated(this.#database, this.model, { name, result, paths }, { at: rows, scope, options })
       if (this.#hooks.followLoads(name)) {
-        const transaction = TransactionChain.ofHooks(surrounding(options?.context))
-        try {
-          const inside = scope.context.with({ transaction })
-          await toCaller((async () => this.#hooks.loaded(name, result, inside))())
-        } finally {
-          transaction.hookCalls?.over()
-        }
+        const loaded = (inside: RequestContext) => this.#hooks.loaded(name, result, inside)
+        await toCaller(withLoadHooks(scope.context, options?.context, loaded))
       }
       return result
     })
