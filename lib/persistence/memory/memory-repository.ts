@@ -302,10 +302,9 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       const result = await rows.read(() => read(scope))
       if (paths !== undefined)
         await readRelated(this.#database, this.model, { name, result, paths }, { at: rows, scope, options })
-      if (this.#hooks.followLoads(name)) {
-        const loaded = (inside: RequestContext) => this.#hooks.loaded(name, result, inside)
-        await toCaller(withLoadHooks(scope.context, options?.context, loaded))
-      }
+      if (!this.#hooks.followLoads(name)) return result
+      const loaded = (inside: RequestContext) => this.#hooks.loaded(name, result, inside)
+      await toCaller(withLoadHooks(scope.context, options?.context, loaded))
       return result
     })
   }
