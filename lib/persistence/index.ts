@@ -21,6 +21,7 @@ export { filterPredicate, parseFilter, parseOrderBy, type Where } from './dialec
 export type { Direction, OrderTerm } from './query/order-by.js'
 export type {
   BatchDeleteOptions,
+  BatchGetOptions,
   BatchUpdateItem,
   CountOptions,
   DeleteOptions,

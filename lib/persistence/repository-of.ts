@@ -13,6 +13,7 @@ import type { Loaded, RelationPath } from '../resource/relations/loaded.js'
 import type { MaskOf } from '../resource/mask-of.js'
 import { MemoryRepository, type MemoryOptions } from './memory/memory-repository.js'
 import type {
+  BatchGetOptions,
   BatchUpdateItem,
   ListOptions,
   ListScope,
@@ -93,9 +94,9 @@ export interface TypedTypeormRepository<E extends object> extends TypeormReposit
   list(list?: ListOptions<E>, options?: ListScope): Promise<Page<E>>
   batchGet<const P extends RelationPath<E> = never>(
     keys: readonly string[],
-    options?: ReadOptions<P>,
+    options?: BatchGetOptions<P>,
   ): Promise<Loaded<E, P>[]>
-  batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]>
+  batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]>
   /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
   update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
   update(
@@ -125,9 +126,9 @@ export interface TypedMemoryRepository<E extends object> extends MemoryRepositor
   list(list?: ListOptions<E>, options?: ListScope): Promise<Page<E>>
   batchGet<const P extends RelationPath<E> = never>(
     keys: readonly string[],
-    options?: ReadOptions<P>,
+    options?: BatchGetOptions<P>,
   ): Promise<Loaded<E, P>[]>
-  batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]>
+  batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]>
   /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
   update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
   update(

@@ -4,6 +4,7 @@ import type { Authorizer } from './authz/authorizer.js'
 import type { CircuitBreaker } from './interceptors/circuit-breaker.js'
 import type { Deadline } from './chain/deadline.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
+import type { Related } from './interceptors/read-mask.js'
 import type { Identity } from './interceptors/rate-limit.js'
 import type { Logger } from './observability/logger.js'
 import type { Method } from './chain/method.js'
@@ -32,6 +33,7 @@ export interface ChainParts {
   readonly circuitBreaker: CircuitBreaker | undefined
   readonly deduplicationStore: DeduplicationStore
   readonly redaction: Redaction
+  readonly related: Related
   /** The rules of `buf.validate`; undefined where no message has any. */
   readonly messageRules: MessageRules | undefined
 }

@@ -46,7 +46,7 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
     .add('fieldMask', fieldMask())
     .add('validation', validation(parts.messageRules))
     .add('etag', etag())
-    .add('readMask', readMask())
+    .add('readMask', readMask(parts.related))
     .add('validateOnly', validateOnly())
     .add('idempotency', idempotency(parts.deduplicationStore, parts.redaction, logger))
     .add('userInterceptors', parts.interceptors.length > 0 ? userInterceptors(parts.interceptors) : undefined)

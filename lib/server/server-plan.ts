@@ -12,6 +12,8 @@ import { frameworkChain } from './interceptor-order.js'
 import { identityOf, type ResolvedConfig } from './config/config.js'
 import { developmentGuard } from './development-guard.js'
 import { dispatcher } from './dispatch.js'
+import { readableRelations } from './expansion/readable-relations.js'
+import { RelatedReader } from './expansion/related-reader.js'
 import type { HealthState } from './lifecycle/health.js'
 import { repositoryProblems, rowAccessProblems } from './methods/repository-checks.js'
 import { describeApi } from './openapi/describe-api.js'
@@ -101,6 +103,7 @@ const check = async (
   const problems = [
     ...registry.problems(),
     ...references.problems(),
+    ...readableRelations(registry, rules).problems,
     ...ruleProblems,
     ...(await repositoryProblems(repositories, config.logger)),
     ...rowAccessProblems(config.authorizer, repositories),
@@ -126,6 +129,10 @@ const dispatcherOf = (
     timeoutMsOf: ({ path }) => resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs,
     telemetry,
     redaction: registry,
+    related: {
+      relations: readableRelations(registry, rules),
+      reader: new RelatedReader(rules, config.authorizer),
+    },
     messageRules,
   }).around(({ handler }) => handling(handler))
   const methods = [...registry.methods()].map(

@@ -87,6 +87,11 @@ export interface ReadOptions<With extends string = never> extends RowOptions, Re
   readonly wait?: 'block' | 'nowait'
 }
 
+export interface BatchGetOptions<With extends string = never> extends ReadOptions<With> {
+  /** Returns the entities that are there, once each, instead of ErrNotFound where one is missing. */
+  readonly allowMissing?: boolean
+}
+
 /** Options of `lookupBy<Field>Hash`. */
 export interface LookupOptions<With extends string = never> extends RowOptions, ReadTogether<With> {}
 
@@ -242,9 +247,9 @@ export interface Repository<T extends object, K = string> {
   /** In the order of the keys, duplicates included; all or nothing. Rows are locked in key order. */
   batchGet<const P extends RelationPath<T> = never>(
     keys: readonly K[],
-    options?: ReadOptions<P>,
+    options?: BatchGetOptions<P>,
   ): Promise<Loaded<T, P>[]>
-  batchGet(keys: readonly K[], options?: ReadOptions): Promise<T[]>
+  batchGet(keys: readonly K[], options?: BatchGetOptions): Promise<T[]>
   /** In the order of the items, in one transaction; all or nothing. */
   batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: RowOptions): Promise<T[]>
   /** In one transaction; all or nothing. */

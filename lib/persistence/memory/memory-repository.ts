@@ -34,6 +34,7 @@ import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
 import type {
   BatchDeleteOptions,
+  BatchGetOptions,
   BatchUpdateItem,
   CountOptions,
   DeleteOptions,
@@ -162,11 +163,11 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return this.#perform('undelete', options, async (rows) => work(rows), undeletes)
   }
 
-  async batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]> {
+  async batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
     this.#checkLock('batchGet', options)
     return this.#read('batchGet', options, (scope) =>
-      keys.map((key) => this.#table.entityOf(this.#table.liveRow(key, scope))),
+      this.#table.liveRows(keys, scope, options?.allowMissing).map((row) => this.#table.entityOf(row)),
     )
   }
 

@@ -50,6 +50,16 @@ export class MemoryTable<E extends object> {
     return this.only(this.within(live, scope))
   }
 
+  /** One for each key; with `allowMissing` those that are there, once each. @throws as {@link liveRow}. */
+  liveRows(keys: readonly string[], scope: Pick<Scope, 'tenant' | 'where'>, allowMissing = false): Values[] {
+    if (!allowMissing) return keys.map((key) => this.liveRow(key, scope))
+    return [...new Set(keys)].flatMap((key): Values[] => {
+      const live = this.find(key, scope.tenant).filter((row) => this.isLive(row))
+      const within = this.within(live, scope)
+      return within.length === 0 ? [] : [this.only(within)]
+    })
+  }
+
   /** Those of the rows that an operation reaches. */
   within(rows: Values[], { where }: Pick<Scope, 'where'>): Values[] {
     return where === undefined ? rows : rows.filter(toTest(where, this.read))

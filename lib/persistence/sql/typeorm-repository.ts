@@ -31,6 +31,7 @@ import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations } from '../contract/watched-operations.js'
 import type {
   BatchDeleteOptions,
+  BatchGetOptions,
   BatchUpdateItem,
   CountOptions,
   DeleteOptions,
@@ -207,12 +208,14 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#operations.write('undelete', options, prepare, undefined, family)
   }
 
-  async batchGet(keys: readonly string[], options?: ReadOptions): Promise<E[]> {
+  async batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
     return this.#operations.read('batchGet', options, async (on, scope, run, lock) => {
-      if (!keys.every(isStorable)) return notFound()
-      const rows = await this.#rows.batchGet(on, [...new Set(keys)], scope, run, lock)
+      const known = keys.filter(isStorable)
+      if (known.length < keys.length && options?.allowMissing !== true) return notFound()
+      const rows = await this.#rows.batchGet(on, [...new Set(known)], scope, run, lock)
       const found = byKey(this.model, rows)
+      if (options?.allowMissing === true) return [...found.values()]
       return keys.map((key) => (found.get(key) ?? notFound()) as E)
     })
   }

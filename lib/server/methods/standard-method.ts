@@ -157,7 +157,7 @@ const batchByKeys =
 const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
   get: byKey('get', ['read_mask']),
   delete: byKey('delete', ['etag', ...WRITE_EXTRAS]),
-  undelete: byKey('undelete', ['etag', ...WRITE_EXTRAS]),
+  undelete: byKey('undelete', ['etag', 'read_mask', ...WRITE_EXTRAS]),
   batchGet: batchByKeys('batchGet', ['read_mask']),
   batchDelete: batchByKeys('batchDelete', WRITE_EXTRAS),
 
@@ -177,14 +177,14 @@ const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
   create: ({ input, output }, resource, scope) => {
     const field = resourceField(input, resource)
     const id = stringField(input, `${field.name}_id`)
-    nothingBut(input, [field.name, `${field.name}_id`, ...WRITE_EXTRAS, ...scope])
+    nothingBut(input, [field.name, `${field.name}_id`, 'read_mask', ...WRITE_EXTRAS, ...scope])
     expectOutput(output, resource.typeName)
     return { kind: 'create', resource: field, id }
   },
 
   update: ({ input, output }, resource) => {
     expectOutput(output, resource.typeName)
-    return { kind: 'update', resource: updateResource(input, resource) }
+    return { kind: 'update', resource: updateResource(input, resource, ['read_mask']) }
   },
 
   batchUpdate: ({ input, output }, resource, scope) => {
@@ -202,14 +202,18 @@ class ShapeMismatch extends TypeError {}
 
 const EMPTY = 'google.protobuf.Empty'
 
-const updateResource = (input: DescMessage, resource: DescMessage): DescField => {
+const updateResource = (
+  input: DescMessage,
+  resource: DescMessage,
+  extras: readonly string[] = [],
+): DescField => {
   const field = resourceField(input, resource)
   const mask = fieldNamed(input, 'update_mask')
   const isMask = mask?.fieldKind === 'message' && mask.message.typeName === 'google.protobuf.FieldMask'
   if (!isMask && stringField(input, 'update_mask', 'list') === undefined) {
     throw new ShapeMismatch(`${input.name} has no update_mask (a FieldMask or repeated string)`)
   }
-  nothingBut(input, [field.name, 'update_mask', ...WRITE_EXTRAS])
+  nothingBut(input, [field.name, 'update_mask', ...extras, ...WRITE_EXTRAS])
   return field
 }
 

@@ -125,21 +125,15 @@ export async function openPlans(backend: Backend): Promise<Plans> {
 }
 
 function plansInMemory(options: { readonly encryptor: DevEncryptor }): Plans {
-  let database = new MemoryDatabase()
-  const fresh = () => {
-    database = new MemoryDatabase()
-    const all = { ...options, database }
-    return {
-      countries: new inMemory.Countries(all),
-      persons: new inMemory.Persons(all),
-      projects: new inMemory.Projects(all),
-      tasks: new inMemory.Tasks(all),
-      steps: new inMemory.Steps(all),
-      badges: new inMemory.Badges(all),
-    }
-  }
-  const plans: Plans = {
-    ...fresh(),
+  const database = new MemoryDatabase()
+  const all = { ...options, database }
+  return {
+    countries: new inMemory.Countries(all),
+    persons: new inMemory.Persons(all),
+    projects: new inMemory.Projects(all),
+    tasks: new inMemory.Tasks(all),
+    steps: new inMemory.Steps(all),
+    badges: new inMemory.Badges(all),
     dataSource: undefined,
     edit: (entity, key, values) => {
       const model = resourceModel(entity)
@@ -155,10 +149,15 @@ function plansInMemory(options: { readonly encryptor: DevEncryptor }): Plans {
       return Promise.resolve()
     },
     dropReferenceOfTasks: () => Promise.resolve(),
-    clear: () => Promise.resolve(void Object.assign(plans, fresh())),
+    clear: () => {
+      for (const entity of planEntities) {
+        const { table } = database.resourceOf(resourceModel<object>(entity))
+        for (const row of table.filter(() => true)) table.remove(row, () => {})
+      }
+      return Promise.resolve()
+    },
     close: () => Promise.resolve(),
   }
-  return plans
 }
 
 export const aProject = (id: string, more: Partial<Project> = {}): Partial<Project> => ({

@@ -1,0 +1,128 @@
+import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf'
+import type { Repository } from '../../persistence/contract/repository.js'
+import { isSetByServer } from '../../resource/behavior/field-behavior.js'
+import { fieldNamed } from '../../resource/messages/field-readers.js'
+import { isOwning, type Relation } from '../../resource/relations/relation.js'
+import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+import { resourceTemplate } from '../authz/resource-template.js'
+import type { RuleSet } from '../authz/rules.js'
+import { pathOf } from '../chain/method.js'
+import { isOverridden, withContextInOverrides } from '../methods/overrides.js'
+import type { Registry } from '../methods/registry.js'
+import { standardMethod } from '../methods/standard-method.js'
+
+/** A field of a message in which a read mask shows the resource that another field refers to. */
+export interface ReadableRelation {
+  readonly field: DescField
+  /** Holds the key of the other resource. */
+  readonly reference: DescField
+  readonly target: DescMessage
+  readonly repository: Repository<object>
+  /** Whose rule says who may read it. */
+  readonly get: GetMethod
+}
+
+export interface GetMethod {
+  readonly desc: DescMethod
+  readonly key: DescField
+}
+
+/** The fields of each message by its type name, and what is wrong with some. */
+export interface ReadableRelations {
+  readonly byMessage: ReadonlyMap<string, readonly ReadableRelation[]>
+  readonly problems: readonly string[]
+}
+
+/** What the messages of the registered resources show of others. */
+export function readableRelations(registry: Registry, rules: RuleSet): ReadableRelations {
+  const byMessage = new Map<string, ReadableRelation[]>()
+  const problems: string[] = []
+  for (const { model } of registry.repositories())
+    for (const relation of model.relations) {
+      const field = model.message?.fields.find(({ localName }) => localName === relation.property)
+      if (model.message === undefined || field === undefined) continue
+      const found = relationIn(model, relation, field, registry, rules)
+      if (typeof found === 'string') problems.push(`${field.name} of ${model.message.typeName} ${found}`)
+      else byMessage.set(model.message.typeName, [...(byMessage.get(model.message.typeName) ?? []), found])
+    }
+  return { byMessage, problems }
+}
+
+/** Or what is wrong with it, in words. */
+function relationIn(
+  model: ResourceModel,
+  relation: Relation,
+  field: DescField,
+  registry: Registry,
+  rules: RuleSet,
+): ReadableRelation | string {
+  if (!isOwning(relation))
+    return 'shows what refers to the resource, of which there may be any number: remove it, and list the other resource by the field that refers to this one'
+  const target = resourceModel<object>(relation.target()).message
+  if (target === undefined || field.fieldKind !== 'message' || field.message.typeName !== target.typeName)
+    return `is no ${target?.typeName ?? 'message of a resource'}: give it the type of the resource that ${relation.property} refers to`
+  if (!isSetByServer(field))
+    return 'is read through a relation and never written: mark it (google.api.field_behavior) = OUTPUT_ONLY'
+  const reference = fieldNamed(model.message as DescMessage, relation.reference.proto)
+  if (reference === undefined || !relation.reference.exposed)
+    return `shows what no field refers to: add string ${relation.reference.proto} to the message, and the property ${relation.reference.property} to ${model.entity.name}`
+  const repository = registry.repositories().find((one) => one.model.message?.typeName === target.typeName)
+  const get = repository && getMethodOf(repository, registry, rules)
+  if (repository === undefined || get === undefined)
+    return `cannot be read: no service has a Get of ${target.typeName}, whose rule says who may read it: register one with its repository`
+  if (typeof get === 'string') return `cannot be read: ${get}`
+  return { field, reference, target, repository: withContextInOverrides(repository), get }
+}
+
+/** The Get of a resource, if a repository alone decides what it returns; else why it does not, in words. */
+function getMethodOf(
+  repository: Repository<object>,
+  registry: Registry,
+  rules: RuleSet,
+): GetMethod | string | undefined {
+  const found: (GetMethod | string)[] = []
+  const { model } = repository
+  for (const [service, parts] of registry.parts()) {
+    if (parts.repository?.model.message?.typeName !== model.message?.typeName) continue
+    for (const desc of service.methods) {
+      const method = standardMethod(desc, model.message as DescMessage, model.name)
+      if ('differs' in method || method.kind !== 'get') continue
+      const own = (parts.implementation as Readonly<Record<string, unknown>> | undefined)?.[desc.localName]
+      found.push(
+        problemOf(desc, method.key, typeof own === 'function', repository, rules) ?? {
+          desc,
+          key: method.key,
+        },
+      )
+    }
+  }
+  const [first, ...others] = found
+  const ruleOf = (one: GetMethod | string | undefined) => {
+    const { verb, resource, public: isPublic } = (typeof one === 'object' && rules.of(pathOf(one.desc))) || {}
+    return JSON.stringify([verb, resource, isPublic])
+  }
+  if (typeof first !== 'object') return first
+  const other = others.find((one) => typeof one === 'string' || ruleOf(one) !== ruleOf(first))
+  if (typeof other === 'object')
+    return `${pathOf(first.desc)} and ${pathOf(other.desc)} read the same resource by different rules: give them one`
+  return other ?? first
+}
+
+const problemOf = (
+  desc: DescMethod,
+  key: DescField,
+  isOwn: boolean,
+  repository: Repository<object>,
+  rules: RuleSet,
+): string | undefined => {
+  const path = pathOf(desc)
+  if (isOwn)
+    return `${path} has a function of its own, which reading it beside another resource would go around: leave ${desc.localName} to the repository, or remove the field`
+  if (isOverridden(repository, 'get') && !isOverridden(repository, 'batchGet'))
+    return `${repository.constructor.name} overrides get and not batchGet, which would be gone around: override batchGet as well, or remove the field`
+  const resource = rules.of(path)?.resource ?? ''
+  const stray = resourceTemplate(resource, desc.input).fields.find((name) => name !== key.name)
+  if (stray !== undefined || (resource.includes('{') && repository.model.name !== undefined))
+    return `the rule of ${path} is filled with {${stray ?? key.name}}, which nobody sends with the key: name the resource by its key alone, or remove the field`
+  return undefined
+}

@@ -1,0 +1,144 @@
+import { create, type Message } from '@bufbuild/protobuf'
+import type { Principal, RequestContext } from '../../context.js'
+import { ErrNotFound, PermissionDenied } from '../../errors.js'
+import { type Filter, hasValue } from '../../persistence/query/filter-template.js'
+import { type AuthorizationRequest, type Authorizer } from '../authz/authorizer.js'
+import { type Decision, type Restriction, restrictionOf } from '../authz/decision.js'
+import { type ResourceTemplate, resourceTemplate } from '../authz/resource-template.js'
+import type { Rule, RuleSet } from '../authz/rules.js'
+import type { Deadline } from '../chain/deadline.js'
+import { pathOf } from '../chain/method.js'
+import { isNobody } from '../interceptors/authorization.js'
+import { runWithPredicate } from '../row-access/run-with-predicate.js'
+import type { ReadableRelation } from './readable-relations.js'
+
+/** The call for which resources are read. */
+export interface ReadingCall {
+  readonly principal: Principal
+  readonly context: RequestContext
+  readonly time: Deadline
+}
+
+/** The most keys of one statement; fewer where each may have a condition of its own. */
+const MAX_KEYS = 1000
+const MAX_CONDITIONED_KEYS = 200
+
+/** Reads resources as their own Get would: by its rule, for the same caller. */
+export class RelatedReader {
+  readonly #templates = new WeakMap<Rule, ResourceTemplate>()
+
+  constructor(
+    private readonly rules: RuleSet,
+    private readonly authorizer: Authorizer,
+  ) {}
+
+  /** The messages of those that the caller may get, by their keys. What is denied, deleted or nowhere is not among them. */
+  async read(
+    relation: ReadableRelation,
+    keys: readonly string[],
+    call: ReadingCall,
+  ): Promise<ReadonlyMap<string, Message>> {
+    const found = new Map<string, Message>()
+    const decided = await this.#decide(relation, keys, call)
+    const groups = new Map<Filter | undefined, string[]>()
+    for (const [key, { where }] of decided) groups.set(where, [...(groups.get(where) ?? []), key])
+    const size = groups.size > 1 ? MAX_CONDITIONED_KEYS : MAX_KEYS
+    const allowed = [...decided.keys()]
+    for (let from = 0; from < allowed.length; from += size) {
+      const some = allowed.slice(from, from + size)
+      for (const entity of await this.#rows(relation, some, whereOf(groups, some, relation), call)) {
+        const { model } = relation.repository
+        const key = (entity as Readonly<Record<string, string>>)[model.key.property] as string
+        const test = decided.get(key)?.test
+        if (test === undefined || (await test(entity)) === true) found.set(key, model.toMessage(entity))
+      }
+    }
+    return found
+  }
+
+  async #rows(
+    { repository }: ReadableRelation,
+    keys: readonly string[],
+    where: Filter | undefined,
+    { context }: ReadingCall,
+  ): Promise<readonly object[]> {
+    try {
+      const options = { context, allowMissing: true }
+      return await runWithPredicate(repository, 'batchGet', options, where, (asked) =>
+        repository.batchGet(keys, asked),
+      )
+    } catch (error) {
+      // The caller has no tenant: none of its resources is one that it may get.
+      if (error instanceof PermissionDenied) return []
+      if (!(error instanceof ErrNotFound)) throw error
+      throw new TypeError(
+        `${repository.constructor.name}.batchGet left out \`allowMissing\`: pass its options to super.batchGet`,
+        { cause: error },
+      )
+    }
+  }
+
+  /** What the rule of the Get decides, by key. */
+  async #decide(
+    { get }: ReadableRelation,
+    keys: readonly string[],
+    { principal, time }: ReadingCall,
+  ): Promise<ReadonlyMap<string, Restriction>> {
+    const { authorizer } = this
+    const path = pathOf(get.desc)
+    const rule = this.rules.declared(path)
+    const decided = new Map<string, Restriction>()
+    if (rule === undefined || (rule.public !== true && isNobody(principal))) return decided
+    const template = this.#templateOf(rule, get)
+    const decisions = new Map<string, Decision | Promise<Decision>>()
+    for (const key of keys) {
+      const message = create(get.desc.input, { [get.key.localName]: key })
+      const resource = template.fill(message)
+      const question: AuthorizationRequest = {
+        principal,
+        method: path,
+        verb: rule.verb ?? '',
+        resource,
+        type: template.type,
+        signal: time.signal,
+      }
+      if (!decisions.has(resource))
+        decisions.set(resource, rule.public === true ? true : authorizer.authorize(question))
+      const decision = await (decisions.get(resource) as Decision | Promise<Decision>)
+      const isByRow = typeof decision === 'object' && (decision as object | null) !== null
+      if (decision !== true && !isByRow) continue
+      if (isByRow && authorizer.decidesByRow !== true)
+        throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
+      decided.set(
+        key,
+        restrictionOf(decision, () => ({ ...question, message })),
+      )
+    }
+    return decided
+  }
+
+  #templateOf(rule: Rule, { desc }: ReadableRelation['get']): ResourceTemplate {
+    let template = this.#templates.get(rule)
+    if (template === undefined)
+      this.#templates.set(rule, (template = resourceTemplate(rule.resource ?? '', desc.input)))
+    return template
+  }
+}
+
+/** Which rows of the keys: by one condition where there is one, else each key by its own. */
+const whereOf = (
+  groups: ReadonlyMap<Filter | undefined, readonly string[]>,
+  keys: readonly string[],
+  { repository: { model } }: ReadableRelation,
+): Filter | undefined => {
+  const [only] = groups.keys()
+  if (groups.size <= 1) return only
+  const asked = new Set(keys)
+  const conditions = [...groups].flatMap(([where, all]) => {
+    const some = all.filter((key) => asked.has(key)).map((key) => hasValue(model.key.proto, key))
+    if (some.length === 0) return []
+    const among = `(${some.join(' OR ')})`
+    return [where === undefined ? among : `(${among} AND (${where}))`]
+  })
+  return conditions.join(' OR ') as Filter
+}
