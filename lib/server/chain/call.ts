@@ -14,7 +14,7 @@ import type { Operation } from '../../gen/google/longrunning/operations_pb.js'
 import type { Deadline } from './deadline.js'
 import type { ReplyOrPromise } from './interceptor.js'
 import type { Method } from './method.js'
-import type { RowAccess } from './row-access.js'
+import type { RelatedDecisions, RowAccess } from './row-access.js'
 
 /** A call on its way through the chain: one object, on which each interceptor stores its results. */
 export class Call {
@@ -37,6 +37,8 @@ export class Call {
   handling: Handling | undefined = undefined
   /** How rows are restricted; undefined where the authorizer allowed them all. */
   rowAccess: RowAccess | undefined = undefined
+  /** What the caller may do with resources that go with the one of the call; undefined where nothing can go with it. */
+  related: RelatedDecisions | undefined = undefined
   /** Why the call was denied, where that is told. */
   denial: string | undefined = undefined
 

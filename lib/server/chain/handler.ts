@@ -27,6 +27,8 @@ export interface Handler {
   readonly readsNestedValidateOnly: boolean
   /** What it does with a decision by row; `none` is not run for such a call. */
   readonly rowAccess: RowAccessUse
+  /** What it does to resources beside the one of the call, about each of which the authorizer is asked; left out for nothing. */
+  readonly changesRelated?: 'delete' | 'undelete' | undefined
   /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
   checkReplay?(reply: Message, call: ServerCall & Call): Promise<void>
   run(call: ServerCall & Call): ReplyOrPromise

@@ -1,4 +1,4 @@
-import type { OperationOptions, Repository } from '../../persistence/contract/repository.js'
+import type { OperationOptions, RelatedAccess, Repository } from '../../persistence/contract/repository.js'
 
 /** How the rows are restricted that a call reaches; undefined on a call that reaches all of its tenant's. */
 export interface RowAccess {
@@ -14,6 +14,12 @@ export interface RowAccess {
  * `acts` on rows, whether it reads or writes them: both decisions hold all of it.
  */
 export type RowAccessKind = 'reads' | 'writes' | 'acts'
+
+/** What a caller may do with the resources that go with the one of a call. */
+export interface RelatedDecisions extends RelatedAccess {
+  /** The same for work that goes on when the call has ended. */
+  during(signal: AbortSignal): RelatedAccess
+}
 
 export interface Restricted extends Repository<object> {
   /** @throws ErrNotFound unless the caller may get all of the entities; deleted ones count. */

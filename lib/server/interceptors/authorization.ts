@@ -4,6 +4,7 @@ import { ANONYMOUS, frozenPrincipal, type Principal, RequestContext } from '../.
 import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import type { Decision } from '../authz/decision.js'
+import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/row-access.js'
 import type { RowAccessUse } from '../chain/row-access.js'
 import type { Metadata, RestOfRequest } from '../../call.js'
@@ -66,6 +67,7 @@ export const authorization =
       restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
       explain: explainsDenials ? explained : () => {},
     }
+    const { changesRelated } = handler
     return (call) => {
       if (call.unreadable !== undefined) throw call.unreadable
       const rule = rules.declared(call.path)
@@ -81,6 +83,13 @@ export const authorization =
           deadline: time.at,
           ...reports,
         })
+        if (changesRelated !== undefined)
+          call.related = new AuthorizedRelated(authorizer, changesRelated, {
+            principal,
+            method: call.path,
+            signal: time.signal,
+            message: () => call.request as Message,
+          })
         return next(Object.assign(call, { principal, rule, context }))
       }
       const decide = (principal: Principal): ReplyOrPromise => {

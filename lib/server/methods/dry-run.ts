@@ -1,11 +1,12 @@
 import type { RequestContext } from '../../context.js'
-import type { Repository } from '../../persistence/contract/repository.js'
+import type { Repository, TransactionOptions } from '../../persistence/contract/repository.js'
 
 /** Runs `work` in a transaction that is always rolled back, and returns what it would have returned. */
 export const dryRun = async <R>(
   repository: Repository<object>,
   context: RequestContext,
   work: (context: RequestContext) => Promise<R>,
+  settings: Pick<TransactionOptions, 'isolation'> = {},
 ): Promise<R> => {
   let outcome: { readonly result: R } | undefined
   try {
@@ -14,7 +15,7 @@ export const dryRun = async <R>(
         outcome = { result: await work(inside) }
         throw new Rollback()
       },
-      { context: context.with({ validateOnly: true }) },
+      { ...settings, context: context.with({ validateOnly: true }) },
     )
   } catch (error) {
     if (outcome === undefined || !(error instanceof Rollback)) throw error

@@ -53,6 +53,10 @@ export const handlerOf = (
   const total = totalProblem(standard, repository)
   if (total !== undefined) return { problem: `${name} ${total}` }
   if (wrap === undefined) return repositoryHandler(desc, standard, withContextInOverrides(repository), limits)
+  if ('startsOperation' in standard && standard.startsOperation)
+    return {
+      problem: `${name}: ${desc.localName} is wrapped, and the method returns an operation, which goes on after your function: give a plain function`,
+    }
   const problem = wrapProblem(own as AnyFunction, wrap)
   if (problem !== undefined) return { problem: `${name}: ${desc.localName} ${problem}` }
   return wrappedHandler(desc, standard, repository, limits, wrap, implementation)

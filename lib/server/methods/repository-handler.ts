@@ -1,7 +1,14 @@
 import { create, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
-import type { RequestContext } from '../../context.js'
+import { EmptySchema } from '@bufbuild/protobuf/wkt'
+import { RequestContext } from '../../context.js'
 import { InvalidArgument } from '../../errors.js'
-import type { BatchUpdateItem, Repository } from '../../persistence/contract/repository.js'
+import { OperationSchema } from '../../gen/google/longrunning/operations_pb.js'
+import type {
+  BatchUpdateItem,
+  RelatedAccess,
+  RelatedOptions,
+  Repository,
+} from '../../persistence/contract/repository.js'
 import type { ServerCall } from '../../call.js'
 import type { Handler } from '../chain/handler.js'
 import { etagOfResource } from '../../if-match.js'
@@ -16,12 +23,21 @@ import { checkHeld, checkScope, heldIn, putScope, under } from './scope/path-sco
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { dryRun } from './dry-run.js'
 import { sparingImmutable } from './immutable-fields.js'
-import { keysIn, listOptions, maskToWrite, putKey } from './resource-request.js'
-import type { StandardMethod } from './standard-method.js'
+import {
+  concealed,
+  keysIn,
+  listOptions,
+  maskToWrite,
+  putKey,
+  relatedIn,
+  withTokens,
+} from './resource-request.js'
+import { changesRelated, type StandardMethod } from './standard-method.js'
 import { type ListLimits, totalSize } from './total-size.js'
 
 /** What a response depends on besides the request. */
-export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'>
+export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
+  Pick<RelatedOptions, 'mostRows'> & { readonly related: RelatedAccess | undefined }
 export type Responder = (request: Message, facts: Facts) => Promise<Message>
 type AnyRepository = Repository<object>
 
@@ -33,22 +49,54 @@ export const repositoryHandler = (
   limits: ListLimits,
 ): Handler => {
   const parts = restrictable(desc, method, repository, limits)
+  const startsOperation = 'startsOperation' in method && method.startsOperation
+  const verb = changesRelated(method)
   return {
     supportsValidateOnly: true,
     supportsIfMatch: comparesEtags(method),
     readsNestedValidateOnly: false,
     rowAccess: rowAccessOf(method),
     checkReplay: parts.checkReplay,
+    changesRelated: verb,
     run: (call: ServerCall & Call) => {
       const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
       const request = call.request as Message
-      if (!call.validateOnly) return respond(request, call)
-      const { ifMatch, ignoredMask } = call
-      return dryRun(repository, call.context, async (context) =>
-        concealed(repository.model, await respond(request, { context, ifMatch, ignoredMask })),
+      if (!call.validateOnly) return startsOperation ? inOperation(call, respond) : respond(request, call)
+      const { ifMatch, ignoredMask, related } = call
+      return dryRun(
+        repository,
+        call.context,
+        async (context) => {
+          const facts = { context, ifMatch, ignoredMask, related }
+          if (!startsOperation) return concealed(repository.model, await respond(request, facts))
+          await respond(request, { ...facts, mostRows: MOST_IN_OPERATION })
+          return create(OperationSchema, { done: true })
+        },
+        verb === 'delete' ? NEWEST : {},
       )
     },
   }
+}
+
+/** A delete by itself sees what others have committed, whatever the DataSource declares. */
+const NEWEST = { isolation: 'read committed' } as const
+
+/** The most rows that a method writes which starts an operation. */
+const MOST_IN_OPERATION = 100_000
+
+/** Responds in an operation, which goes on after the call. */
+const inOperation = (call: ServerCall & Call, respond: Responder): Promise<Message> => {
+  const { ifMatch, ignoredMask, related } = call
+  const request = call.request as Message
+  return call.operations.start({}, ({ signal }) =>
+    respond(request, {
+      context: RequestContext.current(),
+      ifMatch,
+      ignoredMask,
+      related: related?.during(signal),
+      mostRows: MOST_IN_OPERATION,
+    }),
+  )
 }
 
 /** A repository, and what it returns for the method. */
@@ -178,24 +226,28 @@ const RESPONDERS: Responders = {
     }
   },
 
-  delete: ({ key, scope, name }, desc, repository) => {
+  delete: ({ key, scope, name, force }, _desc, repository) => {
     const keyOf = keyIn(key, name)
     return async (request, facts) => {
       const id = keyOf(request)
       if (scope.length > 0) await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts)
-      await repository.delete(id, await conditional(repository, id, facts))
-      return create(desc.output)
+      const conditions = await conditional(repository, id, facts)
+      await repository.delete(id, { ...conditions, ...relatedIn(request, force, facts) })
+      return create(EmptySchema)
     }
   },
 
-  undelete: ({ key, scope, name }, _desc, repository) => {
+  undelete: ({ key, scope, name, force }, _desc, repository) => {
     const { model } = repository
     const keyOf = keyIn(key, name)
     return async (request, facts) => {
       const id = keyOf(request)
       const restore = async (context: RequestContext) => {
         const conditions = { ...facts, context }
-        const entity = await firstThatHolds(conditions, (options) => repository.undelete(id, options))
+        const more = relatedIn(request, force, facts)
+        const entity = await firstThatHolds(conditions, (options) =>
+          repository.undelete(id, { ...options, ...more }),
+        )
         checkScope(model, scope, request, entity)
         return model.toMessage(entity)
       }
@@ -259,7 +311,7 @@ const RESPONDERS: Responders = {
   },
 
   batchDelete:
-    ({ keys, scope, name }, desc, repository) =>
+    ({ keys, scope, name, force }, _desc, repository) =>
     async (request, facts) => {
       const place = heldIn(scope, request)
       const named = namedIn(request, keys, name, 'one')
@@ -270,31 +322,10 @@ const RESPONDERS: Responders = {
       )
       await repository.batchDelete(
         named.map(({ key }) => key),
-        { context: facts.context },
+        { context: facts.context, ...relatedIn(request, force, facts) },
       )
-      return create(desc.output)
+      return create(EmptySchema)
     },
-}
-
-/** The response without the tokens that were minted for it. */
-export const concealed = (model: ResourceModel, message: Message): Message => {
-  if (message.$typeName !== model.message?.typeName) return message
-  for (const { proto } of model.credentials) putToken(model, message, proto, '')
-  return message
-}
-
-/** The only response that shows a credential: that of the call which minted it. */
-const withTokens = (model: ResourceModel, entity: object): Message => {
-  const message = model.toMessage(entity)
-  for (const { property, proto } of model.credentials) {
-    putToken(model, message, proto, (entity as Record<string, unknown>)[property])
-  }
-  return message
-}
-
-const putToken = (model: ResourceModel, message: Message, proto: string, token: unknown): void => {
-  const field = model.message?.fields.find(({ name }) => name === proto)
-  if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
 }
 
 /** Before a write: checks that the entities are where the request says. */

@@ -1,6 +1,6 @@
 import { isMessage, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
-import type { ListOptions } from '../../persistence/contract/repository.js'
+import type { BatchDeleteOptions, ListOptions, RelatedAccess } from '../../persistence/contract/repository.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { valueOf } from '../chain/method.js'
 import type { ListFields } from './standard-method.js'
@@ -52,3 +52,35 @@ export const maskToWrite = (
   const touchOnly = rest.length === 0
   return { paths: touchOnly ? ignored : rest, touchOnly }
 }
+
+/** The response without the tokens that were minted for it. */
+export const concealed = (model: ResourceModel, message: Message): Message => {
+  if (message.$typeName !== model.message?.typeName) return message
+  for (const { proto } of model.credentials) putToken(model, message, proto, '')
+  return message
+}
+
+/** The only response that shows a credential: that of the call which minted it. */
+export const withTokens = (model: ResourceModel, entity: object): Message => {
+  const message = model.toMessage(entity)
+  for (const { property, proto } of model.credentials) {
+    putToken(model, message, proto, (entity as Record<string, unknown>)[property])
+  }
+  return message
+}
+
+const putToken = (model: ResourceModel, message: Message, proto: string, token: unknown): void => {
+  const field = model.message?.fields.find(({ name }) => name === proto)
+  if (field !== undefined && typeof token === 'string') Object.assign(message, { [field.localName]: token })
+}
+
+/** What a request says about resources that go with its own, and what its caller may do with them. */
+export const relatedIn = (
+  request: Message,
+  force: DescField | undefined,
+  { related, mostRows }: { readonly related: RelatedAccess | undefined; readonly mostRows?: number },
+): BatchDeleteOptions => ({
+  ...(force !== undefined && { force: valueOf(request, force) as boolean }),
+  ...(related !== undefined && { related }),
+  ...(mostRows !== undefined && { mostRows }),
+})

@@ -13,7 +13,8 @@ export type StandardMethod = StandardShape & {
 }
 
 type StandardShape =
-  | { readonly kind: 'get' | 'delete' | 'undelete'; readonly key: DescField }
+  | { readonly kind: 'get'; readonly key: DescField }
+  | ({ readonly kind: 'delete' | 'undelete'; readonly key: DescField } & Deletion)
   | {
       readonly kind: 'list'
       readonly items: DescField
@@ -24,13 +25,27 @@ type StandardShape =
   | { readonly kind: 'create'; readonly resource: DescField; readonly id: DescField | undefined }
   | { readonly kind: 'update'; readonly resource: DescField }
   | { readonly kind: 'batchGet'; readonly keys: DescField; readonly items: DescField }
-  | { readonly kind: 'batchDelete'; readonly keys: DescField }
+  | ({ readonly kind: 'batchDelete'; readonly keys: DescField } & Deletion)
   | {
       readonly kind: 'batchUpdate'
       readonly requests: DescField & { message: DescMessage }
       readonly resource: DescField
       readonly items: DescField
     }
+
+/** What may go with a resource that is deleted or undeleted. */
+interface Deletion {
+  /** Whether what refers to the resource is deleted too (AIP-135); undefined where no request can say so. */
+  readonly force: DescField | undefined
+  /** Whether the work goes on after the response, which is an operation (AIP-151). */
+  readonly startsOperation: boolean
+}
+
+/** What a standard method does to resources beside its own. */
+export const changesRelated = ({ kind }: StandardMethod): 'delete' | 'undelete' | undefined => {
+  if (kind === 'undelete') return kind
+  return kind === 'delete' || kind === 'batchDelete' ? 'delete' : undefined
+}
 
 /** Optional fields of a list request. They are used only when the request declares them. */
 export type ListFields = Readonly<Partial<Record<'filter' | 'order_by' | 'show_deleted' | 'q', DescField>>>
@@ -135,9 +150,9 @@ const byKey =
   ({ input, output }, resource, scope) => {
     const key = keyField(input)
     nothingBut(input, [key.name, ...extras, ...scope])
-    if (kind === 'delete') expectOutput(output, EMPTY)
-    else expectOutput(output, resource.typeName)
-    return { kind, key }
+    if (kind !== 'get' && output.typeName === OPERATION) return { kind, key, ...deletionOf(input, true) }
+    expectOutput(output, kind === 'delete' ? EMPTY : resource.typeName)
+    return kind === 'get' ? { kind, key } : { kind, key, ...deletionOf(input, false) }
   }
 
 const batchByKeys =
@@ -150,16 +165,22 @@ const batchByKeys =
       throw new ShapeMismatch(`${input.name} has neither "repeated string ids" nor "names"`)
     nothingBut(input, [keys.name, ...extras, ...scope])
     if (kind === 'batchGet') return { kind, keys, items: itemsField(output, resource) }
-    expectOutput(output, EMPTY)
-    return { kind, keys }
+    const startsOperation = output.typeName === OPERATION
+    if (!startsOperation) expectOutput(output, EMPTY)
+    return { kind, keys, ...deletionOf(input, startsOperation) }
   }
+
+const deletionOf = (input: DescMessage, startsOperation: boolean): Deletion => ({
+  force: fieldNamed(input, 'force'),
+  startsOperation,
+})
 
 const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
   get: byKey('get', ['read_mask']),
-  delete: byKey('delete', ['etag', ...WRITE_EXTRAS]),
+  delete: byKey('delete', ['etag', 'force', ...WRITE_EXTRAS]),
   undelete: byKey('undelete', ['etag', 'read_mask', ...WRITE_EXTRAS]),
   batchGet: batchByKeys('batchGet', ['read_mask']),
-  batchDelete: batchByKeys('batchDelete', WRITE_EXTRAS),
+  batchDelete: batchByKeys('batchDelete', ['force', ...WRITE_EXTRAS]),
 
   list: ({ input, output }, resource, scope) => {
     const optional = ['filter', 'order_by', 'show_deleted', 'q'] as const
@@ -201,6 +222,7 @@ const SHAPES: Readonly<Record<StandardShape['kind'], Shape>> = {
 class ShapeMismatch extends TypeError {}
 
 const EMPTY = 'google.protobuf.Empty'
+const OPERATION = 'google.longrunning.Operation'
 
 const updateResource = (
   input: DescMessage,
@@ -289,6 +311,7 @@ const TYPED_EXTRAS: Readonly<
   Record<string, readonly [string, (message: DescMessage, name: string) => unknown]>
 > = {
   validate_only: ['bool', boolReader],
+  force: ['bool', boolReader],
   request_id: ['string', stringReader],
   etag: ['string', stringReader],
 }

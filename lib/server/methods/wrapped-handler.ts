@@ -12,9 +12,10 @@ import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
 import { checkScope } from './scope/path-scope.js'
 import { checkEtag, deletedEntity } from './preconditions.js'
-import { comparesEtags, concealed, restrictable, rowAccessOf } from './repository-handler.js'
+import { comparesEtags, restrictable, rowAccessOf } from './repository-handler.js'
 import { keyIn, keyInside } from './scope/names-in-requests.js'
-import type { StandardMethod } from './standard-method.js'
+import { concealed } from './resource-request.js'
+import { changesRelated, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
 import type { Wrap } from './wrapped.js'
 
@@ -40,7 +41,7 @@ export const wrappedHandler = (
   const keyOf = keyReader(repository, method)
 
   const run = async (call: OwnCall, isLocking: boolean): Promise<Message> => {
-    const { ifMatch, ignoredMask } = call
+    const { ifMatch, ignoredMask, related } = call
     const { respond, repository: within } =
       call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
     const given = call.request as Message
@@ -52,7 +53,7 @@ export const wrappedHandler = (
       const request = asRequest(value, desc.input)
       const etag = requestEtag?.(request) ?? ''
       const own = etag === '' || etag === givenEtag ? undefined : parseIfMatch(etag, 'etag')
-      const facts = { context: RequestContext.current(), ignoredMask }
+      const facts = { context: RequestContext.current(), ignoredMask, related }
       const message = await respond(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
       isCompared = true
       return message
@@ -77,6 +78,7 @@ export const wrappedHandler = (
     readsNestedValidateOnly: false,
     rowAccess: rowAccessOf(method),
     checkReplay: parts.checkReplay,
+    changesRelated: changesRelated(method),
     run: (call) => {
       const { context } = call
       if (call.validateOnly)

@@ -83,7 +83,7 @@ const viewOf = async (
 }
 
 /** One way to reach another tenant's resource, and the same call for a missing resource. */
-interface Reach {
+export interface Reach {
   readonly path: string
   readonly desc: Standard['desc']
   readonly isStandard: boolean
@@ -132,7 +132,7 @@ const etagOf = ({ message }: Row): string => {
   return typeof etag === 'string' ? etag : ''
 }
 
-const judge = async ({ probe, b }: World, listener: ListenerClient, reach: Reach): Promise<void> => {
+export const judge = async ({ probe, b }: World, listener: ListenerClient, reach: Reach): Promise<void> => {
   const { path, desc, isStandard, keys } = reach
   const foreign = await probe.send(listener, desc, reach.foreign, b)
   const missing = await probe.send(listener, desc, reach.missing, b)

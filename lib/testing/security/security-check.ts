@@ -12,17 +12,18 @@ import { servedMethods } from '../../server/served-methods.js'
 import { captureLogs, type CapturedLogs } from '../harness/captured-logs.js'
 import { inProcess, serving } from '../harness/test-server.js'
 import { type TestPrincipal, withPrincipal } from '../harness/with-principal.js'
-import { Canaries, newCanary } from './canary.js'
+import { Canaries, newCanary } from './leaks/canary.js'
 import { checkDeclarations } from './declarations.js'
 import { checkDenial, checkSilence, type Stranger } from './denial.js'
 import { grpcListenerClient, type Headers, httpListenerClient } from './listener-clients.js'
 import { checkHostileInput } from './hostile-input.js'
 import { checkIsolation, checkRowIsolation, leaveUnchecked } from './isolation.js'
-import { captureOutput } from './output.js'
+import { captureOutput } from './leaks/output.js'
 import { checkSecrecy } from './own-calls.js'
 import { Probe } from './probe.js'
 import { Findings, type SecurityReport } from './report.js'
 import type { Samples } from './samples.js'
+import { checkOwnRequests, checkRequests, type Requests } from './own-requests.js'
 import { type Subject, subjectsOf } from './subjects.js'
 import { makeParents, makeRow, newText, type World } from './world.js'
 
@@ -38,6 +39,11 @@ export interface SecurityOptions {
   readonly plainFields?: readonly string[]
   /** Values for a resource by its message's full name, when it refuses generated ones; `n` differs each time. */
   readonly samples?: Samples
+  /**
+   * Requests for methods of your own that take more than a key, by gRPC full method name: `{ '/orders.v1.OrderService/PlaceOrder': (key) =>
+   * ({ customer: key('orders.v1.Customer') }) }`. A method without one is in `notChecked`.
+   */
+  readonly requests?: Requests
   /**
    * Subject and groups of the caller in each of the two tenants. A builder's authorizer is bypassed for them; a server
    * must grant them everything.
@@ -75,7 +81,8 @@ export async function securityCheck(
   const findings = new Findings()
   const methods = servedMethods(server)
   const subjects = subjectsOf(methods)
-  const { publicMethods = [], plainFields = [] } = options
+  const { publicMethods = [], plainFields = [], requests = {} } = options
+  checkRequests(methods, requests)
   checkDeclarations(server, methods, subjects, findings, { publicMethods, plainFields })
   const facts = { methods: methods.length, calls: 0 }
   if (findings.report(facts).findings.some(({ check }) => check === 'rule' || check === 'template'))
@@ -205,7 +212,9 @@ const checkServing = async (
       const limited = { caller: { headers, mustNotSee: theirs.canaries }, reach: run.reach }
       for (const one of subjects) await checkRowIsolation(world, one, limited)
     }
-    leaveOutOthers(methods, subjects, findings)
+    const { requests = {} } = options
+    await checkOwnRequests(world, methods, subjects, requests)
+    leaveOutOthers(methods, subjects, findings, requests)
     return probe.calls
   } finally {
     for (const listener of listeners) listener.close()
@@ -238,19 +247,21 @@ const leaveOutOthers = (
   methods: ReturnType<typeof servedMethods>,
   subjects: readonly Subject[],
   findings: Findings,
+  requests: Requests,
 ): void => {
-  const made = new Set(
-    subjects
+  const made = new Set([
+    ...Object.keys(requests),
+    ...subjects
       .flatMap((subject) => [
         ...subject.methods.filter(({ standard }) => standard !== undefined),
         ...subject.custom,
       ])
       .map(({ path }) => path),
-  )
+  ])
   for (const { path, rule, differs } of methods)
     if (!made.has(path) && !/^\/grpc\./.test(path))
       findings.leaveOut(
         path,
-        `no request can be made up, because ${differs}; ${rule?.public === true ? 'it is public' : 'only its denial was checked'}`,
+        `no request can be made up, because ${differs}: give \`requests\` of ${path}; ${rule?.public === true ? 'it is public' : 'only its denial was checked'}`,
       )
 }

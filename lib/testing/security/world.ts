@@ -1,7 +1,7 @@
 import type { Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../context.js'
 import type { NamePattern } from '../../persistence/index.js'
-import { Canaries, newCanary } from './canary.js'
+import { Canaries, newCanary } from './leaks/canary.js'
 import type { Headers, Outcome } from './listener-clients.js'
 import type { Caller, Probe } from './probe.js'
 import { keyOf, requestFor, textIn } from './requests.js'

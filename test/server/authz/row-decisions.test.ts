@@ -205,6 +205,47 @@ describeOn('a decision by row', backends, (backend) => {
         expect((await call('CreateSpecimen', request)).code).to.equal(NOT_FOUND)
       })
 
+      it('a kept response of an update or a delete says no more than the call itself may now', async () => {
+        decide = decision
+        const key = (name: string) => ({ 'idempotency-key': `${name}-${tenant}` })
+        const put = (id: string) =>
+          call('UpdateSpecimen', item(id), key(`update-${id}`)).then(({ code, answer }) => [
+            code,
+            (answer?.['count'] as number | undefined) ?? '',
+          ])
+        const remove = (id: string) => call('DeleteSpecimen', { id }, key(`delete-${id}`))
+        expect([await put('mine'), await put('mine')]).to.deep.equal([
+          [OK, 5],
+          [OK, 5],
+        ])
+        // Errors are kept for nobody, and tell the same each time.
+        for (const [id, code] of [
+          ['shared', DENIED],
+          ['theirs', NOT_FOUND],
+          ['missing', NOT_FOUND],
+        ] as const)
+          for (let times = 0; times < 2; times++)
+            expect([(await put(id))[0], (await remove(id)).code]).to.deep.equal([code, code])
+        // The row leaves what the caller may get.
+        await inTenant(() => served.specimens.update('mine', { title: 'bob' }, ['title']))
+        expect(await put('mine')).to.deep.equal([NOT_FOUND, ''])
+        expect((await remove('mine-too')).code).to.equal(OK)
+        const again = await remove('mine-too')
+        expect([again.code, again.headers.get('x-idempotent-replay')]).to.deep.equal([OK, ['true']])
+        // A caller who may get nothing is told nothing, the end of an own call included.
+        decide = ({ verb }) => verb !== 'get'
+        expect([(await remove('mine-too')).code, (await put('mine'))[0]]).to.deep.equal([
+          NOT_FOUND,
+          NOT_FOUND,
+        ])
+        decide = () => false
+        expect((await remove('mine-too')).code).to.equal(DENIED)
+        // Another caller of the tenant with the same key has a call of its own.
+        decide = decision
+        const bobs = await call('UpdateSpecimen', item('mine-too'), { ...key('update-mine'), subject: 'bob' })
+        expect([bobs.code, bobs.answer]).to.deep.equal([NOT_FOUND, undefined])
+      })
+
       it('a read mask takes nothing from what is decided about', async () => {
         decide = decision
         const read = (id: string) => call('GetSpecimen', { id, read_mask: { paths: ['id'] } })

@@ -8,7 +8,13 @@ import { Operations } from '../../../lib/gen/google/longrunning/operations_pb.js
 import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import type { ServerCall, OperationWork } from '../../../lib/call.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
-import { CountRequestSchema, type EchoRequest, EchoResponseSchema } from '../../support/gen/specimens_pb.js'
+import {
+  CountRequestSchema,
+  DepositSchema,
+  type EchoRequest,
+  EchoResponseSchema,
+  PlaceSchema,
+} from '../../support/gen/specimens_pb.js'
 import { ALICE, ALL, partly, post, type RunningServer, startServer } from '../../support/servers/server.js'
 import { SlowEcho } from '../../support/grpc/slow-echo.js'
 
@@ -94,6 +100,26 @@ describe('long-running operations', () => {
     expect(upto).to.equal(7)
     gate.emit('open')
     await wait(name)
+  })
+
+  it('return nothing that is INPUT_ONLY, at whatever depth, in response, metadata or progress', async () => {
+    const place = () => create(PlaceSchema, { city: 'Bern', accessCode: '77', within: { accessCode: '78' } })
+    const name = await begin(async ({ progress }) => {
+      await progress(place())
+      gate.emit('progressed')
+      await once(gate, 'open')
+      return create(DepositSchema, { id: 'd', place: place(), stops: [place()] })
+    })
+    const seen = (value: Buffer | undefined) => fromBinary(PlaceSchema, value as Buffer)
+    for (let city = ''; city === '';) {
+      const { metadata } = await ask('GetOperation', { name })
+      city = seen(metadata?.value).city
+      expect(Buffer.from(metadata?.value as Buffer).toString()).to.not.match(/7[78]/)
+    }
+    gate.emit('open')
+    const { response } = await wait(name)
+    expect(fromBinary(DepositSchema, response?.value as Buffer).stops[0]?.city).to.equal('Bern')
+    expect(Buffer.from(response?.value as Buffer).toString()).to.not.match(/7[78]/)
   })
 
   const failures: readonly (readonly [string, () => unknown, object])[] = [

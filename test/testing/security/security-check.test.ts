@@ -6,7 +6,7 @@ import { ErrNotFound, InvalidArgument, PermissionDenied } from '../../../lib/err
 import { memoryRepositoryOf } from '../../../lib/persistence/index.js'
 import { CredentialMinter, newDev } from '../../../lib/secrets/index.js'
 import { devAuthorizer, ServerBuilder, supportsValidateOnly } from '../../../lib/server/index.js'
-import { securityCheck, type SecurityReport, testServer } from '../../../lib/testing/index.js'
+import { type Requests, securityCheck, type SecurityReport, testServer } from '../../../lib/testing/index.js'
 import { openSubject } from '../../conformance/repository/open-subject.js'
 import { backends, describeOn } from '../../support/databases/backends.js'
 import {
@@ -19,6 +19,7 @@ import {
   SpecimenService,
   UndeclaredService,
 } from '../../support/gen/specimens_pb.js'
+import { rejection } from '../../support/rejection.js'
 import { partly, recordingLogger } from '../../support/servers/server.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
 import { echoService } from '../../support/grpc/echo.js'
@@ -199,6 +200,61 @@ describe('securityCheck', function () {
     )
     const samples = { 'specimens.v1.Note': (n: number) => ({ text: `Dear ${n}`, stars: n }) }
     expect((await securityCheck(builder, { samples })).findings).to.deep.equal([])
+  })
+
+  it('makes the requests that it is given, and names the methods that it has none for', async () => {
+    const specimens = new SpecimenMemory({
+      minter: new CredentialMinter(),
+      encryptor: newDev(Buffer.alloc(32, 3)),
+    })
+    const weighSpecimen = async ({ id }: { id: string }) =>
+      specimens.model.toMessage<SpecimenMessage>(await specimens.get(id))
+    const everywhere = <T>(fn: () => Promise<T>): Promise<T> => RequestContext.asSystem(fn)
+    let echo = async (id: string) => (await specimens.get(id)).title
+    const builder = new ServerBuilder()
+      .register(SpecimenService, specimens, { weighSpecimen })
+      .register(EchoService, { ...echoService, echo: async ({ text }) => ({ text: await echo(text) }) })
+    const path = '/specimens.v1.EchoService/Echo'
+    const check = async (
+      requests: Requests = { [path]: (key) => ({ text: key('specimens.v1.Specimen') }) },
+    ) => securityCheck(builder, { publicMethods: [PING], requests })
+    const ofEcho = ({ notChecked }: SecurityReport) => notChecked.filter(({ method }) => method === path)
+
+    const safe = await check()
+    expect([safe.findings, ofEcho(safe)]).to.deep.equal([[], []])
+    const without = await check({})
+    expect(
+      ofEcho(without)
+        .map(({ reason }) => reason)
+        .join(),
+    ).to.include(`give \`requests\` of ${path}`)
+
+    echo = async (id) => (await everywhere(() => specimens.get(id))).title
+    expect(found(await check())).to.deep.equal(['isolation Echo'])
+    echo = async (id) => {
+      const all = await everywhere(() => specimens.list({ pageSize: 1000 }))
+      if (all.items.some((one) => one.id === id)) throw new PermissionDenied()
+      throw new ErrNotFound()
+    }
+    const told = await check()
+    expect(found(told)).to.deep.equal(['isolation Echo', 'unchecked Echo'])
+    echo = () => Promise.reject(new InvalidArgument('text', 'is never right'))
+    const refused = await check()
+    expect(found(refused)).to.deep.equal(['unchecked Echo'])
+    expect(refused.findings.map(({ text }) => text)).to.include(
+      'its own tenant gets INVALID_ARGUMENT: text: is never right: change its function in `requests`',
+    )
+
+    await rejection(
+      check({ '/nobody.v1.Serves/This': () => ({}) }),
+      TypeError,
+      'requests: /nobody.v1.Serves/This is no',
+    )
+    await rejection(
+      check({ [path]: (key) => ({ text: key('nobody.v1.Has') }) }),
+      TypeError,
+      'asks for a key of nobody.v1.Has',
+    )
   })
 
   it('reports SQL that a handler tells, and leaves the process as it was', async () => {

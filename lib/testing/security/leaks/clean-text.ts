@@ -1,4 +1,4 @@
-import type { Repository } from '../../persistence/index.js'
+import type { Repository } from '../../../persistence/index.js'
 
 /** Texts of databases or programs, which no caller may see (the specification's Errors). */
 const UNFIT: readonly (readonly [RegExp, string])[] = [

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { DataSource } from 'typeorm'
-import { repositoryOf, SqliteDataSource } from '../../../lib/persistence/index.js'
-import { unfitIn } from '../../../lib/testing/security/clean-text.js'
-import { Specimen } from '../../support/entities/specimen.js'
-import { subjectOptions } from '../../conformance/repository/subject.js'
+import { repositoryOf, SqliteDataSource } from '../../../../lib/persistence/index.js'
+import { unfitIn } from '../../../../lib/testing/security/leaks/clean-text.js'
+import { Specimen } from '../../../support/entities/specimen.js'
+import { subjectOptions } from '../../../conformance/repository/subject.js'
 
 const Specimens = repositoryOf(Specimen)
 const TABLE = 'the name of a table or column'

@@ -1,0 +1,50 @@
+import type { Message } from '@bufbuild/protobuf'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
+import type { RelatedDecisions } from '../chain/row-access.js'
+import { type Decision, type Restriction, restrictionOf } from '../authz/decision.js'
+
+/** Whose call it is that reaches resources beside its own. */
+export interface RelatedQuestion extends Pick<AuthorizationRequest, 'principal' | 'method' | 'signal'> {
+  readonly message: () => Message
+}
+
+/**
+ * What a caller may do with the resources that go with the one of the call: the authorizer is asked about each type, with the
+ * type as the resource.
+ */
+export class AuthorizedRelated implements RelatedDecisions {
+  /** @param verb - what the call does. */
+  constructor(
+    private readonly authorizer: Authorizer,
+    private readonly verb: 'delete' | 'undelete',
+    private readonly question: RelatedQuestion,
+  ) {}
+
+  change(model: ResourceModel): Promise<Restriction> {
+    return this.#decide(this.verb, model)
+  }
+
+  list(model: ResourceModel): Promise<Restriction> {
+    return this.#decide('list', model)
+  }
+
+  /** The same for work that goes on when the call has ended. */
+  during(signal: AbortSignal): AuthorizedRelated {
+    const { principal, method, message } = this.question
+    return new AuthorizedRelated(this.authorizer, this.verb, { principal, method, message, signal })
+  }
+
+  async #decide(verb: string, { type }: ResourceModel): Promise<Restriction> {
+    const { principal, method, signal, message } = this.question
+    const request: AuthorizationRequest = { principal, method, verb, resource: type, type, signal }
+    const decision: unknown = await this.authorizer.authorize(request)
+    const isByRow = typeof decision === 'object' && decision !== null
+    if (isByRow && this.authorizer.decidesByRow !== true)
+      throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
+    return restrictionOf(isByRow ? (decision as Decision) : decision === true, () => ({
+      ...request,
+      message: message(),
+    }))
+  }
+}
