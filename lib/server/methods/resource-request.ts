@@ -1,4 +1,4 @@
-import { isMessage, type Message } from '@bufbuild/protobuf'
+import { type DescField, isMessage, type Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { BatchDeleteOptions, ListOptions, RelatedAccess } from '../../persistence/contract/repository.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
