@@ -146,6 +146,8 @@ export interface Dialect {
   readonly namespace: Namespace | undefined
   /** How those of a table are found; undefined where a table has them from the start or never. */
   readonly foreignKeys: ForeignKeySql | undefined
+  /** Selects the columns of a table without a foreign key as `name`, where none can be added; the table is both values. */
+  readonly columnsWithoutForeignKey: string | undefined
   /** Adds the columns that an older table lacks; undefined where migrations do. */
   readonly addMissingColumns: ((query: Query, table: TableDefinition) => Promise<void>) | undefined
   /** The keys of a table that the engine refuses to make, one text each with what to do. */

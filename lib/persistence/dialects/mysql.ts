@@ -152,6 +152,7 @@ const dialect = ({
       values: [schema ?? null, name],
     }),
   },
+  columnsWithoutForeignKey: undefined,
   addMissingColumns: undefined,
   refusedKeys: longKeys,
   inexactColumns,

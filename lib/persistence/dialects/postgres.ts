@@ -139,6 +139,7 @@ export const postgres: Dialect = {
       values: [quoteTable(table, { quote })],
     }),
   },
+  columnsWithoutForeignKey: undefined,
   addMissingColumns: undefined,
   refusedKeys: () => [],
   inexactColumns,

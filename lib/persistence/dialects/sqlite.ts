@@ -124,6 +124,8 @@ export const sqlite: Dialect = {
   tableCollation: '',
   namespace: undefined,
   foreignKeys: undefined,
+  columnsWithoutForeignKey:
+    'SELECT name FROM pragma_table_info(?) WHERE name NOT IN (SELECT "from" FROM pragma_foreign_key_list(?))',
   addMissingColumns,
   refusedKeys: () => [],
   inexactColumns,

@@ -1,6 +1,7 @@
 import type { DataSource, EntitySubscriberInterface } from 'typeorm'
 import { DeclarationError } from '../../errors.js'
 import { kindOfColumn } from '../../resource/fields/field-kind.js'
+import { isOwning } from '../../resource/relations/relation.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { HOOK_EVENTS, neverCalled } from '../../resource/typeorm/declared-hooks.js'
 import { listensTo } from '../typeorm/subscribers.js'
@@ -10,6 +11,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import type { StartUpFindings } from '../contract/repository.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import { tableNameOf } from '../schema/table-name-of.js'
+import { referenceProblems } from '../references/reference-problems.js'
 import { tableOf } from '../schema/table-of.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { isolationProblem } from '../engines/declared-isolation.js'
@@ -76,11 +78,33 @@ export class DataSourceCheck {
         ...this.#entity(),
         ...this.#bytes(),
         ...this.#isolation(),
+        ...referenceProblems(this.#dataSource, this.model),
         ...refusedKeys(tableOf(this.model, this.#dialect, this.table), this.#dialect),
         ...subscribers.flatMap(({ problems }) => problems),
       ],
       warnings: [...this.#synchronize(), ...subscribers.flatMap(({ warnings }) => warnings)],
     }
+  }
+
+  /** What a server asks for before it starts. */
+  startUp(): StartUpFindings | Promise<StartUpFindings> {
+    const findings = this.findings()
+    const asked = this.#dialect.columnsWithoutForeignKey
+    const references = this.model.relations.filter(isOwning)
+    if (asked === undefined || references.length === 0 || !this.#dataSource.isInitialized) return findings
+    const { name } = this.table
+    return this.#dataSource.query<{ readonly name: string }[]>(asked, [name, name]).then((columns) => ({
+      ...findings,
+      warnings: [
+        ...findings.warnings,
+        ...references
+          .filter(({ reference }) => columns.some((column) => column.name === reference.column))
+          .map(
+            ({ property }) =>
+              `${property} of ${this.model.entity.name} has no foreign key, because ${this.#dialect.label} adds none to a table that is there: only repositories keep it inside of its tenant; make the table anew to have one`,
+          ),
+      ],
+    }))
   }
 
   #entity(): string[] {

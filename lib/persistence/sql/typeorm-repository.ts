@@ -125,7 +125,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     )
   }
 
-  readonly startUpCheck = () => this.#check.findings()
+  readonly startUpCheck = () => this.#check.startUp()
 
   get(key: string, options?: ReadOptions): Promise<E> {
     return this.#operations.read('get', options, async (on, scope, run, lock) => {

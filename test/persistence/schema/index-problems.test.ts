@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { StartUpFindings } from '../../../lib/persistence/contract/repository.js'
 import { Column, type DataSource, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
 import { Resource } from '../../../decorators/resource.js'
 import { SoftDeletable } from '../../../decorators/soft-deletable.js'
@@ -92,7 +93,8 @@ describeOn('indexes that cannot be made', databases, (backend) => {
       for (const [entity, text] of refusals) {
         const made = createTables(dataSource as DataSource, [entity], database!.dialect.name)
         const start = () =>
-          new (repositoryOf<object>(entity))(dataSource as DataSource).startUpCheck().problems
+          (new (repositoryOf<object>(entity))(dataSource as DataSource).startUpCheck() as StartUpFindings)
+            .problems
         if (!isMysql) {
           await made
           expect(start()).to.deep.equal([])

@@ -60,7 +60,7 @@ describeOn('a repository', databases, (backend) => {
         opened.dataSource!.setOptions({ isolationLevel })
         const problem = `isolationLevel "${isolationLevel}" of its DataSource is no level of transactions here`
         expect(() => new PinRepository(opened.dataSource!)).to.throw(DeclarationError, problem)
-        expect(repository.startUpCheck().problems).to.satisfy(([first]: readonly string[]) =>
+        expect((await repository.startUpCheck()).problems).to.satisfy(([first]: readonly string[]) =>
           first?.startsWith(problem),
         )
       } finally {

@@ -1,0 +1,41 @@
+import type { DataSource } from 'typeorm'
+import { relationGraph } from '../../resource/relations/graph.js'
+import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
+import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+import { deletionProblems } from '../deletion/rules/family.js'
+import { resourcesOf } from '../schema/resources-in.js'
+
+/** What is wrong with the relations of a resource of an initialized DataSource, one sentence each. */
+export function referenceProblems(dataSource: DataSource, model: ResourceModel): readonly string[] {
+  if (model.relations.length === 0) return []
+  const graph = relationGraph(resourcesOf(dataSource))
+  const problems = [...graph.problems(model), ...graph.parents(model).flatMap(deletionProblems)]
+  if (problems.length > 0 || !dataSource.hasMetadata(model.entity)) return problems
+  return model.relations.filter(isOwning).flatMap((relation) => joinProblem(dataSource, model, relation))
+}
+
+/** TypeORM has to join by the tenant as well, or what it reads and the keys that it makes could leave the tenant. */
+function joinProblem(dataSource: DataSource, model: ResourceModel, relation: OwningRelation): string[] {
+  const target = resourceModel<object>(relation.target())
+  const { property, reference } = relation
+  const pairs = [
+    ...(model.tenant === undefined || target.tenant === undefined
+      ? []
+      : [[model.tenant, target.tenant] as const]),
+    [reference, target.key] as const,
+  ]
+  const wanted = pairs.map(([own, other]) => `${own.column} → ${other.property}`)
+  const joins = dataSource
+    .getMetadata(model.entity)
+    .relations.find(({ propertyName }) => propertyName === property)?.joinColumns
+  const found = (joins ?? []).map(
+    ({ databaseName, referencedColumn }) => `${databaseName} → ${referencedColumn?.propertyName ?? ''}`,
+  )
+  if (found.length === wanted.length && wanted.every((pair) => found.includes(pair))) return []
+  const written = pairs.map(
+    ([own, other]) => `{ name: '${own.column}', referencedColumnName: '${other.property}' }`,
+  )
+  return [
+    `${property}: TypeORM joins ${target.entity.name} by (${found.join(', ')}): write @JoinColumn([${written.join(', ')}])`,
+  ]
+}
