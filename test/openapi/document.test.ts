@@ -1,5 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf'
 import { expect } from 'chai'
+import { BookService, LibraryService } from '../../examples/library/gen/library_pb.js'
 import { messageReader } from '../../lib/gateway/json/reader.js'
 import { parseJson } from '../../lib/gateway/json/parse.js'
 import { messageWriter } from '../../lib/gateway/json/writer.js'
@@ -20,7 +21,15 @@ const INFO = {
 }
 
 describe('the OpenAPI document', () => {
-  for (const service of [TypesService, ParcelService, TicketService, SpecimenService, EchoService])
+  for (const service of [
+    BookService,
+    LibraryService,
+    TypesService,
+    ParcelService,
+    TicketService,
+    SpecimenService,
+    EchoService,
+  ])
     it(`of ${service.typeName} has nothing that the validator finds`, async () => {
       expect(await findings(await openApi([service], INFO))).to.deep.equal([])
     })
@@ -86,6 +95,21 @@ describe('the OpenAPI document', () => {
         const whole = written('{}') as object
         expect(described.check(schema, { ...whole, [name]: value })).to.not.deep.equal([])
       })
+  })
+
+  it('has a parameter for each part of a resource name', async () => {
+    const { operations } = new Described(await openApi([BookService, LibraryService], INFO))
+    expect([...new Set(operations.map(({ path }) => path))]).to.deep.equal([
+      '/v1/shelves',
+      '/v1/shelves/{shelf}',
+      '/v1/shelves/{shelf}/books',
+      '/v1/shelves/{shelf}/books/{book}',
+      '/v1/shelves/{shelf}/books/{book}:move',
+      '/v1/shelves/{shelf}/books:batchGet',
+      '/v1/shelves/{shelf}:merge',
+    ])
+    const updated = operations.find(({ operationId }) => operationId.endsWith('.UpdateBook'))
+    expect(updated).to.deep.include({ variables: ['shelf', 'book'], requiredQuery: ['update_mask'] })
   })
 
   const message = { Item: { id: 'string' }, Request: { name: 'string' } }

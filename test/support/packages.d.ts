@@ -62,6 +62,7 @@ declare module 'playwright-core' {
 }
 
 declare module 'openapi-typescript' {
-  export default function openapiTS(document: string): Promise<object>
+  function openapiTS(document: string): Promise<object>
+  export { openapiTS as default }
   export function astToString(tree: object): string
 }

@@ -15,6 +15,6 @@ const FROM_F = new Set([
 export function singular(word: string): string {
   if (FROM_F.has(word.toLowerCase())) return `${word.slice(0, -3)}f`
   if (/[^aeiou]ies$/i.test(word)) return `${word.slice(0, -3)}y`
-  if (/(?:s|x|z|ch|sh)es$/i.test(word)) return word.slice(0, -2)
+  if (/(?:ss|[^o]us|x|z|ch|sh)es$/i.test(word)) return word.slice(0, -2)
   return /[^su]s$/i.test(word) ? word.slice(0, -1) : word
 }
