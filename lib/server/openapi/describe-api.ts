@@ -3,7 +3,7 @@ import type { GatewayMux } from '../../gateway/routing/mux.js'
 import { literalPaths } from '../../openapi/literal-paths.js'
 import type { ResolvedConfig } from '../config/config.js'
 import { isDevelopment } from '../config/development.js'
-import { DOCS_PATH, docsPage } from './docs-page.js'
+import { checkIsRead, DOCS_PATH, docsPage } from './docs-page.js'
 import { documentOf, type Registered } from './open-api.js'
 import { swaggerUi } from './swagger-ui.js'
 
@@ -37,7 +37,8 @@ export const describeApi = async (
   if (problems.length > 0) throw new DeclarationError('server', problems)
   let made: Promise<string> | undefined
   // Services do not change while the server runs, and nobody may ever ask.
-  mux.handle(OPENAPI_PATH, async () => {
+  mux.handle(OPENAPI_PATH, async ({ method }) => {
+    checkIsRead(method)
     made ??= documentOf(config, registered)
     return new Response(await made, { headers: HEADERS })
   })
@@ -52,7 +53,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-const takenIn = (mux: GatewayMux, { registry }: Registered): ((path: string) => boolean) => {
-  const literal = literalPaths(registry.services())
-  return (path) => mux.has(path) || mux.has(`${path}/`) || literal.has(path)
-}
+const takenIn =
+  (mux: GatewayMux, { registry }: Registered): ((path: string) => boolean) =>
+  (path) =>
+    mux.has(path) || mux.has(`${path}/`) || literalPaths(registry.services()).has(path)

@@ -49,8 +49,7 @@ export const docsPage = (ui: SwaggerUi, servers: readonly { readonly url: string
       },
     })
   return async ({ url, method }) => {
-    if (method !== 'GET' && method !== 'HEAD')
-      throw new HttpError(405, 'UNIMPLEMENTED', 'the page supports GET and HEAD only', { allow: 'GET, HEAD' })
+    checkIsRead(method)
     const { pathname } = new URL(url)
     if (pathname === DOCS_PATH) return respond('text/html; charset=utf-8', HTML)
     if (pathname === `${DOCS_PATH}/`)
@@ -61,6 +60,12 @@ export const docsPage = (ui: SwaggerUi, servers: readonly { readonly url: string
     if (file === undefined) throw new HttpError(404, 'NOT_FOUND', 'no such path')
     return respond(file.contentType, file.bytes)
   }
+}
+
+/** @throws HttpError 405 for a request that does not read. */
+export const checkIsRead = (method: string): void => {
+  if (method !== 'GET' && method !== 'HEAD')
+    throw new HttpError(405, 'UNIMPLEMENTED', 'the path supports GET and HEAD only', { allow: 'GET, HEAD' })
 }
 
 /** What the page may load and call: its own origin, and for calls the servers of the document. */

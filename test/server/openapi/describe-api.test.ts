@@ -1,13 +1,18 @@
 import { expect } from 'chai'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { apiKey } from '../../../lib/server/authn/api-key.js'
 import type { Config } from '../../../lib/server/config/config.js'
 import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import { verifiedPrincipal } from '../../../lib/server/config/verified-principal.js'
+import { openApi } from '../../../lib/server/openapi/open-api.js'
+import { ServerBuilder } from '../../../lib/server/server-builder.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { echoService } from '../../support/grpc/echo.js'
 import { Described } from '../../support/openapi/described.js'
 import { DescribedClient } from '../../support/openapi/described-client.js'
-import { ALL, type RunningServer, startServer } from '../../support/servers/server.js'
+import { servicesOf } from '../../support/openapi/protos.js'
+import { ALL, recordingLogger, type RunningServer, startServer } from '../../support/servers/server.js'
 
 describe('a server that describes itself', () => {
   const environment = process.env['NODE_ENV']
@@ -72,6 +77,58 @@ describe('a server that describes itself', () => {
     expect(await rejection({ httpHandlers: own, gateway: { openapi: true } })).to.include(
       'openapi needs /openapi.json',
     )
+  })
+
+  it('has a document that is read only', async () => {
+    await start('development')
+    const { status, headers } = await get('/openapi.json', { method: 'POST' })
+    expect([status, headers.get('allow')]).to.deep.equal([405, 'GET, HEAD'])
+    const head = await get('/openapi.json', { method: 'HEAD' })
+    expect([head.status, await head.text()]).to.deep.equal([200, ''])
+  })
+
+  it('leaves the paths of an app that it is mounted in alone, unless it is asked for them', async () => {
+    process.env['NODE_ENV'] = 'development'
+    for (const [gateway, wanted] of [
+      [{}, 404],
+      [{ openapi: true }, 200],
+    ] as const) {
+      const server = new ServerBuilder({ grpcAddr: '127.0.0.1:0', logger: recordingLogger(), gateway })
+        .register(EchoService, echoService)
+        .build()
+      const app = createServer(server.httpListener()).listen(0, '127.0.0.1')
+      const controller = new AbortController()
+      const served = server.serve(controller.signal)
+      await Promise.race([server.ready(), served])
+      const { port } = app.address() as AddressInfo
+      const { status } = await fetch(`http://127.0.0.1:${port}/openapi.json`)
+      controller.abort()
+      await served
+      app.closeAllConnections()
+      app.close()
+      expect(status).to.equal(wanted)
+    }
+  })
+
+  it('describes the operations that it serves beside a method that starts them', async () => {
+    const [service] = servicesOf({
+      package: 'slow.v1',
+      messages: { Request: { id: 'string' } },
+      service: 'Slow',
+      methods: {
+        Start: {
+          ...{ input: 'Request', output: '.google.longrunning.Operation' },
+          http: { pattern: { case: 'post', value: '/v1/slow:start' }, body: '*' },
+        },
+      },
+    })
+    const text = await openApi(service === undefined ? [] : [service])
+    const { operations } = new Described(text)
+    expect(operations.map(({ operationId }) => operationId)).to.include.members([
+      'slow.v1.Slow.Start',
+      'google.longrunning.Operations.GetOperation',
+      'google.longrunning.Operations.CancelOperation',
+    ])
   })
 
   it('refuses a page without a document, and a name that it does not know', async () => {

@@ -15,6 +15,7 @@ import {
   MethodOptionsSchema,
 } from '@bufbuild/protobuf/wkt'
 import { file_google_api_annotations, http } from '../../../lib/gen/google/api/annotations_pb.js'
+import { file_google_longrunning_operations } from '../../../lib/gen/google/longrunning/operations_pb.js'
 import { HttpRuleSchema } from '../../../lib/gen/google/api/http_pb.js'
 
 /** `name: 'string'`, `'repeated string'`, `'.package.Message'`, `'repeated .package.Message'`. */
@@ -39,9 +40,10 @@ export interface FileText {
 /** Services as code that is generated of a .proto describes them; without a compiler of .proto files. */
 export function servicesOf(...files: readonly FileText[]): readonly DescService[] {
   const known = new Map<string, DescFile>(
-    [file_google_api_annotations, file_google_protobuf_timestamp, file_google_protobuf_struct].flatMap(
-      withImports,
-    ),
+    [
+      ...[file_google_api_annotations, file_google_longrunning_operations],
+      ...[file_google_protobuf_timestamp, file_google_protobuf_struct],
+    ].flatMap(withImports),
   )
   return files.map((file) => {
     const proto = fileProto(file)
@@ -59,6 +61,7 @@ const withImports = (file: DescFile): [string, DescFile][] => [
 
 const IMPORTS = [
   'google/api/annotations.proto',
+  'google/longrunning/operations.proto',
   'google/protobuf/timestamp.proto',
   'google/protobuf/struct.proto',
 ]
