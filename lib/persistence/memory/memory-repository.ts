@@ -42,7 +42,6 @@ import type {
   ListFilter,
   ListOptions,
   ListScope,
-  LookupOptions,
   ModifyOptions,
   OperationOptions,
   Page,
@@ -213,7 +212,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   /** Called by `lookupBy<Field>Hash`. */
-  protected lookup({ hash }: SecretField, value: string, options?: LookupOptions): Promise<E> {
+  protected lookup({ hash }: SecretField, value: string, options?: ReadOptions): Promise<E> {
     return this.#read('lookup', options, (scope) => {
       const ofValue = this.#table.filter(
         (row) =>

@@ -39,7 +39,6 @@ import type {
   ListFilter,
   ListOptions,
   ListScope,
-  LookupOptions,
   ModifyOptions,
   OperationOptions,
   Page,
@@ -211,11 +210,9 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   async batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
     return this.#operations.read('batchGet', options, async (on, scope, run, lock) => {
-      const known = keys.filter(isStorable)
-      if (known.length < keys.length && options?.allowMissing !== true) return notFound()
-      const rows = await this.#rows.batchGet(on, [...new Set(known)], scope, run, lock)
+      const rows = await this.#rows.batchGet(on, [...new Set(keys.filter(isStorable))], scope, run, lock)
       const found = byKey(this.model, rows)
-      if (options?.allowMissing === true) return [...found.values()]
+      if (options?.allowMissing === true) return rows
       return keys.map((key) => (found.get(key) ?? notFound()) as E)
     })
   }
@@ -287,7 +284,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   /** What `lookupBy<Field>Hash` calls. */
-  protected lookup({ hash }: SecretField, value: string, options?: LookupOptions): Promise<E> {
+  protected lookup({ hash }: SecretField, value: string, options?: ReadOptions): Promise<E> {
     return this.#operations.read('lookup', options, async (on, scope, run) => {
       if (!isStorable(value)) return notFound()
       const [first] = await this.#rows.find(on, hash, value, scope, run)

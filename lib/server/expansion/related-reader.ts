@@ -8,7 +8,7 @@ import { type ResourceTemplate, resourceTemplate } from '../authz/resource-templ
 import type { Rule, RuleSet } from '../authz/rules.js'
 import type { Deadline } from '../chain/deadline.js'
 import { pathOf } from '../chain/method.js'
-import { isNobody } from '../interceptors/authorization.js'
+import { isNobody } from '../authz/is-nobody.js'
 import { runWithPredicate } from '../row-access/run-with-predicate.js'
 import type { ReadableRelation } from './readable-relations.js'
 

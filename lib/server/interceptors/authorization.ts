@@ -1,8 +1,9 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { ContextReports } from '../observability/context-reports.js'
-import { ANONYMOUS, frozenPrincipal, type Principal, RequestContext } from '../../context.js'
+import { frozenPrincipal, type Principal, RequestContext } from '../../context.js'
 import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
+import { isNobody } from '../authz/is-nobody.js'
 import type { Decision } from '../authz/decision.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/row-access.js'
@@ -275,11 +276,6 @@ const checkedFromFirst = async (
     }
   })()
 }
-
-/** Whether there is no identity; a principal of the chain always has all of its parts. */
-export const isNobody = (principal: Principal): boolean =>
-  principal === ANONYMOUS ||
-  (principal.subject === '' && principal.tenant === '' && principal.groups.length === 0)
 
 const templates = new WeakMap<Rule, ResourceTemplate>()
 

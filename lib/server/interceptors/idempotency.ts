@@ -16,7 +16,8 @@ import {
   type StoredReply,
 } from '../deduplication/deduplication-store.js'
 import { UnrecordedCalls } from '../deduplication/unrecorded-calls.js'
-import { type Authorized, isNobody } from './authorization.js'
+import { isNobody } from '../authz/is-nobody.js'
+import type { Authorized } from './authorization.js'
 import type { RequestId } from './request-id.js'
 
 const LONGEST_PAUSE_MS = 250
