@@ -64,11 +64,11 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
   const loaded = await loadMessageRules(registry.services(), registry, config.logger)
   await check(foundation, loaded.problems)
-  if (mux !== undefined) await describeApi(mux, registrations, config)
   const openCalls: Deadline[] = []
   const dispatch = dispatcherOf(foundation, telemetry, openCalls, loaded.rules)
   const gateway = mux && newGateway(foundation, telemetry, dispatch)
   gateway?.prepare()
+  if (mux !== undefined) await describeApi(mux, registrations, config)
   return Object.freeze({
     config,
     services: registry.services(),

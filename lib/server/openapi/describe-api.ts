@@ -35,12 +35,12 @@ export const describeApi = async (
   if (docs === true && ui === undefined)
     problems.push('gateway: docs needs the package swagger-ui-dist: npm install swagger-ui-dist')
   if (problems.length > 0) throw new DeclarationError('server', problems)
-  let made: Promise<string> | undefined
-  // Services do not change while the server runs, and nobody may ever ask.
+  // Services do not change while the server runs. What is asked for is made at the start, which stops where it cannot be.
+  let made = isAsked ? await documentOf(config, registered) : undefined
   mux.handle(OPENAPI_PATH, async ({ method }) => {
     checkIsRead(method)
-    made ??= documentOf(config, registered)
-    return new Response(await made, { headers: HEADERS })
+    made ??= await documentOf(config, registered)
+    return new Response(made, { headers: HEADERS })
   })
   if (ui === undefined) return
   const page = docsPage(ui, typeof openapi === 'object' ? (openapi.servers ?? []) : [])

@@ -135,6 +135,9 @@ describe('a server that describes itself', () => {
     expect(await rejection({ gateway: { docs: true, openapi: false } })).to.include(
       'docs shows what openapi serves',
     )
+    expect(await rejection({ gateway: { openapi: { image: Buffer.from('no image') } } })).to.include(
+      'openapi: the image',
+    )
     expect(await rejection({ gateway: { openapi: { titel: 'x' } as object } })).to.include('title')
   })
 
