@@ -93,7 +93,7 @@ export class Step {
   @PrimaryColumn() id!: string
   accountId!: string
   @Column() taskId!: string
-  @ManyToOne(() => Task, (task) => task.steps, { onDelete: 'CASCADE' })
+  @ManyToOne(() => Task, (task) => task.steps)
   @JoinColumn({ name: 'task_id' })
   task?: Relation<Task>
   @Column() title!: string
