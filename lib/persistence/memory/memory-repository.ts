@@ -1,6 +1,5 @@
 import type { RequestContext } from '../../context.js'
 import type { NewEntity } from '../../resource/new-entity-of.js'
-import { ErrNotFound } from '../../errors.js'
 import {
   type CredentialField,
   type EntityClass,
@@ -222,9 +221,8 @@ export class MemoryRepository<E extends object> implements Repository<E> {
       if (scope.tenant === undefined && this.model.tenant !== undefined)
         return this.#table.entityOf(this.#table.only(found))
       const { property } = this.model.key
-      const [first] = found.sort((a, b) => byCodePoint(a[property] as string, b[property] as string))
-      if (first === undefined) throw new ErrNotFound()
-      return this.#table.entityOf(first)
+      const sorted = found.sort((a, b) => byCodePoint(a[property] as string, b[property] as string))
+      return this.#table.entityOf(this.#table.only(sorted.slice(0, 1)))
     })
   }
 

@@ -1,7 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm'
 import { RequestContext } from '../../context.js'
 import type { NewEntity } from '../../resource/new-entity-of.js'
-import { ErrNotFound } from '../../errors.js'
 import {
   type CredentialField,
   type EntityClass,
@@ -303,8 +302,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       const target = await this.#writer.target(on, { key, scope }, run)
       return this.#rows.find(on, this.model.key, key, target, run)
     })
-    if (row === undefined) throw new ErrNotFound()
-    return reveal(row.columns[cipher.property], this.#options, scope.context.signal)
+    return reveal((row ?? notFound()).columns[cipher.property], this.#options, scope.context.signal)
   }
 
   /** What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
