@@ -3,6 +3,7 @@ import type { Field } from './fields/field.js'
 import { kindOfMessageField, NO_ONEOF } from './fields/field-kind.js'
 import { misspelt } from '../text/misspelt.js'
 import { nearestNames } from '../text/nearest-names.js'
+import { shownReferences, unclearReference } from './relations/reference-fields.js'
 import { isMarkedSecret } from './redaction.js'
 
 /**
@@ -16,7 +17,10 @@ export function missingFields(
   known: ReadonlySet<string>,
 ): string[] {
   // Whether a resource has an owner is checked in ownership.ts.
-  const missing = message.fields.filter(({ localName }) => !known.has(localName) && localName !== 'accountId')
+  const shown = new Set<DescField>(shownReferences(message).map(({ field }) => field))
+  const missing = message.fields.filter(
+    (field) => !known.has(field.localName) && field.localName !== 'accountId' && !shown.has(field),
+  )
   const internal = new Set(fields.filter(({ exposed }) => !exposed).map(({ property }) => property))
   return [
     ...message.oneofs.flatMap((oneof) => {
@@ -28,6 +32,8 @@ export function missingFields(
     ...missing
       .filter(({ oneof }) => oneof === undefined)
       .map((field) => {
+        const unclear = unclearReference(field)
+        if (unclear !== undefined) return unclear
         const kind = kindOfMessageField(field)
         if (typeof kind !== 'string') return `${field.name} of ${message.typeName} ${kind.problem}`
         const has = `${message.typeName} has a field ${field.name}, and no property ${field.localName} stores it`

@@ -2,7 +2,7 @@ import type { DescService } from '@bufbuild/protobuf'
 import { GatewayMux } from '../gateway/routing/mux.js'
 import { type Rule, RuleSet, rulesOf } from './authz/rules.js'
 import type { ResolvedConfig } from './config/config.js'
-import { References } from './methods/references.js'
+import { References } from './references/references.js'
 import type { ServiceParts } from './methods/handler-of.js'
 import { Registry } from './methods/registry.js'
 
@@ -44,6 +44,7 @@ export class Registrations {
   add(service: DescService, parts: ServiceParts): void {
     this.rules.add(...rulesOf(service))
     this.registry.add(service, parts)
+    this.references.recordService(service, parts)
   }
 
   /** Adds a service of the framework, whose rules are not in its .proto. */

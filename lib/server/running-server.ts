@@ -52,7 +52,7 @@ export class RunningServer {
 
   /** @param isAsked - whether load balancers get time to notice. */
   async #end(isAsked: boolean): Promise<void> {
-    const { config, health, runner, openCalls } = this.#plan
+    const { config, health, runner, openCalls, externalTargets } = this.#plan
     health.stop()
     this.#http?.retire()
     if (isAsked) await pause(config.shutdownDelayMs)
@@ -63,6 +63,7 @@ export class RunningServer {
       all.filter((listener) => listener !== undefined),
       openCalls,
     )
+    for (const target of externalTargets) target.close()
   }
 }
 

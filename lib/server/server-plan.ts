@@ -1,4 +1,4 @@
-import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import type { DescField, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
 import { DeclarationError } from '../errors.js'
 import { Gateway } from '../gateway/gateway.js'
@@ -7,7 +7,7 @@ import type { AuthorizedServer } from './authz/authorizer.js'
 import { startUpCheck } from './authz/start-up-check.js'
 import type { Deadline } from './chain/deadline.js'
 import { handling } from './chain/handler.js'
-import { pathOf } from './chain/method.js'
+import { methodOf, pathOf } from './chain/method.js'
 import { frameworkChain } from './interceptor-order.js'
 import { identityOf, type ResolvedConfig } from './config/config.js'
 import { developmentGuard } from './development-guard.js'
@@ -15,11 +15,14 @@ import { dispatcher } from './dispatch.js'
 import { readableRelations } from './expansion/readable-relations.js'
 import { RelatedReader } from './expansion/related-reader.js'
 import type { HealthState } from './lifecycle/health.js'
+import type { Registry } from './methods/registry.js'
 import { repositoryProblems, rowAccessProblems } from './methods/repository-checks.js'
 import { describeApi } from './openapi/describe-api.js'
 import { loadTelemetry, type Telemetry } from './observability/telemetry.js'
 import type { OperationRunner } from './operations/operation-runner.js'
 import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
+import type { ExternalTarget } from './references/external-target.js'
+import { showReferences, unshownReferences } from './references/show-references.js'
 import type { Registrations } from './registrations.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
 
@@ -39,6 +42,8 @@ export interface ServerPlan {
   readonly runner: OperationRunner
   /** The deadlines of open calls. */
   readonly openCalls: readonly Deadline[]
+  /** What other processes serve; each is closed when no call needs it. */
+  readonly externalTargets: readonly ExternalTarget[]
 }
 
 /** The parts of a server that exist before its plan. */
@@ -58,7 +63,7 @@ export interface Foundation {
  */
 export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   const { config, registrations, health, runner } = foundation
-  const { registry, mux } = registrations
+  const { registry, references, mux } = registrations
   const telemetry = await loadTelemetry()
   addOperations(foundation)
   if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
@@ -78,6 +83,7 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
     health,
     runner,
     openCalls,
+    externalTargets: [...references.external().values()],
   })
 }
 
@@ -104,6 +110,7 @@ const check = async (
     ...registry.problems(),
     ...references.problems(),
     ...readableRelations(registry, rules).problems,
+    ...unshownReferences(shownBy(registry), references.external(), isRelation(registry)),
     ...ruleProblems,
     ...(await repositoryProblems(repositories, config.logger)),
     ...rowAccessProblems(config.authorizer, repositories),
@@ -114,12 +121,15 @@ const check = async (
 }
 
 const dispatcherOf = (
-  { config, registrations: { registry, rules }, runner }: Foundation,
+  { config, registrations: { registry, references, rules }, runner }: Foundation,
   telemetry: Telemetry | undefined,
   openCalls: Deadline[],
   messageRules: MessageRules | undefined,
 ): Dispatcher => {
   const { resilience } = config
+  const external = references.external()
+  const identity = identityOf(config) === 'headers' ? ['account-id', 'subject', 'groups'] : []
+  const parts = { external, redaction: registry, logger: config.logger, identity }
   const runOf = frameworkChain({
     ...config,
     ...resilience,
@@ -131,6 +141,7 @@ const dispatcherOf = (
     redaction: registry,
     related: {
       relations: readableRelations(registry, rules),
+      referencesOf: (desc) => showReferences(desc, parts),
       reader: new RelatedReader(rules, config.authorizer),
     },
     messageRules,
@@ -139,6 +150,25 @@ const dispatcherOf = (
     ([desc, registered]) => [desc, { method: registered.method, run: runOf(registered) }] as const,
   )
   return dispatcher(new Map(methods), runner)
+}
+
+/** The methods of repositories. Your own functions fill what they return. */
+const shownBy = (registry: Registry): readonly DescMethod[] =>
+  [...registry.parts()].flatMap(([service, { repository }]) =>
+    repository === undefined
+      ? []
+      : service.methods.filter((desc) => methodOf(desc).readable.message === repository.model.message),
+  )
+
+/** Whether the repository of a message reads the field itself. */
+const isRelation = (registry: Registry) => {
+  const models = registry.repositories().map(({ model }) => model)
+  return ({ parent, localName }: DescField): boolean =>
+    models.some(
+      ({ message, relations, byProperty }) =>
+        message === parent &&
+        (byProperty.has(localName) || relations.some(({ property }) => property === localName)),
+    )
 }
 
 const newGateway = (

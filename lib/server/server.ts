@@ -13,7 +13,8 @@ import { healthRules, healthService, HealthState } from './lifecycle/health.js'
 import { type CheckResult, writesCheck } from './lifecycle/readiness.js'
 import type { OpenApiInfo } from '../openapi/source/source.js'
 import { documentOf } from './openapi/open-api.js'
-import type { Reference } from './methods/references.js'
+import type { ExternalTargetOptions } from './references/external-target.js'
+import type { Reference } from './references/references.js'
 import type { ServiceParts } from './methods/handler-of.js'
 import { contextReports } from './observability/context-reports.js'
 import { OperationRunner } from './operations/operation-runner.js'
@@ -197,9 +198,13 @@ export class Server {
     this.#registrations.references.recordBatchTarget(type)
   }
 
-  /** A resource type of another process. @param address - where the gateway finds it. */
-  recordExternalReferenceTarget(type: string, address?: string): void {
-    this.#registrations.references.recordExternalTarget(type, address)
+  /**
+   * A resource type of another process. Fields that show a resource of the type are read from there, with the credentials of
+   * the caller.
+   * @param address - `host:port`.
+   */
+  recordExternalReferenceTarget(type: string, address?: string, options?: ExternalTargetOptions): void {
+    this.#registrations.references.recordExternalTarget(type, address, options)
   }
 
   /**

@@ -21,8 +21,10 @@ export const proceed = <C extends Call>(
 }
 
 /** The reply, read or changed when it arrives. */
-export const withReply = (reply: ReplyOrPromise, onReply: (reply: Reply) => Reply): ReplyOrPromise =>
-  reply instanceof Promise ? reply.then(onReply) : onReply(reply)
+export const withReply = (
+  reply: ReplyOrPromise,
+  onReply: (reply: Reply) => ReplyOrPromise,
+): ReplyOrPromise => (reply instanceof Promise ? reply.then(onReply) : onReply(reply))
 
 /**
  * Runs the inner chain and reports the end of its reply: at once for a single message; for a stream when it ended,

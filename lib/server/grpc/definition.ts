@@ -40,7 +40,8 @@ export const definitionOf = <S extends DescService>(service: S): Definition<S> =
     service.methods.map((method) => [method.localName, methodDefinition(method)]),
   ) as Definition<S>
 
-const methodDefinition = (method: DescMethod) => ({
+/** One method as nice-grpc describes it. */
+export const methodDefinition = (method: DescMethod) => ({
   path: pathOf(method),
   requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
   responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',

@@ -1,9 +1,9 @@
-import { create, type Message } from '@bufbuild/protobuf'
+import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
 import type { Call } from '../chain/call.js'
 import type { Interceptor, Passed, Reply } from '../chain/interceptor.js'
 import { type Method, valueOf } from '../chain/method.js'
 import { expand } from '../expansion/expand.js'
-import { type ExpansionTree, expansionTree, holdsRelation } from '../expansion/expansion-tree.js'
+import { expansionTree, holdsRelation } from '../expansion/expansion-tree.js'
 import type { ReadableRelations } from '../expansion/readable-relations.js'
 import type { RelatedReader } from '../expansion/related-reader.js'
 import { pick, type ReadTree, readTree } from '../methods/read-tree.js'
@@ -12,28 +12,42 @@ import type { Authorized } from './authorization.js'
 import { announceEtag } from './etag.js'
 import type { RequestId } from './request-id.js'
 
+/** Messages with what their references to other processes refer to, where the tree of a read mask names it. */
+export type ShowReferences = (
+  messages: readonly Message[],
+  tree: ReadTree,
+  call: Call & RequestId,
+) => Promise<readonly Message[]>
+
 /** What a mask shows beside the response itself, and who reads it. */
 export interface Related {
   readonly relations: Pick<ReadableRelations, 'byMessage'>
   readonly reader: RelatedReader
+  /** For what other processes serve; undefined for a message that refers to none. */
+  readonly referencesOf: (desc: DescMessage) => ShowReferences | undefined
 }
 
 type Needs = RequestId & Authorized & Passed<'etag'>
 
 /** Returns only the fields of `read_mask` (AIP-157), in a list of each item, and the related resources that it names. */
 export const readMask =
-  ({ relations, reader }: Related): Interceptor<unknown, Needs> =>
+  ({ relations, reader, referencesOf }: Related): Interceptor<unknown, Needs> =>
   (next, { method }) => {
     const { readMask: read, readable } = method
     if (read === undefined) return next
     const expands = holdsRelation(readable.message, relations)
+    const show = referencesOf(readable.message)
     return (call) => {
       const paths = call.request === undefined ? [] : read(call.request)
       const tree = paths.length === 0 ? undefined : readTree(paths, readable.message)
       const related =
         expands && paths.length > 0 ? expansionTree(paths, readable.message, relations) : undefined
-      if (related !== undefined) {
-        const expanded = (message: Message) => expandedReply(message, method, related, reader, call)
+      if (related !== undefined || (show !== undefined && tree !== undefined)) {
+        const expandAll: ExpandAll = async (messages) => {
+          const own = related === undefined ? messages : await expand(messages, related, reader, call)
+          return show === undefined || tree === undefined ? own : show(own, tree, call)
+        }
+        const expanded = (message: Message) => expandedReply(message, method, expandAll)
         const all = (message: Message) => (tree === undefined ? message : picked(message, method, tree))
         const shown = (reply: Reply): Reply | Promise<Reply> => {
           if (Symbol.asyncIterator in reply) return eachShown(reply, async (one) => all(await expanded(one)))
@@ -52,15 +66,15 @@ export const readMask =
     }
   }
 
+type ExpandAll = (messages: readonly Message[]) => Promise<readonly Message[]>
+
 const expandedReply = async (
   message: Message,
   { desc, readable: { items } }: Method,
-  tree: ExpansionTree,
-  reader: RelatedReader,
-  call: Call & Needs,
+  expandAll: ExpandAll,
 ): Promise<Message> => {
-  if (items === undefined) return (await expand([message], tree, reader, call))[0] as Message
-  const values = await expand(valueOf(message, items) as Message[], tree, reader, call)
+  if (items === undefined) return (await expandAll([message]))[0] as Message
+  const values = await expandAll(valueOf(message, items) as Message[])
   return Object.assign(create(desc.output), message, { [items.localName]: values })
 }
 

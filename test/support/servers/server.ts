@@ -50,6 +50,7 @@ export const ALICE = { 'account-id': 'acme', subject: 'alice', groups: 'makers' 
 export async function startServer(
   register: (builder: ServerBuilder) => void,
   config: Config = {},
+  prepare: (server: Server) => void = () => {},
 ): Promise<RunningServer> {
   const logger = recordingLogger()
   const builder = new ServerBuilder({
@@ -63,6 +64,7 @@ export async function startServer(
   })
   register(builder)
   const server = builder.build()
+  prepare(server)
   const controller = new AbortController()
   const served = server.serve(controller.signal)
   await Promise.race([server.ready(), served])

@@ -1,0 +1,88 @@
+import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf'
+import { resource_reference as resourceReference } from '../../gen/google/api/resource_pb.js'
+import { behaves } from '../behavior/field-behavior.js'
+import { resourceAnnotation } from '../names/resource-annotation.js'
+
+/** A field that holds the name or the key of another resource (`google.api.resource_reference`). */
+export interface ReferenceField {
+  readonly field: DescField
+  /** Type of the resource, such as `library.example.com/Book`. */
+  readonly type: string
+}
+
+/** A field that shows the resource itself to which another field refers. It is read, and never stored. */
+export interface ShownReference {
+  readonly field: DescField & { readonly message: DescMessage }
+  readonly reference: DescField
+  readonly type: string
+}
+
+/** A reference of any type refers to nothing in particular. */
+const ANY = '*'
+
+/** The references of a resource, those of the messages inside of it included. */
+export function referenceFields(message: DescMessage, seen = new Set<DescMessage>()): ReferenceField[] {
+  if (seen.has(message)) return []
+  seen.add(message)
+  return message.fields.flatMap((field) => {
+    const type = typeOf(field)
+    if (type !== undefined) return [{ field, type }]
+    const inside = field.message
+    return inside === undefined || resourceAnnotation(inside) !== undefined
+      ? []
+      : referenceFields(inside, seen)
+  })
+}
+
+/**
+ * The fields of a message that show what its references refer to: OUTPUT_ONLY, of a resource's message type. The reference is
+ * the field of that type with the name and `_id` or `_name`, else the only one of the type.
+ */
+export function shownReferences(message: DescMessage): ShownReference[] {
+  return message.fields.flatMap((field) => {
+    const type = shownType(field)
+    const reference = type === undefined ? undefined : referenceBeside(field, type)
+    return type === undefined || reference === undefined
+      ? []
+      : [{ field: field as ShownReference['field'], reference, type }]
+  })
+}
+
+/** Why nobody can tell to which reference a field belongs that would show one; undefined for any other field. */
+export function unclearReference(field: DescField): string | undefined {
+  const type = shownType(field)
+  if (type === undefined || referenceBeside(field, type) !== undefined) return undefined
+  const several = referencesTo(field.parent, type).map(({ name }) => name)
+  if (several.length < 2) return undefined
+  return `${field.name} of ${field.parent.typeName} shows a ${type}, to which ${several.join(' and ')} refer: name it after one of them, which then is ${field.name}_id`
+}
+
+/** The type of the resource that a field may show. */
+function shownType(field: DescField): string | undefined {
+  if (field.fieldKind !== 'message' || field.oneof !== undefined || !behaves(field, 'OUTPUT_ONLY'))
+    return undefined
+  return resourceAnnotation(field.message)?.type
+}
+
+function referenceBeside({ name, parent }: DescField, type: string): DescField | undefined {
+  const all = referencesTo(parent, type)
+  return (
+    all.find((other) => other.name === `${name}_id` || other.name === `${name}_name`) ??
+    (all.length === 1 ? all[0] : undefined)
+  )
+}
+
+const referencesTo = (message: DescMessage, type: string): DescField[] =>
+  message.fields.filter(
+    (field) =>
+      typeOf(field) === type &&
+      field.fieldKind === 'scalar' &&
+      field.scalar === ScalarType.STRING &&
+      field.oneof === undefined,
+  )
+
+function typeOf(field: DescField): string | undefined {
+  if (!hasOption(field, resourceReference)) return undefined
+  const { type } = getOption(field, resourceReference)
+  return type === '' || type === ANY ? undefined : type
+}

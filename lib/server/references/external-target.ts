@@ -1,0 +1,100 @@
+import type { DescService } from '@bufbuild/protobuf'
+import { type Channel, ChannelCredentials } from '@grpc/grpc-js'
+import { createChannel } from 'nice-grpc'
+/** PEM text. */
+type Pem = string | Buffer
+
+/** How another process is reached that serves a type of resource. */
+export interface ExternalTargetOptions {
+  /**
+   * The service that has the BatchGet of the type. Default: the one in the .proto of the resource.
+   */
+  readonly service?: DescService
+  /**
+   * How the connection is encrypted: `true` trusts the authorities of the system; `false` sends credentials unencrypted.
+   * Default: `true`, except for a loopback address.
+   */
+  readonly tls?: boolean | ExternalTls
+  /** Names of metadata that are sent along besides `authorization`, such as `x-api-key`. */
+  readonly metadata?: readonly string[]
+  /** The most keys of one BatchGet. Default: 1000. */
+  readonly batchSize?: number
+}
+
+export interface ExternalTls {
+  /** The authorities that are trusted instead of those of the system. */
+  readonly ca?: Pem
+  /** The certificate of this server, with its intermediate ones, where the target asks for one. */
+  readonly certificateChain?: Pem
+  readonly privateKey?: Pem
+}
+
+/** A type of resource that another process serves. */
+export interface ExternalTarget {
+  readonly type: string
+  /** Undefined where it is not known yet. */
+  readonly address: string | undefined
+  readonly service: DescService | undefined
+  readonly metadata: readonly string[]
+  readonly batchSize: number
+  readonly problems: readonly string[]
+  /** Connected when it is first used, to the recorded address and no other. */
+  channel(): Channel
+  close(): void
+}
+
+const MAX_BATCH = 1000
+const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}$/
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d+$/
+const NAME = /^(?!grpc-|:)[a-z0-9_.-]+(?<!-bin)$/
+
+/** Nothing between the two servers may learn the credentials, or say that they belong elsewhere. */
+const DIRECT = { 'grpc.enable_http_proxy': 0, 'grpc.service_config_disable_resolution': 1 }
+
+export function externalTarget(
+  type: string,
+  address: string | undefined,
+  { service, tls, metadata = [], batchSize = MAX_BATCH }: ExternalTargetOptions,
+): ExternalTarget {
+  let channel: Channel | undefined
+  const where = `the external reference target ${type}`
+  const [credentials, tlsProblem] = credentialsOf(tls ?? !LOOPBACK.test(address ?? ''))
+  return {
+    type,
+    address,
+    service,
+    metadata: ['authorization', ...metadata],
+    batchSize,
+    problems: [
+      ...(address !== undefined && !ADDRESS.test(address)
+        ? [`the address "${address}" of ${where} is not host:port, such as stock.internal:9090`]
+        : []),
+      ...(tlsProblem === undefined ? [] : [`tls of ${where} ${tlsProblem}`]),
+      ...metadata
+        .filter((name) => !NAME.test(name))
+        .map((name) => `metadata of ${where} names "${name}": write the name of a text in lower case`),
+      ...(Number.isSafeInteger(batchSize) && batchSize >= 1 && batchSize <= MAX_BATCH
+        ? []
+        : [`batchSize of ${where} is ${batchSize} and has to be 1 to ${MAX_BATCH}`]),
+    ],
+    channel() {
+      if (address === undefined || credentials === undefined) throw new TypeError(`${where} has no address`)
+      return (channel ??= createChannel(address, credentials, DIRECT))
+    },
+    close() {
+      channel?.close()
+      channel = undefined
+    },
+  }
+}
+
+function credentialsOf(tls: boolean | ExternalTls): [ChannelCredentials | undefined, problem?: string] {
+  if (tls === false) return [ChannelCredentials.createInsecure()]
+  const { ca, certificateChain, privateKey } = tls === true ? ({} as ExternalTls) : tls
+  const bytes = (pem: Pem | undefined) => (pem === undefined ? null : Buffer.from(pem))
+  try {
+    return [ChannelCredentials.createSsl(bytes(ca), bytes(privateKey), bytes(certificateChain))]
+  } catch {
+    return [undefined, 'is not PEM, or has a certificate without its key']
+  }
+}

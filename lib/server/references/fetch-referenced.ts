@@ -1,0 +1,144 @@
+import { create, type DescMessage, type DescMethod, isMessage, type Message } from '@bufbuild/protobuf'
+import { FieldMaskSchema } from '@bufbuild/protobuf/wkt'
+import { ClientError, createClient, Metadata as NiceMetadata, Status } from 'nice-grpc'
+import type { Call } from '../chain/call.js'
+import { valueOf } from '../chain/method.js'
+import { ResourceExhausted, Unavailable } from '../../errors.js'
+import { isInstance } from '../../faults/readable.js'
+import type { Logger } from '../observability/logger.js'
+import { methodDefinition } from '../grpc/definition.js'
+import type { RequestId } from '../interceptors/request-id.js'
+import type { BatchGet } from './batch-get.js'
+import type { ExternalTarget } from './external-target.js'
+
+/**
+ * How many calls a page makes of one type at most. A target refuses a batch as a whole, so that a key it does not have is found
+ * by halves: 128 keys need no more, whatever they are.
+ */
+const MAX_CALLS = 256
+
+/** The target does not have one of the keys, does not let the caller see it, or cannot read it. */
+const IS_OF_A_KEY: ReadonlySet<Status> = new Set([Status.NOT_FOUND, Status.INVALID_ARGUMENT])
+const IS_DENIED: ReadonlySet<Status> = new Set([Status.PERMISSION_DENIED, Status.UNAUTHENTICATED])
+
+/** Where resources of a type are read. */
+export interface Source {
+  readonly target: ExternalTarget
+  readonly batchGet: BatchGet
+  readonly message: DescMessage
+}
+
+/** What the read mask of a page asks for. */
+export interface Wanted {
+  readonly keys: ReadonlySet<string>
+  /** Fields of the resource; undefined for all. */
+  readonly paths: readonly string[] | undefined
+}
+
+type CallInChain = Call & RequestId
+
+/**
+ * Resources by their keys, with the credentials and in the time of a call. A key that the target does not have, or does not
+ * show to the caller, is not in the result.
+ * @param identity - the headers that say who calls, where no authenticator does.
+ * @throws Unavailable where the target does not respond, ResourceExhausted for too many keys that it does not have.
+ */
+export async function fetchReferenced(
+  source: Source,
+  { keys, paths }: Wanted,
+  call: CallInChain,
+  identity: readonly string[],
+  logger: Logger,
+): Promise<ReadonlyMap<string, Message>> {
+  const { target, batchGet } = source
+  const found = new Map<string, Message>()
+  let left = MAX_CALLS
+  const get = clientOf(target, batchGet.method)
+  const read = async (some: readonly string[]): Promise<void> => {
+    if (--left < 0)
+      throw new ResourceExhausted(
+        `too many resources of this page refer to a ${target.type} that is not there: ask for a smaller page`,
+      )
+    let response: Message
+    try {
+      call.time.mustGoOn()
+      const metadata = metadataOf(call, [...target.metadata, ...identity])
+      response = await get(requestOf(batchGet, some, paths), { metadata, signal: call.signal })
+    } catch (error) {
+      const code = isInstance(error, ClientError) ? error.code : undefined
+      if (code !== undefined && IS_OF_A_KEY.has(code)) {
+        if (some.length > 1) for (const half of halvesOf(some)) await read(half)
+        return
+      }
+      if (code !== undefined && IS_DENIED.has(code))
+        return logger.debug(
+          { requestId: call.requestId, type: target.type, code: Status[code] },
+          'reference denied',
+        )
+      call.time.mustGoOn()
+      throw new Unavailable(`${target.type} cannot be read at the moment: retry later`, error)
+    }
+    for (const item of itemsOf(response, source)) {
+      const key = valueOf(item, batchGet.key)
+      if (typeof key === 'string' && some.includes(key) && !found.has(key)) found.set(key, item)
+    }
+  }
+  await Promise.all(chunksOf([...keys], target.batchSize).map(read))
+  return found
+}
+
+type Get = (
+  request: Message,
+  options: { readonly metadata: NiceMetadata; readonly signal: AbortSignal },
+) => Promise<Message>
+
+const clients = new WeakMap<ExternalTarget, Map<DescMethod, Get>>()
+
+function clientOf(target: ExternalTarget, method: DescMethod): Get {
+  const channel = target.channel()
+  let known = clients.get(target)
+  if (known === undefined) clients.set(target, (known = new Map()))
+  let get = known.get(method)
+  if (get === undefined) {
+    const client = createClient({ get: methodDefinition(method) } as never, channel) as { readonly get: Get }
+    known.set(method, (get = (request, options) => client.get(request, options)))
+  }
+  return get
+}
+
+function requestOf(
+  { method, keys, key, mask, parent }: BatchGet,
+  some: readonly string[],
+  paths: Wanted['paths'],
+): Message {
+  const values: Record<string, unknown> = { [keys.localName]: some }
+  if (parent !== undefined) values[parent.field.localName] = parent.value
+  if (mask !== undefined && paths !== undefined) {
+    const all = [...new Set([key.name, ...paths])]
+    values[mask.localName] = mask.fieldKind === 'list' ? all : create(FieldMaskSchema, { paths: all })
+  }
+  return create(method.input, values)
+}
+
+/** The target learns who asks, for which call, and until when. */
+function metadataOf(call: CallInChain, names: readonly string[]): NiceMetadata {
+  const metadata = new NiceMetadata()
+  for (const name of new Set([...names, 'traceparent', 'tracestate'])) {
+    const values = call.metadata.getAll(name)
+    if (values.length > 0) metadata.set(name, [...values])
+  }
+  metadata.set('x-request-id', call.requestId)
+  if (call.deadline !== undefined) metadata.set('grpc-timeout', `${Math.max(1, call.deadline - Date.now())}m`)
+  return metadata
+}
+
+const itemsOf = (response: Message, { batchGet, message }: Source): readonly Message[] =>
+  (valueOf(response, batchGet.items) as unknown[]).filter((item): item is Message => isMessage(item, message))
+
+const halvesOf = (keys: readonly string[]): readonly (readonly string[])[] => {
+  const middle = Math.ceil(keys.length / 2)
+  return [keys.slice(0, middle), keys.slice(middle)]
+}
+
+const chunksOf = (keys: readonly string[], size: number): readonly (readonly string[])[] =>
+  Array.from({ length: Math.ceil(keys.length / size) }, (_, i) => keys.slice(i * size, (i + 1) * size))

@@ -1,0 +1,82 @@
+import type { DescMessage, DescService } from '@bufbuild/protobuf'
+import { referenceFields } from '../../resource/relations/reference-fields.js'
+import { resourceAnnotation } from '../../resource/names/resource-annotation.js'
+import type { ServiceParts } from '../methods/handler-of.js'
+import { batchedMessages } from './batch-get.js'
+import { type ExternalTarget, externalTarget, type ExternalTargetOptions } from './external-target.js'
+
+/** A field of one resource that holds the key of another (google.api.resource_reference). */
+export interface Reference {
+  /** Full name of the field, such as `widgets.v1.Part.widget`. */
+  readonly field: string
+  /** Type of the referenced resource. */
+  readonly target: string
+}
+
+/** All references and reachable types. `serve` refuses a reference whose target is not declared. */
+export class References {
+  readonly #references = new Map<string, Reference>()
+  readonly #batchTargets = new Set<string>()
+  readonly #external = new Map<string, ExternalTarget>()
+
+  record(...references: readonly Reference[]): void {
+    for (const reference of references)
+      this.#references.set(`${reference.field} ${reference.target}`, reference)
+  }
+
+  /** Records what the descriptors of a service say: the references of its resources, and what it returns in batches. */
+  recordService(service: DescService, { repository }: ServiceParts): void {
+    for (const message of resourcesOf(service, repository?.model.message))
+      for (const { field, type } of referenceFields(message))
+        this.record({ field: `${field.parent.typeName}.${field.name}`, target: type })
+    for (const message of batchedMessages(service)) {
+      const type = resourceAnnotation(message)?.type
+      if (type !== undefined) this.recordBatchTarget(type)
+      if (message.typeName === repository?.model.message?.typeName)
+        this.recordBatchTarget(repository.model.type)
+    }
+  }
+
+  /** A type that this process resolves through its BatchGet. */
+  recordBatchTarget(type: string): void {
+    this.#batchTargets.add(type)
+  }
+
+  /** A type that another process serves, with its address if known. */
+  recordExternalTarget(type: string, address?: string, options: ExternalTargetOptions = {}): void {
+    this.#external.get(type)?.close()
+    this.#external.set(type, externalTarget(type, address, options))
+  }
+
+  all(): readonly Reference[] {
+    return [...this.#references.values()]
+  }
+
+  /** The types that other processes serve. */
+  external(): ReadonlyMap<string, ExternalTarget> {
+    return this.#external
+  }
+
+  /** References without a target, and addresses that cannot be reached, one text each. */
+  problems(): string[] {
+    const dangling = this.all().filter(
+      ({ target }) => !this.#batchTargets.has(target) && !this.#external.has(target),
+    )
+    return [
+      ...dangling.map(
+        ({ field, target }) => `${field} refers to ${target}, which no registered service returns in batches`,
+      ),
+      ...[...this.#external.values()].flatMap(({ problems }) => problems),
+    ]
+  }
+}
+
+/** The resources that a service returns: its repository's, and those that say so themselves. */
+function resourcesOf(service: DescService, own: DescMessage | undefined): ReadonlySet<DescMessage> {
+  const returned = service.methods.flatMap(({ output }) => [
+    output,
+    ...output.fields.flatMap(({ message }) => message ?? []),
+  ])
+  const annotated = returned.filter((message) => resourceAnnotation(message) !== undefined)
+  return new Set(own === undefined ? annotated : [own, ...annotated])
+}

@@ -1,0 +1,150 @@
+import { create, type DescField, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
+import { InvalidArgument } from '../../errors.js'
+import { withholding } from '../../resource/behavior/input-only.js'
+import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
+import { resourceAnnotation } from '../../resource/names/resource-annotation.js'
+import { type ShownReference, shownReferences } from '../../resource/relations/reference-fields.js'
+import { methodOf, valueOf } from '../chain/method.js'
+import type { ShowReferences } from '../interceptors/read-mask.js'
+import type { Logger } from '../observability/logger.js'
+import type { ReadTree } from '../methods/read-tree.js'
+import { batchGetOf } from './batch-get.js'
+import type { ExternalTarget } from './external-target.js'
+import { fetchReferenced, type Source } from './fetch-referenced.js'
+
+/** What showing references needs of the server. */
+export interface ReferenceParts {
+  readonly external: ReadonlyMap<string, ExternalTarget>
+  readonly redaction: Redaction
+  readonly logger: Logger
+  /** The headers that say who calls, where no authenticator does. */
+  readonly identity: readonly string[]
+}
+
+/** Resources of resources that a read mask names at most, one inside of the other. */
+const MAX_DEPTH = 3
+
+/** A shown reference, and where it is read. */
+interface Shown extends ShownReference, Source {}
+
+/** Shows the references of a message to what other processes serve; undefined for a message that has none. */
+export function showReferences(desc: DescMessage, parts: ReferenceParts): ShowReferences | undefined {
+  const all = shownIn(desc, parts.external)
+  if (all.length === 0) return undefined
+  return async (messages, tree, call) => {
+    const asked = all.filter(({ field }) => tree.has(field))
+    if (asked.length === 0) return messages
+    for (const { field } of asked) checkDepth(tree, field)
+    const found = new Map<string, ReadonlyMap<string, Message>>()
+    await Promise.all(
+      [...new Set(asked.map(({ type }) => type))].map(async (type) => {
+        const same = asked.filter((one) => one.type === type)
+        const keys = new Set(same.flatMap((one) => messages.flatMap((message) => keyIn(message, one))))
+        if (keys.size === 0) return
+        const wanted = { keys, paths: pathsOf(same, tree) }
+        const read = await fetchReferenced(same[0] as Shown, wanted, call, parts.identity, parts.logger)
+        found.set(
+          type,
+          new Map([...read].map(([key, one]) => [key, readable(one, same[0] as Shown, parts.redaction)])),
+        )
+      }),
+    )
+    return messages.map((message) => {
+      const values = asked.flatMap((one) => {
+        const [key] = keyIn(message, one)
+        const shown = key === undefined ? undefined : found.get(one.type)?.get(key)
+        return shown === undefined ? [] : [[one.field.localName, shown] as const]
+      })
+      return values.length === 0 ? message : Object.assign(create(desc), message, Object.fromEntries(values))
+    })
+  }
+}
+
+/** Fields that a method could show and nothing fills, one text each. @param isFilled - whether the server's own code does. */
+export function unshownReferences(
+  methods: Iterable<DescMethod>,
+  external: ReadonlyMap<string, ExternalTarget>,
+  isFilled: (field: DescField) => boolean,
+): string[] {
+  const messages = new Set([...methods].map((desc) => methodOf(desc).readable.message))
+  return [...messages].flatMap((message) =>
+    shownReferences(message).flatMap(({ field, type }) => {
+      if (isFilled(field)) return []
+      const target = external.get(type)
+      const name = `${message.typeName}.${field.name}`
+      if (target?.address === undefined)
+        return [
+          `${name} shows a ${type}, and nothing reads it: declare the relation in the entity, or say recordExternalReferenceTarget('${type}', address) where another process serves it`,
+        ]
+      return sourceOf(field.message, target) === undefined
+        ? [
+            `${name} shows a ${type}, whose service has no BatchGet of ${field.message.typeName} with ids or names: name the service that has one in recordExternalReferenceTarget('${type}', address, { service })`,
+          ]
+        : []
+    }),
+  )
+}
+
+const shownIn = (desc: DescMessage, external: ReferenceParts['external']): readonly Shown[] =>
+  shownReferences(desc).flatMap((shown) => {
+    const target = external.get(shown.type)
+    const source = target?.address === undefined ? undefined : sourceOf(shown.field.message, target)
+    return source === undefined ? [] : [{ ...shown, ...source }]
+  })
+
+function sourceOf(message: DescMessage, target: ExternalTarget): Source | undefined {
+  const services = target.service === undefined ? servicesBeside(message) : [target.service]
+  for (const service of services) {
+    const batchGet = batchGetOf(service, message)
+    if (batchGet !== undefined) return { target, batchGet, message }
+  }
+  return undefined
+}
+
+/** Those in the .proto of a message. */
+const servicesBeside = ({ file }: DescMessage) => file.services
+
+/** A value that the server's own code has put there stays. */
+function keyIn(message: Message, { field, reference }: ShownReference): readonly string[] {
+  if (valueOf(message, field) !== undefined) return []
+  const key = valueOf(message, reference)
+  return typeof key === 'string' && key !== '' ? [key] : []
+}
+
+/** What all fields of one type ask for; undefined for everything. */
+function pathsOf(shown: readonly Shown[], tree: ReadTree): readonly string[] | undefined {
+  const paths = new Set<string>()
+  for (const { field } of shown) {
+    const branch = tree.get(field)
+    if (branch === undefined) return undefined
+    for (const path of leavesOf(branch)) paths.add(path)
+  }
+  return [...paths]
+}
+
+type Branch = NonNullable<ReturnType<ReadTree['get']>>
+
+function leavesOf(branch: Branch): readonly string[] {
+  if ('keys' in branch) return [...branch.keys]
+  return [...branch.tree].flatMap(([field, below]) =>
+    below === undefined ? [field.name] : leavesOf(below).map((leaf) => `${field.name}.${leaf}`),
+  )
+}
+
+/** Each resource inside of another may be a call of one server to the next. @throws InvalidArgument */
+function checkDepth(tree: ReadTree, field: DescField, depth = 1): void {
+  const branch = tree.get(field)
+  if (branch === undefined || 'keys' in branch) return
+  for (const inner of branch.tree.keys()) {
+    const isResource = inner.message !== undefined && resourceAnnotation(inner.message) !== undefined
+    if (isResource && depth === MAX_DEPTH)
+      throw new InvalidArgument('read_mask', `names more than ${MAX_DEPTH} resources inside of one another`)
+    checkDepth(branch.tree, inner, isResource ? depth + 1 : depth)
+  }
+}
+
+/** What another server sent, as this one may send it on. */
+function readable(message: Message, { message: desc }: Source, redaction: Redaction): Message {
+  const cleared = withoutSecrets(redaction, desc, message).message
+  return withholding(desc)?.(cleared) ?? cleared
+}
