@@ -97,7 +97,7 @@ const clients = new WeakMap<ExternalTarget, Map<DescMethod, Get>>()
 function clientOf(target: ExternalTarget, method: DescMethod): Get {
   const channel = target.channel()
   let known = clients.get(target)
-  if (known === undefined) clients.set(target, (known = new Map()))
+  if (known === undefined) clients.set(target, (known = new Map<DescMethod, Get>()))
   let get = known.get(method)
   if (get === undefined) {
     const client = createClient({ get: methodDefinition(method) } as never, channel) as { readonly get: Get }
