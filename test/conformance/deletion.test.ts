@@ -4,6 +4,7 @@ import { atomicity } from './deletion/atomicity.js'
 import { cascades } from './deletion/cascades.js'
 import { openFamily, type OpenFamily, quietFamily } from './deletion/family-subject.js'
 import { purges } from './deletion/purges.js'
+import { races } from './deletion/races.js'
 import { refusals } from './deletion/refusals.js'
 import { removals } from './deletion/removals.js'
 import { undeletes } from './deletion/undeletes.js'
@@ -24,6 +25,7 @@ describeOn('deletes of resources that others refer to', backends, (backend) => {
   undeletes(holder)
   removals(holder)
   purges(holder)
+  races(holder)
   if (backend.name !== 'memory')
     atomicity(holder, () => holder.subject.dataSource as DataSource, backend.name)
 })
