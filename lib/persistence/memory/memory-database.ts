@@ -1,4 +1,5 @@
 import { RequestContext } from '../../context.js'
+import { DeclarationError } from '../../errors.js'
 import {
   joined,
   OpenTransaction,
@@ -10,7 +11,7 @@ import {
 import type { TransactionOptions } from '../contract/repository.js'
 import { TransactionQueue } from '../contract/transaction-queue.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { familyOf, type Member } from '../deletion/rules/family.js'
+import { deletionProblems, familyOf, type Member } from '../deletion/rules/family.js'
 import type { MemoryTable } from './memory-table.js'
 import type { MemoryWriter } from './memory-writer.js'
 import { Turns } from '../engines/executor/turns.js'
@@ -85,9 +86,18 @@ export class MemoryDatabase {
     )
   }
 
-  /** How the resources of the repositories refer to one another. */
+  /**
+   * How the resources of the repositories refer to one another.
+   * @throws DeclarationError for one that cannot be deleted as it is declared.
+   */
   get family(): ReadonlyMap<ResourceModel, Member> {
-    return (this.#family ??= familyOf([...this.#resources.keys()]))
+    if (this.#family !== undefined) return this.#family
+    const family = familyOf([...this.#resources.keys()])
+    for (const member of family.values()) {
+      const problems = deletionProblems(member)
+      if (problems.length > 0) throw new DeclarationError(member.model.entity.name, problems)
+    }
+    return (this.#family = family)
   }
 
   /** Runs an operation in the transaction that its call joins, which waits for the operation; or outside of any. */

@@ -193,13 +193,12 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   }
 
   async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
-    const { deletes } = this.#family
     const work = async (rows: HookedMemoryRows) => {
       const scope = scopeOf(this.model, options)
       if (this.model.expireTime === undefined) return 0
       return this.#family.purge(rows, purgeThreshold(before), scope)
     }
-    return this.#perform('purgeExpired', options, work, deletes)
+    return this.#perform('purgeExpired', options, work, this.#family.deletes)
   }
 
   async transaction<R>(

@@ -2,14 +2,13 @@ import type { DataSource } from 'typeorm'
 import { relationGraph } from '../../resource/relations/graph.js'
 import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
-import { deletionProblems } from '../deletion/rules/family.js'
 import { resourcesOf } from '../schema/resources-in.js'
 
 /** What is wrong with the relations of a resource of an initialized DataSource, one sentence each. */
 export function referenceProblems(dataSource: DataSource, model: ResourceModel): readonly string[] {
   if (model.relations.length === 0) return []
   const graph = relationGraph(resourcesOf(dataSource))
-  const problems = [...graph.problems(model), ...graph.parents(model).flatMap(deletionProblems)]
+  const problems = graph.problems(model)
   if (problems.length > 0 || !dataSource.hasMetadata(model.entity)) return problems
   return model.relations.filter(isOwning).flatMap((relation) => joinProblem(dataSource, model, relation))
 }

@@ -7,6 +7,7 @@ import type {
 import type { Dialect } from '../dialects/dialect.js'
 import { forMigrated, MIGRATED_DIALECTS, type MigratedDialect } from '../dialects/migrated-dialects.js'
 import { quoteTable } from '../dialects/quote-table.js'
+import { deletionProblems, familyOf } from '../deletion/rules/family.js'
 import { relationGraph, type RelationGraph } from '../../resource/relations/graph.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import { addForeignKey, createNewTable, dropForeignKey } from './create-table.js'
@@ -48,6 +49,8 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
   const unfit = models.flatMap((model) =>
     graph.problems(model).map((problem) => `${model.entity.name}: ${problem}`),
   )
+  for (const member of familyOf(models).values())
+    unfit.push(...deletionProblems(member).map((problem) => `${member.model.entity.name}: ${problem}`))
   if (unfit.length > 0) throw new DeclarationError('entities', unfit)
   const tables = graph.order
     .filter((model) => models.includes(model))

@@ -7,6 +7,8 @@ import { HOOK_EVENTS, neverCalled } from '../../resource/typeorm/declared-hooks.
 import { listensTo } from '../typeorm/subscribers.js'
 import { refusedKeys } from '../schema/index-problems.js'
 import { CollationCheck } from '../schema/collation-check.js'
+import { deletionProblems } from '../deletion/rules/family.js'
+import { membersOf } from '../deletion/sql/family.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { StartUpFindings } from '../contract/repository.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
@@ -79,6 +81,7 @@ export class DataSourceCheck {
         ...this.#bytes(),
         ...this.#isolation(),
         ...referenceProblems(this.#dataSource, this.model),
+        ...this.#deletion(),
         ...refusedKeys(tableOf(this.model, this.#dialect, this.table), this.#dialect),
         ...subscribers.flatMap(({ problems }) => problems),
       ],
@@ -146,6 +149,11 @@ export class DataSourceCheck {
         `${property} holds bytes, and synchronize makes its column ${made}, which cannot: write @Column('${needed}'), or leave synchronize out`,
       ]
     })
+  }
+
+  #deletion(): string[] {
+    const member = membersOf(this.#dataSource).get(this.model)
+    return member === undefined ? [] : deletionProblems(member)
   }
 
   #isolation(): string[] {

@@ -61,12 +61,18 @@ const isUndeletedTogether = ({ child, parent, relation }: Reference | Edge): boo
 export const isSoft = (of: Member | ResourceModel): boolean =>
   ('model' in of ? of.model : of).deleteTime !== undefined
 
-/** Why the resources cannot be deleted as declared, one sentence each, by the child. */
-export function deletionProblems({ child, parent, relation }: Reference): string[] {
-  const problems: string[] = []
-  if (relation.onDelete === 'cascade' && isSoft(parent) && !isSoft(child))
+/** Why a resource cannot be deleted as it is declared, one sentence each. */
+export function deletionProblems({ model, parents, hasDeleteId }: Member): string[] {
+  const problems = parents
+    .filter(({ parent, relation }) => relation.onDelete === 'cascade' && isSoft(parent) && !isSoft(model))
+    .map(
+      ({ parent, relation }) =>
+        `${relation.property}: onDelete: 'CASCADE' deletes it with ${parent.model.entity.name}, which can be undeleted, and it cannot: write @SoftDeletable() above the class, or 'RESTRICT'`,
+    )
+  const taken = hasDeleteId ? model.fields.find(({ column }) => column === DELETE_ID) : undefined
+  if (taken !== undefined)
     problems.push(
-      `${relation.property}: onDelete: 'CASCADE' deletes ${child.entity.name} with ${parent.entity.name}, which can be undeleted, and ${child.entity.name} cannot: write @SoftDeletable() on it, or 'RESTRICT'`,
+      `${taken.property}: the framework keeps in the column ${DELETE_ID} what was deleted together: name another column`,
     )
   return problems
 }

@@ -49,7 +49,7 @@ export class Family<E extends object> {
 const known = new WeakMap<DataSource, ReadonlyMap<ResourceModel, Member>>()
 
 /** By resource, of all entities of an initialized DataSource. */
-function membersOf(dataSource: DataSource): ReadonlyMap<ResourceModel, Member> {
+export function membersOf(dataSource: DataSource): ReadonlyMap<ResourceModel, Member> {
   let members = known.get(dataSource)
   if (members === undefined) known.set(dataSource, (members = familyOf(resourcesOf(dataSource))))
   return members

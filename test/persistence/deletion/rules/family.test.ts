@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm'
+import { Resource, SoftDeletable, TenantScoped } from '../../../../decorators/index.js'
+import { DeclarationError } from '../../../../lib/errors.js'
+import { familyOf } from '../../../../lib/persistence/deletion/rules/family.js'
+import { postgres } from '../../../../lib/persistence/dialects/postgres.js'
+import { tableMigrations } from '../../../../lib/persistence/index.js'
+import { MemoryDatabase } from '../../../../lib/persistence/memory/memory-database.js'
+import { referencesOf } from '../../../../lib/persistence/schema/foreign-keys.js'
+import { tableOf } from '../../../../lib/persistence/schema/table-of.js'
+import { memoryRepositoryOf, repositoryOf } from '../../../../lib/persistence/repository-of.js'
+import {
+  type EntityClass,
+  resourceModel,
+  type ResourceModel,
+} from '../../../../lib/resource/resource-model.js'
+import { backends } from '../../../support/databases/backends.js'
+import { familyEntities } from '../../../support/entities/family.js'
+import { rejection } from '../../../support/rejection.js'
+
+@Resource()
+@Entity('boxes')
+@TenantScoped()
+@SoftDeletable()
+class Box {
+  @PrimaryColumn({ length: 64 }) id!: string
+  accountId!: string
+  deleteTime?: Date
+}
+
+@Resource()
+@Entity('things')
+@TenantScoped()
+class Thing {
+  @PrimaryColumn({ length: 64 }) id!: string
+  @Column({ length: 64 }) boxId!: string
+  @ManyToOne(() => Box, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'box_id' })
+  box?: Box
+  accountId!: string
+}
+
+@Resource()
+@Entity('labels')
+@TenantScoped()
+@SoftDeletable()
+class Label {
+  @PrimaryColumn({ length: 64 }) id!: string
+  @Column({ name: 'delete_id', default: '' }) mine!: string
+  @Column({ length: 64 }) boxId!: string
+  @ManyToOne(() => Box)
+  @JoinColumn({ name: 'box_id' })
+  box?: Box
+  accountId!: string
+  deleteTime?: Date
+}
+
+const tablesOf = (models: readonly ResourceModel[]) => {
+  const links = referencesOf(models, postgres)
+  return models.map((model) => [model, tableOf(model, postgres, undefined, links(model))] as const)
+}
+
+const HARD =
+  "box: onDelete: 'CASCADE' deletes it with Box, which can be undeleted, and it cannot: write @SoftDeletable() above the class, or 'RESTRICT'"
+const TAKEN =
+  'mine: the framework keeps in the column delete_id what was deleted together: name another column'
+
+describe('what goes with an entity', () => {
+  const models = familyEntities.map((entity) => resourceModel(entity as EntityClass<object>))
+
+  it('has a column for what was deleted together where two that can be undeleted are, and nowhere else', () => {
+    const having = [...familyOf(models).values()].filter(({ hasDeleteId }) => hasDeleteId)
+    expect(having.map(({ model }) => model.type).sort()).to.deep.equal([
+      ...['country', 'job', 'milestone', 'project', 'remark'],
+    ])
+    for (const [model, { columns }] of tablesOf(models)) {
+      const column = columns.find(({ name }) => name === 'delete_id')
+      const has = having.some((member) => member.model === model)
+      expect(column?.type, model.type).to.equal(has ? 'varchar(36)' : undefined)
+      expect(column?.nullable ?? true).to.equal(true)
+    }
+  })
+
+  it('is in the files of migrations', () => {
+    const [, milestones] = tableMigrations({ ...familyEntities }).filter(({ table }) =>
+      ['bookmarks', 'milestones'].includes(table),
+    )
+    expect(milestones?.sqlFor('postgres').up).to.match(/"delete_id" varchar\(36\) COLLATE "C"/)
+    expect(milestones?.sqlFor('mysql').up).to.match(/`delete_id` varchar\(36\)/)
+  })
+
+  for (const [entity, problem] of [
+    [Thing, HARD],
+    [Label, TAKEN],
+  ] as const) {
+    it(`is refused by name for a ${entity.name}: in migrations`, () => {
+      expect(() => tableMigrations({ Box, entity })).to.throw(DeclarationError, problem)
+    })
+
+    // The table of the other cannot be made there.
+    const on = entity === Thing ? ['memory', 'sqlite'] : ['memory']
+    for (const backend of backends.filter(({ name }) => on.includes(name)))
+      it(`is refused by name for a ${entity.name}: on ${backend.name}`, async () => {
+        const { dataSource, close } = await backend.open([Box, entity])
+        if (dataSource !== undefined)
+          expect(() => new (repositoryOf(entity as EntityClass<object>))(dataSource)).to.throw(
+            DeclarationError,
+            problem,
+          )
+        else {
+          const database = new MemoryDatabase()
+          const boxes = new (memoryRepositoryOf(Box))({ database })
+          new (memoryRepositoryOf(entity as EntityClass<object>))({ database })
+          const error = await rejection(boxes.delete('x'), DeclarationError)
+          expect(error.problems).to.deep.equal([problem])
+        }
+        await close()
+      })
+  }
+})
