@@ -6,8 +6,8 @@ const staff = { tenant: '*', subjects: ['group:staff'] }
 const grants = devAuthorizer([
   { ...staff, verbs: ['get', 'list', 'create', 'update', 'delete'], resource: 'customer' },
   { ...staff, verbs: ['get', 'list', 'create', 'update'], resource: 'product' },
-  { ...staff, verbs: ['get', 'list', 'place', 'update', 'cancel'], resource: 'order' },
-  { ...staff, verbs: ['list'], resource: 'order_line' },
+  { ...staff, verbs: ['get', 'list', 'place', 'update', 'cancel', 'delete'], resource: 'order' },
+  { ...staff, verbs: ['list', 'delete'], resource: 'order_line' },
   { tenant: '*', subjects: ['group:managers'], verbs: ['approve'], resource: 'order' },
   { tenant: '*', subjects: ['group:warehouse'], verbs: ['restock'], resource: 'product' },
 ])
@@ -18,7 +18,7 @@ export const orderAuthorizer: Authorizer = {
   authorize: (request) => {
     if (!grants.authorize(request)) return false
     const { type, verb, principal } = request
-    const changes = type === 'order' && (verb === 'update' || verb === 'cancel')
+    const changes = type === 'order' && ['update', 'cancel', 'delete'].includes(verb)
     if (!changes || principal.groups.includes('managers')) return true
     return { where: filter`placed_by = ${principal.subject}` }
   },

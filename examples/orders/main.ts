@@ -11,7 +11,7 @@ import {
 } from '../../lib/index.js'
 import { DefaultGRPCAddr, supportsRowAccess } from '../../lib/server/index.js'
 import { orderAuthorizer } from './authorizer.js'
-import { CustomerRepository } from './customer-repository.js'
+import { Customer } from './customer.js'
 import { ordersDataSource } from './data-source.js'
 import { CustomerService, OrderLineService, OrderService, ProductService } from './gen/orders_pb.js'
 import type { SendMail } from './mail.js'
@@ -51,7 +51,7 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
       await dataSource.query('SELECT 1')
     })
     .readinessCheck('schema', orderSchema(dataSource))
-    .register(CustomerService, new CustomerRepository(dataSource))
+    .register(CustomerService, new (repositoryOf(Customer))(dataSource))
     .register(ProductService, products, {
       restockProduct: async ({ id, quantity }) => products.model.toMessage(await products.put(id, quantity)),
     })

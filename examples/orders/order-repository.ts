@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm'
-import { filter, PermissionDenied, type Repository, repositoryOf, RequestContext } from '../../lib/index.js'
-import type { Customer } from './customer.js'
-import { CustomerRepository } from './customer-repository.js'
+import { PermissionDenied, type Repository, repositoryOf, RequestContext } from '../../lib/index.js'
+import type { DeleteOptions } from '../../lib/persistence/index.js'
+import { Customer } from './customer.js'
 import { Order_State } from './gen/orders_pb.js'
 import type { SendMail } from './mail.js'
 import { Order } from './order.js'
@@ -14,8 +14,8 @@ const APPROVAL_LIMIT_CENTS = 100_000n
 
 /** What a customer orders. */
 export interface NewOrder {
-  readonly customer: string
-  readonly lines: readonly { readonly product: string; readonly quantity: number }[]
+  readonly customerId: string
+  readonly lines: readonly { readonly productId: string; readonly quantity: number }[]
   readonly note: string
 }
 
@@ -27,27 +27,25 @@ export class OrderRepository extends repositoryOf(Order) {
 
   constructor(dataSource: DataSource, send: SendMail) {
     super(dataSource)
-    this.#customers = new CustomerRepository(dataSource)
+    this.#customers = new (repositoryOf(Customer))(dataSource)
     this.#products = new ProductRepository(dataSource)
     this.#lines = new (repositoryOf(OrderLine))(dataSource)
     this.#send = send
   }
 
   /** Takes what is ordered out of stock and writes the order, all of it or nothing. */
-  place({ customer, lines, note }: NewOrder): Promise<Order> {
+  place({ customerId, lines, note }: NewOrder): Promise<Order> {
     return this.transaction(async ({ principal, afterCommit }) => {
-      const { email } = await named('customer', this.#customers.get(customer, { lock: 'share' }))
-
       // Counters first, in one order for everybody: no two orders wait for each other.
-      const priced: Pick<OrderLine, 'product' | 'quantity' | 'priceCents'>[] = []
-      for (const { product, quantity, field } of inKeyOrder(lines)) {
-        const { priceCents } = await named(field, this.#products.take(product, quantity))
-        priced.push({ product, quantity, priceCents })
+      const priced: Pick<OrderLine, 'productId' | 'quantity' | 'priceCents'>[] = []
+      for (const { productId, quantity, field } of inKeyOrder(lines)) {
+        const { priceCents } = await named(field, this.#products.take(productId, quantity))
+        priced.push({ productId, quantity, priceCents })
       }
 
       const totalCents = totalOf(priced)
       const order = await this.create({
-        customer,
+        customerId,
         note,
         totalCents,
         placedBy: principal.subject,
@@ -55,6 +53,7 @@ export class OrderRepository extends repositoryOf(Order) {
       })
       for (const line of priced) await this.#lines.create({ ...line, orderId: order.id })
 
+      const { email } = await this.#customers.get(customerId)
       afterCommit(() => this.#send({ to: email, text: `We have your order ${order.id}.` }))
       return order
     })
@@ -90,10 +89,24 @@ export class OrderRepository extends repositoryOf(Order) {
         },
         { outputOnly: true },
       )
-      const { items } = await this.#lines.list({ pageSize: 1000 }, { under: filter`order_id = ${id}` })
-      for (const { product, quantity } of inKeyOrder(items)) await this.#products.put(product, quantity)
+      await this.#putBack(id)
       return cancelled
     })
+  }
+
+  /** An approved order stays. What an open one has taken goes back into stock, and its lines go with it. */
+  override delete(id: string, options?: DeleteOptions): Promise<void> {
+    return this.transaction(async () => {
+      const { state } = await this.get(id, { ...options, lock: 'update' })
+      if (state === Order_State.APPROVED) throw refused('STATE', `order ${id}`, 'is APPROVED, and stays')
+      if (state !== Order_State.CANCELLED) await this.#putBack(id)
+      await super.delete(id, options)
+    })
+  }
+
+  async #putBack(id: string): Promise<void> {
+    const { lines } = await this.get(id, { with: ['lines'] })
+    for (const { productId, quantity } of inKeyOrder(lines)) await this.#products.put(productId, quantity)
   }
 }
 
@@ -107,7 +120,7 @@ const totalOf = (lines: readonly Pick<OrderLine, 'quantity' | 'priceCents'>[]): 
   lines.reduce((total, { quantity, priceCents }) => total + BigInt(quantity) * priceCents, 0n)
 
 /** By product, with the field of the request that names it. */
-const inKeyOrder = <L extends { readonly product: string }>(lines: readonly L[]) =>
+const inKeyOrder = <L extends { readonly productId: string }>(lines: readonly L[]) =>
   lines
-    .map((line, i) => ({ ...line, field: `lines[${i}].product` }))
-    .sort((a, b) => (a.product < b.product ? -1 : a.product > b.product ? 1 : 0))
+    .map((line, i) => ({ ...line, field: `lines[${i}].product_id` }))
+    .sort((a, b) => (a.productId < b.productId ? -1 : a.productId > b.productId ? 1 : 0))

@@ -8,7 +8,7 @@ const GRACE = { 'account-id': 'acme', subject: 'grace', groups: 'staff,managers,
 export async function orderTour(_grpcAddress: string, url: string, screen: Screen): Promise<void> {
   const ask = exchanges(url, screen, ADA)
   const place = (lines: readonly object[], status: number) =>
-    ask({ method: 'POST', path: '/v1/orders:place', body: { customer: 'ada', lines }, status })
+    ask({ method: 'POST', path: '/v1/orders:place', body: { customerId: 'ada', lines }, status })
   const idOf = ({ text }: { text: string }) => (JSON.parse(text) as { id: string }).id
 
   screen.title('Orders, over HTTP/JSON')
@@ -26,16 +26,18 @@ export async function orderTour(_grpcAddress: string, url: string, screen: Scree
   screen.shows('Rules of one message are in the .proto; a client is told everything that is wrong at once.')
 
   screen.step('Place an order')
-  const small = idOf(await place([{ product: 'bolt', quantity: 40 }], 200))
-  await ask({ path: `/v1/orders/${small}/lines`, status: 200 })
+  const small = idOf(await place([{ productId: 'bolt', quantity: 40 }], 200))
+  await ask({ path: `/v1/orders/${small}/lines?read_mask=quantity,product`, status: 200 })
   await ask({ path: '/v1/products/bolt', status: 200 })
-  screen.shows('Stock, lines and total in one transaction; the mail goes out after its commit.')
+  screen.shows(
+    'Stock, lines and total in one transaction; the mail goes out after its commit. A read mask shows the product.',
+  )
 
   screen.step('All of it or nothing')
   await place(
     [
-      { product: 'bolt', quantity: 10 },
-      { product: 'anvil', quantity: 4 },
+      { productId: 'bolt', quantity: 10 },
+      { productId: 'anvil', quantity: 4 },
     ],
     400,
   )
@@ -43,7 +45,7 @@ export async function orderTour(_grpcAddress: string, url: string, screen: Scree
   screen.shows('There are 3 anvils, so there still are 60 bolts, and there was no mail.')
 
   screen.step('An order above the limit')
-  const large = idOf(await place([{ product: 'anvil', quantity: 2 }], 200))
+  const large = idOf(await place([{ productId: 'anvil', quantity: 2 }], 200))
   const approve = `/v1/orders/${large}:approve`
   const adaAsManager = { ...ADA, groups: 'managers' }
   await ask({ method: 'POST', path: approve, body: {}, status: 403 })
@@ -56,7 +58,7 @@ export async function orderTour(_grpcAddress: string, url: string, screen: Scree
   await ask({ ...patch, status: 400 })
   await ask({ ...patch, path: `/v1/orders/${small}?update_mask=note`, status: 200 })
   await ask({ method: 'DELETE', path: '/v1/customers/ada', status: 400 })
-  screen.shows('A wrapped Update, and an overridden delete.')
+  screen.shows('A wrapped Update, and a relation: a customer with orders stays.')
 
   screen.step('Counters')
   await ask({ method: 'PATCH', path: '/v1/products/bolt?update_mask=stock', body: { stock: 1 }, status: 400 })
@@ -66,6 +68,7 @@ export async function orderTour(_grpcAddress: string, url: string, screen: Scree
   })
   await ask({ method: 'POST', path: `/v1/orders/${small}:cancel`, body: {}, status: 200 })
   await ask({ path: '/v1/products/bolt', status: 200 })
+  await ask({ method: 'DELETE', path: `/v1/orders/${small}`, status: 200 })
   screen.shows('Nobody writes a stock that somebody read before: it is changed where its row is locked.')
 
   screen.step('Another tenant')

@@ -149,10 +149,12 @@ describe('the OpenAPI document of an example', function () {
     await call('UpdateProduct', 412, { ...cog, query: 'update_mask=price_cents', body: {}, headers: OLD })
     await call('RestockProduct', 200, { ...cog, body: { quantity: 10 } })
     await call('RestockProduct', 400, { ...cog, body: {} })
-    const lines = [{ product: 'cog', quantity: 2 }]
-    const placed = await call('PlaceOrder', 200, { body: { customer: 'ada', lines } })
+    const lines = [{ productId: 'cog', quantity: 2 }]
+    const placed = await call('PlaceOrder', 200, { body: { customerId: 'ada', lines } })
     const order = { path: { id: String(placed.body['id']) } }
-    await call('PlaceOrder', 400, { body: { customer: 'ada', lines: [{ product: 'cog', quantity: 99 }] } })
+    await call('PlaceOrder', 400, {
+      body: { customerId: 'ada', lines: [{ productId: 'cog', quantity: 99 }] },
+    })
     const got = await call('GetOrder', 200, order)
     await call('GetOrder', 304, { ...order, headers: { 'if-none-match': got.headers.get('etag') ?? '' } })
     await call('GetOrder', 412, { ...order, headers: OLD })
@@ -163,15 +165,17 @@ describe('the OpenAPI document of an example', function () {
     await call('UpdateOrder', 412, { ...order, query: 'update_mask=note', body: { note: '' }, headers: OLD })
     await call('UpdateOrder', 400, { ...order, query: 'update_mask=note', body: { note: 'x'.repeat(201) } })
     const large = await call('PlaceOrder', 200, {
-      body: { customer: 'ada', lines: [{ product: 'cog', quantity: 9 }] },
+      body: { customerId: 'ada', lines: [{ productId: 'cog', quantity: 9 }] },
     })
     const approvable = { path: { id: String(large.body['id']) } }
     await call('RestockProduct', 200, { ...cog, body: { quantity: 1000 } })
     const huge = await call('PlaceOrder', 200, {
-      body: { customer: 'ada', lines: [{ product: 'cog', quantity: 900 }] },
+      body: { customerId: 'ada', lines: [{ productId: 'cog', quantity: 900 }] },
     })
     await call('ApproveOrder', 200, { path: { id: String(huge.body['id']) }, headers: { subject: 'bob' } })
     await call('CancelOrder', 200, approvable)
+    await call('DeleteOrder', 412, { ...approvable, headers: OLD })
+    await call('DeleteOrder', 200, approvable)
     await call('DeleteCustomer', 412, { path: { id: 'bob' }, headers: OLD })
     await call('DeleteCustomer', 200, { path: { id: 'bob' } })
     await provokeAll()
@@ -182,7 +186,9 @@ describe('the OpenAPI document of an example', function () {
           'ProductService.UpdateProduct',
           'ProductService.RestockProduct',
         ],
-        ...['PlaceOrder', 'UpdateOrder', 'ApproveOrder', 'CancelOrder'].map((name) => `OrderService.${name}`),
+        ...['PlaceOrder', 'UpdateOrder', 'DeleteOrder', 'ApproveOrder', 'CancelOrder'].map(
+          (name) => `OrderService.${name}`,
+        ),
       ].map((name) => `orders.v1.${name} 409`),
     )
   })

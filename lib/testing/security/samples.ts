@@ -28,15 +28,24 @@ const DEEPEST = 2
 /** Fields that the server writes, for resources without a repository. */
 const SERVERS = ['account_id', 'etag', 'create_time', 'update_time', 'delete_time', 'expire_time']
 
-/** A new resource without a key, with a value in every field that a client may write. */
-export const sampleOf = (subject: Subject, making: Making, samples: Samples): Message => {
+/**
+ * A new resource without a key, with a value in every field that a client may write.
+ * @param references - values of fields that have to be of other resources, by local name.
+ */
+export const sampleOf = (
+  subject: Subject,
+  making: Making,
+  samples: Samples,
+  references: Readonly<Record<string, string>>,
+): Message => {
   const init: Record<string, unknown> = {}
   for (const field of writableFields(subject)) put(init, field, valueFor(subject, field, making))
   for (const [name, value] of subject.scope) {
     const field = subject.message.fields.find((one) => one.name === name)
     if (field !== undefined) put(init, field, value)
   }
-  return create(subject.message, { ...init, ...samples[subject.message.typeName]?.(making.n) } as never)
+  const own = samples[subject.message.typeName]?.(making.n)
+  return create(subject.message, { ...init, ...references, ...own } as never)
 }
 
 /** Fields that a client may write. */

@@ -41,7 +41,7 @@ export interface SecurityOptions {
   readonly samples?: Samples
   /**
    * Requests for methods of your own that take more than a key, by gRPC full method name: `{ '/orders.v1.OrderService/PlaceOrder': (key) =>
-   * ({ customer: key('orders.v1.Customer') }) }`. A method without one is in `notChecked`.
+   * ({ customerId: key('orders.v1.Customer') }) }`. A method without one is in `notChecked`.
    */
   readonly requests?: Requests
   /**
@@ -180,16 +180,19 @@ const checkServing = async (
       a: {
         tenant: tenants[0],
         text: ours.text,
+        targets: new Map(),
         headers: await headersOf({ subject, groups, tenant: tenants[0] }),
         mustNotSee: theirs.canaries,
       },
       b: {
         tenant: tenants[1],
         text: theirs.text,
+        targets: new Map(),
         headers: await headersOf({ subject, groups, tenant: tenants[1] }),
         mustNotSee: ours.canaries,
       },
       samples: options.samples ?? {},
+      subjects,
       secret: secrets.plant(newCanary('hush')),
     }
     const unknown = newCanary('unknown-')
@@ -205,7 +208,7 @@ const checkServing = async (
     ]
     const methods = servedMethods(server)
     await checkDenial(world, methods, strangers, options.openMethods ?? [])
-    await makeParents(world, subjects)
+    await makeParents(world)
     for (const one of subjects) await checkSubject(world, one, strangers)
     if (run.reach.isOn) {
       const headers = await headersOf({ subject: run.limited, groups, tenant: tenants[0] })

@@ -26,6 +26,10 @@ export interface Subject {
   readonly name: NamePattern | undefined
   /** The pattern of keys: `notes/*`, or `*` for anything. */
   readonly keyPattern: string
+  /** The class of its entities. */
+  readonly entity: object | undefined
+  /** Fields that hold the key of another resource, with the entity of that. */
+  readonly references: readonly { readonly field: DescField; readonly target: object }[]
   /** Fields that locate the resource, such as `parent`, with a value for each. */
   readonly scope: ReadonlyMap<string, string | number>
   /** False where every tenant shares the resource. */
@@ -71,6 +75,11 @@ const subjectOf = (methods: readonly ServedMethod[]): Subject | undefined => {
     key,
     name: model?.name,
     keyPattern: (get && boundPattern(get.desc, get.standard.key.name)) ?? '*',
+    entity: model?.entity,
+    references: (model?.relations ?? []).flatMap((relation) => {
+      const field = 'reference' in relation ? fieldOf(message, relation.reference.proto) : undefined
+      return field === undefined ? [] : [{ field, target: relation.target() }]
+    }),
     scope: scopeOf(methods),
     isTenants: model === undefined || model.tenant !== undefined,
     secrets: [...new Set([...named(model?.secrets), ...marked])].filter(

@@ -13,6 +13,8 @@ export interface Side extends Caller {
   readonly tenant: string
   /** The prefix of its texts. */
   readonly text: string
+  /** The keys of resources that others refer to, by entity. */
+  readonly targets: Map<object, string>
 }
 
 /** The two tenants, and what the check knows of them. */
@@ -21,6 +23,7 @@ export interface World {
   readonly a: Side
   readonly b: Side
   readonly samples: Samples
+  readonly subjects: readonly Subject[]
   /** The value of secret fields. */
   readonly secret: string
 }
@@ -43,8 +46,18 @@ let made = 0
 export const nextNumber = (): number => ++made
 
 /** A new resource of a tenant, not sent yet. */
-export const draft = (world: World, subject: Subject, { text }: Side, n = nextNumber()): Message =>
-  sampleOf(subject, { n, text, secret: world.secret }, world.samples)
+export const draft = (world: World, subject: Subject, side: Side, n = nextNumber()): Message =>
+  sampleOf(
+    subject,
+    { n, text: side.text, secret: world.secret },
+    world.samples,
+    Object.fromEntries(
+      subject.references.flatMap(({ field, target }) => {
+        const key = side.targets.get(target)
+        return key === undefined ? [] : [[field.localName, key]]
+      }),
+    ),
+  )
 
 /** A key in the resource's format that does not exist. */
 export const newKey = (subject: Subject): string =>
@@ -62,15 +75,43 @@ const nameWith = ({ segments, variables }: NamePattern, key: string): string => 
     .join('/')
 }
 
-/** Creates what the resources of the check are in, for both tenants. */
-export const makeParents = async (world: World, subjects: readonly Subject[]): Promise<void> => {
+/** Creates what the resources of the check are in and refer to, for both tenants. */
+export const makeParents = async (world: World): Promise<void> => {
+  const { subjects } = world
   const parents = new Set(subjects.map(({ name }) => name?.parent?.text))
-  const named = subjects.flatMap((subject) =>
-    subject.name === undefined ? [] : [{ subject, name: subject.name }],
-  )
-  named.sort((one, other) => one.name.variables.length - other.name.variables.length)
-  for (const { subject, name } of named.filter((one) => parents.has(one.name.pattern)))
-    for (const side of [world.a, world.b]) await makeRow(world, subject, side, nameWith(name, PARENT))
+  const targets = new Set(subjects.flatMap(({ references }) => references.map(({ target }) => target)))
+  const depth = (subject: Subject, below: readonly Subject[] = []): number => {
+    if (below.includes(subject)) return 0
+    const above = subjects.filter(
+      ({ entity, name }) =>
+        subject.references.some(({ target }) => target === entity) ||
+        (name !== undefined && name.pattern === subject.name?.parent?.text),
+    )
+    return 1 + Math.max(0, ...above.map((one) => depth(one, [...below, subject])))
+  }
+  for (const subject of [...subjects].sort((one, other) => depth(one) - depth(other))) {
+    const { entity, name } = subject
+    const isTarget = entity !== undefined && targets.has(entity)
+    if (!isTarget && (name === undefined || !parents.has(name.pattern))) continue
+    for (const side of [world.a, world.b]) {
+      const row = await makeRow(world, subject, side, name === undefined ? PARENT : nameWith(name, PARENT))
+      if (isTarget) noteTarget(subject, side, row)
+    }
+  }
+}
+
+const noteTarget = ({ entity, name }: Subject, { targets }: Side, row: Row | string): void => {
+  if (entity !== undefined && typeof row !== 'string')
+    targets.set(entity, name?.parse(row.key)?.at(-1) ?? row.key)
+}
+
+/** Resources that refer to the same ones may be against a unique rule: the next one refers to new ones, where its path allows it. */
+const renewTargets = async (world: World, subject: Subject, side: Side): Promise<void> => {
+  for (const { field, target } of subject.references) {
+    const other = world.subjects.find(({ entity }) => entity === target)
+    if (other === undefined || other === subject || subject.scope.has(field.name)) continue
+    noteTarget(other, side, await sendRow(world, other, side))
+  }
 }
 
 /**
@@ -84,6 +125,11 @@ export const makeRow = async (
   side: Side,
   asked?: string,
 ): Promise<Row | string> => {
+  await renewTargets(world, subject, side)
+  return sendRow(world, subject, side, asked)
+}
+
+const sendRow = async (world: World, subject: Subject, side: Side, asked?: string): Promise<Row | string> => {
   const create = subject.of('create')
   if (create === undefined) return storeRow(world, subject, side, asked)
   let said = ''
@@ -114,7 +160,9 @@ const storeRow = async (
     return `there is no Create method of ${subject.message.typeName}, and no repository`
   const entity = repository.model.fromMessage(draft(world, subject, side))
   const { name } = subject
-  if (name !== undefined) {
+  if (name === undefined) {
+    if (asked !== undefined) Object.assign(entity, { [repository.model.key.property]: asked })
+  } else {
     const values = name.parse(asked ?? newKey(subject))
     Object.assign(
       entity,

@@ -50,14 +50,14 @@ describe('the order service', function () {
       samples: { 'orders.v1.Customer': (n) => ({ email: `c${n}@example.com` }) },
       requests: {
         '/orders.v1.OrderService/PlaceOrder': (key, n) => ({
-          customer: key('orders.v1.Customer'),
-          lines: [{ product: key('orders.v1.Product'), quantity: 1 }],
+          customerId: key('orders.v1.Customer'),
+          lines: [{ productId: key('orders.v1.Product'), quantity: 1 }],
           note: `order ${n}`,
         }),
         '/orders.v1.ProductService/RestockProduct': (key) => ({ id: key('orders.v1.Product'), quantity: 1 }),
       },
     })
     expect(report).to.deep.include({ passed: true, findings: [], notChecked: [] })
-    expect(report.methods).to.equal(19)
+    expect(report.methods).to.equal(20)
   })
 })

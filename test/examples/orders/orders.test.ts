@@ -8,7 +8,10 @@ import {
   ProductService,
 } from '../../../examples/orders/gen/orders_pb.js'
 import { OrderRepository } from '../../../examples/orders/order-repository.js'
+import { OrderLine } from '../../../examples/orders/order-line.js'
 import { RequestContext } from '../../../lib/context.js'
+import { ErrConflict } from '../../../lib/errors.js'
+import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { describeOn } from '../../support/databases/backends.js'
 import { post } from '../../support/servers/server.js'
 import { ORDER_BACKENDS, serveOrders, type ServedOrders } from './served-orders.js'
@@ -48,8 +51,8 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
       mails: () => served.mails.filter(({ to }) => to === email),
       place: (lines: Readonly<Record<string, number>>) =>
         ada.orders.placeOrder({
-          customer: 'c',
-          lines: Object.entries(lines).map(([product, quantity]) => ({ product, quantity })),
+          customerId: 'c',
+          lines: Object.entries(lines).map(([productId, quantity]) => ({ productId, quantity })),
         }),
       stock: async () => {
         const { products } = await ada.products.listProducts({})
@@ -72,7 +75,7 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
     expect(await stock()).to.deep.equal({ anvil: 2, bolt: 6 })
     const page = await lines.listOrderLines({ orderId: order.id })
     expect(
-      page.lines.map(({ product, quantity, priceCents }) => [product, quantity, priceCents]),
+      page.lines.map(({ productId, quantity, priceCents }) => [productId, quantity, priceCents]),
     ).to.have.deep.members([
       ['bolt', 4, 100n],
       ['anvil', 1, 100n],
@@ -83,9 +86,9 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
   it('leave nothing when one line cannot be had', async () => {
     const { place, stock, written, mails, orders } = await shop({ bolt: 10, anvil: 3 })
     await fails(place({ anvil: 1, bolt: 11 }), Status.FAILED_PRECONDITION, 'product bolt: only 10 left')
-    await fails(place({ anvil: 1, cog: 1 }), Status.INVALID_ARGUMENT, 'lines[1].product: does not exist')
-    const unknown = { customer: 'nobody', lines: [{ product: 'bolt', quantity: 1 }] }
-    await fails(orders.placeOrder(unknown), Status.INVALID_ARGUMENT, 'customer: does not exist')
+    await fails(place({ anvil: 1, cog: 1 }), Status.INVALID_ARGUMENT, 'lines[1].product_id: does not exist')
+    const unknown = { customerId: 'nobody', lines: [{ productId: 'bolt', quantity: 1 }] }
+    await fails(orders.placeOrder(unknown), Status.INVALID_ARGUMENT, 'customer_id: there is no such customer')
     expect([await stock(), await written(), mails()]).to.deep.equal([{ anvil: 3, bolt: 10 }, [0, 0], []])
   })
 
@@ -97,7 +100,7 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
     const outcome = await RequestContext.as({ tenant, subject: 'job' }, () =>
       orders
         .transaction(async () => {
-          await orders.place({ customer: 'c', note: '', lines: [{ product: 'bolt', quantity: 1 }] })
+          await orders.place({ customerId: 'c', note: '', lines: [{ productId: 'bolt', quantity: 1 }] })
           throw later
         })
         .catch((error: unknown) => error),
@@ -178,7 +181,7 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
   it('are placed once by a client that repeats its call', async () => {
     const { tenant, stock, mails } = await shop({ anvil: 5 })
     const ada = { tenant, subject: 'ada', groups: ['staff'] }
-    const order = { customer: 'c', lines: [{ product: 'anvil', quantity: 2 }] }
+    const order = { customerId: 'c', lines: [{ productId: 'anvil', quantity: 2 }] }
     const place = async () => {
       const headers = { 'idempotency-key': 'order-1' }
       const response = await served.fetch(ada, '/v1/orders:place', post(headers, order))
@@ -232,6 +235,71 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
     expect([await stock(), await written()]).to.deep.equal([{ anvil: 5 - count }, [count, count]])
   })
 
+  it('keep a customer who has some, and tell how many', async () => {
+    const { place, customers, tenant } = await shop({ anvil: 5 })
+    for (const count of [1, 1]) await place({ anvil: count })
+    await fails(customers.deleteCustomer({ id: 'c' }), Status.FAILED_PRECONDITION, '')
+    const ada = { tenant, subject: 'ada', groups: ['staff'] }
+    const refused = await served.fetch(ada, '/v1/customers/c', { method: 'DELETE' })
+    expect(refused.status).to.equal(400)
+    expect(await refused.text()).to.include('2 resources of the type order refer to it: delete them first')
+    expect((await customers.listCustomers({})).customers).to.have.length(1)
+  })
+
+  it('are deleted with their lines until they are approved, and their customer after them', async () => {
+    const { place, as, orders, customers, lines, written, stock } = await shop({ anvil: 5, bolt: 2002 })
+    const { id } = await place({ anvil: 1, bolt: 2 })
+    const kept = await place({ anvil: 1 })
+    await fails(orders.deleteOrder({ id, etag: 'stale' }), Status.FAILED_PRECONDITION, '')
+    expect([await written(), await stock()]).to.deep.equal([[2, 3], { anvil: 3, bolt: 2000 }])
+    await fails(as('alan', ['staff']).orders.deleteOrder({ id }), Status.PERMISSION_DENIED, '')
+    await orders.deleteOrder({ id })
+    expect(await written()).to.deep.equal([1, 1])
+    expect((await lines.listOrderLines({ orderId: id })).lines).to.deep.equal([])
+    expect(await stock()).to.deep.equal({ anvil: 4, bolt: 2002 })
+    await orders.cancelOrder({ id: kept.id })
+    await orders.deleteOrder({ id: kept.id })
+    expect(await stock()).to.deep.equal({ anvil: 5, bolt: 2002 })
+    const large = await place({ bolt: 1001 })
+    await as('grace').orders.approveOrder({ id: large.id })
+    await fails(orders.deleteOrder({ id: large.id }), Status.FAILED_PRECONDITION, 'is APPROVED, and stays')
+    await served.dataSource.query(`DELETE FROM order_lines WHERE order_id = '${large.id}'`)
+    await served.dataSource.query(`DELETE FROM orders WHERE id = '${large.id}'`)
+    await customers.deleteCustomer({ id: 'c' })
+    expect((await customers.listCustomers({})).customers).to.deep.equal([])
+  })
+
+  it('show their customer, and lines their product, where a read mask asks', async () => {
+    const { place, orders, lines, tenant, as } = await shop({ anvil: 5, bolt: 5 })
+    const { id } = await place({ anvil: 1, bolt: 2 })
+    const readMask = { paths: ['quantity', 'product'] }
+    const { lines: shown } = await lines.listOrderLines({ orderId: id, readMask })
+    expect(
+      shown.map(({ quantity, product, productId }) => [product?.id, product?.stock, quantity, productId]),
+    ).to.have.deep.members([
+      ['anvil', 4, 1, ''],
+      ['bolt', 3, 2, ''],
+    ])
+    const plain = await lines.listOrderLines({ orderId: id })
+    expect(plain.lines.map(({ product }) => product)).to.deep.equal([undefined, undefined])
+    const order = await orders.getOrder({ id, readMask: { paths: ['customer.email'] } })
+    expect(order.customer?.email).to.equal(`${tenant}@example.com`)
+    const warehouse = as('walt', ['warehouse']).lines
+    await fails(warehouse.listOrderLines({ orderId: id, readMask }), Status.PERMISSION_DENIED, '')
+  })
+
+  it('have a product once, whoever writes the line', async () => {
+    const { place, tenant } = await shop({ anvil: 5 })
+    const { id: orderId } = await place({ anvil: 1 })
+    const line = { orderId, productId: 'anvil', quantity: 1, priceCents: 1n }
+    const lines = new (repositoryOf(OrderLine))(served.dataSource)
+    const conflict = await RequestContext.as({ tenant, subject: 'job' }, () =>
+      lines.create(line).catch((error: unknown) => error),
+    )
+    expect(conflict).to.be.instanceOf(ErrConflict)
+    expect((conflict as ErrConflict).fields).to.deep.equal(['order_id', 'product_id'])
+  })
+
   it('know no other spelling of a customer', async () => {
     const { customers, tenant } = await shop({})
     const email = `${tenant.toUpperCase()}@Example.com`
@@ -255,7 +323,7 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
     await fails(update, Status.NOT_FOUND, 'not found')
     expect((await lines.listOrderLines({ orderId: id })).lines).to.deep.equal([])
     await fails(products.restockProduct({ id: 'anvil', quantity: 1 }), Status.NOT_FOUND, 'not found')
-    await fails(theirs.place({ anvil: 1 }), Status.INVALID_ARGUMENT, 'lines[0].product: does not exist')
+    await fails(theirs.place({ anvil: 1 }), Status.INVALID_ARGUMENT, 'lines[0].product_id: does not exist')
     expect([await ours.stock(), (await ours.orders.getOrder({ id })).note]).to.deep.equal([{ anvil: 4 }, ''])
   })
 })

@@ -5,7 +5,9 @@ import { post } from '../../support/servers/server.js'
 import { type Caller, serveOrders, type ServedOrders } from './served-orders.js'
 
 const ADA: Caller = { tenant: 'acme', subject: 'ada', groups: ['staff', 'warehouse'] }
-const LINE = { product: 'bolt', quantity: 1 }
+const LINE = { productId: 'bolt', quantity: 1 }
+
+const MANY = Array.from({ length: 101 }, (_, i) => ({ productId: `p${i}`, quantity: 1 }))
 
 interface Case {
   readonly name: string
@@ -57,51 +59,62 @@ const CASES: readonly Case[] = [
     name: 'an order without a customer and without lines',
     grpc: (served) => served.client(OrderService, ADA).placeOrder({}),
     http: ['POST', '/v1/orders:place', {}],
-    says: 'customer: is required (and 1 more)',
-    fields: ['customer', 'lines'],
+    says: 'customer_id: is required (and 1 more)',
+    fields: ['customer_id', 'lines'],
   },
   {
     name: 'lines of nothing',
     grpc: (served) =>
       served.client(OrderService, ADA).placeOrder({
-        customer: 'c',
-        lines: [LINE, { product: '', quantity: 1 }, { product: 'bolt', quantity: 0 }],
+        customerId: 'c',
+        lines: [LINE, { productId: '', quantity: 1 }, { productId: 'cog', quantity: 0 }],
       }),
     http: [
       'POST',
       '/v1/orders:place',
-      { customer: 'c', lines: [LINE, { quantity: 1 }, { product: 'bolt' }] },
+      { customerId: 'c', lines: [LINE, { quantity: 1 }, { productId: 'cog' }] },
     ],
-    says: 'lines[1].product: is required (and 1 more)',
-    fields: ['lines[1].product', 'lines[2].quantity'],
+    says: 'lines[1].product_id: is required (and 1 more)',
+    fields: ['lines[1].product_id', 'lines[2].quantity'],
   },
   {
     name: 'more lines than an order has',
-    grpc: (served) =>
-      served
-        .client(OrderService, ADA)
-        .placeOrder({ customer: 'c', lines: Array.from({ length: 101 }, () => LINE) }),
-    http: ['POST', '/v1/orders:place', { customer: 'c', lines: Array.from({ length: 101 }, () => LINE) }],
+    grpc: (served) => served.client(OrderService, ADA).placeOrder({ customerId: 'c', lines: MANY }),
+    http: ['POST', '/v1/orders:place', { customerId: 'c', lines: MANY }],
     says: 'lines: must contain no more than 100 item(s)',
     fields: ['lines'],
+  },
+  {
+    name: 'two lines of a product',
+    grpc: (served) => served.client(OrderService, ADA).placeOrder({ customerId: 'c', lines: [LINE, LINE] }),
+    http: ['POST', '/v1/orders:place', { customerId: 'c', lines: [LINE, LINE] }],
+    says: 'lines: a product has one line',
+    fields: ['lines'],
+  },
+  {
+    name: 'a customer who does not exist',
+    grpc: (served) => served.client(OrderService, ADA).placeOrder({ customerId: 'nobody', lines: [LINE] }),
+    http: ['POST', '/v1/orders:place', { customerId: 'nobody', lines: [LINE] }],
+    says: 'customer_id: there is no such customer',
+    fields: ['customer_id'],
   },
   {
     name: 'a product that does not exist',
     grpc: (served) =>
       served
         .client(OrderService, ADA)
-        .placeOrder({ customer: 'c', lines: [LINE, { product: 'cog', quantity: 1 }] }),
-    http: ['POST', '/v1/orders:place', { customer: 'c', lines: [LINE, { product: 'cog', quantity: 1 }] }],
-    says: 'lines[1].product: does not exist',
-    fields: ['lines[1].product'],
+        .placeOrder({ customerId: 'c', lines: [LINE, { productId: 'cog', quantity: 1 }] }),
+    http: ['POST', '/v1/orders:place', { customerId: 'c', lines: [LINE, { productId: 'cog', quantity: 1 }] }],
+    says: 'lines[1].product_id: does not exist',
+    fields: ['lines[1].product_id'],
   },
   {
     name: 'more than there is',
     grpc: (served) =>
       served
         .client(OrderService, ADA)
-        .placeOrder({ customer: 'c', lines: [{ product: 'bolt', quantity: 6 }] }),
-    http: ['POST', '/v1/orders:place', { customer: 'c', lines: [{ product: 'bolt', quantity: 6 }] }],
+        .placeOrder({ customerId: 'c', lines: [{ productId: 'bolt', quantity: 6 }] }),
+    http: ['POST', '/v1/orders:place', { customerId: 'c', lines: [{ productId: 'bolt', quantity: 6 }] }],
     says: 'product bolt: only 5 left',
     fields: [],
     code: Status.FAILED_PRECONDITION,
