@@ -60,11 +60,12 @@ export class Server {
     this.#registrations = new Registrations(config)
     this.#authorized = authorizedServer(this.#registrations, config.logger)
     const { registry } = this.#registrations
-    const { deduplicationStore, lroStore } = config
+    const { authorizer, deduplicationStore, logger, lroStore } = config
     const keepers = () => [...registry.repositories(), deduplicationStore, lroStore]
     const checks = () => [...config.readinessChecks, ...writesCheck(keepers())]
     this.#health = new HealthState(checks, config.logger)
-    this.#runner = new OperationRunner(config.lroStore, config.logger, registry)
+    // What an operation returns can hold rows that others of the tenant may not get.
+    this.#runner = new OperationRunner(lroStore, logger, registry, authorizer.decidesByRow === true)
     this.#ready.catch(() => {}) // serve() reports it
     const knows = (name: string) => registry.services().some(({ typeName }) => typeName === name)
     this.#registrations.addBuiltIn(Health, healthRules, healthService(this.#health, knows))

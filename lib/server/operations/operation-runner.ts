@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { create, type Message } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import type { OperationWork } from '../../call.js'
@@ -12,6 +12,7 @@ import type { Logger } from '../observability/logger.js'
 import { pack, typeNamed } from './message-types.js'
 import type { Method } from '../chain/method.js'
 import { toOperation } from './operation-message.js'
+import { newOperationName, newOwnedName } from './operation-names.js'
 import type { OperationChange, OperationRecord, OperationStore, Packed } from './operation-store.js'
 import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 
@@ -33,23 +34,34 @@ export class OperationRunner {
   readonly #owner = randomUUID()
   readonly #running = new Map<string, Running>()
 
-  constructor(store: OperationStore, logger: Logger, redaction: Redaction) {
+  /** @param isOwned - whether an operation belongs to the principal who starts it, and not to the whole tenant. */
+  constructor(
+    store: OperationStore,
+    logger: Logger,
+    redaction: Redaction,
+    private readonly isOwned: boolean,
+  ) {
     this.#store = store
     this.#logger = logger
     this.#redaction = redaction
   }
 
-  /** @throws PermissionDenied for a call without a tenant, because it could never read its operation. */
+  /** @throws PermissionDenied for a call without a tenant or an owner, because it could never read its operation. */
   async start(
     method: Method,
     context: RequestContext,
     metadata: Message | undefined,
     work: OperationWork,
   ): Promise<Operation> {
-    const { tenant } = context.principal
+    const { principal } = context
+    const { tenant } = principal
     if (tenant === '') throw new PermissionDenied('the call has no tenant, and operations belong to one')
+    if (this.isOwned && principal.subject === '')
+      throw new PermissionDenied(
+        'the call has no subject, and where access is decided by row, an operation belongs to the subject who starts it',
+      )
     const record: OperationRecord = {
-      name: `operations/${Date.now().toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`,
+      name: this.isOwned ? newOwnedName(principal) : newOperationName(),
       tenant,
       method: method.path,
       status: 'pending',

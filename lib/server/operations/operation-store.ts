@@ -16,7 +16,10 @@ export type OperationStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled'
 
 /** A stored long-running operation (AIP-151). */
 export interface OperationRecord {
-  /** `operations/<id>`; ids sort by creation time. */
+  /**
+   * `operations/<id>`; ids sort by creation time. That of an operation that belongs to one principal tells which, and sorts
+   * behind those of the tenant.
+   */
   readonly name: string
   readonly tenant: string
   /** gRPC full name of the method that started it. */

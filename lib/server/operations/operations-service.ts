@@ -7,6 +7,7 @@ import { Operations } from '../../gen/google/longrunning/operations_pb.js'
 import type { ServerCall } from '../../call.js'
 import type { Implementation } from '../chain/handler.js'
 import { toOperation } from './operation-message.js'
+import { isOwned, ownedPrefix } from './operation-names.js'
 import type { OperationRunner } from './operation-runner.js'
 import type { Rule } from '../authz/rules.js'
 import type { OperationRecord, OperationStore } from './operation-store.js'
@@ -34,15 +35,27 @@ export const operationRules: readonly Rule[] = Operations.methods.map(({ name })
 export const startsOperations = ({ output }: DescMethod): boolean =>
   output.typeName === 'google.longrunning.Operation'
 
-/** `google.longrunning.Operations` with a store. Operations of another tenant appear not to exist. */
+/** `google.longrunning.Operations` with a store. Operations of another tenant, or owner, appear not to exist. */
 export const operationsService = (
   store: OperationStore,
   runner: OperationRunner,
 ): Implementation<typeof Operations> => {
   const found = async (call: ServerCall, name: string): Promise<OperationRecord> => {
-    const record = await store.find(tenantOf(call), name)
+    const record = await store.find(reached(call, name), name)
     if (record === undefined) throw new ErrNotFound()
     return record
+  }
+  /** Those of the tenant, and behind them those of the principal. */
+  const listed = async (call: ServerCall, after: string, limit: number) => {
+    const tenant = tenantOf(call)
+    if (!isInReach(call, after)) throw foreignToken()
+    const { principal } = call
+    const ofTenant = isOwned(after) ? [] : upTo(await store.list(tenant, after, limit), isOwned)
+    const left = limit - ofTenant.length
+    if (left === 0 || principal.subject === '') return ofTenant
+    const own = ownedPrefix(principal)
+    const behind = await store.list(tenant, isOwned(after) ? after : own, left)
+    return [...ofTenant, ...upTo(behind, (name) => !name.startsWith(own))]
   }
   return {
     getOperation: async ({ name }, call) => toOperation(await found(call, name)),
@@ -50,7 +63,7 @@ export const operationsService = (
     listOperations: async ({ pageSize, pageToken, filter }, call) => {
       if (filter.trim() !== '') throw new InvalidArgument('filter', 'operations cannot be filtered')
       const limit = pageSizeOf(pageSize)
-      const records = await store.list(tenantOf(call), fromToken(pageToken), limit + 1)
+      const records = await listed(call, fromToken(pageToken), limit + 1)
       const page = records.slice(0, limit)
       const last = records.length > limit ? page.at(-1) : undefined
       return {
@@ -60,12 +73,12 @@ export const operationsService = (
     },
 
     deleteOperation: async ({ name }, call): Promise<Empty> => {
-      if (!(await store.remove(tenantOf(call), name))) throw new ErrNotFound()
+      if (!(await store.remove(reached(call, name), name))) throw new ErrNotFound()
       return create(EmptySchema)
     },
 
     cancelOperation: async ({ name }, call): Promise<Empty> => {
-      if (!(await store.requestCancel(tenantOf(call), name))) throw new ErrNotFound()
+      if (!(await store.requestCancel(reached(call, name), name))) throw new ErrNotFound()
       runner.cancel(name)
       return create(EmptySchema)
     },
@@ -91,6 +104,25 @@ const tenantOf = ({ principal }: ServerCall): string => {
   return principal.tenant
 }
 
+const isInReach = ({ principal }: ServerCall, name: string): boolean =>
+  !isOwned(name) || (principal.subject !== '' && name.startsWith(ownedPrefix(principal)))
+
+/** The tenant of the call. @throws ErrNotFound for an operation of another principal. */
+const reached = (call: ServerCall, name: string): string => {
+  const tenant = tenantOf(call)
+  if (!isInReach(call, name)) throw new ErrNotFound()
+  return tenant
+}
+
+/** Those before the first whose name fulfils the condition. */
+const upTo = (
+  records: readonly OperationRecord[],
+  isBehind: (name: string) => boolean,
+): readonly OperationRecord[] => {
+  const end = records.findIndex(({ name }) => isBehind(name))
+  return end === -1 ? records : records.slice(0, end)
+}
+
 const msOf = (timeout: Duration | undefined): number =>
   timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout.seconds) * 1000 + timeout.nanos / 1e6
 
@@ -98,11 +130,11 @@ const toToken = (name: string): string => Buffer.from(name).toString('base64url'
 
 const fromToken = (token: string): string => {
   const name = Buffer.from(token, 'base64url').toString()
-  if (token !== '' && (!/^operations\/[^\0]*$/.test(name) || toToken(name) !== token)) {
-    throw new InvalidArgument('page_token', 'is not one that a list returned')
-  }
+  if (token !== '' && (!/^operations\/[^\0]*$/.test(name) || toToken(name) !== token)) throw foreignToken()
   return name
 }
+
+const foreignToken = () => new InvalidArgument('page_token', 'is not one that a list returned')
 
 /** Waits until the work has ended, the timeout is over or the client disconnects. */
 const firstOf = async (
