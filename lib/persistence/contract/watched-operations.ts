@@ -1,22 +1,57 @@
 import { RequestContext } from '../../context.js'
 import { type OperationOptions, OPTIONS_AT, type Repository } from './repository.js'
-import { watched } from './open-transaction.js'
+import { performed, watched } from './open-transaction.js'
 
+type Repositories = Pick<Repository<object>, 'model'>
 type Operation<R> = (this: R, ...operands: unknown[]) => Promise<unknown>
+
+/** Who hears of the promise that a call has returned. */
+type Watch = typeof watched
+
+/** The classes whose operations are watched, by their prototypes. */
+const watching = new WeakMap<object, (repository: never) => object>()
 
 /**
  * Has the operations of a class tell the transaction that they join about the promises that they return.
  * @param databaseOf - what a transaction of the repository belongs to.
  */
-export function watchOperations<R extends Pick<Repository<object>, 'model'>>(
+export function watchOperations<R extends Repositories>(
   prototype: R,
   databaseOf: (repository: R) => object,
 ): void {
+  watching.set(prototype, databaseOf)
+  watchOwn(prototype, databaseOf, watched)
+}
+
+/**
+ * The same for what the class of a repository overrides. The transaction waits for such a call itself, because it may do
+ * something else before it calls the operation that it overrides.
+ */
+export function watchOverrides<R extends Repositories>(repository: R): void {
+  const overriding: R[] = []
+  let prototype = Object.getPrototypeOf(repository) as R
+  while (!watching.has(prototype)) {
+    overriding.push(prototype)
+    prototype = Object.getPrototypeOf(prototype) as R
+  }
+  const databaseOf = watching.get(prototype) as (repository: R) => object
+  for (const own of overriding) {
+    watching.set(own, databaseOf)
+    watchOwn(own, databaseOf, performed)
+  }
+}
+
+function watchOwn<R extends Repositories>(
+  prototype: R,
+  databaseOf: (repository: R) => object,
+  watch: Watch,
+): void {
   for (const [name, at] of Object.entries(OPTIONS_AT)) {
-    const operation = (prototype as unknown as Readonly<Record<string, Operation<R>>>)[name] as Operation<R>
+    const own = Object.getOwnPropertyDescriptor(prototype, name)
+    if (own?.configurable !== true || typeof own.value !== 'function') continue
+    const operation = own.value as Operation<R>
     Object.defineProperty(prototype, name, {
-      configurable: true,
-      writable: true,
+      ...own,
       value: Object.defineProperties(
         function (this: R, ...operands: unknown[]) {
           const call = operation.apply(this, operands)
@@ -25,7 +60,7 @@ export function watchOperations<R extends Pick<Repository<object>, 'model'>>(
             RequestContext.current().transaction === undefined && given?.transaction === undefined
           return isOutside
             ? call
-            : watched(databaseOf(this), given, `${this.model.entity.name}.${name}`, call)
+            : watch(databaseOf(this), given, `${this.model.entity.name}.${name}`, call)
         },
         Object.getOwnPropertyDescriptors({ name, length: operation.length }),
       ),

@@ -30,7 +30,7 @@ import { lockOf } from '../contract/row-lock.js'
 import { joinOptions, scopeOf, type Scope } from '../contract/scope.js'
 import { byCodePoint } from '../../text/code-point-order.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
-import { watchOperations } from '../contract/watched-operations.js'
+import { watchOperations, watchOverrides } from '../contract/watched-operations.js'
 import type {
   BatchDeleteOptions,
   BatchGetOptions,
@@ -80,6 +80,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   readonly #family: MemoryFamily<E>
 
   constructor(entity: EntityClass<E>, options: MemoryOptions = {}) {
+    watchOverrides(this)
     this.model = resourceModel(entity)
     checkMinter(this.model, options)
     this.isForDevelopment = options.encryptor?.development === true

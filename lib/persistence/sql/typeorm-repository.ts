@@ -27,7 +27,7 @@ import { notFound } from './preconditions.js'
 import { isStorable } from '../query/reachable.js'
 import { byKey, joinOptions, type Scope, scopeOf } from '../contract/scope.js'
 import { TAKES_CONTEXT } from '../contract/repository.js'
-import { watchOperations } from '../contract/watched-operations.js'
+import { watchOperations, watchOverrides } from '../contract/watched-operations.js'
 import type {
   BatchDeleteOptions,
   BatchGetOptions,
@@ -91,6 +91,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   readonly #family: Family<E>
 
   constructor(dataSource: DataSource, entity: EntityClass<E>, options: RepositoryOptions = {}) {
+    watchOverrides(this)
     this.model = resourceModel(entity)
     checkMinter(this.model, options)
     this.isForDevelopment = options.encryptor?.development === true

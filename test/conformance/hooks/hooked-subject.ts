@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm'
+import type { ReadOptions } from '../../../lib/persistence/contract/repository.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
@@ -15,9 +16,27 @@ const EntryRepository = repositoryOf(Entry)
 const TaskMemory = memoryRepositoryOf(Task)
 const EntryMemory = memoryRepositoryOf(Entry)
 
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
+
+class SlowEntries extends EntryRepository {
+  override async get(key: string, options?: ReadOptions): Promise<Entry> {
+    await pause()
+    return super.get(key, options)
+  }
+}
+
+class SlowMemory extends EntryMemory {
+  override async get(key: string, options?: ReadOptions): Promise<Entry> {
+    await pause()
+    return super.get(key, options)
+  }
+}
+
 export interface HookedSubject {
   readonly tasks: InstanceType<typeof TaskRepository> | InstanceType<typeof TaskMemory>
   readonly entries: InstanceType<typeof EntryRepository> | InstanceType<typeof EntryMemory>
+  /** Entries of a class that overrides get: it does something else first. In memory they are others. */
+  readonly slow: SlowEntries | SlowMemory
   readonly dataSource: DataSource | undefined
   clear(): Promise<void>
   close(): Promise<void>
@@ -35,6 +54,7 @@ export async function openHooked(backend: Backend): Promise<HookedSubject> {
   return {
     tasks: new TaskRepository(dataSource, hookedOptions),
     entries: new EntryRepository(dataSource, hookedOptions),
+    slow: new SlowEntries(dataSource, hookedOptions),
     dataSource,
     clear: async () => {
       for (const table of ['tasks', 'entries']) await dataSource.query(`DELETE FROM ${table}`)
@@ -49,6 +69,7 @@ function inMemory(): HookedSubject {
     return {
       tasks: new TaskMemory({ ...hookedOptions, database }),
       entries: new EntryMemory({ ...hookedOptions, database }),
+      slow: new SlowMemory({ ...hookedOptions, database: new MemoryDatabase() }),
     }
   }
   const subject = {

@@ -162,6 +162,7 @@ export const inside = (holder: HookedHolder): void => {
           for (const call of [
             () => holder.subject.entries.create({ id: '\0', text: '' }),
             () => holder.subject.tasks.get('missing'),
+            () => holder.subject.slow.get('missing'),
             () => holder.subject.tasks.transaction(() => Promise.reject(new RangeError('a detail'))),
           ]) {
             doing[event] = () => void call()
@@ -171,7 +172,7 @@ export const inside = (holder: HookedHolder): void => {
             const { message } = await rejection(failed, TypeError)
             expect(message).to.match(
               new RegExp(
-                `^@${event}\\(\\) of Task did not await (Entry.create|Task.get|a transaction|Task.transaction)`,
+                `^@${event}\\(\\) of Task did not await (Entry.create|Entry.get|Task.get|a transaction|Task.transaction)`,
               ),
             )
             delete doing[event]

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import type { OperationOptions } from '../../../lib/persistence/contract/repository.js'
+import type { OperationOptions, ReadOptions } from '../../../lib/persistence/contract/repository.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { memoryRepositoryOf, repositoryOf } from '../../../lib/persistence/repository-of.js'
 import type { RepositoryOptions } from '../../../lib/persistence/sql/typeorm-repository.js'
@@ -12,7 +12,7 @@ const NoteRepository = repositoryOf(Note)
 const SpecimenMemory = memoryRepositoryOf(Specimen)
 const NoteMemory = memoryRepositoryOf(Note)
 
-/** Makes a second specimen of each. */
+/** Makes a second specimen of each, and does something else before it gets one. */
 class PairRepository extends SpecimenRepository {
   override async create(input: Partial<Specimen>, options?: OperationOptions): Promise<Specimen> {
     return this.transaction(async () => {
@@ -20,6 +20,11 @@ class PairRepository extends SpecimenRepository {
       await super.create(second(made), options)
       return made
     })
+  }
+
+  override async get(key: string, options?: ReadOptions): Promise<Specimen> {
+    await pause()
+    return super.get(key, options)
   }
 }
 
@@ -31,7 +36,14 @@ class PairMemory extends SpecimenMemory {
       return made
     })
   }
+
+  override async get(key: string, options?: ReadOptions): Promise<Specimen> {
+    await pause()
+    return super.get(key, options)
+  }
 }
+
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 5))
 
 const second = ({ id, code }: Specimen) => draft({ id: `${id} 2`, code: `${code} 2` })
 

@@ -1,7 +1,24 @@
 import { expect } from 'chai'
 import { type CallFailure, RequestContext } from '../../../../lib/context.js'
-import { type Holder, inAcme, rejection } from '../subject.js'
+import { draft, type Holder, inAcme, rejection } from '../subject.js'
 import { casesOf, Stop } from './cases.js'
+
+/** The rejections that nobody has handled while it ran. */
+const unhandledIn = async (fn: () => Promise<unknown>): Promise<readonly unknown[]> => {
+  const unhandled: unknown[] = []
+  const listeners = process.listeners('unhandledRejection')
+  process.removeAllListeners('unhandledRejection')
+  process.on('unhandledRejection', (error) => unhandled.push(error))
+  try {
+    await fn()
+    // A call may be slow to fail.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  } finally {
+    process.removeAllListeners('unhandledRejection')
+    for (const listener of listeners) process.on('unhandledRejection', listener)
+  }
+  return unhandled
+}
 
 /** Calls that a transaction does not wait for, or cannot. */
 export const unawaited = (holder: Holder): void => {
@@ -25,11 +42,7 @@ export const unawaited = (holder: Holder): void => {
     it('has heard the rejections of those that nobody awaits', () =>
       inAcme(async () => {
         const { specimens } = holder.subject
-        const unhandled: unknown[] = []
-        const listeners = process.listeners('unhandledRejection')
-        process.removeAllListeners('unhandledRejection')
-        process.on('unhandledRejection', (error) => unhandled.push(error))
-        try {
+        const unhandled = await unhandledIn(async () => {
           await make('a')
           const failing = specimens.transaction(() => {
             void make('b', 'a')
@@ -40,13 +53,37 @@ export const unawaited = (holder: Holder): void => {
             return Promise.resolve()
           })
           await rejection(failing, TypeError, 'Specimen.create, Specimen.get, Specimen.batchGet')
-          await new Promise((resolve) => setImmediate(resolve))
-        } finally {
-          process.removeAllListeners('unhandledRejection')
-          for (const listener of listeners) process.on('unhandledRejection', listener)
-        }
+        })
         expect(unhandled).to.deep.equal([])
         expect(await ids()).to.deep.equal(['a'])
+      }))
+
+    it('rolls back and names those that the application overrides, whatever they do first, and has heard their rejections', () =>
+      inAcme(async () => {
+        const specimens = holder.subject.overridden()
+        const all = async () => (await specimens.list()).items.map(({ id }) => id)
+        await specimens.create(draft({ id: 'a', code: 'a' }))
+        const loose = [
+          ['Specimen.create', () => specimens.create(draft({ id: 'b', code: 'a' }))],
+          ['Specimen.create', () => specimens.create(draft({ id: 'b', code: 'b' }))],
+          ['Specimen.get', () => specimens.get('a')],
+          ['Specimen.get', () => specimens.get('none')],
+          ['Specimen.get', () => specimens.get('none', { context: RequestContext.current() })],
+          ['a transaction', () => specimens.modify('none', () => ({ title: 'b' }))],
+        ] as const
+        const unhandled = await unhandledIn(async () => {
+          for (const [name, call] of loose) {
+            const failing = specimens.transaction(async () => {
+              await specimens.create(draft({ id: 'c', code: 'c' }))
+              expect((await specimens.get('a')).id).to.equal('a')
+              void call()
+            })
+            const { message } = await rejection(failing, TypeError, 'did not await')
+            expect(message).to.include(name)
+            expect(await all()).to.deep.equal(['a', 'a 2'])
+          }
+        })
+        expect(unhandled).to.deep.equal([])
       }))
 
     it('names a transaction inside', () =>
