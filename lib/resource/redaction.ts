@@ -20,6 +20,7 @@ import {
   ValueSchema,
 } from '@bufbuild/protobuf/wkt'
 import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
+import { behaves } from './behavior/field-behavior.js'
 import { toDate } from './values/wire-values.js'
 
 /** Replaces a secret in a log. */
@@ -48,8 +49,8 @@ export interface Cleared<M extends Message = Message> {
 const MAX_ANYS = 20
 
 /**
- * The message without the values of its secret fields at any depth, also inside a google.protobuf.Any. Use it for what
- * is stored. Returns a copy, or the message itself when it cannot hold secrets.
+ * The message without the values of its secret and INPUT_ONLY fields at any depth, also inside a google.protobuf.Any. Use it for
+ * what is stored. Returns a copy, or the message itself when it cannot hold secrets.
  */
 export function withoutSecrets(redaction: Redaction, desc: DescMessage, message: Message): Cleared {
   if (!mayHoldSecret(redaction, desc, new Set())) return { message, isWhole: true }
@@ -57,13 +58,16 @@ export function withoutSecrets(redaction: Redaction, desc: DescMessage, message:
   return { message: copy, isWhole: clear(redaction, reflect(desc, copy), 0) }
 }
 
+const isWithheld = (redaction: Redaction, field: DescField): boolean =>
+  redaction.isSecret(field) || behaves(field, 'INPUT_ONLY')
+
 function mayHoldSecret(redaction: Redaction, desc: DescMessage, seen: Set<DescMessage>): boolean {
   if (desc.typeName === AnySchema.typeName) return true
   if (seen.has(desc) || isOpaque(desc)) return false
   seen.add(desc)
   return desc.fields.some(
     (field) =>
-      redaction.isSecret(field) ||
+      isWithheld(redaction, field) ||
       (field.message !== undefined && mayHoldSecret(redaction, field.message, seen)),
   )
 }
@@ -74,7 +78,7 @@ function clear(redaction: Redaction, message: ReflectMessage, depth: number): bo
   if (isOpaque(message.desc)) return true
   let isWhole = true
   for (const field of message.fields) {
-    if (redaction.isSecret(field)) message.clear(field)
+    if (isWithheld(redaction, field)) message.clear(field)
     else if (message.isSet(field))
       for (const inner of messagesIn(message, field)) isWhole = clear(redaction, inner, depth) && isWhole
   }

@@ -6,7 +6,6 @@ import type { RequestContext } from '../../context.js'
 import { Cancelled, CODES, PermissionDenied, Unavailable } from '../../errors.js'
 import { errorForLog } from '../../faults/driver-fault.js'
 import type { Operation } from '../../gen/google/longrunning/operations_pb.js'
-import { withholding } from '../../resource/behavior/input-only.js'
 import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
 import type { Logger } from '../observability/logger.js'
 import { pack, typeNamed } from './message-types.js'
@@ -165,8 +164,6 @@ export class OperationRunner {
   #packed({ desc }: Method, message: Message): Packed {
     const { file } = desc.parent
     const type = typeNamed(message.$typeName, file)
-    if (type === undefined) return pack(message, file)
-    const shown = withholding(type)?.(message) ?? message
-    return pack(withoutSecrets(this.#redaction, type, shown).message, file)
+    return pack(type === undefined ? message : withoutSecrets(this.#redaction, type, message).message, file)
   }
 }

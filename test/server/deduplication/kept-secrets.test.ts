@@ -8,6 +8,7 @@ import type { DeduplicationStore } from '../../../lib/server/deduplication/dedup
 import { MemoryDeduplicationStore } from '../../../lib/server/deduplication/memory-deduplication-store.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
 import { AllTypesSchema, TypesService } from '../../support/gen/jsontypes_pb.js'
+import { ParcelSchema, ParcelService } from '../../support/gen/parcels_pb.js'
 import { SpecimenSchema, SpecimenService } from '../../support/gen/specimens_pb.js'
 import { ALICE, partly, post, type RunningServer, startServer } from '../../support/servers/server.js'
 import { Specimen } from '../../support/entities/specimen.js'
@@ -49,6 +50,7 @@ describe('what is kept for duplicates of a call', () => {
       (builder) =>
         builder
           .register(SpecimenService, new MemoryRepository(Specimen, sealing), { weighSpecimen: () => ({}) })
+          .register(ParcelService, partly(ParcelService, {}))
           .register(
             TypesService,
             partly(TypesService, {
@@ -74,6 +76,12 @@ describe('what is kept for duplicates of a call', () => {
   const specimen = () =>
     anyPack(SpecimenSchema, create(SpecimenSchema, { id: 'seen', apiKey: SECRET, webhookSecret: SECRET }))
 
+  const parcel = () =>
+    anyPack(
+      ParcelSchema,
+      create(ParcelSchema, { title: 'books', pin: SECRET, address: { city: 'Bern', doorCode: SECRET } }),
+    )
+
   for (const [where, init] of [
     ['in a google.protobuf.Any', () => ({ optionalAny: specimen() })],
     ['in a list of them', () => ({ repeatedAny: [specimen(), specimen()] })],
@@ -90,6 +98,25 @@ describe('what is kept for duplicates of a call', () => {
       expect(kept).to.have.length(1)
       expect([kept[0]?.includes(SECRET), kept[0]?.includes('seen')]).to.deep.equal([false, true])
       expect(JSON.stringify(again.answer)).not.to.include(Buffer.from(SECRET).toString('base64').slice(0, 12))
+    })
+
+  for (const [where, init] of [
+    ['in a google.protobuf.Any', () => ({ optionalAny: parcel() })],
+    ['in a list of them', () => ({ repeatedAny: [parcel(), parcel()] })],
+  ] as const)
+    it(`has nothing that is INPUT_ONLY ${where}, over both listeners`, async () => {
+      answer = init()
+      const headers = { ...ALICE, 'idempotency-key': `input ${where}` }
+      for (let n = 0; n < 2; n++) expect((await types.unary('Send', {}, headers)).code).to.equal(0)
+      const send = () =>
+        fetch(`${running.http}/v1/types`, post({ ...headers, 'idempotency-key': `HTTP ${where}` }))
+      const [, again] = [await (await send()).text(), await (await send()).text()]
+      expect(runs).to.equal(2)
+      expect([again.includes(SECRET), again.includes('books')]).to.deep.equal([false, true])
+      expect(kept.map((bytes) => [bytes.includes(SECRET), bytes.includes('books')])).to.deep.equal([
+        [false, true],
+        [false, true],
+      ])
     })
 
   it('has no secret over HTTP, where the replay shows the rest', async () => {

@@ -55,8 +55,8 @@ describeOn('field behavior', backends, (backend) => {
 
   for (const name of ['gRPC', 'HTTP'] as const)
     describe(`over ${name}`, () => {
-      const call = (method: string, request: object) =>
-        served.listeners.find((one) => one.name === name)!.call(method, request)
+      const call = (method: string, request: object, headers?: object) =>
+        served.listeners.find((one) => one.name === name)!.call(method, request, headers)
       const mapOf = (entries: object) =>
         name === 'gRPC'
           ? Object.entries(entries).map(([key, value]) => ({ key, value: value as unknown }))
@@ -127,6 +127,25 @@ describeOn('field behavior', backends, (backend) => {
         expect([answer['pin'], address['door_code'] ?? address['doorCode']]).to.deep.equal(['', ''])
         const { pin, address: kept } = await stored(answer['id'] as string)
         expect([pin, kept?.doorCode]).to.deep.equal(['1234', '77'])
+      })
+
+      it('repeats no INPUT_ONLY value of a stored response, and runs once', async () => {
+        const door = name === 'gRPC' ? { door_code: '77' } : { doorCode: '77' }
+        const parcel = { ...WHOLE, pin: '1234', address: { city: 'Bern', ...door } }
+        served.sent.length = 0
+        for (const [method, request] of [
+          ['CreateParcel', { parcel }],
+          ['SendParcel', name === 'gRPC' ? SENT_GRPC : SENT],
+        ] as const) {
+          const headers = { 'idempotency-key': `${method} over ${name}` }
+          const first = await call(method, request, headers)
+          const again = await call(method, request, headers)
+          expect([first.code, again.code], again.message).to.deep.equal([0, 0])
+          expect(again.answer).to.deep.equal(first.answer)
+          const address = again.answer['address'] as Record<string, unknown>
+          expect([again.answer['pin'], address['door_code'] ?? address['doorCode']]).to.deep.equal(['', ''])
+        }
+        expect(served.sent.length).to.equal(1)
       })
 
       it('has a path into embedded messages, lists, maps and messages of their own type', async () => {
