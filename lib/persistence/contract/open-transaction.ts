@@ -1,5 +1,4 @@
 import { type CallTransaction, RequestContext } from '../../context.js'
-import { isThenable } from '../../thenable.js'
 
 /** The transactions that a call is inside of, the innermost first. A context holds them. */
 export class TransactionChain implements CallTransaction {
@@ -269,31 +268,15 @@ export function watched<T>(
   work: Promise<T>,
 ): Promise<T> {
   const call = tracked(name, work)
-  around(database, given)?.watch(call)
+  openAround(database, given)?.watch(call)
   return call
 }
 
-/** The same for a call of the application's, which the transaction has to wait for itself. */
-export function performed<T>(
-  database: object,
-  given: RequestContext | undefined,
-  name: string,
-  work: Promise<T>,
-): Promise<T> {
-  // Code in JavaScript can return anything.
-  if (!isThenable(work)) return work
-  const transaction = around(database, given)
-  const call = transaction?.isOpen === true ? transaction.perform(name, () => work) : work
-  return watched(database, given, name, call)
-}
-
 /** The transaction of the database that a call is made in, until it is over. */
-const around = (database: object, given: RequestContext | undefined): OpenTransaction | undefined => {
+export function openAround(database: object, given: RequestContext | undefined): OpenTransaction | undefined {
   const ambient = RequestContext.current()
-  return (
-    chainOf(ambient)?.find(database, isNotOver) ??
-    (given === undefined || given === ambient ? undefined : chainOf(given)?.find(database, isNotOver))
-  )
+  const own = given === undefined || given === ambient ? undefined : chainOf(given)
+  return chainOf(ambient)?.find(database, isNotOver) ?? own?.find(database, isNotOver)
 }
 
 /** The promise that a hook is given of a call; the call itself outside of hooks. */

@@ -1,6 +1,7 @@
 import { RequestContext } from '../../context.js'
+import { isThenable } from '../../thenable.js'
 import { type OperationOptions, OPTIONS_AT, type Repository } from './repository.js'
-import { performed, watched } from './open-transaction.js'
+import { openAround, watched } from './open-transaction.js'
 
 type Repositories = Pick<Repository<object>, 'model'>
 type Operation<R> = (this: R, ...operands: unknown[]) => Promise<unknown>
@@ -58,12 +59,19 @@ function watchOwn<R extends Repositories>(
           const given = (operands[at] as OperationOptions | undefined)?.context
           const isOutside =
             RequestContext.current().transaction === undefined && given?.transaction === undefined
-          return isOutside
-            ? call
-            : watch(databaseOf(this), given, `${this.model.entity.name}.${name}`, call)
+          return isOutside ? call : watch(databaseOf(this), given, `${this.model.entity.name}.${name}`, call)
         },
         Object.getOwnPropertyDescriptors({ name, length: operation.length }),
       ),
     })
   }
+}
+
+/** A call of the application's, which the transaction around it has to wait for itself. */
+const performed: Watch = (database, given, name, work) => {
+  // Code in JavaScript can return anything.
+  if (!isThenable(work)) return work
+  const transaction = openAround(database, given)
+  const call = transaction?.isOpen === true ? transaction.perform(name, () => work) : work
+  return watched(database, given, name, call)
 }
