@@ -58,12 +58,15 @@ describeOn('operations where access is decided by row', backends, (backend) => {
     for (const name of ['alice', 'bob'])
       await RequestContext.as({ tenant: 'acme', subject: 'test' }, () => notes.create({ name, text: name }))
     const list = supportsRowAccess(notes, async (_request: EchoRequest, call: ServerCall, restricted) =>
-      call.operations.start({ metadata: create(EchoResponseSchema, { text: 'begun' }) }, async ({ signal }) => {
-        signal.addEventListener('abort', () => stops++)
-        if (isHeld) await once(gate, 'open')
-        const { items } = await restricted.list({})
-        return create(EchoResponseSchema, { text: items.map(({ text }) => text).join() })
-      }),
+      call.operations.start(
+        { metadata: create(EchoResponseSchema, { text: 'begun' }) },
+        async ({ signal }) => {
+          signal.addEventListener('abort', () => stops++)
+          if (isHeld) await once(gate, 'open')
+          const { items } = await restricted.list({})
+          return create(EchoResponseSchema, { text: items.map(({ text }) => text).join() })
+        },
+      ),
     )
     running = await startServer((builder) => builder.register(SlowEcho, partly(SlowEcho, { echo: list })), {
       authorizer,
@@ -98,7 +101,7 @@ describeOn('operations where access is decided by row', backends, (backend) => {
   }
   const namesOf = async (headers: object, size: number): Promise<readonly string[]> => {
     const names: string[] = []
-    for (let token = ''; ; ) {
+    for (let token = ''; ;) {
       const request = { page_size: size, page_token: token }
       const { answer, details } = await operations.unary('ListOperations', request, { ...headers })
       const page = answer?.['operations'] as Seen[]
@@ -172,7 +175,9 @@ describeOn('operations where access is decided by row', backends, (backend) => {
     expect(await namesOf(NOBODY, 50)).to.deep.equal([])
     const [, listed] = await over('operations?pageSize=50', { ...ALICE, subject: 'pages' })
     expect((listed['operations'] as Seen[]).map(({ name }) => name)).to.deep.equal(mine)
-    expect((await over('operations', { ...ALICE, subject: 'nothing' }))[1]['operations'] ?? []).to.deep.equal([])
+    expect((await over('operations', { ...ALICE, subject: 'nothing' }))[1]['operations'] ?? []).to.deep.equal(
+      [],
+    )
   })
 
   it('take no page token of somebody else, and none that is made of a name', async () => {
