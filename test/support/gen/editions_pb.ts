@@ -4,644 +4,611 @@
 
 // Resources with names: at the top, two levels below it, and a singleton.
 
-import type { GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import { fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
-import { file_ashlar_api_v1_annotations } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
-import { file_google_api_annotations } from '../../../lib/gen/google/api/annotations_pb.js'
-import { file_google_api_field_behavior } from '../../../lib/gen/google/api/field_behavior_pb.js'
-import { file_google_api_resource } from '../../../lib/gen/google/api/resource_pb.js'
-import type { EmptySchema, FieldMask, Timestamp } from '@bufbuild/protobuf/wkt'
-import {
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_timestamp,
-} from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
+import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../../lib/gen/google/api/field_behavior_pb.js";
+import { file_google_api_resource } from "../../../lib/gen/google/api/resource_pb.js";
+import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file editions.proto.
  */
-export const file_editions: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Cg5lZGl0aW9ucy5wcm90bxILZWRpdGlvbnMudjEigQEKCVB1Ymxpc2hlchIRCgRuYW1lGAEgASgJQgPgQQgSDQoFdGl0bGUYAiABKAk6UupBTwoeZWRpdGlvbnMuZXhhbXBsZS5jb20vUHVibGlzaGVyEhZwdWJsaXNoZXJzL3twdWJsaXNoZXJ9KgpwdWJsaXNoZXJzMglwdWJsaXNoZXIiuAIKB0VkaXRpb24SEQoEbmFtZRgBIAEoCUID4EEIEhEKCXNlcmllc19pZBgCIAEoCRINCgV0aXRsZRgDIAEoCRINCgVwYWdlcxgEIAEoBRIMCgRldGFnGAUgASgJEjQKC2NyZWF0ZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDOm/qQWwKHGVkaXRpb25zLmV4YW1wbGUuY29tL0VkaXRpb24SOXB1Ymxpc2hlcnMve3B1Ymxpc2hlcn0vc2VyaWVzL3tzZXJpZXN9L2VkaXRpb25zL3tlZGl0aW9ufSoIZWRpdGlvbnMyB2VkaXRpb24igQEKBlBvbGljeRIRCgRuYW1lGAEgASgJQgPgQQgSEQoJbWF4X3BhZ2VzGAIgASgFOlHqQU4KG2VkaXRpb25zLmV4YW1wbGUuY29tL1BvbGljeRIdcHVibGlzaGVycy97cHVibGlzaGVyfS9wb2xpY3kqCHBvbGljaWVzMgZwb2xpY3kiKAoTR2V0UHVibGlzaGVyUmVxdWVzdBIRCgRuYW1lGAEgASgJQgPgQQIiPgoVTGlzdFB1Ymxpc2hlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl0KFkxpc3RQdWJsaXNoZXJzUmVzcG9uc2USKgoKcHVibGlzaGVycxgBIAMoCzIWLmVkaXRpb25zLnYxLlB1Ymxpc2hlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiXgoWQ3JlYXRlUHVibGlzaGVyUmVxdWVzdBIuCglwdWJsaXNoZXIYASABKAsyFi5lZGl0aW9ucy52MS5QdWJsaXNoZXJCA+BBAhIUCgxwdWJsaXNoZXJfaWQYAiABKAkiVQoRR2V0RWRpdGlvblJlcXVlc3QSEQoEbmFtZRgBIAEoCUID4EECEi0KCXJlYWRfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siwwEKE0xpc3RFZGl0aW9uc1JlcXVlc3QSEwoGcGFyZW50GAEgASgJQgPgQQISEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJEgkKAXEYBiABKAkSFAoMc2hvd19kZWxldGVkGAcgASgIEi0KCXJlYWRfbWFzaxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siawoUTGlzdEVkaXRpb25zUmVzcG9uc2USJgoIZWRpdGlvbnMYASADKAsyFC5lZGl0aW9ucy52MS5FZGl0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFIpYBChRDcmVhdGVFZGl0aW9uUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIqCgdlZGl0aW9uGAIgASgLMhQuZWRpdGlvbnMudjEuRWRpdGlvbkID4EECEhIKCmVkaXRpb25faWQYAyABKAkSFQoNdmFsaWRhdGVfb25seRgEIAEoCBISCgpyZXF1ZXN0X2lkGAUgASgJIp4BChRVcGRhdGVFZGl0aW9uUmVxdWVzdBIqCgdlZGl0aW9uGAEgASgLMhQuZWRpdGlvbnMudjEuRWRpdGlvbkID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEhIKCnJlcXVlc3RfaWQYBCABKAkiTgoURGVsZXRlRWRpdGlvblJlcXVlc3QSEQoEbmFtZRgBIAEoCUID4EECEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCCI5ChZVbmRlbGV0ZUVkaXRpb25SZXF1ZXN0EhEKBG5hbWUYASABKAlCA+BBAhIMCgRldGFnGAIgASgJImwKF0JhdGNoR2V0RWRpdGlvbnNSZXF1ZXN0Eg4KBnBhcmVudBgBIAEoCRISCgVuYW1lcxgCIAMoCUID4EECEi0KCXJlYWRfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siQgoYQmF0Y2hHZXRFZGl0aW9uc1Jlc3BvbnNlEiYKCGVkaXRpb25zGAEgAygLMhQuZWRpdGlvbnMudjEuRWRpdGlvbiJmChpCYXRjaFVwZGF0ZUVkaXRpb25zUmVxdWVzdBIOCgZwYXJlbnQYASABKAkSOAoIcmVxdWVzdHMYAiADKAsyIS5lZGl0aW9ucy52MS5VcGRhdGVFZGl0aW9uUmVxdWVzdEID4EECIkUKG0JhdGNoVXBkYXRlRWRpdGlvbnNSZXNwb25zZRImCghlZGl0aW9ucxgBIAMoCzIULmVkaXRpb25zLnYxLkVkaXRpb24iQAoaQmF0Y2hEZWxldGVFZGl0aW9uc1JlcXVlc3QSDgoGcGFyZW50GAEgASgJEhIKBW5hbWVzGAIgAygJQgPgQQIiJQoQR2V0UG9saWN5UmVxdWVzdBIRCgRuYW1lGAEgASgJQgPgQQIicAoTVXBkYXRlUG9saWN5UmVxdWVzdBIoCgZwb2xpY3kYASABKAsyEy5lZGl0aW9ucy52MS5Qb2xpY3lCA+BBAhIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siUQoTTGlzdFBvbGljaWVzUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJWChRMaXN0UG9saWNpZXNSZXNwb25zZRIlCghwb2xpY2llcxgBIAMoCzITLmVkaXRpb25zLnYxLlBvbGljeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkypQMKEFB1Ymxpc2hlclNlcnZpY2USfQoMR2V0UHVibGlzaGVyEiAuZWRpdGlvbnMudjEuR2V0UHVibGlzaGVyUmVxdWVzdBoWLmVkaXRpb25zLnYxLlB1Ymxpc2hlciIzirUYEAoDZ2V0EglwdWJsaXNoZXKC0+STAhkSFy92MS97bmFtZT1wdWJsaXNoZXJzLyp9EoYBCg5MaXN0UHVibGlzaGVycxIiLmVkaXRpb25zLnYxLkxpc3RQdWJsaXNoZXJzUmVxdWVzdBojLmVkaXRpb25zLnYxLkxpc3RQdWJsaXNoZXJzUmVzcG9uc2UiK4q1GBEKBGxpc3QSCXB1Ymxpc2hlcoLT5JMCEBIOL3YxL3B1Ymxpc2hlcnMSiAEKD0NyZWF0ZVB1Ymxpc2hlchIjLmVkaXRpb25zLnYxLkNyZWF0ZVB1Ymxpc2hlclJlcXVlc3QaFi5lZGl0aW9ucy52MS5QdWJsaXNoZXIiOIq1GBMKBmNyZWF0ZRIJcHVibGlzaGVygtPkkwIbOglwdWJsaXNoZXIiDi92MS9wdWJsaXNoZXJzMuQLCg5FZGl0aW9uU2VydmljZRKJAQoKR2V0RWRpdGlvbhIeLmVkaXRpb25zLnYxLkdldEVkaXRpb25SZXF1ZXN0GhQuZWRpdGlvbnMudjEuRWRpdGlvbiJFirUYDgoDZ2V0EgdlZGl0aW9ugtPkkwItEisvdjEve25hbWU9cHVibGlzaGVycy8qL3Nlcmllcy8qL2VkaXRpb25zLyp9EpsBCgxMaXN0RWRpdGlvbnMSIC5lZGl0aW9ucy52MS5MaXN0RWRpdGlvbnNSZXF1ZXN0GiEuZWRpdGlvbnMudjEuTGlzdEVkaXRpb25zUmVzcG9uc2UiRoq1GA8KBGxpc3QSB2VkaXRpb26C0+STAi0SKy92MS97cGFyZW50PXB1Ymxpc2hlcnMvKi9zZXJpZXMvKn0vZWRpdGlvbnMSmwEKDUNyZWF0ZUVkaXRpb24SIS5lZGl0aW9ucy52MS5DcmVhdGVFZGl0aW9uUmVxdWVzdBoULmVkaXRpb25zLnYxLkVkaXRpb24iUYq1GBEKBmNyZWF0ZRIHZWRpdGlvboLT5JMCNjoHZWRpdGlvbiIrL3YxL3twYXJlbnQ9cHVibGlzaGVycy8qL3Nlcmllcy8qfS9lZGl0aW9ucxKjAQoNVXBkYXRlRWRpdGlvbhIhLmVkaXRpb25zLnYxLlVwZGF0ZUVkaXRpb25SZXF1ZXN0GhQuZWRpdGlvbnMudjEuRWRpdGlvbiJZirUYEQoGdXBkYXRlEgdlZGl0aW9ugtPkkwI+OgdlZGl0aW9uMjMvdjEve2VkaXRpb24ubmFtZT1wdWJsaXNoZXJzLyovc2VyaWVzLyovZWRpdGlvbnMvKn0SlAEKDURlbGV0ZUVkaXRpb24SIS5lZGl0aW9ucy52MS5EZWxldGVFZGl0aW9uUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJIirUYEQoGZGVsZXRlEgdlZGl0aW9ugtPkkwItKisvdjEve25hbWU9cHVibGlzaGVycy8qL3Nlcmllcy8qL2VkaXRpb25zLyp9EqQBCg9VbmRlbGV0ZUVkaXRpb24SIy5lZGl0aW9ucy52MS5VbmRlbGV0ZUVkaXRpb25SZXF1ZXN0GhQuZWRpdGlvbnMudjEuRWRpdGlvbiJWirUYEwoIdW5kZWxldGUSB2VkaXRpb26C0+STAjk6ASoiNC92MS97bmFtZT1wdWJsaXNoZXJzLyovc2VyaWVzLyovZWRpdGlvbnMvKn06dW5kZWxldGUSrwEKEEJhdGNoR2V0RWRpdGlvbnMSJC5lZGl0aW9ucy52MS5CYXRjaEdldEVkaXRpb25zUmVxdWVzdBolLmVkaXRpb25zLnYxLkJhdGNoR2V0RWRpdGlvbnNSZXNwb25zZSJOirUYDgoDZ2V0EgdlZGl0aW9ugtPkkwI2EjQvdjEve3BhcmVudD1wdWJsaXNoZXJzLyovc2VyaWVzLyp9L2VkaXRpb25zOmJhdGNoR2V0EsEBChNCYXRjaFVwZGF0ZUVkaXRpb25zEicuZWRpdGlvbnMudjEuQmF0Y2hVcGRhdGVFZGl0aW9uc1JlcXVlc3QaKC5lZGl0aW9ucy52MS5CYXRjaFVwZGF0ZUVkaXRpb25zUmVzcG9uc2UiV4q1GBEKBnVwZGF0ZRIHZWRpdGlvboLT5JMCPDoBKiI3L3YxL3twYXJlbnQ9cHVibGlzaGVycy8qL3Nlcmllcy8qfS9lZGl0aW9uczpiYXRjaFVwZGF0ZRKvAQoTQmF0Y2hEZWxldGVFZGl0aW9ucxInLmVkaXRpb25zLnYxLkJhdGNoRGVsZXRlRWRpdGlvbnNSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IleKtRgRCgZkZWxldGUSB2VkaXRpb26C0+STAjw6ASoiNy92MS97cGFyZW50PXB1Ymxpc2hlcnMvKi9zZXJpZXMvKn0vZWRpdGlvbnM6YmF0Y2hEZWxldGUysAMKDVBvbGljeVNlcnZpY2USeAoJR2V0UG9saWN5Eh0uZWRpdGlvbnMudjEuR2V0UG9saWN5UmVxdWVzdBoTLmVkaXRpb25zLnYxLlBvbGljeSI3irUYDQoDZ2V0EgZwb2xpY3mC0+STAiASHi92MS97bmFtZT1wdWJsaXNoZXJzLyovcG9saWN5fRKQAQoMVXBkYXRlUG9saWN5EiAuZWRpdGlvbnMudjEuVXBkYXRlUG9saWN5UmVxdWVzdBoTLmVkaXRpb25zLnYxLlBvbGljeSJJirUYEAoGdXBkYXRlEgZwb2xpY3mC0+STAi86BnBvbGljeTIlL3YxL3twb2xpY3kubmFtZT1wdWJsaXNoZXJzLyovcG9saWN5fRKRAQoMTGlzdFBvbGljaWVzEiAuZWRpdGlvbnMudjEuTGlzdFBvbGljaWVzUmVxdWVzdBohLmVkaXRpb25zLnYxLkxpc3RQb2xpY2llc1Jlc3BvbnNlIjyKtRgOCgRsaXN0EgZwb2xpY3mC0+STAiQSIi92MS97cGFyZW50PXB1Ymxpc2hlcnMvKn0vcG9saWNpZXNiBnByb3RvMw',
-    [
-      file_ashlar_api_v1_annotations,
-      file_google_api_annotations,
-      file_google_api_field_behavior,
-      file_google_api_resource,
-      file_google_protobuf_empty,
-      file_google_protobuf_field_mask,
-      file_google_protobuf_timestamp,
-    ],
-  )
+export const file_editions: GenFile = /*@__PURE__*/
+  fileDesc("Cg5lZGl0aW9ucy5wcm90bxILZWRpdGlvbnMudjEigQEKCVB1Ymxpc2hlchIRCgRuYW1lGAEgASgJQgPgQQgSDQoFdGl0bGUYAiABKAk6UupBTwoeZWRpdGlvbnMuZXhhbXBsZS5jb20vUHVibGlzaGVyEhZwdWJsaXNoZXJzL3twdWJsaXNoZXJ9KgpwdWJsaXNoZXJzMglwdWJsaXNoZXIiuAIKB0VkaXRpb24SEQoEbmFtZRgBIAEoCUID4EEIEhEKCXNlcmllc19pZBgCIAEoCRINCgV0aXRsZRgDIAEoCRINCgVwYWdlcxgEIAEoBRIMCgRldGFnGAUgASgJEjQKC2NyZWF0ZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDOm/qQWwKHGVkaXRpb25zLmV4YW1wbGUuY29tL0VkaXRpb24SOXB1Ymxpc2hlcnMve3B1Ymxpc2hlcn0vc2VyaWVzL3tzZXJpZXN9L2VkaXRpb25zL3tlZGl0aW9ufSoIZWRpdGlvbnMyB2VkaXRpb24igQEKBlBvbGljeRIRCgRuYW1lGAEgASgJQgPgQQgSEQoJbWF4X3BhZ2VzGAIgASgFOlHqQU4KG2VkaXRpb25zLmV4YW1wbGUuY29tL1BvbGljeRIdcHVibGlzaGVycy97cHVibGlzaGVyfS9wb2xpY3kqCHBvbGljaWVzMgZwb2xpY3kiKAoTR2V0UHVibGlzaGVyUmVxdWVzdBIRCgRuYW1lGAEgASgJQgPgQQIiPgoVTGlzdFB1Ymxpc2hlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl0KFkxpc3RQdWJsaXNoZXJzUmVzcG9uc2USKgoKcHVibGlzaGVycxgBIAMoCzIWLmVkaXRpb25zLnYxLlB1Ymxpc2hlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiXgoWQ3JlYXRlUHVibGlzaGVyUmVxdWVzdBIuCglwdWJsaXNoZXIYASABKAsyFi5lZGl0aW9ucy52MS5QdWJsaXNoZXJCA+BBAhIUCgxwdWJsaXNoZXJfaWQYAiABKAkiVQoRR2V0RWRpdGlvblJlcXVlc3QSEQoEbmFtZRgBIAEoCUID4EECEi0KCXJlYWRfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siwwEKE0xpc3RFZGl0aW9uc1JlcXVlc3QSEwoGcGFyZW50GAEgASgJQgPgQQISEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJEgkKAXEYBiABKAkSFAoMc2hvd19kZWxldGVkGAcgASgIEi0KCXJlYWRfbWFzaxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siawoUTGlzdEVkaXRpb25zUmVzcG9uc2USJgoIZWRpdGlvbnMYASADKAsyFC5lZGl0aW9ucy52MS5FZGl0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFIpYBChRDcmVhdGVFZGl0aW9uUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIqCgdlZGl0aW9uGAIgASgLMhQuZWRpdGlvbnMudjEuRWRpdGlvbkID4EECEhIKCmVkaXRpb25faWQYAyABKAkSFQoNdmFsaWRhdGVfb25seRgEIAEoCBISCgpyZXF1ZXN0X2lkGAUgASgJIp4BChRVcGRhdGVFZGl0aW9uUmVxdWVzdBIqCgdlZGl0aW9uGAEgASgLMhQuZWRpdGlvbnMudjEuRWRpdGlvbkID4EECEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEhIKCnJlcXVlc3RfaWQYBCABKAkiTgoURGVsZXRlRWRpdGlvblJlcXVlc3QSEQoEbmFtZRgBIAEoCUID4EECEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCCI5ChZVbmRlbGV0ZUVkaXRpb25SZXF1ZXN0EhEKBG5hbWUYASABKAlCA+BBAhIMCgRldGFnGAIgASgJImwKF0JhdGNoR2V0RWRpdGlvbnNSZXF1ZXN0Eg4KBnBhcmVudBgBIAEoCRISCgVuYW1lcxgCIAMoCUID4EECEi0KCXJlYWRfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siQgoYQmF0Y2hHZXRFZGl0aW9uc1Jlc3BvbnNlEiYKCGVkaXRpb25zGAEgAygLMhQuZWRpdGlvbnMudjEuRWRpdGlvbiJmChpCYXRjaFVwZGF0ZUVkaXRpb25zUmVxdWVzdBIOCgZwYXJlbnQYASABKAkSOAoIcmVxdWVzdHMYAiADKAsyIS5lZGl0aW9ucy52MS5VcGRhdGVFZGl0aW9uUmVxdWVzdEID4EECIkUKG0JhdGNoVXBkYXRlRWRpdGlvbnNSZXNwb25zZRImCghlZGl0aW9ucxgBIAMoCzIULmVkaXRpb25zLnYxLkVkaXRpb24iQAoaQmF0Y2hEZWxldGVFZGl0aW9uc1JlcXVlc3QSDgoGcGFyZW50GAEgASgJEhIKBW5hbWVzGAIgAygJQgPgQQIiJQoQR2V0UG9saWN5UmVxdWVzdBIRCgRuYW1lGAEgASgJQgPgQQIicAoTVXBkYXRlUG9saWN5UmVxdWVzdBIoCgZwb2xpY3kYASABKAsyEy5lZGl0aW9ucy52MS5Qb2xpY3lCA+BBAhIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siUQoTTGlzdFBvbGljaWVzUmVxdWVzdBITCgZwYXJlbnQYASABKAlCA+BBAhIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJWChRMaXN0UG9saWNpZXNSZXNwb25zZRIlCghwb2xpY2llcxgBIAMoCzITLmVkaXRpb25zLnYxLlBvbGljeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkypQMKEFB1Ymxpc2hlclNlcnZpY2USfQoMR2V0UHVibGlzaGVyEiAuZWRpdGlvbnMudjEuR2V0UHVibGlzaGVyUmVxdWVzdBoWLmVkaXRpb25zLnYxLlB1Ymxpc2hlciIzirUYEAoDZ2V0EglwdWJsaXNoZXKC0+STAhkSFy92MS97bmFtZT1wdWJsaXNoZXJzLyp9EoYBCg5MaXN0UHVibGlzaGVycxIiLmVkaXRpb25zLnYxLkxpc3RQdWJsaXNoZXJzUmVxdWVzdBojLmVkaXRpb25zLnYxLkxpc3RQdWJsaXNoZXJzUmVzcG9uc2UiK4q1GBEKBGxpc3QSCXB1Ymxpc2hlcoLT5JMCEBIOL3YxL3B1Ymxpc2hlcnMSiAEKD0NyZWF0ZVB1Ymxpc2hlchIjLmVkaXRpb25zLnYxLkNyZWF0ZVB1Ymxpc2hlclJlcXVlc3QaFi5lZGl0aW9ucy52MS5QdWJsaXNoZXIiOIq1GBMKBmNyZWF0ZRIJcHVibGlzaGVygtPkkwIbOglwdWJsaXNoZXIiDi92MS9wdWJsaXNoZXJzMuQLCg5FZGl0aW9uU2VydmljZRKJAQoKR2V0RWRpdGlvbhIeLmVkaXRpb25zLnYxLkdldEVkaXRpb25SZXF1ZXN0GhQuZWRpdGlvbnMudjEuRWRpdGlvbiJFirUYDgoDZ2V0EgdlZGl0aW9ugtPkkwItEisvdjEve25hbWU9cHVibGlzaGVycy8qL3Nlcmllcy8qL2VkaXRpb25zLyp9EpsBCgxMaXN0RWRpdGlvbnMSIC5lZGl0aW9ucy52MS5MaXN0RWRpdGlvbnNSZXF1ZXN0GiEuZWRpdGlvbnMudjEuTGlzdEVkaXRpb25zUmVzcG9uc2UiRoq1GA8KBGxpc3QSB2VkaXRpb26C0+STAi0SKy92MS97cGFyZW50PXB1Ymxpc2hlcnMvKi9zZXJpZXMvKn0vZWRpdGlvbnMSmwEKDUNyZWF0ZUVkaXRpb24SIS5lZGl0aW9ucy52MS5DcmVhdGVFZGl0aW9uUmVxdWVzdBoULmVkaXRpb25zLnYxLkVkaXRpb24iUYq1GBEKBmNyZWF0ZRIHZWRpdGlvboLT5JMCNjoHZWRpdGlvbiIrL3YxL3twYXJlbnQ9cHVibGlzaGVycy8qL3Nlcmllcy8qfS9lZGl0aW9ucxKjAQoNVXBkYXRlRWRpdGlvbhIhLmVkaXRpb25zLnYxLlVwZGF0ZUVkaXRpb25SZXF1ZXN0GhQuZWRpdGlvbnMudjEuRWRpdGlvbiJZirUYEQoGdXBkYXRlEgdlZGl0aW9ugtPkkwI+OgdlZGl0aW9uMjMvdjEve2VkaXRpb24ubmFtZT1wdWJsaXNoZXJzLyovc2VyaWVzLyovZWRpdGlvbnMvKn0SlAEKDURlbGV0ZUVkaXRpb24SIS5lZGl0aW9ucy52MS5EZWxldGVFZGl0aW9uUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJIirUYEQoGZGVsZXRlEgdlZGl0aW9ugtPkkwItKisvdjEve25hbWU9cHVibGlzaGVycy8qL3Nlcmllcy8qL2VkaXRpb25zLyp9EqQBCg9VbmRlbGV0ZUVkaXRpb24SIy5lZGl0aW9ucy52MS5VbmRlbGV0ZUVkaXRpb25SZXF1ZXN0GhQuZWRpdGlvbnMudjEuRWRpdGlvbiJWirUYEwoIdW5kZWxldGUSB2VkaXRpb26C0+STAjk6ASoiNC92MS97bmFtZT1wdWJsaXNoZXJzLyovc2VyaWVzLyovZWRpdGlvbnMvKn06dW5kZWxldGUSrwEKEEJhdGNoR2V0RWRpdGlvbnMSJC5lZGl0aW9ucy52MS5CYXRjaEdldEVkaXRpb25zUmVxdWVzdBolLmVkaXRpb25zLnYxLkJhdGNoR2V0RWRpdGlvbnNSZXNwb25zZSJOirUYDgoDZ2V0EgdlZGl0aW9ugtPkkwI2EjQvdjEve3BhcmVudD1wdWJsaXNoZXJzLyovc2VyaWVzLyp9L2VkaXRpb25zOmJhdGNoR2V0EsEBChNCYXRjaFVwZGF0ZUVkaXRpb25zEicuZWRpdGlvbnMudjEuQmF0Y2hVcGRhdGVFZGl0aW9uc1JlcXVlc3QaKC5lZGl0aW9ucy52MS5CYXRjaFVwZGF0ZUVkaXRpb25zUmVzcG9uc2UiV4q1GBEKBnVwZGF0ZRIHZWRpdGlvboLT5JMCPDoBKiI3L3YxL3twYXJlbnQ9cHVibGlzaGVycy8qL3Nlcmllcy8qfS9lZGl0aW9uczpiYXRjaFVwZGF0ZRKvAQoTQmF0Y2hEZWxldGVFZGl0aW9ucxInLmVkaXRpb25zLnYxLkJhdGNoRGVsZXRlRWRpdGlvbnNSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IleKtRgRCgZkZWxldGUSB2VkaXRpb26C0+STAjw6ASoiNy92MS97cGFyZW50PXB1Ymxpc2hlcnMvKi9zZXJpZXMvKn0vZWRpdGlvbnM6YmF0Y2hEZWxldGUysAMKDVBvbGljeVNlcnZpY2USeAoJR2V0UG9saWN5Eh0uZWRpdGlvbnMudjEuR2V0UG9saWN5UmVxdWVzdBoTLmVkaXRpb25zLnYxLlBvbGljeSI3irUYDQoDZ2V0EgZwb2xpY3mC0+STAiASHi92MS97bmFtZT1wdWJsaXNoZXJzLyovcG9saWN5fRKQAQoMVXBkYXRlUG9saWN5EiAuZWRpdGlvbnMudjEuVXBkYXRlUG9saWN5UmVxdWVzdBoTLmVkaXRpb25zLnYxLlBvbGljeSJJirUYEAoGdXBkYXRlEgZwb2xpY3mC0+STAi86BnBvbGljeTIlL3YxL3twb2xpY3kubmFtZT1wdWJsaXNoZXJzLyovcG9saWN5fRKRAQoMTGlzdFBvbGljaWVzEiAuZWRpdGlvbnMudjEuTGlzdFBvbGljaWVzUmVxdWVzdBohLmVkaXRpb25zLnYxLkxpc3RQb2xpY2llc1Jlc3BvbnNlIjyKtRgOCgRsaXN0EgZwb2xpY3mC0+STAiQSIi92MS97cGFyZW50PXB1Ymxpc2hlcnMvKn0vcG9saWNpZXNiBnByb3RvMw", [file_ashlar_api_v1_annotations, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message editions.v1.Publisher
  */
-export type Publisher = Message<'editions.v1.Publisher'> & {
+export type Publisher = Message<"editions.v1.Publisher"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * @generated from field: string title = 2;
    */
-  title: string
-}
+  title: string;
+};
 
 /**
  * Describes the message editions.v1.Publisher.
  * Use `create(PublisherSchema)` to create a new message.
  */
-export const PublisherSchema: GenMessage<Publisher> = /*@__PURE__*/ messageDesc(file_editions, 0)
+export const PublisherSchema: GenMessage<Publisher> = /*@__PURE__*/
+  messageDesc(file_editions, 0);
 
 /**
  * @generated from message editions.v1.Edition
  */
-export type Edition = Message<'editions.v1.Edition'> & {
+export type Edition = Message<"editions.v1.Edition"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * A part of the name that is shown and filtered by itself.
    *
    * @generated from field: string series_id = 2;
    */
-  seriesId: string
+  seriesId: string;
 
   /**
    * @generated from field: string title = 3;
    */
-  title: string
+  title: string;
 
   /**
    * @generated from field: int32 pages = 4;
    */
-  pages: number
+  pages: number;
 
   /**
    * @generated from field: string etag = 5;
    */
-  etag: string
+  etag: string;
 
   /**
    * @generated from field: google.protobuf.Timestamp create_time = 6;
    */
-  createTime?: Timestamp | undefined
+  createTime?: Timestamp | undefined;
 
   /**
    * @generated from field: google.protobuf.Timestamp delete_time = 7;
    */
-  deleteTime?: Timestamp | undefined
-}
+  deleteTime?: Timestamp | undefined;
+};
 
 /**
  * Describes the message editions.v1.Edition.
  * Use `create(EditionSchema)` to create a new message.
  */
-export const EditionSchema: GenMessage<Edition> = /*@__PURE__*/ messageDesc(file_editions, 1)
+export const EditionSchema: GenMessage<Edition> = /*@__PURE__*/
+  messageDesc(file_editions, 1);
 
 /**
  * Each publisher has one.
  *
  * @generated from message editions.v1.Policy
  */
-export type Policy = Message<'editions.v1.Policy'> & {
+export type Policy = Message<"editions.v1.Policy"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * @generated from field: int32 max_pages = 2;
    */
-  maxPages: number
-}
+  maxPages: number;
+};
 
 /**
  * Describes the message editions.v1.Policy.
  * Use `create(PolicySchema)` to create a new message.
  */
-export const PolicySchema: GenMessage<Policy> = /*@__PURE__*/ messageDesc(file_editions, 2)
+export const PolicySchema: GenMessage<Policy> = /*@__PURE__*/
+  messageDesc(file_editions, 2);
 
 /**
  * @generated from message editions.v1.GetPublisherRequest
  */
-export type GetPublisherRequest = Message<'editions.v1.GetPublisherRequest'> & {
+export type GetPublisherRequest = Message<"editions.v1.GetPublisherRequest"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
-}
+  name: string;
+};
 
 /**
  * Describes the message editions.v1.GetPublisherRequest.
  * Use `create(GetPublisherRequestSchema)` to create a new message.
  */
-export const GetPublisherRequestSchema: GenMessage<GetPublisherRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 3)
+export const GetPublisherRequestSchema: GenMessage<GetPublisherRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 3);
 
 /**
  * @generated from message editions.v1.ListPublishersRequest
  */
-export type ListPublishersRequest = Message<'editions.v1.ListPublishersRequest'> & {
+export type ListPublishersRequest = Message<"editions.v1.ListPublishersRequest"> & {
   /**
    * @generated from field: int32 page_size = 1;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 2;
    */
-  pageToken: string
-}
+  pageToken: string;
+};
 
 /**
  * Describes the message editions.v1.ListPublishersRequest.
  * Use `create(ListPublishersRequestSchema)` to create a new message.
  */
-export const ListPublishersRequestSchema: GenMessage<ListPublishersRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 4)
+export const ListPublishersRequestSchema: GenMessage<ListPublishersRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 4);
 
 /**
  * @generated from message editions.v1.ListPublishersResponse
  */
-export type ListPublishersResponse = Message<'editions.v1.ListPublishersResponse'> & {
+export type ListPublishersResponse = Message<"editions.v1.ListPublishersResponse"> & {
   /**
    * @generated from field: repeated editions.v1.Publisher publishers = 1;
    */
-  publishers: Publisher[]
+  publishers: Publisher[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
-}
+  nextPageToken: string;
+};
 
 /**
  * Describes the message editions.v1.ListPublishersResponse.
  * Use `create(ListPublishersResponseSchema)` to create a new message.
  */
-export const ListPublishersResponseSchema: GenMessage<ListPublishersResponse> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 5)
+export const ListPublishersResponseSchema: GenMessage<ListPublishersResponse> = /*@__PURE__*/
+  messageDesc(file_editions, 5);
 
 /**
  * @generated from message editions.v1.CreatePublisherRequest
  */
-export type CreatePublisherRequest = Message<'editions.v1.CreatePublisherRequest'> & {
+export type CreatePublisherRequest = Message<"editions.v1.CreatePublisherRequest"> & {
   /**
    * @generated from field: editions.v1.Publisher publisher = 1;
    */
-  publisher?: Publisher | undefined
+  publisher?: Publisher | undefined;
 
   /**
    * @generated from field: string publisher_id = 2;
    */
-  publisherId: string
-}
+  publisherId: string;
+};
 
 /**
  * Describes the message editions.v1.CreatePublisherRequest.
  * Use `create(CreatePublisherRequestSchema)` to create a new message.
  */
-export const CreatePublisherRequestSchema: GenMessage<CreatePublisherRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 6)
+export const CreatePublisherRequestSchema: GenMessage<CreatePublisherRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 6);
 
 /**
  * @generated from message editions.v1.GetEditionRequest
  */
-export type GetEditionRequest = Message<'editions.v1.GetEditionRequest'> & {
+export type GetEditionRequest = Message<"editions.v1.GetEditionRequest"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 2;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message editions.v1.GetEditionRequest.
  * Use `create(GetEditionRequestSchema)` to create a new message.
  */
-export const GetEditionRequestSchema: GenMessage<GetEditionRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 7)
+export const GetEditionRequestSchema: GenMessage<GetEditionRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 7);
 
 /**
  * @generated from message editions.v1.ListEditionsRequest
  */
-export type ListEditionsRequest = Message<'editions.v1.ListEditionsRequest'> & {
+export type ListEditionsRequest = Message<"editions.v1.ListEditionsRequest"> & {
   /**
    * @generated from field: string parent = 1;
    */
-  parent: string
+  parent: string;
 
   /**
    * @generated from field: int32 page_size = 2;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 3;
    */
-  pageToken: string
+  pageToken: string;
 
   /**
    * @generated from field: string filter = 4;
    */
-  filter: string
+  filter: string;
 
   /**
    * @generated from field: string order_by = 5;
    */
-  orderBy: string
+  orderBy: string;
 
   /**
    * @generated from field: string q = 6;
    */
-  q: string
+  q: string;
 
   /**
    * @generated from field: bool show_deleted = 7;
    */
-  showDeleted: boolean
+  showDeleted: boolean;
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 8;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message editions.v1.ListEditionsRequest.
  * Use `create(ListEditionsRequestSchema)` to create a new message.
  */
-export const ListEditionsRequestSchema: GenMessage<ListEditionsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 8)
+export const ListEditionsRequestSchema: GenMessage<ListEditionsRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 8);
 
 /**
  * @generated from message editions.v1.ListEditionsResponse
  */
-export type ListEditionsResponse = Message<'editions.v1.ListEditionsResponse'> & {
+export type ListEditionsResponse = Message<"editions.v1.ListEditionsResponse"> & {
   /**
    * @generated from field: repeated editions.v1.Edition editions = 1;
    */
-  editions: Edition[]
+  editions: Edition[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
+  nextPageToken: string;
 
   /**
    * @generated from field: int32 total_size = 3;
    */
-  totalSize: number
-}
+  totalSize: number;
+};
 
 /**
  * Describes the message editions.v1.ListEditionsResponse.
  * Use `create(ListEditionsResponseSchema)` to create a new message.
  */
-export const ListEditionsResponseSchema: GenMessage<ListEditionsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 9)
+export const ListEditionsResponseSchema: GenMessage<ListEditionsResponse> = /*@__PURE__*/
+  messageDesc(file_editions, 9);
 
 /**
  * @generated from message editions.v1.CreateEditionRequest
  */
-export type CreateEditionRequest = Message<'editions.v1.CreateEditionRequest'> & {
+export type CreateEditionRequest = Message<"editions.v1.CreateEditionRequest"> & {
   /**
    * @generated from field: string parent = 1;
    */
-  parent: string
+  parent: string;
 
   /**
    * @generated from field: editions.v1.Edition edition = 2;
    */
-  edition?: Edition | undefined
+  edition?: Edition | undefined;
 
   /**
    * @generated from field: string edition_id = 3;
    */
-  editionId: string
+  editionId: string;
 
   /**
    * @generated from field: bool validate_only = 4;
    */
-  validateOnly: boolean
+  validateOnly: boolean;
 
   /**
    * @generated from field: string request_id = 5;
    */
-  requestId: string
-}
+  requestId: string;
+};
 
 /**
  * Describes the message editions.v1.CreateEditionRequest.
  * Use `create(CreateEditionRequestSchema)` to create a new message.
  */
-export const CreateEditionRequestSchema: GenMessage<CreateEditionRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 10)
+export const CreateEditionRequestSchema: GenMessage<CreateEditionRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 10);
 
 /**
  * @generated from message editions.v1.UpdateEditionRequest
  */
-export type UpdateEditionRequest = Message<'editions.v1.UpdateEditionRequest'> & {
+export type UpdateEditionRequest = Message<"editions.v1.UpdateEditionRequest"> & {
   /**
    * @generated from field: editions.v1.Edition edition = 1;
    */
-  edition?: Edition | undefined
+  edition?: Edition | undefined;
 
   /**
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
-  updateMask?: FieldMask | undefined
+  updateMask?: FieldMask | undefined;
 
   /**
    * @generated from field: bool validate_only = 3;
    */
-  validateOnly: boolean
+  validateOnly: boolean;
 
   /**
    * @generated from field: string request_id = 4;
    */
-  requestId: string
-}
+  requestId: string;
+};
 
 /**
  * Describes the message editions.v1.UpdateEditionRequest.
  * Use `create(UpdateEditionRequestSchema)` to create a new message.
  */
-export const UpdateEditionRequestSchema: GenMessage<UpdateEditionRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 11)
+export const UpdateEditionRequestSchema: GenMessage<UpdateEditionRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 11);
 
 /**
  * @generated from message editions.v1.DeleteEditionRequest
  */
-export type DeleteEditionRequest = Message<'editions.v1.DeleteEditionRequest'> & {
+export type DeleteEditionRequest = Message<"editions.v1.DeleteEditionRequest"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * @generated from field: string etag = 2;
    */
-  etag: string
+  etag: string;
 
   /**
    * @generated from field: bool validate_only = 3;
    */
-  validateOnly: boolean
-}
+  validateOnly: boolean;
+};
 
 /**
  * Describes the message editions.v1.DeleteEditionRequest.
  * Use `create(DeleteEditionRequestSchema)` to create a new message.
  */
-export const DeleteEditionRequestSchema: GenMessage<DeleteEditionRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 12)
+export const DeleteEditionRequestSchema: GenMessage<DeleteEditionRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 12);
 
 /**
  * @generated from message editions.v1.UndeleteEditionRequest
  */
-export type UndeleteEditionRequest = Message<'editions.v1.UndeleteEditionRequest'> & {
+export type UndeleteEditionRequest = Message<"editions.v1.UndeleteEditionRequest"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * @generated from field: string etag = 2;
    */
-  etag: string
-}
+  etag: string;
+};
 
 /**
  * Describes the message editions.v1.UndeleteEditionRequest.
  * Use `create(UndeleteEditionRequestSchema)` to create a new message.
  */
-export const UndeleteEditionRequestSchema: GenMessage<UndeleteEditionRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 13)
+export const UndeleteEditionRequestSchema: GenMessage<UndeleteEditionRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 13);
 
 /**
  * @generated from message editions.v1.BatchGetEditionsRequest
  */
-export type BatchGetEditionsRequest = Message<'editions.v1.BatchGetEditionsRequest'> & {
+export type BatchGetEditionsRequest = Message<"editions.v1.BatchGetEditionsRequest"> & {
   /**
    * @generated from field: string parent = 1;
    */
-  parent: string
+  parent: string;
 
   /**
    * @generated from field: repeated string names = 2;
    */
-  names: string[]
+  names: string[];
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 3;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message editions.v1.BatchGetEditionsRequest.
  * Use `create(BatchGetEditionsRequestSchema)` to create a new message.
  */
-export const BatchGetEditionsRequestSchema: GenMessage<BatchGetEditionsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 14)
+export const BatchGetEditionsRequestSchema: GenMessage<BatchGetEditionsRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 14);
 
 /**
  * @generated from message editions.v1.BatchGetEditionsResponse
  */
-export type BatchGetEditionsResponse = Message<'editions.v1.BatchGetEditionsResponse'> & {
+export type BatchGetEditionsResponse = Message<"editions.v1.BatchGetEditionsResponse"> & {
   /**
    * @generated from field: repeated editions.v1.Edition editions = 1;
    */
-  editions: Edition[]
-}
+  editions: Edition[];
+};
 
 /**
  * Describes the message editions.v1.BatchGetEditionsResponse.
  * Use `create(BatchGetEditionsResponseSchema)` to create a new message.
  */
-export const BatchGetEditionsResponseSchema: GenMessage<BatchGetEditionsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 15)
+export const BatchGetEditionsResponseSchema: GenMessage<BatchGetEditionsResponse> = /*@__PURE__*/
+  messageDesc(file_editions, 15);
 
 /**
  * @generated from message editions.v1.BatchUpdateEditionsRequest
  */
-export type BatchUpdateEditionsRequest = Message<'editions.v1.BatchUpdateEditionsRequest'> & {
+export type BatchUpdateEditionsRequest = Message<"editions.v1.BatchUpdateEditionsRequest"> & {
   /**
    * @generated from field: string parent = 1;
    */
-  parent: string
+  parent: string;
 
   /**
    * @generated from field: repeated editions.v1.UpdateEditionRequest requests = 2;
    */
-  requests: UpdateEditionRequest[]
-}
+  requests: UpdateEditionRequest[];
+};
 
 /**
  * Describes the message editions.v1.BatchUpdateEditionsRequest.
  * Use `create(BatchUpdateEditionsRequestSchema)` to create a new message.
  */
-export const BatchUpdateEditionsRequestSchema: GenMessage<BatchUpdateEditionsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 16)
+export const BatchUpdateEditionsRequestSchema: GenMessage<BatchUpdateEditionsRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 16);
 
 /**
  * @generated from message editions.v1.BatchUpdateEditionsResponse
  */
-export type BatchUpdateEditionsResponse = Message<'editions.v1.BatchUpdateEditionsResponse'> & {
+export type BatchUpdateEditionsResponse = Message<"editions.v1.BatchUpdateEditionsResponse"> & {
   /**
    * @generated from field: repeated editions.v1.Edition editions = 1;
    */
-  editions: Edition[]
-}
+  editions: Edition[];
+};
 
 /**
  * Describes the message editions.v1.BatchUpdateEditionsResponse.
  * Use `create(BatchUpdateEditionsResponseSchema)` to create a new message.
  */
-export const BatchUpdateEditionsResponseSchema: GenMessage<BatchUpdateEditionsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 17)
+export const BatchUpdateEditionsResponseSchema: GenMessage<BatchUpdateEditionsResponse> = /*@__PURE__*/
+  messageDesc(file_editions, 17);
 
 /**
  * @generated from message editions.v1.BatchDeleteEditionsRequest
  */
-export type BatchDeleteEditionsRequest = Message<'editions.v1.BatchDeleteEditionsRequest'> & {
+export type BatchDeleteEditionsRequest = Message<"editions.v1.BatchDeleteEditionsRequest"> & {
   /**
    * @generated from field: string parent = 1;
    */
-  parent: string
+  parent: string;
 
   /**
    * @generated from field: repeated string names = 2;
    */
-  names: string[]
-}
+  names: string[];
+};
 
 /**
  * Describes the message editions.v1.BatchDeleteEditionsRequest.
  * Use `create(BatchDeleteEditionsRequestSchema)` to create a new message.
  */
-export const BatchDeleteEditionsRequestSchema: GenMessage<BatchDeleteEditionsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 18)
+export const BatchDeleteEditionsRequestSchema: GenMessage<BatchDeleteEditionsRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 18);
 
 /**
  * @generated from message editions.v1.GetPolicyRequest
  */
-export type GetPolicyRequest = Message<'editions.v1.GetPolicyRequest'> & {
+export type GetPolicyRequest = Message<"editions.v1.GetPolicyRequest"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
-}
+  name: string;
+};
 
 /**
  * Describes the message editions.v1.GetPolicyRequest.
  * Use `create(GetPolicyRequestSchema)` to create a new message.
  */
-export const GetPolicyRequestSchema: GenMessage<GetPolicyRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 19)
+export const GetPolicyRequestSchema: GenMessage<GetPolicyRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 19);
 
 /**
  * @generated from message editions.v1.UpdatePolicyRequest
  */
-export type UpdatePolicyRequest = Message<'editions.v1.UpdatePolicyRequest'> & {
+export type UpdatePolicyRequest = Message<"editions.v1.UpdatePolicyRequest"> & {
   /**
    * @generated from field: editions.v1.Policy policy = 1;
    */
-  policy?: Policy | undefined
+  policy?: Policy | undefined;
 
   /**
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
-  updateMask?: FieldMask | undefined
-}
+  updateMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message editions.v1.UpdatePolicyRequest.
  * Use `create(UpdatePolicyRequestSchema)` to create a new message.
  */
-export const UpdatePolicyRequestSchema: GenMessage<UpdatePolicyRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 20)
+export const UpdatePolicyRequestSchema: GenMessage<UpdatePolicyRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 20);
 
 /**
  * @generated from message editions.v1.ListPoliciesRequest
  */
-export type ListPoliciesRequest = Message<'editions.v1.ListPoliciesRequest'> & {
+export type ListPoliciesRequest = Message<"editions.v1.ListPoliciesRequest"> & {
   /**
    * @generated from field: string parent = 1;
    */
-  parent: string
+  parent: string;
 
   /**
    * @generated from field: int32 page_size = 2;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 3;
    */
-  pageToken: string
-}
+  pageToken: string;
+};
 
 /**
  * Describes the message editions.v1.ListPoliciesRequest.
  * Use `create(ListPoliciesRequestSchema)` to create a new message.
  */
-export const ListPoliciesRequestSchema: GenMessage<ListPoliciesRequest> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 21)
+export const ListPoliciesRequestSchema: GenMessage<ListPoliciesRequest> = /*@__PURE__*/
+  messageDesc(file_editions, 21);
 
 /**
  * @generated from message editions.v1.ListPoliciesResponse
  */
-export type ListPoliciesResponse = Message<'editions.v1.ListPoliciesResponse'> & {
+export type ListPoliciesResponse = Message<"editions.v1.ListPoliciesResponse"> & {
   /**
    * @generated from field: repeated editions.v1.Policy policies = 1;
    */
-  policies: Policy[]
+  policies: Policy[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
-}
+  nextPageToken: string;
+};
 
 /**
  * Describes the message editions.v1.ListPoliciesResponse.
  * Use `create(ListPoliciesResponseSchema)` to create a new message.
  */
-export const ListPoliciesResponseSchema: GenMessage<ListPoliciesResponse> =
-  /*@__PURE__*/
-  messageDesc(file_editions, 22)
+export const ListPoliciesResponseSchema: GenMessage<ListPoliciesResponse> = /*@__PURE__*/
+  messageDesc(file_editions, 22);
 
 /**
  * @generated from service editions.v1.PublisherService
@@ -651,27 +618,28 @@ export const PublisherService: GenService<{
    * @generated from rpc editions.v1.PublisherService.GetPublisher
    */
   getPublisher: {
-    methodKind: 'unary'
-    input: typeof GetPublisherRequestSchema
-    output: typeof PublisherSchema
-  }
+    methodKind: "unary";
+    input: typeof GetPublisherRequestSchema;
+    output: typeof PublisherSchema;
+  },
   /**
    * @generated from rpc editions.v1.PublisherService.ListPublishers
    */
   listPublishers: {
-    methodKind: 'unary'
-    input: typeof ListPublishersRequestSchema
-    output: typeof ListPublishersResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListPublishersRequestSchema;
+    output: typeof ListPublishersResponseSchema;
+  },
   /**
    * @generated from rpc editions.v1.PublisherService.CreatePublisher
    */
   createPublisher: {
-    methodKind: 'unary'
-    input: typeof CreatePublisherRequestSchema
-    output: typeof PublisherSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_editions, 0)
+    methodKind: "unary";
+    input: typeof CreatePublisherRequestSchema;
+    output: typeof PublisherSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_editions, 0);
 
 /**
  * @generated from service editions.v1.EditionService
@@ -681,75 +649,76 @@ export const EditionService: GenService<{
    * @generated from rpc editions.v1.EditionService.GetEdition
    */
   getEdition: {
-    methodKind: 'unary'
-    input: typeof GetEditionRequestSchema
-    output: typeof EditionSchema
-  }
+    methodKind: "unary";
+    input: typeof GetEditionRequestSchema;
+    output: typeof EditionSchema;
+  },
   /**
    * @generated from rpc editions.v1.EditionService.ListEditions
    */
   listEditions: {
-    methodKind: 'unary'
-    input: typeof ListEditionsRequestSchema
-    output: typeof ListEditionsResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListEditionsRequestSchema;
+    output: typeof ListEditionsResponseSchema;
+  },
   /**
    * @generated from rpc editions.v1.EditionService.CreateEdition
    */
   createEdition: {
-    methodKind: 'unary'
-    input: typeof CreateEditionRequestSchema
-    output: typeof EditionSchema
-  }
+    methodKind: "unary";
+    input: typeof CreateEditionRequestSchema;
+    output: typeof EditionSchema;
+  },
   /**
    * @generated from rpc editions.v1.EditionService.UpdateEdition
    */
   updateEdition: {
-    methodKind: 'unary'
-    input: typeof UpdateEditionRequestSchema
-    output: typeof EditionSchema
-  }
+    methodKind: "unary";
+    input: typeof UpdateEditionRequestSchema;
+    output: typeof EditionSchema;
+  },
   /**
    * @generated from rpc editions.v1.EditionService.DeleteEdition
    */
   deleteEdition: {
-    methodKind: 'unary'
-    input: typeof DeleteEditionRequestSchema
-    output: typeof EmptySchema
-  }
+    methodKind: "unary";
+    input: typeof DeleteEditionRequestSchema;
+    output: typeof EmptySchema;
+  },
   /**
    * @generated from rpc editions.v1.EditionService.UndeleteEdition
    */
   undeleteEdition: {
-    methodKind: 'unary'
-    input: typeof UndeleteEditionRequestSchema
-    output: typeof EditionSchema
-  }
+    methodKind: "unary";
+    input: typeof UndeleteEditionRequestSchema;
+    output: typeof EditionSchema;
+  },
   /**
    * @generated from rpc editions.v1.EditionService.BatchGetEditions
    */
   batchGetEditions: {
-    methodKind: 'unary'
-    input: typeof BatchGetEditionsRequestSchema
-    output: typeof BatchGetEditionsResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof BatchGetEditionsRequestSchema;
+    output: typeof BatchGetEditionsResponseSchema;
+  },
   /**
    * @generated from rpc editions.v1.EditionService.BatchUpdateEditions
    */
   batchUpdateEditions: {
-    methodKind: 'unary'
-    input: typeof BatchUpdateEditionsRequestSchema
-    output: typeof BatchUpdateEditionsResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof BatchUpdateEditionsRequestSchema;
+    output: typeof BatchUpdateEditionsResponseSchema;
+  },
   /**
    * @generated from rpc editions.v1.EditionService.BatchDeleteEditions
    */
   batchDeleteEditions: {
-    methodKind: 'unary'
-    input: typeof BatchDeleteEditionsRequestSchema
-    output: typeof EmptySchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_editions, 1)
+    methodKind: "unary";
+    input: typeof BatchDeleteEditionsRequestSchema;
+    output: typeof EmptySchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_editions, 1);
 
 /**
  * @generated from service editions.v1.PolicyService
@@ -759,24 +728,26 @@ export const PolicyService: GenService<{
    * @generated from rpc editions.v1.PolicyService.GetPolicy
    */
   getPolicy: {
-    methodKind: 'unary'
-    input: typeof GetPolicyRequestSchema
-    output: typeof PolicySchema
-  }
+    methodKind: "unary";
+    input: typeof GetPolicyRequestSchema;
+    output: typeof PolicySchema;
+  },
   /**
    * @generated from rpc editions.v1.PolicyService.UpdatePolicy
    */
   updatePolicy: {
-    methodKind: 'unary'
-    input: typeof UpdatePolicyRequestSchema
-    output: typeof PolicySchema
-  }
+    methodKind: "unary";
+    input: typeof UpdatePolicyRequestSchema;
+    output: typeof PolicySchema;
+  },
   /**
    * @generated from rpc editions.v1.PolicyService.ListPolicies
    */
   listPolicies: {
-    methodKind: 'unary'
-    input: typeof ListPoliciesRequestSchema
-    output: typeof ListPoliciesResponseSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_editions, 2)
+    methodKind: "unary";
+    input: typeof ListPoliciesRequestSchema;
+    output: typeof ListPoliciesResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_editions, 2);
+

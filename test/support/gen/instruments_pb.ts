@@ -4,207 +4,192 @@
 
 // A resource that refers to one of another process.
 
-import type { GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import { fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
-import { file_ashlar_api_v1_annotations } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
-import { file_google_api_annotations } from '../../../lib/gen/google/api/annotations_pb.js'
-import { file_google_api_field_behavior } from '../../../lib/gen/google/api/field_behavior_pb.js'
-import { file_google_api_resource } from '../../../lib/gen/google/api/resource_pb.js'
-import type { FieldMask } from '@bufbuild/protobuf/wkt'
-import { file_google_protobuf_field_mask } from '@bufbuild/protobuf/wkt'
-import type { Maker } from './makers_pb.js'
-import { file_makers } from './makers_pb.js'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
+import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../../lib/gen/google/api/field_behavior_pb.js";
+import { file_google_api_resource } from "../../../lib/gen/google/api/resource_pb.js";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask } from "@bufbuild/protobuf/wkt";
+import type { Maker } from "./makers_pb.js";
+import { file_makers } from "./makers_pb.js";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file instruments.proto.
  */
-export const file_instruments: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'ChFpbnN0cnVtZW50cy5wcm90bxIOaW5zdHJ1bWVudHMudjEi2wEKCkluc3RydW1lbnQSCgoCaWQYASABKAkSDQoFdGl0bGUYAiABKAkSLwoIbWFrZXJfaWQYAyABKAlCHfpBGgoYbWFrZXJzLmV4YW1wbGUuY29tL01ha2VyEjIKC3JlcGFpcmVyX2lkGAQgASgJQh36QRoKGG1ha2Vycy5leGFtcGxlLmNvbS9NYWtlchIkCgVtYWtlchgFIAEoCzIQLm1ha2Vycy52MS5NYWtlckID4EEDEicKCHJlcGFpcmVyGAYgASgLMhAubWFrZXJzLnYxLk1ha2VyQgPgQQMiowEKEVVuY2xlYXJJbnN0cnVtZW50EgoKAmlkGAEgASgJEi4KB2J1aWxkZXIYAiABKAlCHfpBGgoYbWFrZXJzLmV4YW1wbGUuY29tL01ha2VyEiwKBXR1bmVyGAMgASgJQh36QRoKGG1ha2Vycy5leGFtcGxlLmNvbS9NYWtlchIkCgVtYWtlchgEIAEoCzIQLm1ha2Vycy52MS5NYWtlckID4EEDIlEKFEdldEluc3RydW1lbnRSZXF1ZXN0EgoKAmlkGAEgASgJEi0KCXJlYWRfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sibgoWTGlzdEluc3RydW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRItCglyZWFkX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrImMKF0xpc3RJbnN0cnVtZW50c1Jlc3BvbnNlEi8KC2luc3RydW1lbnRzGAEgAygLMhouaW5zdHJ1bWVudHMudjEuSW5zdHJ1bWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYAoXQ3JlYXRlSW5zdHJ1bWVudFJlcXVlc3QSLgoKaW5zdHJ1bWVudBgBIAEoCzIaLmluc3RydW1lbnRzLnYxLkluc3RydW1lbnQSFQoNaW5zdHJ1bWVudF9pZBgCIAEoCTLFAwoRSW5zdHJ1bWVudFNlcnZpY2UShAEKDUdldEluc3RydW1lbnQSJC5pbnN0cnVtZW50cy52MS5HZXRJbnN0cnVtZW50UmVxdWVzdBoaLmluc3RydW1lbnRzLnYxLkluc3RydW1lbnQiMYq1GBEKA2dldBIKaW5zdHJ1bWVudILT5JMCFhIUL3YxL2luc3RydW1lbnRzL3tpZH0SkQEKD0xpc3RJbnN0cnVtZW50cxImLmluc3RydW1lbnRzLnYxLkxpc3RJbnN0cnVtZW50c1JlcXVlc3QaJy5pbnN0cnVtZW50cy52MS5MaXN0SW5zdHJ1bWVudHNSZXNwb25zZSItirUYEgoEbGlzdBIKaW5zdHJ1bWVudILT5JMCERIPL3YxL2luc3RydW1lbnRzEpQBChBDcmVhdGVJbnN0cnVtZW50EicuaW5zdHJ1bWVudHMudjEuQ3JlYXRlSW5zdHJ1bWVudFJlcXVlc3QaGi5pbnN0cnVtZW50cy52MS5JbnN0cnVtZW50IjuKtRgUCgZjcmVhdGUSCmluc3RydW1lbnSC0+STAh06Cmluc3RydW1lbnQiDy92MS9pbnN0cnVtZW50c2IGcHJvdG8z',
-    [
-      file_ashlar_api_v1_annotations,
-      file_google_api_annotations,
-      file_google_api_field_behavior,
-      file_google_api_resource,
-      file_google_protobuf_field_mask,
-      file_makers,
-    ],
-  )
+export const file_instruments: GenFile = /*@__PURE__*/
+  fileDesc("ChFpbnN0cnVtZW50cy5wcm90bxIOaW5zdHJ1bWVudHMudjEi2wEKCkluc3RydW1lbnQSCgoCaWQYASABKAkSDQoFdGl0bGUYAiABKAkSLwoIbWFrZXJfaWQYAyABKAlCHfpBGgoYbWFrZXJzLmV4YW1wbGUuY29tL01ha2VyEjIKC3JlcGFpcmVyX2lkGAQgASgJQh36QRoKGG1ha2Vycy5leGFtcGxlLmNvbS9NYWtlchIkCgVtYWtlchgFIAEoCzIQLm1ha2Vycy52MS5NYWtlckID4EEDEicKCHJlcGFpcmVyGAYgASgLMhAubWFrZXJzLnYxLk1ha2VyQgPgQQMiowEKEVVuY2xlYXJJbnN0cnVtZW50EgoKAmlkGAEgASgJEi4KB2J1aWxkZXIYAiABKAlCHfpBGgoYbWFrZXJzLmV4YW1wbGUuY29tL01ha2VyEiwKBXR1bmVyGAMgASgJQh36QRoKGG1ha2Vycy5leGFtcGxlLmNvbS9NYWtlchIkCgVtYWtlchgEIAEoCzIQLm1ha2Vycy52MS5NYWtlckID4EEDIlEKFEdldEluc3RydW1lbnRSZXF1ZXN0EgoKAmlkGAEgASgJEi0KCXJlYWRfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sibgoWTGlzdEluc3RydW1lbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRItCglyZWFkX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrImMKF0xpc3RJbnN0cnVtZW50c1Jlc3BvbnNlEi8KC2luc3RydW1lbnRzGAEgAygLMhouaW5zdHJ1bWVudHMudjEuSW5zdHJ1bWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYAoXQ3JlYXRlSW5zdHJ1bWVudFJlcXVlc3QSLgoKaW5zdHJ1bWVudBgBIAEoCzIaLmluc3RydW1lbnRzLnYxLkluc3RydW1lbnQSFQoNaW5zdHJ1bWVudF9pZBgCIAEoCTLFAwoRSW5zdHJ1bWVudFNlcnZpY2UShAEKDUdldEluc3RydW1lbnQSJC5pbnN0cnVtZW50cy52MS5HZXRJbnN0cnVtZW50UmVxdWVzdBoaLmluc3RydW1lbnRzLnYxLkluc3RydW1lbnQiMYq1GBEKA2dldBIKaW5zdHJ1bWVudILT5JMCFhIUL3YxL2luc3RydW1lbnRzL3tpZH0SkQEKD0xpc3RJbnN0cnVtZW50cxImLmluc3RydW1lbnRzLnYxLkxpc3RJbnN0cnVtZW50c1JlcXVlc3QaJy5pbnN0cnVtZW50cy52MS5MaXN0SW5zdHJ1bWVudHNSZXNwb25zZSItirUYEgoEbGlzdBIKaW5zdHJ1bWVudILT5JMCERIPL3YxL2luc3RydW1lbnRzEpQBChBDcmVhdGVJbnN0cnVtZW50EicuaW5zdHJ1bWVudHMudjEuQ3JlYXRlSW5zdHJ1bWVudFJlcXVlc3QaGi5pbnN0cnVtZW50cy52MS5JbnN0cnVtZW50IjuKtRgUCgZjcmVhdGUSCmluc3RydW1lbnSC0+STAh06Cmluc3RydW1lbnQiDy92MS9pbnN0cnVtZW50c2IGcHJvdG8z", [file_ashlar_api_v1_annotations, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_makers]);
 
 /**
  * @generated from message instruments.v1.Instrument
  */
-export type Instrument = Message<'instruments.v1.Instrument'> & {
+export type Instrument = Message<"instruments.v1.Instrument"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string title = 2;
    */
-  title: string
+  title: string;
 
   /**
    * @generated from field: string maker_id = 3;
    */
-  makerId: string
+  makerId: string;
 
   /**
    * @generated from field: string repairer_id = 4;
    */
-  repairerId: string
+  repairerId: string;
 
   /**
    * @generated from field: makers.v1.Maker maker = 5;
    */
-  maker?: Maker | undefined
+  maker?: Maker | undefined;
 
   /**
    * @generated from field: makers.v1.Maker repairer = 6;
    */
-  repairer?: Maker | undefined
-}
+  repairer?: Maker | undefined;
+};
 
 /**
  * Describes the message instruments.v1.Instrument.
  * Use `create(InstrumentSchema)` to create a new message.
  */
-export const InstrumentSchema: GenMessage<Instrument> = /*@__PURE__*/ messageDesc(file_instruments, 0)
+export const InstrumentSchema: GenMessage<Instrument> = /*@__PURE__*/
+  messageDesc(file_instruments, 0);
 
 /**
  * Two references, and a field that belongs to neither.
  *
  * @generated from message instruments.v1.UnclearInstrument
  */
-export type UnclearInstrument = Message<'instruments.v1.UnclearInstrument'> & {
+export type UnclearInstrument = Message<"instruments.v1.UnclearInstrument"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string builder = 2;
    */
-  builder: string
+  builder: string;
 
   /**
    * @generated from field: string tuner = 3;
    */
-  tuner: string
+  tuner: string;
 
   /**
    * @generated from field: makers.v1.Maker maker = 4;
    */
-  maker?: Maker | undefined
-}
+  maker?: Maker | undefined;
+};
 
 /**
  * Describes the message instruments.v1.UnclearInstrument.
  * Use `create(UnclearInstrumentSchema)` to create a new message.
  */
-export const UnclearInstrumentSchema: GenMessage<UnclearInstrument> =
-  /*@__PURE__*/
-  messageDesc(file_instruments, 1)
+export const UnclearInstrumentSchema: GenMessage<UnclearInstrument> = /*@__PURE__*/
+  messageDesc(file_instruments, 1);
 
 /**
  * @generated from message instruments.v1.GetInstrumentRequest
  */
-export type GetInstrumentRequest = Message<'instruments.v1.GetInstrumentRequest'> & {
+export type GetInstrumentRequest = Message<"instruments.v1.GetInstrumentRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 2;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message instruments.v1.GetInstrumentRequest.
  * Use `create(GetInstrumentRequestSchema)` to create a new message.
  */
-export const GetInstrumentRequestSchema: GenMessage<GetInstrumentRequest> =
-  /*@__PURE__*/
-  messageDesc(file_instruments, 2)
+export const GetInstrumentRequestSchema: GenMessage<GetInstrumentRequest> = /*@__PURE__*/
+  messageDesc(file_instruments, 2);
 
 /**
  * @generated from message instruments.v1.ListInstrumentsRequest
  */
-export type ListInstrumentsRequest = Message<'instruments.v1.ListInstrumentsRequest'> & {
+export type ListInstrumentsRequest = Message<"instruments.v1.ListInstrumentsRequest"> & {
   /**
    * @generated from field: int32 page_size = 1;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 2;
    */
-  pageToken: string
+  pageToken: string;
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 3;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message instruments.v1.ListInstrumentsRequest.
  * Use `create(ListInstrumentsRequestSchema)` to create a new message.
  */
-export const ListInstrumentsRequestSchema: GenMessage<ListInstrumentsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_instruments, 3)
+export const ListInstrumentsRequestSchema: GenMessage<ListInstrumentsRequest> = /*@__PURE__*/
+  messageDesc(file_instruments, 3);
 
 /**
  * @generated from message instruments.v1.ListInstrumentsResponse
  */
-export type ListInstrumentsResponse = Message<'instruments.v1.ListInstrumentsResponse'> & {
+export type ListInstrumentsResponse = Message<"instruments.v1.ListInstrumentsResponse"> & {
   /**
    * @generated from field: repeated instruments.v1.Instrument instruments = 1;
    */
-  instruments: Instrument[]
+  instruments: Instrument[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
-}
+  nextPageToken: string;
+};
 
 /**
  * Describes the message instruments.v1.ListInstrumentsResponse.
  * Use `create(ListInstrumentsResponseSchema)` to create a new message.
  */
-export const ListInstrumentsResponseSchema: GenMessage<ListInstrumentsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_instruments, 4)
+export const ListInstrumentsResponseSchema: GenMessage<ListInstrumentsResponse> = /*@__PURE__*/
+  messageDesc(file_instruments, 4);
 
 /**
  * @generated from message instruments.v1.CreateInstrumentRequest
  */
-export type CreateInstrumentRequest = Message<'instruments.v1.CreateInstrumentRequest'> & {
+export type CreateInstrumentRequest = Message<"instruments.v1.CreateInstrumentRequest"> & {
   /**
    * @generated from field: instruments.v1.Instrument instrument = 1;
    */
-  instrument?: Instrument | undefined
+  instrument?: Instrument | undefined;
 
   /**
    * @generated from field: string instrument_id = 2;
    */
-  instrumentId: string
-}
+  instrumentId: string;
+};
 
 /**
  * Describes the message instruments.v1.CreateInstrumentRequest.
  * Use `create(CreateInstrumentRequestSchema)` to create a new message.
  */
-export const CreateInstrumentRequestSchema: GenMessage<CreateInstrumentRequest> =
-  /*@__PURE__*/
-  messageDesc(file_instruments, 5)
+export const CreateInstrumentRequestSchema: GenMessage<CreateInstrumentRequest> = /*@__PURE__*/
+  messageDesc(file_instruments, 5);
 
 /**
  * @generated from service instruments.v1.InstrumentService
@@ -214,24 +199,26 @@ export const InstrumentService: GenService<{
    * @generated from rpc instruments.v1.InstrumentService.GetInstrument
    */
   getInstrument: {
-    methodKind: 'unary'
-    input: typeof GetInstrumentRequestSchema
-    output: typeof InstrumentSchema
-  }
+    methodKind: "unary";
+    input: typeof GetInstrumentRequestSchema;
+    output: typeof InstrumentSchema;
+  },
   /**
    * @generated from rpc instruments.v1.InstrumentService.ListInstruments
    */
   listInstruments: {
-    methodKind: 'unary'
-    input: typeof ListInstrumentsRequestSchema
-    output: typeof ListInstrumentsResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListInstrumentsRequestSchema;
+    output: typeof ListInstrumentsResponseSchema;
+  },
   /**
    * @generated from rpc instruments.v1.InstrumentService.CreateInstrument
    */
   createInstrument: {
-    methodKind: 'unary'
-    input: typeof CreateInstrumentRequestSchema
-    output: typeof InstrumentSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_instruments, 0)
+    methodKind: "unary";
+    input: typeof CreateInstrumentRequestSchema;
+    output: typeof InstrumentSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_instruments, 0);
+

@@ -4,674 +4,625 @@
 
 // Every type that the proto3 JSON mapping has a row for, under the names that public conformance vectors use.
 
-import type { GenEnum, GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import { enumDesc, fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
-import { file_ashlar_api_v1_annotations } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
-import { file_google_api_annotations } from '../../../lib/gen/google/api/annotations_pb.js'
-import type { HttpBody, HttpBodySchema } from '../../../lib/gen/google/api/httpbody_pb.js'
-import { file_google_api_httpbody } from '../../../lib/gen/google/api/httpbody_pb.js'
-import type {
-  Any,
-  BoolValue,
-  BytesValue,
-  DoubleValue,
-  Duration,
-  FieldMask,
-  FloatValue,
-  Int32Value,
-  Int64Value,
-  ListValue,
-  NullValue,
-  StringValue,
-  Timestamp,
-  UInt32Value,
-  UInt64Value,
-  Value,
-} from '@bufbuild/protobuf/wkt'
-import {
-  file_google_protobuf_any,
-  file_google_protobuf_duration,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_struct,
-  file_google_protobuf_timestamp,
-  file_google_protobuf_wrappers,
-} from '@bufbuild/protobuf/wkt'
-import type { JsonObject, Message } from '@bufbuild/protobuf'
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
+import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
+import type { HttpBody, HttpBodySchema } from "../../../lib/gen/google/api/httpbody_pb.js";
+import { file_google_api_httpbody } from "../../../lib/gen/google/api/httpbody_pb.js";
+import type { Any, BoolValue, BytesValue, DoubleValue, Duration, FieldMask, FloatValue, Int32Value, Int64Value, ListValue, NullValue, StringValue, Timestamp, UInt32Value, UInt64Value, Value } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_any, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file jsontypes.proto.
  */
-export const file_jsontypes: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Cg9qc29udHlwZXMucHJvdG8SDGpzb250eXBlcy52MSLELAoIQWxsVHlwZXMSFgoOb3B0aW9uYWxfaW50MzIYASABKAUSFgoOb3B0aW9uYWxfaW50NjQYAiABKAMSFwoPb3B0aW9uYWxfdWludDMyGAMgASgNEhcKD29wdGlvbmFsX3VpbnQ2NBgEIAEoBBIXCg9vcHRpb25hbF9zaW50MzIYBSABKBESFwoPb3B0aW9uYWxfc2ludDY0GAYgASgSEhgKEG9wdGlvbmFsX2ZpeGVkMzIYByABKAcSGAoQb3B0aW9uYWxfZml4ZWQ2NBgIIAEoBhIZChFvcHRpb25hbF9zZml4ZWQzMhgJIAEoDxIZChFvcHRpb25hbF9zZml4ZWQ2NBgKIAEoEBIWCg5vcHRpb25hbF9mbG9hdBgLIAEoAhIXCg9vcHRpb25hbF9kb3VibGUYDCABKAESFQoNb3B0aW9uYWxfYm9vbBgNIAEoCBIXCg9vcHRpb25hbF9zdHJpbmcYDiABKAkSFgoOb3B0aW9uYWxfYnl0ZXMYDyABKAwSRQoXb3B0aW9uYWxfbmVzdGVkX21lc3NhZ2UYECABKAsyJC5qc29udHlwZXMudjEuQWxsVHlwZXMuTmVzdGVkTWVzc2FnZRI/ChRvcHRpb25hbF9uZXN0ZWRfZW51bRgRIAEoDjIhLmpzb250eXBlcy52MS5BbGxUeXBlcy5OZXN0ZWRFbnVtEkEKFW9wdGlvbmFsX2FsaWFzZWRfZW51bRgSIAEoDjIiLmpzb250eXBlcy52MS5BbGxUeXBlcy5BbGlhc2VkRW51bRIWCg5yZXBlYXRlZF9pbnQzMhgfIAMoBRIWCg5yZXBlYXRlZF9pbnQ2NBggIAMoAxIXCg9yZXBlYXRlZF91aW50MzIYISADKA0SFwoPcmVwZWF0ZWRfdWludDY0GCIgAygEEhcKD3JlcGVhdGVkX3NpbnQzMhgjIAMoERIXCg9yZXBlYXRlZF9zaW50NjQYJCADKBISGAoQcmVwZWF0ZWRfZml4ZWQzMhglIAMoBxIYChByZXBlYXRlZF9maXhlZDY0GCYgAygGEhkKEXJlcGVhdGVkX3NmaXhlZDMyGCcgAygPEhkKEXJlcGVhdGVkX3NmaXhlZDY0GCggAygQEhYKDnJlcGVhdGVkX2Zsb2F0GCkgAygCEhcKD3JlcGVhdGVkX2RvdWJsZRgqIAMoARIVCg1yZXBlYXRlZF9ib29sGCsgAygIEhcKD3JlcGVhdGVkX3N0cmluZxgsIAMoCRIWCg5yZXBlYXRlZF9ieXRlcxgtIAMoDBJFChdyZXBlYXRlZF9uZXN0ZWRfbWVzc2FnZRguIAMoCzIkLmpzb250eXBlcy52MS5BbGxUeXBlcy5OZXN0ZWRNZXNzYWdlEj8KFHJlcGVhdGVkX25lc3RlZF9lbnVtGC8gAygOMiEuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk5lc3RlZEVudW0SQgoPbWFwX2ludDMyX2ludDMyGDggAygLMikuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk1hcEludDMySW50MzJFbnRyeRJCCg9tYXBfaW50NjRfaW50NjQYOSADKAsyKS5qc29udHlwZXMudjEuQWxsVHlwZXMuTWFwSW50NjRJbnQ2NEVudHJ5EkYKEW1hcF91aW50MzJfdWludDMyGDogAygLMisuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk1hcFVpbnQzMlVpbnQzMkVudHJ5EkYKEW1hcF91aW50NjRfdWludDY0GDsgAygLMisuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk1hcFVpbnQ2NFVpbnQ2NEVudHJ5Ej4KDW1hcF9ib29sX2Jvb2wYPCADKAsyJy5qc29udHlwZXMudjEuQWxsVHlwZXMuTWFwQm9vbEJvb2xFbnRyeRJGChFtYXBfc3RyaW5nX3N0cmluZxg9IAMoCzIrLmpzb250eXBlcy52MS5BbGxUeXBlcy5NYXBTdHJpbmdTdHJpbmdFbnRyeRJEChBtYXBfc3RyaW5nX2J5dGVzGD4gAygLMiouanNvbnR5cGVzLnYxLkFsbFR5cGVzLk1hcFN0cmluZ0J5dGVzRW50cnkSRgoRbWFwX3N0cmluZ19kb3VibGUYPyADKAsyKy5qc29udHlwZXMudjEuQWxsVHlwZXMuTWFwU3RyaW5nRG91YmxlRW50cnkSVQoZbWFwX3N0cmluZ19uZXN0ZWRfbWVzc2FnZRhAIAMoCzIyLmpzb250eXBlcy52MS5BbGxUeXBlcy5NYXBTdHJpbmdOZXN0ZWRNZXNzYWdlRW50cnkSTwoWbWFwX3N0cmluZ19uZXN0ZWRfZW51bRhBIAMoCzIvLmpzb250eXBlcy52MS5BbGxUeXBlcy5NYXBTdHJpbmdOZXN0ZWRFbnVtRW50cnkSRAoQbWFwX3N0cmluZ192YWx1ZRhCIAMoCzIqLmpzb250eXBlcy52MS5BbGxUeXBlcy5NYXBTdHJpbmdWYWx1ZUVudHJ5EhYKDG9uZW9mX3VpbnQzMhhvIAEoDUgAEkQKFG9uZW9mX25lc3RlZF9tZXNzYWdlGHAgASgLMiQuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk5lc3RlZE1lc3NhZ2VIABIWCgxvbmVvZl9zdHJpbmcYcSABKAlIABIVCgtvbmVvZl9ieXRlcxhyIAEoDEgAEhQKCm9uZW9mX2Jvb2wYcyABKAhIABIWCgxvbmVvZl91aW50NjQYdCABKARIABIVCgtvbmVvZl9mbG9hdBh1IAEoAkgAEhYKDG9uZW9mX2RvdWJsZRh2IAEoAUgAEjcKCm9uZW9mX2VudW0YdyABKA4yIS5qc29udHlwZXMudjEuQWxsVHlwZXMuTmVzdGVkRW51bUgAEjYKEG9uZW9mX251bGxfdmFsdWUYeCABKA4yGi5nb29nbGUucHJvdG9idWYuTnVsbFZhbHVlSAASOgoVb3B0aW9uYWxfYm9vbF93cmFwcGVyGMkBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSPAoWb3B0aW9uYWxfaW50MzJfd3JhcHBlchjKASABKAsyGy5nb29nbGUucHJvdG9idWYuSW50MzJWYWx1ZRI8ChZvcHRpb25hbF9pbnQ2NF93cmFwcGVyGMsBIAEoCzIbLmdvb2dsZS5wcm90b2J1Zi5JbnQ2NFZhbHVlEj4KF29wdGlvbmFsX3VpbnQzMl93cmFwcGVyGMwBIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRI+ChdvcHRpb25hbF91aW50NjRfd3JhcHBlchjNASABKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWUSPAoWb3B0aW9uYWxfZmxvYXRfd3JhcHBlchjOASABKAsyGy5nb29nbGUucHJvdG9idWYuRmxvYXRWYWx1ZRI+ChdvcHRpb25hbF9kb3VibGVfd3JhcHBlchjPASABKAsyHC5nb29nbGUucHJvdG9idWYuRG91YmxlVmFsdWUSPgoXb3B0aW9uYWxfc3RyaW5nX3dyYXBwZXIY0AEgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlN0cmluZ1ZhbHVlEjwKFm9wdGlvbmFsX2J5dGVzX3dyYXBwZXIY0QEgASgLMhsuZ29vZ2xlLnByb3RvYnVmLkJ5dGVzVmFsdWUSOgoVcmVwZWF0ZWRfYm9vbF93cmFwcGVyGNMBIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSPAoWcmVwZWF0ZWRfaW50MzJfd3JhcHBlchjUASADKAsyGy5nb29nbGUucHJvdG9idWYuSW50MzJWYWx1ZRI8ChZyZXBlYXRlZF9pbnQ2NF93cmFwcGVyGNUBIAMoCzIbLmdvb2dsZS5wcm90b2J1Zi5JbnQ2NFZhbHVlEj4KF3JlcGVhdGVkX3VpbnQzMl93cmFwcGVyGNYBIAMoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRI+ChdyZXBlYXRlZF91aW50NjRfd3JhcHBlchjXASADKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWUSPAoWcmVwZWF0ZWRfZmxvYXRfd3JhcHBlchjYASADKAsyGy5nb29nbGUucHJvdG9idWYuRmxvYXRWYWx1ZRI+ChdyZXBlYXRlZF9kb3VibGVfd3JhcHBlchjZASADKAsyHC5nb29nbGUucHJvdG9idWYuRG91YmxlVmFsdWUSPgoXcmVwZWF0ZWRfc3RyaW5nX3dyYXBwZXIY2gEgAygLMhwuZ29vZ2xlLnByb3RvYnVmLlN0cmluZ1ZhbHVlEjwKFnJlcGVhdGVkX2J5dGVzX3dyYXBwZXIY2wEgAygLMhsuZ29vZ2xlLnByb3RvYnVmLkJ5dGVzVmFsdWUSNQoRb3B0aW9uYWxfZHVyYXRpb24YrQIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjcKEm9wdGlvbmFsX3RpbWVzdGFtcBiuAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjgKE29wdGlvbmFsX2ZpZWxkX21hc2sYrwIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIxCg9vcHRpb25hbF9zdHJ1Y3QYsAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgxvcHRpb25hbF9hbnkYsQIgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRIvCg5vcHRpb25hbF92YWx1ZRiyAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSOAoTb3B0aW9uYWxfbnVsbF92YWx1ZRizAiABKA4yGi5nb29nbGUucHJvdG9idWYuTnVsbFZhbHVlEjUKEXJlcGVhdGVkX2R1cmF0aW9uGLcCIAMoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhI3ChJyZXBlYXRlZF90aW1lc3RhbXAYuAIgAygLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3ChJyZXBlYXRlZF9maWVsZG1hc2sYuQIgAygLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIrCgxyZXBlYXRlZF9hbnkYugIgAygLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRIvCg5yZXBlYXRlZF92YWx1ZRi7AiADKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSOAoTcmVwZWF0ZWRfbGlzdF92YWx1ZRi8AiADKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjEKD3JlcGVhdGVkX3N0cnVjdBi9AiADKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKEm9wdGlvbmFsX2h0dHBfYm9keRi+AiABKAsyFC5nb29nbGUuYXBpLkh0dHBCb2R5EhwKDnByZXNlbnRfc3RyaW5nGL8CIAEoCUgBiAEBEhsKDXByZXNlbnRfaW50NjQYwAIgASgDSAKIAQESFwoKdGV4dF9pbnQ2NBjKAiABKANCAjABEioKCXJlY3Vyc2l2ZRjLAiABKAsyFi5qc29udHlwZXMudjEuQWxsVHlwZXMSEwoKZmllbGRuYW1lMRiRAyABKAUSFAoLZmllbGRfbmFtZTIYkgMgASgFEhUKDF9maWVsZF9uYW1lMxiTAyABKAUSFgoNZmllbGRfX25hbWU0XxiUAyABKAUSFAoLZmllbGQwbmFtZTUYlQMgASgFEhYKDWZpZWxkXzBfbmFtZTYYlgMgASgFEhMKCmZpZWxkTmFtZTcYlwMgASgFEhMKCkZpZWxkTmFtZTgYmAMgASgFEhQKC2ZpZWxkX05hbWU5GJkDIAEoBRIVCgxGaWVsZF9OYW1lMTAYmgMgASgFEhUKDEZJRUxEX05BTUUxMRibAyABKAUSFQoMRklFTERfbmFtZTEyGJwDIAEoBRIXCg5fX2ZpZWxkX25hbWUxMxidAyABKAUSFwoOX19GaWVsZF9uYW1lMTQYngMgASgFEhYKDWZpZWxkX19uYW1lMTUYnwMgASgFEhYKDWZpZWxkX19OYW1lMTYYoAMgASgFEhcKDmZpZWxkX25hbWUxN19fGKEDIAEoBRIXCg5GaWVsZF9uYW1lMThfXxiiAyABKAUaRwoNTmVzdGVkTWVzc2FnZRIJCgFhGAEgASgFEisKC2NvcmVjdXJzaXZlGAIgASgLMhYuanNvbnR5cGVzLnYxLkFsbFR5cGVzGjQKEk1hcEludDMySW50MzJFbnRyeRILCgNrZXkYASABKAUSDQoFdmFsdWUYAiABKAU6AjgBGjQKEk1hcEludDY0SW50NjRFbnRyeRILCgNrZXkYASABKAMSDQoFdmFsdWUYAiABKAM6AjgBGjYKFE1hcFVpbnQzMlVpbnQzMkVudHJ5EgsKA2tleRgBIAEoDRINCgV2YWx1ZRgCIAEoDToCOAEaNgoUTWFwVWludDY0VWludDY0RW50cnkSCwoDa2V5GAEgASgEEg0KBXZhbHVlGAIgASgEOgI4ARoyChBNYXBCb29sQm9vbEVudHJ5EgsKA2tleRgBIAEoCBINCgV2YWx1ZRgCIAEoCDoCOAEaNgoUTWFwU3RyaW5nU3RyaW5nRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARo1ChNNYXBTdHJpbmdCeXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDDoCOAEaNgoUTWFwU3RyaW5nRG91YmxlRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARpjChtNYXBTdHJpbmdOZXN0ZWRNZXNzYWdlRW50cnkSCwoDa2V5GAEgASgJEjMKBXZhbHVlGAIgASgLMiQuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk5lc3RlZE1lc3NhZ2U6AjgBGl0KGE1hcFN0cmluZ05lc3RlZEVudW1FbnRyeRILCgNrZXkYASABKAkSMAoFdmFsdWUYAiABKA4yIS5qc29udHlwZXMudjEuQWxsVHlwZXMuTmVzdGVkRW51bToCOAEaTQoTTWFwU3RyaW5nVmFsdWVFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBIjkKCk5lc3RlZEVudW0SBwoDRk9PEAASBwoDQkFSEAESBwoDQkFaEAISEAoDTkVHEP///////////wEiWQoLQWxpYXNlZEVudW0SDQoJQUxJQVNfRk9PEAASDQoJQUxJQVNfQkFSEAESDQoJQUxJQVNfQkFaEAISBwoDTU9PEAISBwoDbW9vEAISBwoDYkF6EAIaAhABQg0KC29uZW9mX2ZpZWxkQhEKD19wcmVzZW50X3N0cmluZ0IQCg5fcHJlc2VudF9pbnQ2NDK2BAoMVHlwZXNTZXJ2aWNlEvMCCgRTZW5kEhYuanNvbnR5cGVzLnYxLkFsbFR5cGVzGhYuanNvbnR5cGVzLnYxLkFsbFR5cGVzIroCirUYAhgBgtPkkwKtAloOOgEqIgkvdjEvdHlwZXNaNDoPb3B0aW9uYWxfc3RydWN0Yg9vcHRpb25hbF9zdHJ1Y3QiEC92MS90eXBlcy9zdHJ1Y3RaMzoPcmVwZWF0ZWRfc3RyaW5nYg9yZXBlYXRlZF9zdHJpbmciDy92MS90eXBlcy93b3Jkc1o4OhJvcHRpb25hbF9odHRwX2JvZHliEm9wdGlvbmFsX2h0dHBfYm9keSIOL3YxL3R5cGVzL2Jsb2JaVBJSL3YxL3R5cGVzL3tvcHRpb25hbF9pbnQ2NH0ve29wdGlvbmFsX25lc3RlZF9lbnVtfS97b3B0aW9uYWxfYm9vbH0ve29wdGlvbmFsX2J5dGVzfVoVQhMKBlJFUE9SVBIJL3YxL3R5cGVzEgkvdjEvdHlwZXMSTgoGVXBsb2FkEhQuZ29vZ2xlLmFwaS5IdHRwQm9keRoULmdvb2dsZS5hcGkuSHR0cEJvZHkiGIq1GAIYAYLT5JMCDDoBKhoHL3YxL3JhdxJgCgVXYXRjaBIWLmpzb250eXBlcy52MS5BbGxUeXBlcxoULmdvb2dsZS5hcGkuSHR0cEJvZHkiJ4q1GAIYAYLT5JMCGxIZL3YxL3Jhdy97b3B0aW9uYWxfc3RyaW5nfTABYgZwcm90bzM',
-    [
-      file_ashlar_api_v1_annotations,
-      file_google_api_annotations,
-      file_google_api_httpbody,
-      file_google_protobuf_any,
-      file_google_protobuf_duration,
-      file_google_protobuf_field_mask,
-      file_google_protobuf_struct,
-      file_google_protobuf_timestamp,
-      file_google_protobuf_wrappers,
-    ],
-  )
+export const file_jsontypes: GenFile = /*@__PURE__*/
+  fileDesc("Cg9qc29udHlwZXMucHJvdG8SDGpzb250eXBlcy52MSLELAoIQWxsVHlwZXMSFgoOb3B0aW9uYWxfaW50MzIYASABKAUSFgoOb3B0aW9uYWxfaW50NjQYAiABKAMSFwoPb3B0aW9uYWxfdWludDMyGAMgASgNEhcKD29wdGlvbmFsX3VpbnQ2NBgEIAEoBBIXCg9vcHRpb25hbF9zaW50MzIYBSABKBESFwoPb3B0aW9uYWxfc2ludDY0GAYgASgSEhgKEG9wdGlvbmFsX2ZpeGVkMzIYByABKAcSGAoQb3B0aW9uYWxfZml4ZWQ2NBgIIAEoBhIZChFvcHRpb25hbF9zZml4ZWQzMhgJIAEoDxIZChFvcHRpb25hbF9zZml4ZWQ2NBgKIAEoEBIWCg5vcHRpb25hbF9mbG9hdBgLIAEoAhIXCg9vcHRpb25hbF9kb3VibGUYDCABKAESFQoNb3B0aW9uYWxfYm9vbBgNIAEoCBIXCg9vcHRpb25hbF9zdHJpbmcYDiABKAkSFgoOb3B0aW9uYWxfYnl0ZXMYDyABKAwSRQoXb3B0aW9uYWxfbmVzdGVkX21lc3NhZ2UYECABKAsyJC5qc29udHlwZXMudjEuQWxsVHlwZXMuTmVzdGVkTWVzc2FnZRI/ChRvcHRpb25hbF9uZXN0ZWRfZW51bRgRIAEoDjIhLmpzb250eXBlcy52MS5BbGxUeXBlcy5OZXN0ZWRFbnVtEkEKFW9wdGlvbmFsX2FsaWFzZWRfZW51bRgSIAEoDjIiLmpzb250eXBlcy52MS5BbGxUeXBlcy5BbGlhc2VkRW51bRIWCg5yZXBlYXRlZF9pbnQzMhgfIAMoBRIWCg5yZXBlYXRlZF9pbnQ2NBggIAMoAxIXCg9yZXBlYXRlZF91aW50MzIYISADKA0SFwoPcmVwZWF0ZWRfdWludDY0GCIgAygEEhcKD3JlcGVhdGVkX3NpbnQzMhgjIAMoERIXCg9yZXBlYXRlZF9zaW50NjQYJCADKBISGAoQcmVwZWF0ZWRfZml4ZWQzMhglIAMoBxIYChByZXBlYXRlZF9maXhlZDY0GCYgAygGEhkKEXJlcGVhdGVkX3NmaXhlZDMyGCcgAygPEhkKEXJlcGVhdGVkX3NmaXhlZDY0GCggAygQEhYKDnJlcGVhdGVkX2Zsb2F0GCkgAygCEhcKD3JlcGVhdGVkX2RvdWJsZRgqIAMoARIVCg1yZXBlYXRlZF9ib29sGCsgAygIEhcKD3JlcGVhdGVkX3N0cmluZxgsIAMoCRIWCg5yZXBlYXRlZF9ieXRlcxgtIAMoDBJFChdyZXBlYXRlZF9uZXN0ZWRfbWVzc2FnZRguIAMoCzIkLmpzb250eXBlcy52MS5BbGxUeXBlcy5OZXN0ZWRNZXNzYWdlEj8KFHJlcGVhdGVkX25lc3RlZF9lbnVtGC8gAygOMiEuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk5lc3RlZEVudW0SQgoPbWFwX2ludDMyX2ludDMyGDggAygLMikuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk1hcEludDMySW50MzJFbnRyeRJCCg9tYXBfaW50NjRfaW50NjQYOSADKAsyKS5qc29udHlwZXMudjEuQWxsVHlwZXMuTWFwSW50NjRJbnQ2NEVudHJ5EkYKEW1hcF91aW50MzJfdWludDMyGDogAygLMisuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk1hcFVpbnQzMlVpbnQzMkVudHJ5EkYKEW1hcF91aW50NjRfdWludDY0GDsgAygLMisuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk1hcFVpbnQ2NFVpbnQ2NEVudHJ5Ej4KDW1hcF9ib29sX2Jvb2wYPCADKAsyJy5qc29udHlwZXMudjEuQWxsVHlwZXMuTWFwQm9vbEJvb2xFbnRyeRJGChFtYXBfc3RyaW5nX3N0cmluZxg9IAMoCzIrLmpzb250eXBlcy52MS5BbGxUeXBlcy5NYXBTdHJpbmdTdHJpbmdFbnRyeRJEChBtYXBfc3RyaW5nX2J5dGVzGD4gAygLMiouanNvbnR5cGVzLnYxLkFsbFR5cGVzLk1hcFN0cmluZ0J5dGVzRW50cnkSRgoRbWFwX3N0cmluZ19kb3VibGUYPyADKAsyKy5qc29udHlwZXMudjEuQWxsVHlwZXMuTWFwU3RyaW5nRG91YmxlRW50cnkSVQoZbWFwX3N0cmluZ19uZXN0ZWRfbWVzc2FnZRhAIAMoCzIyLmpzb250eXBlcy52MS5BbGxUeXBlcy5NYXBTdHJpbmdOZXN0ZWRNZXNzYWdlRW50cnkSTwoWbWFwX3N0cmluZ19uZXN0ZWRfZW51bRhBIAMoCzIvLmpzb250eXBlcy52MS5BbGxUeXBlcy5NYXBTdHJpbmdOZXN0ZWRFbnVtRW50cnkSRAoQbWFwX3N0cmluZ192YWx1ZRhCIAMoCzIqLmpzb250eXBlcy52MS5BbGxUeXBlcy5NYXBTdHJpbmdWYWx1ZUVudHJ5EhYKDG9uZW9mX3VpbnQzMhhvIAEoDUgAEkQKFG9uZW9mX25lc3RlZF9tZXNzYWdlGHAgASgLMiQuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk5lc3RlZE1lc3NhZ2VIABIWCgxvbmVvZl9zdHJpbmcYcSABKAlIABIVCgtvbmVvZl9ieXRlcxhyIAEoDEgAEhQKCm9uZW9mX2Jvb2wYcyABKAhIABIWCgxvbmVvZl91aW50NjQYdCABKARIABIVCgtvbmVvZl9mbG9hdBh1IAEoAkgAEhYKDG9uZW9mX2RvdWJsZRh2IAEoAUgAEjcKCm9uZW9mX2VudW0YdyABKA4yIS5qc29udHlwZXMudjEuQWxsVHlwZXMuTmVzdGVkRW51bUgAEjYKEG9uZW9mX251bGxfdmFsdWUYeCABKA4yGi5nb29nbGUucHJvdG9idWYuTnVsbFZhbHVlSAASOgoVb3B0aW9uYWxfYm9vbF93cmFwcGVyGMkBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSPAoWb3B0aW9uYWxfaW50MzJfd3JhcHBlchjKASABKAsyGy5nb29nbGUucHJvdG9idWYuSW50MzJWYWx1ZRI8ChZvcHRpb25hbF9pbnQ2NF93cmFwcGVyGMsBIAEoCzIbLmdvb2dsZS5wcm90b2J1Zi5JbnQ2NFZhbHVlEj4KF29wdGlvbmFsX3VpbnQzMl93cmFwcGVyGMwBIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRI+ChdvcHRpb25hbF91aW50NjRfd3JhcHBlchjNASABKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWUSPAoWb3B0aW9uYWxfZmxvYXRfd3JhcHBlchjOASABKAsyGy5nb29nbGUucHJvdG9idWYuRmxvYXRWYWx1ZRI+ChdvcHRpb25hbF9kb3VibGVfd3JhcHBlchjPASABKAsyHC5nb29nbGUucHJvdG9idWYuRG91YmxlVmFsdWUSPgoXb3B0aW9uYWxfc3RyaW5nX3dyYXBwZXIY0AEgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlN0cmluZ1ZhbHVlEjwKFm9wdGlvbmFsX2J5dGVzX3dyYXBwZXIY0QEgASgLMhsuZ29vZ2xlLnByb3RvYnVmLkJ5dGVzVmFsdWUSOgoVcmVwZWF0ZWRfYm9vbF93cmFwcGVyGNMBIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSPAoWcmVwZWF0ZWRfaW50MzJfd3JhcHBlchjUASADKAsyGy5nb29nbGUucHJvdG9idWYuSW50MzJWYWx1ZRI8ChZyZXBlYXRlZF9pbnQ2NF93cmFwcGVyGNUBIAMoCzIbLmdvb2dsZS5wcm90b2J1Zi5JbnQ2NFZhbHVlEj4KF3JlcGVhdGVkX3VpbnQzMl93cmFwcGVyGNYBIAMoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRI+ChdyZXBlYXRlZF91aW50NjRfd3JhcHBlchjXASADKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWUSPAoWcmVwZWF0ZWRfZmxvYXRfd3JhcHBlchjYASADKAsyGy5nb29nbGUucHJvdG9idWYuRmxvYXRWYWx1ZRI+ChdyZXBlYXRlZF9kb3VibGVfd3JhcHBlchjZASADKAsyHC5nb29nbGUucHJvdG9idWYuRG91YmxlVmFsdWUSPgoXcmVwZWF0ZWRfc3RyaW5nX3dyYXBwZXIY2gEgAygLMhwuZ29vZ2xlLnByb3RvYnVmLlN0cmluZ1ZhbHVlEjwKFnJlcGVhdGVkX2J5dGVzX3dyYXBwZXIY2wEgAygLMhsuZ29vZ2xlLnByb3RvYnVmLkJ5dGVzVmFsdWUSNQoRb3B0aW9uYWxfZHVyYXRpb24YrQIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjcKEm9wdGlvbmFsX3RpbWVzdGFtcBiuAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjgKE29wdGlvbmFsX2ZpZWxkX21hc2sYrwIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIxCg9vcHRpb25hbF9zdHJ1Y3QYsAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgxvcHRpb25hbF9hbnkYsQIgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRIvCg5vcHRpb25hbF92YWx1ZRiyAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSOAoTb3B0aW9uYWxfbnVsbF92YWx1ZRizAiABKA4yGi5nb29nbGUucHJvdG9idWYuTnVsbFZhbHVlEjUKEXJlcGVhdGVkX2R1cmF0aW9uGLcCIAMoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhI3ChJyZXBlYXRlZF90aW1lc3RhbXAYuAIgAygLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI3ChJyZXBlYXRlZF9maWVsZG1hc2sYuQIgAygLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIrCgxyZXBlYXRlZF9hbnkYugIgAygLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRIvCg5yZXBlYXRlZF92YWx1ZRi7AiADKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSOAoTcmVwZWF0ZWRfbGlzdF92YWx1ZRi8AiADKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjEKD3JlcGVhdGVkX3N0cnVjdBi9AiADKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKEm9wdGlvbmFsX2h0dHBfYm9keRi+AiABKAsyFC5nb29nbGUuYXBpLkh0dHBCb2R5EhwKDnByZXNlbnRfc3RyaW5nGL8CIAEoCUgBiAEBEhsKDXByZXNlbnRfaW50NjQYwAIgASgDSAKIAQESFwoKdGV4dF9pbnQ2NBjKAiABKANCAjABEioKCXJlY3Vyc2l2ZRjLAiABKAsyFi5qc29udHlwZXMudjEuQWxsVHlwZXMSEwoKZmllbGRuYW1lMRiRAyABKAUSFAoLZmllbGRfbmFtZTIYkgMgASgFEhUKDF9maWVsZF9uYW1lMxiTAyABKAUSFgoNZmllbGRfX25hbWU0XxiUAyABKAUSFAoLZmllbGQwbmFtZTUYlQMgASgFEhYKDWZpZWxkXzBfbmFtZTYYlgMgASgFEhMKCmZpZWxkTmFtZTcYlwMgASgFEhMKCkZpZWxkTmFtZTgYmAMgASgFEhQKC2ZpZWxkX05hbWU5GJkDIAEoBRIVCgxGaWVsZF9OYW1lMTAYmgMgASgFEhUKDEZJRUxEX05BTUUxMRibAyABKAUSFQoMRklFTERfbmFtZTEyGJwDIAEoBRIXCg5fX2ZpZWxkX25hbWUxMxidAyABKAUSFwoOX19GaWVsZF9uYW1lMTQYngMgASgFEhYKDWZpZWxkX19uYW1lMTUYnwMgASgFEhYKDWZpZWxkX19OYW1lMTYYoAMgASgFEhcKDmZpZWxkX25hbWUxN19fGKEDIAEoBRIXCg5GaWVsZF9uYW1lMThfXxiiAyABKAUaRwoNTmVzdGVkTWVzc2FnZRIJCgFhGAEgASgFEisKC2NvcmVjdXJzaXZlGAIgASgLMhYuanNvbnR5cGVzLnYxLkFsbFR5cGVzGjQKEk1hcEludDMySW50MzJFbnRyeRILCgNrZXkYASABKAUSDQoFdmFsdWUYAiABKAU6AjgBGjQKEk1hcEludDY0SW50NjRFbnRyeRILCgNrZXkYASABKAMSDQoFdmFsdWUYAiABKAM6AjgBGjYKFE1hcFVpbnQzMlVpbnQzMkVudHJ5EgsKA2tleRgBIAEoDRINCgV2YWx1ZRgCIAEoDToCOAEaNgoUTWFwVWludDY0VWludDY0RW50cnkSCwoDa2V5GAEgASgEEg0KBXZhbHVlGAIgASgEOgI4ARoyChBNYXBCb29sQm9vbEVudHJ5EgsKA2tleRgBIAEoCBINCgV2YWx1ZRgCIAEoCDoCOAEaNgoUTWFwU3RyaW5nU3RyaW5nRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARo1ChNNYXBTdHJpbmdCeXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDDoCOAEaNgoUTWFwU3RyaW5nRG91YmxlRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARpjChtNYXBTdHJpbmdOZXN0ZWRNZXNzYWdlRW50cnkSCwoDa2V5GAEgASgJEjMKBXZhbHVlGAIgASgLMiQuanNvbnR5cGVzLnYxLkFsbFR5cGVzLk5lc3RlZE1lc3NhZ2U6AjgBGl0KGE1hcFN0cmluZ05lc3RlZEVudW1FbnRyeRILCgNrZXkYASABKAkSMAoFdmFsdWUYAiABKA4yIS5qc29udHlwZXMudjEuQWxsVHlwZXMuTmVzdGVkRW51bToCOAEaTQoTTWFwU3RyaW5nVmFsdWVFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBIjkKCk5lc3RlZEVudW0SBwoDRk9PEAASBwoDQkFSEAESBwoDQkFaEAISEAoDTkVHEP///////////wEiWQoLQWxpYXNlZEVudW0SDQoJQUxJQVNfRk9PEAASDQoJQUxJQVNfQkFSEAESDQoJQUxJQVNfQkFaEAISBwoDTU9PEAISBwoDbW9vEAISBwoDYkF6EAIaAhABQg0KC29uZW9mX2ZpZWxkQhEKD19wcmVzZW50X3N0cmluZ0IQCg5fcHJlc2VudF9pbnQ2NDK2BAoMVHlwZXNTZXJ2aWNlEvMCCgRTZW5kEhYuanNvbnR5cGVzLnYxLkFsbFR5cGVzGhYuanNvbnR5cGVzLnYxLkFsbFR5cGVzIroCirUYAhgBgtPkkwKtAloOOgEqIgkvdjEvdHlwZXNaNDoPb3B0aW9uYWxfc3RydWN0Yg9vcHRpb25hbF9zdHJ1Y3QiEC92MS90eXBlcy9zdHJ1Y3RaMzoPcmVwZWF0ZWRfc3RyaW5nYg9yZXBlYXRlZF9zdHJpbmciDy92MS90eXBlcy93b3Jkc1o4OhJvcHRpb25hbF9odHRwX2JvZHliEm9wdGlvbmFsX2h0dHBfYm9keSIOL3YxL3R5cGVzL2Jsb2JaVBJSL3YxL3R5cGVzL3tvcHRpb25hbF9pbnQ2NH0ve29wdGlvbmFsX25lc3RlZF9lbnVtfS97b3B0aW9uYWxfYm9vbH0ve29wdGlvbmFsX2J5dGVzfVoVQhMKBlJFUE9SVBIJL3YxL3R5cGVzEgkvdjEvdHlwZXMSTgoGVXBsb2FkEhQuZ29vZ2xlLmFwaS5IdHRwQm9keRoULmdvb2dsZS5hcGkuSHR0cEJvZHkiGIq1GAIYAYLT5JMCDDoBKhoHL3YxL3JhdxJgCgVXYXRjaBIWLmpzb250eXBlcy52MS5BbGxUeXBlcxoULmdvb2dsZS5hcGkuSHR0cEJvZHkiJ4q1GAIYAYLT5JMCGxIZL3YxL3Jhdy97b3B0aW9uYWxfc3RyaW5nfTABYgZwcm90bzM", [file_ashlar_api_v1_annotations, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_any, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_google_protobuf_wrappers]);
 
 /**
  * @generated from message jsontypes.v1.AllTypes
  */
-export type AllTypes = Message<'jsontypes.v1.AllTypes'> & {
+export type AllTypes = Message<"jsontypes.v1.AllTypes"> & {
   /**
    * @generated from field: int32 optional_int32 = 1;
    */
-  optionalInt32: number
+  optionalInt32: number;
 
   /**
    * @generated from field: int64 optional_int64 = 2;
    */
-  optionalInt64: bigint
+  optionalInt64: bigint;
 
   /**
    * @generated from field: uint32 optional_uint32 = 3;
    */
-  optionalUint32: number
+  optionalUint32: number;
 
   /**
    * @generated from field: uint64 optional_uint64 = 4;
    */
-  optionalUint64: bigint
+  optionalUint64: bigint;
 
   /**
    * @generated from field: sint32 optional_sint32 = 5;
    */
-  optionalSint32: number
+  optionalSint32: number;
 
   /**
    * @generated from field: sint64 optional_sint64 = 6;
    */
-  optionalSint64: bigint
+  optionalSint64: bigint;
 
   /**
    * @generated from field: fixed32 optional_fixed32 = 7;
    */
-  optionalFixed32: number
+  optionalFixed32: number;
 
   /**
    * @generated from field: fixed64 optional_fixed64 = 8;
    */
-  optionalFixed64: bigint
+  optionalFixed64: bigint;
 
   /**
    * @generated from field: sfixed32 optional_sfixed32 = 9;
    */
-  optionalSfixed32: number
+  optionalSfixed32: number;
 
   /**
    * @generated from field: sfixed64 optional_sfixed64 = 10;
    */
-  optionalSfixed64: bigint
+  optionalSfixed64: bigint;
 
   /**
    * @generated from field: float optional_float = 11;
    */
-  optionalFloat: number
+  optionalFloat: number;
 
   /**
    * @generated from field: double optional_double = 12;
    */
-  optionalDouble: number
+  optionalDouble: number;
 
   /**
    * @generated from field: bool optional_bool = 13;
    */
-  optionalBool: boolean
+  optionalBool: boolean;
 
   /**
    * @generated from field: string optional_string = 14;
    */
-  optionalString: string
+  optionalString: string;
 
   /**
    * @generated from field: bytes optional_bytes = 15;
    */
-  optionalBytes: Uint8Array
+  optionalBytes: Uint8Array;
 
   /**
    * @generated from field: jsontypes.v1.AllTypes.NestedMessage optional_nested_message = 16;
    */
-  optionalNestedMessage?: AllTypes_NestedMessage | undefined
+  optionalNestedMessage?: AllTypes_NestedMessage | undefined;
 
   /**
    * @generated from field: jsontypes.v1.AllTypes.NestedEnum optional_nested_enum = 17;
    */
-  optionalNestedEnum: AllTypes_NestedEnum
+  optionalNestedEnum: AllTypes_NestedEnum;
 
   /**
    * @generated from field: jsontypes.v1.AllTypes.AliasedEnum optional_aliased_enum = 18;
    */
-  optionalAliasedEnum: AllTypes_AliasedEnum
+  optionalAliasedEnum: AllTypes_AliasedEnum;
 
   /**
    * @generated from field: repeated int32 repeated_int32 = 31;
    */
-  repeatedInt32: number[]
+  repeatedInt32: number[];
 
   /**
    * @generated from field: repeated int64 repeated_int64 = 32;
    */
-  repeatedInt64: bigint[]
+  repeatedInt64: bigint[];
 
   /**
    * @generated from field: repeated uint32 repeated_uint32 = 33;
    */
-  repeatedUint32: number[]
+  repeatedUint32: number[];
 
   /**
    * @generated from field: repeated uint64 repeated_uint64 = 34;
    */
-  repeatedUint64: bigint[]
+  repeatedUint64: bigint[];
 
   /**
    * @generated from field: repeated sint32 repeated_sint32 = 35;
    */
-  repeatedSint32: number[]
+  repeatedSint32: number[];
 
   /**
    * @generated from field: repeated sint64 repeated_sint64 = 36;
    */
-  repeatedSint64: bigint[]
+  repeatedSint64: bigint[];
 
   /**
    * @generated from field: repeated fixed32 repeated_fixed32 = 37;
    */
-  repeatedFixed32: number[]
+  repeatedFixed32: number[];
 
   /**
    * @generated from field: repeated fixed64 repeated_fixed64 = 38;
    */
-  repeatedFixed64: bigint[]
+  repeatedFixed64: bigint[];
 
   /**
    * @generated from field: repeated sfixed32 repeated_sfixed32 = 39;
    */
-  repeatedSfixed32: number[]
+  repeatedSfixed32: number[];
 
   /**
    * @generated from field: repeated sfixed64 repeated_sfixed64 = 40;
    */
-  repeatedSfixed64: bigint[]
+  repeatedSfixed64: bigint[];
 
   /**
    * @generated from field: repeated float repeated_float = 41;
    */
-  repeatedFloat: number[]
+  repeatedFloat: number[];
 
   /**
    * @generated from field: repeated double repeated_double = 42;
    */
-  repeatedDouble: number[]
+  repeatedDouble: number[];
 
   /**
    * @generated from field: repeated bool repeated_bool = 43;
    */
-  repeatedBool: boolean[]
+  repeatedBool: boolean[];
 
   /**
    * @generated from field: repeated string repeated_string = 44;
    */
-  repeatedString: string[]
+  repeatedString: string[];
 
   /**
    * @generated from field: repeated bytes repeated_bytes = 45;
    */
-  repeatedBytes: Uint8Array[]
+  repeatedBytes: Uint8Array[];
 
   /**
    * @generated from field: repeated jsontypes.v1.AllTypes.NestedMessage repeated_nested_message = 46;
    */
-  repeatedNestedMessage: AllTypes_NestedMessage[]
+  repeatedNestedMessage: AllTypes_NestedMessage[];
 
   /**
    * @generated from field: repeated jsontypes.v1.AllTypes.NestedEnum repeated_nested_enum = 47;
    */
-  repeatedNestedEnum: AllTypes_NestedEnum[]
+  repeatedNestedEnum: AllTypes_NestedEnum[];
 
   /**
    * @generated from field: map<int32, int32> map_int32_int32 = 56;
    */
-  mapInt32Int32: { [key: number]: number }
+  mapInt32Int32: { [key: number]: number };
 
   /**
    * @generated from field: map<int64, int64> map_int64_int64 = 57;
    */
-  mapInt64Int64: { [key: string]: bigint }
+  mapInt64Int64: { [key: string]: bigint };
 
   /**
    * @generated from field: map<uint32, uint32> map_uint32_uint32 = 58;
    */
-  mapUint32Uint32: { [key: number]: number }
+  mapUint32Uint32: { [key: number]: number };
 
   /**
    * @generated from field: map<uint64, uint64> map_uint64_uint64 = 59;
    */
-  mapUint64Uint64: { [key: string]: bigint }
+  mapUint64Uint64: { [key: string]: bigint };
 
   /**
    * @generated from field: map<bool, bool> map_bool_bool = 60;
    */
-  mapBoolBool: { [key: string]: boolean }
+  mapBoolBool: { [key: string]: boolean };
 
   /**
    * @generated from field: map<string, string> map_string_string = 61;
    */
-  mapStringString: { [key: string]: string }
+  mapStringString: { [key: string]: string };
 
   /**
    * @generated from field: map<string, bytes> map_string_bytes = 62;
    */
-  mapStringBytes: { [key: string]: Uint8Array }
+  mapStringBytes: { [key: string]: Uint8Array };
 
   /**
    * @generated from field: map<string, double> map_string_double = 63;
    */
-  mapStringDouble: { [key: string]: number }
+  mapStringDouble: { [key: string]: number };
 
   /**
    * @generated from field: map<string, jsontypes.v1.AllTypes.NestedMessage> map_string_nested_message = 64;
    */
-  mapStringNestedMessage: { [key: string]: AllTypes_NestedMessage }
+  mapStringNestedMessage: { [key: string]: AllTypes_NestedMessage };
 
   /**
    * @generated from field: map<string, jsontypes.v1.AllTypes.NestedEnum> map_string_nested_enum = 65;
    */
-  mapStringNestedEnum: { [key: string]: AllTypes_NestedEnum }
+  mapStringNestedEnum: { [key: string]: AllTypes_NestedEnum };
 
   /**
    * @generated from field: map<string, google.protobuf.Value> map_string_value = 66;
    */
-  mapStringValue: { [key: string]: Value }
+  mapStringValue: { [key: string]: Value };
 
   /**
    * @generated from oneof jsontypes.v1.AllTypes.oneof_field
    */
-  oneofField:
-    | {
-        /**
-         * @generated from field: uint32 oneof_uint32 = 111;
-         */
-        value: number
-        case: 'oneofUint32'
-      }
-    | {
-        /**
-         * @generated from field: jsontypes.v1.AllTypes.NestedMessage oneof_nested_message = 112;
-         */
-        value: AllTypes_NestedMessage
-        case: 'oneofNestedMessage'
-      }
-    | {
-        /**
-         * @generated from field: string oneof_string = 113;
-         */
-        value: string
-        case: 'oneofString'
-      }
-    | {
-        /**
-         * @generated from field: bytes oneof_bytes = 114;
-         */
-        value: Uint8Array
-        case: 'oneofBytes'
-      }
-    | {
-        /**
-         * @generated from field: bool oneof_bool = 115;
-         */
-        value: boolean
-        case: 'oneofBool'
-      }
-    | {
-        /**
-         * @generated from field: uint64 oneof_uint64 = 116;
-         */
-        value: bigint
-        case: 'oneofUint64'
-      }
-    | {
-        /**
-         * @generated from field: float oneof_float = 117;
-         */
-        value: number
-        case: 'oneofFloat'
-      }
-    | {
-        /**
-         * @generated from field: double oneof_double = 118;
-         */
-        value: number
-        case: 'oneofDouble'
-      }
-    | {
-        /**
-         * @generated from field: jsontypes.v1.AllTypes.NestedEnum oneof_enum = 119;
-         */
-        value: AllTypes_NestedEnum
-        case: 'oneofEnum'
-      }
-    | {
-        /**
-         * @generated from field: google.protobuf.NullValue oneof_null_value = 120;
-         */
-        value: NullValue
-        case: 'oneofNullValue'
-      }
-    | { case: undefined; value?: undefined }
+  oneofField: {
+    /**
+     * @generated from field: uint32 oneof_uint32 = 111;
+     */
+    value: number;
+    case: "oneofUint32";
+  } | {
+    /**
+     * @generated from field: jsontypes.v1.AllTypes.NestedMessage oneof_nested_message = 112;
+     */
+    value: AllTypes_NestedMessage;
+    case: "oneofNestedMessage";
+  } | {
+    /**
+     * @generated from field: string oneof_string = 113;
+     */
+    value: string;
+    case: "oneofString";
+  } | {
+    /**
+     * @generated from field: bytes oneof_bytes = 114;
+     */
+    value: Uint8Array;
+    case: "oneofBytes";
+  } | {
+    /**
+     * @generated from field: bool oneof_bool = 115;
+     */
+    value: boolean;
+    case: "oneofBool";
+  } | {
+    /**
+     * @generated from field: uint64 oneof_uint64 = 116;
+     */
+    value: bigint;
+    case: "oneofUint64";
+  } | {
+    /**
+     * @generated from field: float oneof_float = 117;
+     */
+    value: number;
+    case: "oneofFloat";
+  } | {
+    /**
+     * @generated from field: double oneof_double = 118;
+     */
+    value: number;
+    case: "oneofDouble";
+  } | {
+    /**
+     * @generated from field: jsontypes.v1.AllTypes.NestedEnum oneof_enum = 119;
+     */
+    value: AllTypes_NestedEnum;
+    case: "oneofEnum";
+  } | {
+    /**
+     * @generated from field: google.protobuf.NullValue oneof_null_value = 120;
+     */
+    value: NullValue;
+    case: "oneofNullValue";
+  } | { case: undefined; value?: undefined };
 
   /**
    * @generated from field: google.protobuf.BoolValue optional_bool_wrapper = 201;
    */
-  optionalBoolWrapper?: boolean | undefined
+  optionalBoolWrapper?: boolean | undefined;
 
   /**
    * @generated from field: google.protobuf.Int32Value optional_int32_wrapper = 202;
    */
-  optionalInt32Wrapper?: number | undefined
+  optionalInt32Wrapper?: number | undefined;
 
   /**
    * @generated from field: google.protobuf.Int64Value optional_int64_wrapper = 203;
    */
-  optionalInt64Wrapper?: bigint | undefined
+  optionalInt64Wrapper?: bigint | undefined;
 
   /**
    * @generated from field: google.protobuf.UInt32Value optional_uint32_wrapper = 204;
    */
-  optionalUint32Wrapper?: number | undefined
+  optionalUint32Wrapper?: number | undefined;
 
   /**
    * @generated from field: google.protobuf.UInt64Value optional_uint64_wrapper = 205;
    */
-  optionalUint64Wrapper?: bigint | undefined
+  optionalUint64Wrapper?: bigint | undefined;
 
   /**
    * @generated from field: google.protobuf.FloatValue optional_float_wrapper = 206;
    */
-  optionalFloatWrapper?: number | undefined
+  optionalFloatWrapper?: number | undefined;
 
   /**
    * @generated from field: google.protobuf.DoubleValue optional_double_wrapper = 207;
    */
-  optionalDoubleWrapper?: number | undefined
+  optionalDoubleWrapper?: number | undefined;
 
   /**
    * @generated from field: google.protobuf.StringValue optional_string_wrapper = 208;
    */
-  optionalStringWrapper?: string | undefined
+  optionalStringWrapper?: string | undefined;
 
   /**
    * @generated from field: google.protobuf.BytesValue optional_bytes_wrapper = 209;
    */
-  optionalBytesWrapper?: Uint8Array | undefined
+  optionalBytesWrapper?: Uint8Array | undefined;
 
   /**
    * @generated from field: repeated google.protobuf.BoolValue repeated_bool_wrapper = 211;
    */
-  repeatedBoolWrapper: BoolValue[]
+  repeatedBoolWrapper: BoolValue[];
 
   /**
    * @generated from field: repeated google.protobuf.Int32Value repeated_int32_wrapper = 212;
    */
-  repeatedInt32Wrapper: Int32Value[]
+  repeatedInt32Wrapper: Int32Value[];
 
   /**
    * @generated from field: repeated google.protobuf.Int64Value repeated_int64_wrapper = 213;
    */
-  repeatedInt64Wrapper: Int64Value[]
+  repeatedInt64Wrapper: Int64Value[];
 
   /**
    * @generated from field: repeated google.protobuf.UInt32Value repeated_uint32_wrapper = 214;
    */
-  repeatedUint32Wrapper: UInt32Value[]
+  repeatedUint32Wrapper: UInt32Value[];
 
   /**
    * @generated from field: repeated google.protobuf.UInt64Value repeated_uint64_wrapper = 215;
    */
-  repeatedUint64Wrapper: UInt64Value[]
+  repeatedUint64Wrapper: UInt64Value[];
 
   /**
    * @generated from field: repeated google.protobuf.FloatValue repeated_float_wrapper = 216;
    */
-  repeatedFloatWrapper: FloatValue[]
+  repeatedFloatWrapper: FloatValue[];
 
   /**
    * @generated from field: repeated google.protobuf.DoubleValue repeated_double_wrapper = 217;
    */
-  repeatedDoubleWrapper: DoubleValue[]
+  repeatedDoubleWrapper: DoubleValue[];
 
   /**
    * @generated from field: repeated google.protobuf.StringValue repeated_string_wrapper = 218;
    */
-  repeatedStringWrapper: StringValue[]
+  repeatedStringWrapper: StringValue[];
 
   /**
    * @generated from field: repeated google.protobuf.BytesValue repeated_bytes_wrapper = 219;
    */
-  repeatedBytesWrapper: BytesValue[]
+  repeatedBytesWrapper: BytesValue[];
 
   /**
    * @generated from field: google.protobuf.Duration optional_duration = 301;
    */
-  optionalDuration?: Duration | undefined
+  optionalDuration?: Duration | undefined;
 
   /**
    * @generated from field: google.protobuf.Timestamp optional_timestamp = 302;
    */
-  optionalTimestamp?: Timestamp | undefined
+  optionalTimestamp?: Timestamp | undefined;
 
   /**
    * @generated from field: google.protobuf.FieldMask optional_field_mask = 303;
    */
-  optionalFieldMask?: FieldMask | undefined
+  optionalFieldMask?: FieldMask | undefined;
 
   /**
    * @generated from field: google.protobuf.Struct optional_struct = 304;
    */
-  optionalStruct?: JsonObject | undefined
+  optionalStruct?: JsonObject | undefined;
 
   /**
    * @generated from field: google.protobuf.Any optional_any = 305;
    */
-  optionalAny?: Any | undefined
+  optionalAny?: Any | undefined;
 
   /**
    * @generated from field: google.protobuf.Value optional_value = 306;
    */
-  optionalValue?: Value | undefined
+  optionalValue?: Value | undefined;
 
   /**
    * @generated from field: google.protobuf.NullValue optional_null_value = 307;
    */
-  optionalNullValue: NullValue
+  optionalNullValue: NullValue;
 
   /**
    * @generated from field: repeated google.protobuf.Duration repeated_duration = 311;
    */
-  repeatedDuration: Duration[]
+  repeatedDuration: Duration[];
 
   /**
    * @generated from field: repeated google.protobuf.Timestamp repeated_timestamp = 312;
    */
-  repeatedTimestamp: Timestamp[]
+  repeatedTimestamp: Timestamp[];
 
   /**
    * @generated from field: repeated google.protobuf.FieldMask repeated_fieldmask = 313;
    */
-  repeatedFieldmask: FieldMask[]
+  repeatedFieldmask: FieldMask[];
 
   /**
    * @generated from field: repeated google.protobuf.Any repeated_any = 314;
    */
-  repeatedAny: Any[]
+  repeatedAny: Any[];
 
   /**
    * @generated from field: repeated google.protobuf.Value repeated_value = 315;
    */
-  repeatedValue: Value[]
+  repeatedValue: Value[];
 
   /**
    * @generated from field: repeated google.protobuf.ListValue repeated_list_value = 316;
    */
-  repeatedListValue: ListValue[]
+  repeatedListValue: ListValue[];
 
   /**
    * @generated from field: repeated google.protobuf.Struct repeated_struct = 317;
    */
-  repeatedStruct: JsonObject[]
+  repeatedStruct: JsonObject[];
 
   /**
    * @generated from field: google.api.HttpBody optional_http_body = 318;
    */
-  optionalHttpBody?: HttpBody | undefined
+  optionalHttpBody?: HttpBody | undefined;
 
   /**
    * @generated from field: optional string present_string = 319;
    */
-  presentString?: string | undefined
+  presentString?: string | undefined;
 
   /**
    * @generated from field: optional int64 present_int64 = 320;
    */
-  presentInt64?: bigint | undefined
+  presentInt64?: bigint | undefined;
 
   /**
    * @generated from field: int64 text_int64 = 330 [jstype = JS_STRING];
    */
-  textInt64: string
+  textInt64: string;
 
   /**
    * @generated from field: jsontypes.v1.AllTypes recursive = 331;
    */
-  recursive?: AllTypes | undefined
+  recursive?: AllTypes | undefined;
 
   /**
    * @generated from field: int32 fieldname1 = 401;
    */
-  fieldname1: number
+  fieldname1: number;
 
   /**
    * @generated from field: int32 field_name2 = 402;
    */
-  fieldName2: number
+  fieldName2: number;
 
   /**
    * @generated from field: int32 _field_name3 = 403;
    */
-  FieldName3: number
+  FieldName3: number;
 
   /**
    * @generated from field: int32 field__name4_ = 404;
    */
-  fieldName4: number
+  fieldName4: number;
 
   /**
    * @generated from field: int32 field0name5 = 405;
    */
-  field0name5: number
+  field0name5: number;
 
   /**
    * @generated from field: int32 field_0_name6 = 406;
    */
-  field0Name6: number
+  field0Name6: number;
 
   /**
    * @generated from field: int32 fieldName7 = 407;
    */
-  fieldName7: number
+  fieldName7: number;
 
   /**
    * @generated from field: int32 FieldName8 = 408;
    */
-  FieldName8: number
+  FieldName8: number;
 
   /**
    * @generated from field: int32 field_Name9 = 409;
    */
-  fieldName9: number
+  fieldName9: number;
 
   /**
    * @generated from field: int32 Field_Name10 = 410;
    */
-  FieldName10: number
+  FieldName10: number;
 
   /**
    * @generated from field: int32 FIELD_NAME11 = 411;
    */
-  FIELDNAME11: number
+  FIELDNAME11: number;
 
   /**
    * @generated from field: int32 FIELD_name12 = 412;
    */
-  FIELDName12: number
+  FIELDName12: number;
 
   /**
    * @generated from field: int32 __field_name13 = 413;
    */
-  FieldName13: number
+  FieldName13: number;
 
   /**
    * @generated from field: int32 __Field_name14 = 414;
    */
-  FieldName14: number
+  FieldName14: number;
 
   /**
    * @generated from field: int32 field__name15 = 415;
    */
-  fieldName15: number
+  fieldName15: number;
 
   /**
    * @generated from field: int32 field__Name16 = 416;
    */
-  fieldName16: number
+  fieldName16: number;
 
   /**
    * @generated from field: int32 field_name17__ = 417;
    */
-  fieldName17: number
+  fieldName17: number;
 
   /**
    * @generated from field: int32 Field_name18__ = 418;
    */
-  FieldName18: number
-}
+  FieldName18: number;
+};
 
 /**
  * Describes the message jsontypes.v1.AllTypes.
  * Use `create(AllTypesSchema)` to create a new message.
  */
-export const AllTypesSchema: GenMessage<AllTypes> = /*@__PURE__*/ messageDesc(file_jsontypes, 0)
+export const AllTypesSchema: GenMessage<AllTypes> = /*@__PURE__*/
+  messageDesc(file_jsontypes, 0);
 
 /**
  * @generated from message jsontypes.v1.AllTypes.NestedMessage
  */
-export type AllTypes_NestedMessage = Message<'jsontypes.v1.AllTypes.NestedMessage'> & {
+export type AllTypes_NestedMessage = Message<"jsontypes.v1.AllTypes.NestedMessage"> & {
   /**
    * @generated from field: int32 a = 1;
    */
-  a: number
+  a: number;
 
   /**
    * @generated from field: jsontypes.v1.AllTypes corecursive = 2;
    */
-  corecursive?: AllTypes | undefined
-}
+  corecursive?: AllTypes | undefined;
+};
 
 /**
  * Describes the message jsontypes.v1.AllTypes.NestedMessage.
  * Use `create(AllTypes_NestedMessageSchema)` to create a new message.
  */
-export const AllTypes_NestedMessageSchema: GenMessage<AllTypes_NestedMessage> =
-  /*@__PURE__*/
-  messageDesc(file_jsontypes, 0, 0)
+export const AllTypes_NestedMessageSchema: GenMessage<AllTypes_NestedMessage> = /*@__PURE__*/
+  messageDesc(file_jsontypes, 0, 0);
 
 /**
  * @generated from enum jsontypes.v1.AllTypes.NestedEnum
@@ -701,9 +652,8 @@ export enum AllTypes_NestedEnum {
 /**
  * Describes the enum jsontypes.v1.AllTypes.NestedEnum.
  */
-export const AllTypes_NestedEnumSchema: GenEnum<AllTypes_NestedEnum> =
-  /*@__PURE__*/
-  enumDesc(file_jsontypes, 0, 0)
+export const AllTypes_NestedEnumSchema: GenEnum<AllTypes_NestedEnum> = /*@__PURE__*/
+  enumDesc(file_jsontypes, 0, 0);
 
 /**
  * @generated from enum jsontypes.v1.AllTypes.AliasedEnum
@@ -743,9 +693,8 @@ export enum AllTypes_AliasedEnum {
 /**
  * Describes the enum jsontypes.v1.AllTypes.AliasedEnum.
  */
-export const AllTypes_AliasedEnumSchema: GenEnum<AllTypes_AliasedEnum> =
-  /*@__PURE__*/
-  enumDesc(file_jsontypes, 0, 1)
+export const AllTypes_AliasedEnumSchema: GenEnum<AllTypes_AliasedEnum> = /*@__PURE__*/
+  enumDesc(file_jsontypes, 0, 1);
 
 /**
  * @generated from service jsontypes.v1.TypesService
@@ -755,24 +704,26 @@ export const TypesService: GenService<{
    * @generated from rpc jsontypes.v1.TypesService.Send
    */
   send: {
-    methodKind: 'unary'
-    input: typeof AllTypesSchema
-    output: typeof AllTypesSchema
-  }
+    methodKind: "unary";
+    input: typeof AllTypesSchema;
+    output: typeof AllTypesSchema;
+  },
   /**
    * @generated from rpc jsontypes.v1.TypesService.Upload
    */
   upload: {
-    methodKind: 'unary'
-    input: typeof HttpBodySchema
-    output: typeof HttpBodySchema
-  }
+    methodKind: "unary";
+    input: typeof HttpBodySchema;
+    output: typeof HttpBodySchema;
+  },
   /**
    * @generated from rpc jsontypes.v1.TypesService.Watch
    */
   watch: {
-    methodKind: 'server_streaming'
-    input: typeof AllTypesSchema
-    output: typeof HttpBodySchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_jsontypes, 0)
+    methodKind: "server_streaming";
+    input: typeof AllTypesSchema;
+    output: typeof HttpBodySchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_jsontypes, 0);
+

@@ -4,147 +4,136 @@
 
 // A resource that another process serves, and others refer to.
 
-import type { GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import { fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
-import { file_ashlar_api_v1_annotations } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
-import { file_google_api_annotations } from '../../../lib/gen/google/api/annotations_pb.js'
-import { file_google_api_field_behavior } from '../../../lib/gen/google/api/field_behavior_pb.js'
-import { file_google_api_resource } from '../../../lib/gen/google/api/resource_pb.js'
-import type { FieldMask } from '@bufbuild/protobuf/wkt'
-import { file_google_protobuf_field_mask } from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
+import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../../lib/gen/google/api/field_behavior_pb.js";
+import { file_google_api_resource } from "../../../lib/gen/google/api/resource_pb.js";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file makers.proto.
  */
-export const file_makers: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'CgxtYWtlcnMucHJvdG8SCW1ha2Vycy52MSKMAQoFTWFrZXISCgoCaWQYASABKAkSDQoFdGl0bGUYAiABKAkSDwoHY291bnRyeRgDIAEoCRITCgNwaW4YBCABKAlCBpK1GAIQARITCgZyZW1hcmsYBSABKAlCA+BBBDot6kEqChhtYWtlcnMuZXhhbXBsZS5jb20vTWFrZXISDm1ha2Vycy97bWFrZXJ9Ih0KD0dldE1ha2VyUmVxdWVzdBIKCgJpZBgBIAEoCSJHChJDcmVhdGVNYWtlclJlcXVlc3QSHwoFbWFrZXIYASABKAsyEC5tYWtlcnMudjEuTWFrZXISEAoIbWFrZXJfaWQYAiABKAkiUwoVQmF0Y2hHZXRNYWtlcnNSZXF1ZXN0EgsKA2lkcxgBIAMoCRItCglyZWFkX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIjoKFkJhdGNoR2V0TWFrZXJzUmVzcG9uc2USIAoGbWFrZXJzGAEgAygLMhAubWFrZXJzLnYxLk1ha2VyMuQCCgxNYWtlclNlcnZpY2USYQoIR2V0TWFrZXISGi5tYWtlcnMudjEuR2V0TWFrZXJSZXF1ZXN0GhAubWFrZXJzLnYxLk1ha2VyIieKtRgMCgNnZXQSBW1ha2VygtPkkwIREg8vdjEvbWFrZXJzL3tpZH0SbAoLQ3JlYXRlTWFrZXISHS5tYWtlcnMudjEuQ3JlYXRlTWFrZXJSZXF1ZXN0GhAubWFrZXJzLnYxLk1ha2VyIiyKtRgPCgZjcmVhdGUSBW1ha2VygtPkkwITOgVtYWtlciIKL3YxL21ha2VycxKCAQoOQmF0Y2hHZXRNYWtlcnMSIC5tYWtlcnMudjEuQmF0Y2hHZXRNYWtlcnNSZXF1ZXN0GiEubWFrZXJzLnYxLkJhdGNoR2V0TWFrZXJzUmVzcG9uc2UiK4q1GAwKA2dldBIFbWFrZXKC0+STAhUSEy92MS9tYWtlcnM6YmF0Y2hHZXRiBnByb3RvMw',
-    [
-      file_ashlar_api_v1_annotations,
-      file_google_api_annotations,
-      file_google_api_field_behavior,
-      file_google_api_resource,
-      file_google_protobuf_field_mask,
-    ],
-  )
+export const file_makers: GenFile = /*@__PURE__*/
+  fileDesc("CgxtYWtlcnMucHJvdG8SCW1ha2Vycy52MSKMAQoFTWFrZXISCgoCaWQYASABKAkSDQoFdGl0bGUYAiABKAkSDwoHY291bnRyeRgDIAEoCRITCgNwaW4YBCABKAlCBpK1GAIQARITCgZyZW1hcmsYBSABKAlCA+BBBDot6kEqChhtYWtlcnMuZXhhbXBsZS5jb20vTWFrZXISDm1ha2Vycy97bWFrZXJ9Ih0KD0dldE1ha2VyUmVxdWVzdBIKCgJpZBgBIAEoCSJHChJDcmVhdGVNYWtlclJlcXVlc3QSHwoFbWFrZXIYASABKAsyEC5tYWtlcnMudjEuTWFrZXISEAoIbWFrZXJfaWQYAiABKAkiUwoVQmF0Y2hHZXRNYWtlcnNSZXF1ZXN0EgsKA2lkcxgBIAMoCRItCglyZWFkX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIjoKFkJhdGNoR2V0TWFrZXJzUmVzcG9uc2USIAoGbWFrZXJzGAEgAygLMhAubWFrZXJzLnYxLk1ha2VyMuQCCgxNYWtlclNlcnZpY2USYQoIR2V0TWFrZXISGi5tYWtlcnMudjEuR2V0TWFrZXJSZXF1ZXN0GhAubWFrZXJzLnYxLk1ha2VyIieKtRgMCgNnZXQSBW1ha2VygtPkkwIREg8vdjEvbWFrZXJzL3tpZH0SbAoLQ3JlYXRlTWFrZXISHS5tYWtlcnMudjEuQ3JlYXRlTWFrZXJSZXF1ZXN0GhAubWFrZXJzLnYxLk1ha2VyIiyKtRgPCgZjcmVhdGUSBW1ha2VygtPkkwITOgVtYWtlciIKL3YxL21ha2VycxKCAQoOQmF0Y2hHZXRNYWtlcnMSIC5tYWtlcnMudjEuQmF0Y2hHZXRNYWtlcnNSZXF1ZXN0GiEubWFrZXJzLnYxLkJhdGNoR2V0TWFrZXJzUmVzcG9uc2UiK4q1GAwKA2dldBIFbWFrZXKC0+STAhUSEy92MS9tYWtlcnM6YmF0Y2hHZXRiBnByb3RvMw", [file_ashlar_api_v1_annotations, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask]);
 
 /**
  * @generated from message makers.v1.Maker
  */
-export type Maker = Message<'makers.v1.Maker'> & {
+export type Maker = Message<"makers.v1.Maker"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string title = 2;
    */
-  title: string
+  title: string;
 
   /**
    * @generated from field: string country = 3;
    */
-  country: string
+  country: string;
 
   /**
    * @generated from field: string pin = 4;
    */
-  pin: string
+  pin: string;
 
   /**
    * @generated from field: string remark = 5;
    */
-  remark: string
-}
+  remark: string;
+};
 
 /**
  * Describes the message makers.v1.Maker.
  * Use `create(MakerSchema)` to create a new message.
  */
-export const MakerSchema: GenMessage<Maker> = /*@__PURE__*/ messageDesc(file_makers, 0)
+export const MakerSchema: GenMessage<Maker> = /*@__PURE__*/
+  messageDesc(file_makers, 0);
 
 /**
  * @generated from message makers.v1.GetMakerRequest
  */
-export type GetMakerRequest = Message<'makers.v1.GetMakerRequest'> & {
+export type GetMakerRequest = Message<"makers.v1.GetMakerRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
-}
+  id: string;
+};
 
 /**
  * Describes the message makers.v1.GetMakerRequest.
  * Use `create(GetMakerRequestSchema)` to create a new message.
  */
-export const GetMakerRequestSchema: GenMessage<GetMakerRequest> = /*@__PURE__*/ messageDesc(file_makers, 1)
+export const GetMakerRequestSchema: GenMessage<GetMakerRequest> = /*@__PURE__*/
+  messageDesc(file_makers, 1);
 
 /**
  * @generated from message makers.v1.CreateMakerRequest
  */
-export type CreateMakerRequest = Message<'makers.v1.CreateMakerRequest'> & {
+export type CreateMakerRequest = Message<"makers.v1.CreateMakerRequest"> & {
   /**
    * @generated from field: makers.v1.Maker maker = 1;
    */
-  maker?: Maker | undefined
+  maker?: Maker | undefined;
 
   /**
    * @generated from field: string maker_id = 2;
    */
-  makerId: string
-}
+  makerId: string;
+};
 
 /**
  * Describes the message makers.v1.CreateMakerRequest.
  * Use `create(CreateMakerRequestSchema)` to create a new message.
  */
-export const CreateMakerRequestSchema: GenMessage<CreateMakerRequest> =
-  /*@__PURE__*/
-  messageDesc(file_makers, 2)
+export const CreateMakerRequestSchema: GenMessage<CreateMakerRequest> = /*@__PURE__*/
+  messageDesc(file_makers, 2);
 
 /**
  * @generated from message makers.v1.BatchGetMakersRequest
  */
-export type BatchGetMakersRequest = Message<'makers.v1.BatchGetMakersRequest'> & {
+export type BatchGetMakersRequest = Message<"makers.v1.BatchGetMakersRequest"> & {
   /**
    * @generated from field: repeated string ids = 1;
    */
-  ids: string[]
+  ids: string[];
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 2;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message makers.v1.BatchGetMakersRequest.
  * Use `create(BatchGetMakersRequestSchema)` to create a new message.
  */
-export const BatchGetMakersRequestSchema: GenMessage<BatchGetMakersRequest> =
-  /*@__PURE__*/
-  messageDesc(file_makers, 3)
+export const BatchGetMakersRequestSchema: GenMessage<BatchGetMakersRequest> = /*@__PURE__*/
+  messageDesc(file_makers, 3);
 
 /**
  * @generated from message makers.v1.BatchGetMakersResponse
  */
-export type BatchGetMakersResponse = Message<'makers.v1.BatchGetMakersResponse'> & {
+export type BatchGetMakersResponse = Message<"makers.v1.BatchGetMakersResponse"> & {
   /**
    * @generated from field: repeated makers.v1.Maker makers = 1;
    */
-  makers: Maker[]
-}
+  makers: Maker[];
+};
 
 /**
  * Describes the message makers.v1.BatchGetMakersResponse.
  * Use `create(BatchGetMakersResponseSchema)` to create a new message.
  */
-export const BatchGetMakersResponseSchema: GenMessage<BatchGetMakersResponse> =
-  /*@__PURE__*/
-  messageDesc(file_makers, 4)
+export const BatchGetMakersResponseSchema: GenMessage<BatchGetMakersResponse> = /*@__PURE__*/
+  messageDesc(file_makers, 4);
 
 /**
  * @generated from service makers.v1.MakerService
@@ -154,24 +143,26 @@ export const MakerService: GenService<{
    * @generated from rpc makers.v1.MakerService.GetMaker
    */
   getMaker: {
-    methodKind: 'unary'
-    input: typeof GetMakerRequestSchema
-    output: typeof MakerSchema
-  }
+    methodKind: "unary";
+    input: typeof GetMakerRequestSchema;
+    output: typeof MakerSchema;
+  },
   /**
    * @generated from rpc makers.v1.MakerService.CreateMaker
    */
   createMaker: {
-    methodKind: 'unary'
-    input: typeof CreateMakerRequestSchema
-    output: typeof MakerSchema
-  }
+    methodKind: "unary";
+    input: typeof CreateMakerRequestSchema;
+    output: typeof MakerSchema;
+  },
   /**
    * @generated from rpc makers.v1.MakerService.BatchGetMakers
    */
   batchGetMakers: {
-    methodKind: 'unary'
-    input: typeof BatchGetMakersRequestSchema
-    output: typeof BatchGetMakersResponseSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_makers, 0)
+    methodKind: "unary";
+    input: typeof BatchGetMakersRequestSchema;
+    output: typeof BatchGetMakersResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_makers, 0);
+

@@ -4,116 +4,102 @@
 
 // A resource with rules of every kind, and the ways in which it travels.
 
-import type { GenEnum, GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import { enumDesc, fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
-import { file_ashlar_api_v1_annotations } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
-import { file_google_api_annotations } from '../../../lib/gen/google/api/annotations_pb.js'
-import { file_google_api_field_behavior } from '../../../lib/gen/google/api/field_behavior_pb.js'
-import type { FieldMask, Timestamp } from '@bufbuild/protobuf/wkt'
-import {
-  file_google_protobuf_field_mask,
-  file_google_protobuf_timestamp,
-  file_google_protobuf_wrappers,
-} from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
+import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../../lib/gen/google/api/field_behavior_pb.js";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file parcels.proto.
  */
-export const file_parcels: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Cg1wYXJjZWxzLnByb3RvEgpwYXJjZWxzLnYxIpYECgZQYXJjZWwSDwoCaWQYASABKAlCA+BBCBIXCgphY2NvdW50X2lkGAIgASgJQgPgQQMSEgoFdGl0bGUYAyABKAlCA+BBAhIRCgRub3RlGAQgASgJSACIAQESKQoHYWRkcmVzcxgFIAEoCzITLnBhcmNlbHMudjEuQWRkcmVzc0ID4EECEh8KBWxpbmVzGAYgAygLMhAucGFyY2Vscy52MS5MaW5lEi4KBnN0YW1wcxgHIAMoCzIeLnBhcmNlbHMudjEuUGFyY2VsLlN0YW1wc0VudHJ5EhEKBGNvZGUYCCABKAlCA+BBBRIQCgNwaW4YCSABKAlCA+BBBBIqCgRzaXplGAogASgOMhcucGFyY2Vscy52MS5QYXJjZWwuU2l6ZUID4EECEhMKBndlaWdodBgLIAEoBUID4EECEhYKBnNlcmlhbBgMIAEoCUIG4EED4EECEjQKC2NyZWF0ZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEgwKBGV0YWcYDiABKAkaQAoLU3RhbXBzRW50cnkSCwoDa2V5GAEgASgJEiAKBXZhbHVlGAIgASgLMhEucGFyY2Vscy52MS5TdGFtcDoCOAEiMgoEU2l6ZRIUChBTSVpFX1VOU1BFQ0lGSUVEEAASCQoFU01BTEwQARIJCgVMQVJHRRACQgcKBV9ub3RlIkQKB0FkZHJlc3MSEQoEY2l0eRgBIAEoCUID4EECEg4KBnN0cmVldBgCIAEoCRIWCglkb29yX2NvZGUYAyABKAlCA+BBBCIuCgRMaW5lEhQKB3Byb2R1Y3QYASABKAlCA+BBAhIQCghxdWFudGl0eRgCIAEoBSIcCgVTdGFtcBITCgZvZmZpY2UYASABKAlCA+BBAiIjChBHZXRQYXJjZWxSZXF1ZXN0Eg8KAmlkGAEgASgJQgPgQQIiaAoTQ3JlYXRlUGFyY2VsUmVxdWVzdBInCgZwYXJjZWwYASABKAsyEi5wYXJjZWxzLnYxLlBhcmNlbEID4EECEhEKCXBhcmNlbF9pZBgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIoYBChNVcGRhdGVQYXJjZWxSZXF1ZXN0EicKBnBhcmNlbBgBIAEoCzISLnBhcmNlbHMudjEuUGFyY2VsQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDXZhbGlkYXRlX29ubHkYAyABKAgiTgoZQmF0Y2hVcGRhdGVQYXJjZWxzUmVxdWVzdBIxCghyZXF1ZXN0cxgBIAMoCzIfLnBhcmNlbHMudjEuVXBkYXRlUGFyY2VsUmVxdWVzdCJBChpCYXRjaFVwZGF0ZVBhcmNlbHNSZXNwb25zZRIjCgdwYXJjZWxzGAEgAygLMhIucGFyY2Vscy52MS5QYXJjZWwioAQKEVNlbmRQYXJjZWxSZXF1ZXN0EhQKB2NhcnJpZXIYASABKAlCA+BBAhISCgVsYWJlbBgCIAEoDEID4EECEhsKCXJlZmVyZW5jZRgDIAEoCUID4EECSAGIAQESFwoFZmxvb3IYBCABKAVCA+BBAkgCiAEBEhIKBXN0b3BzGAUgAygJQgPgQQISPAoFaGludHMYBiADKAsyKC5wYXJjZWxzLnYxLlNlbmRQYXJjZWxSZXF1ZXN0LkhpbnRzRW50cnlCA+BBAhIqCgRzaXplGAcgASgOMhcucGFyY2Vscy52MS5QYXJjZWwuU2l6ZUID4EECEjEKCGR1ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EECEjEKBnJlbWFyaxgJIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5TdHJpbmdWYWx1ZUID4EECEhUKBnNlbmRlchgKIAEoCUID4EECSAASEgoIcmVjZWl2ZXIYCyABKAlIABIVCghkaXN0YW5jZRgMIAEoBUID4EECEhQKB2V4cHJlc3MYDSABKAhCA+BBAhIgCgVyb3V0ZRgOIAEoCzIRLnBhcmNlbHMudjEuUm91dGUaLAoKSGludHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBXBheWVyQgwKCl9yZWZlcmVuY2VCCAoGX2Zsb29yIjoKBVJvdXRlEhAKA3ZpYRgBIAEoCUID4EECEh8KBG5leHQYAiABKAsyES5wYXJjZWxzLnYxLlJvdXRlIiQKE0NvdW50UGFyY2Vsc1JlcXVlc3QSDQoFZmxvb3IYASABKAUiJQoUQ291bnRQYXJjZWxzUmVzcG9uc2USDQoFY291bnQYASABKAUy4wcKDVBhcmNlbFNlcnZpY2USaAoJR2V0UGFyY2VsEhwucGFyY2Vscy52MS5HZXRQYXJjZWxSZXF1ZXN0GhIucGFyY2Vscy52MS5QYXJjZWwiKYq1GA0KA2dldBIGcGFyY2VsgtPkkwISEhAvdjEvcGFyY2Vscy97aWR9EnQKDENyZWF0ZVBhcmNlbBIfLnBhcmNlbHMudjEuQ3JlYXRlUGFyY2VsUmVxdWVzdBoSLnBhcmNlbHMudjEuUGFyY2VsIi+KtRgQCgZjcmVhdGUSBnBhcmNlbILT5JMCFToGcGFyY2VsIgsvdjEvcGFyY2VscxKAAQoMVXBkYXRlUGFyY2VsEh8ucGFyY2Vscy52MS5VcGRhdGVQYXJjZWxSZXF1ZXN0GhIucGFyY2Vscy52MS5QYXJjZWwiO4q1GBAKBnVwZGF0ZRIGcGFyY2VsgtPkkwIhOgZwYXJjZWwyFy92MS9wYXJjZWxzL3twYXJjZWwuaWR9EpsBChJCYXRjaFVwZGF0ZVBhcmNlbHMSJS5wYXJjZWxzLnYxLkJhdGNoVXBkYXRlUGFyY2Vsc1JlcXVlc3QaJi5wYXJjZWxzLnYxLkJhdGNoVXBkYXRlUGFyY2Vsc1Jlc3BvbnNlIjaKtRgQCgZ1cGRhdGUSBnBhcmNlbILT5JMCHDoBKiIXL3YxL3BhcmNlbHM6YmF0Y2hVcGRhdGUSbgoKU2VuZFBhcmNlbBIdLnBhcmNlbHMudjEuU2VuZFBhcmNlbFJlcXVlc3QaEi5wYXJjZWxzLnYxLlBhcmNlbCItirUYDgoEc2VuZBIGcGFyY2VsgtPkkwIVOgEqIhAvdjEvcGFyY2VsczpzZW5kEmwKC0xvYWRQYXJjZWxzEh8ucGFyY2Vscy52MS5VcGRhdGVQYXJjZWxSZXF1ZXN0GiYucGFyY2Vscy52MS5CYXRjaFVwZGF0ZVBhcmNlbHNSZXNwb25zZSISirUYDgoEbG9hZBIGcGFyY2VsKAEScwoLVHJhY2tQYXJjZWwSHS5wYXJjZWxzLnYxLlNlbmRQYXJjZWxSZXF1ZXN0GhIucGFyY2Vscy52MS5QYXJjZWwiL4q1GA8KBXRyYWNrEgZwYXJjZWyC0+STAhY6ASoiES92MS9wYXJjZWxzOnRyYWNrMAESfgoMQ291bnRQYXJjZWxzEh8ucGFyY2Vscy52MS5Db3VudFBhcmNlbHNSZXF1ZXN0GiAucGFyY2Vscy52MS5Db3VudFBhcmNlbHNSZXNwb25zZSIrirUYDgoEbGlzdBIGcGFyY2VsgtPkkwITEhEvdjEvcGFyY2Vsczpjb3VudGIGcHJvdG8z',
-    [
-      file_ashlar_api_v1_annotations,
-      file_google_api_annotations,
-      file_google_api_field_behavior,
-      file_google_protobuf_field_mask,
-      file_google_protobuf_timestamp,
-      file_google_protobuf_wrappers,
-    ],
-  )
+export const file_parcels: GenFile = /*@__PURE__*/
+  fileDesc("Cg1wYXJjZWxzLnByb3RvEgpwYXJjZWxzLnYxIpYECgZQYXJjZWwSDwoCaWQYASABKAlCA+BBCBIXCgphY2NvdW50X2lkGAIgASgJQgPgQQMSEgoFdGl0bGUYAyABKAlCA+BBAhIRCgRub3RlGAQgASgJSACIAQESKQoHYWRkcmVzcxgFIAEoCzITLnBhcmNlbHMudjEuQWRkcmVzc0ID4EECEh8KBWxpbmVzGAYgAygLMhAucGFyY2Vscy52MS5MaW5lEi4KBnN0YW1wcxgHIAMoCzIeLnBhcmNlbHMudjEuUGFyY2VsLlN0YW1wc0VudHJ5EhEKBGNvZGUYCCABKAlCA+BBBRIQCgNwaW4YCSABKAlCA+BBBBIqCgRzaXplGAogASgOMhcucGFyY2Vscy52MS5QYXJjZWwuU2l6ZUID4EECEhMKBndlaWdodBgLIAEoBUID4EECEhYKBnNlcmlhbBgMIAEoCUIG4EED4EECEjQKC2NyZWF0ZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEgwKBGV0YWcYDiABKAkaQAoLU3RhbXBzRW50cnkSCwoDa2V5GAEgASgJEiAKBXZhbHVlGAIgASgLMhEucGFyY2Vscy52MS5TdGFtcDoCOAEiMgoEU2l6ZRIUChBTSVpFX1VOU1BFQ0lGSUVEEAASCQoFU01BTEwQARIJCgVMQVJHRRACQgcKBV9ub3RlIkQKB0FkZHJlc3MSEQoEY2l0eRgBIAEoCUID4EECEg4KBnN0cmVldBgCIAEoCRIWCglkb29yX2NvZGUYAyABKAlCA+BBBCIuCgRMaW5lEhQKB3Byb2R1Y3QYASABKAlCA+BBAhIQCghxdWFudGl0eRgCIAEoBSIcCgVTdGFtcBITCgZvZmZpY2UYASABKAlCA+BBAiIjChBHZXRQYXJjZWxSZXF1ZXN0Eg8KAmlkGAEgASgJQgPgQQIiaAoTQ3JlYXRlUGFyY2VsUmVxdWVzdBInCgZwYXJjZWwYASABKAsyEi5wYXJjZWxzLnYxLlBhcmNlbEID4EECEhEKCXBhcmNlbF9pZBgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIoYBChNVcGRhdGVQYXJjZWxSZXF1ZXN0EicKBnBhcmNlbBgBIAEoCzISLnBhcmNlbHMudjEuUGFyY2VsQgPgQQISLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDXZhbGlkYXRlX29ubHkYAyABKAgiTgoZQmF0Y2hVcGRhdGVQYXJjZWxzUmVxdWVzdBIxCghyZXF1ZXN0cxgBIAMoCzIfLnBhcmNlbHMudjEuVXBkYXRlUGFyY2VsUmVxdWVzdCJBChpCYXRjaFVwZGF0ZVBhcmNlbHNSZXNwb25zZRIjCgdwYXJjZWxzGAEgAygLMhIucGFyY2Vscy52MS5QYXJjZWwioAQKEVNlbmRQYXJjZWxSZXF1ZXN0EhQKB2NhcnJpZXIYASABKAlCA+BBAhISCgVsYWJlbBgCIAEoDEID4EECEhsKCXJlZmVyZW5jZRgDIAEoCUID4EECSAGIAQESFwoFZmxvb3IYBCABKAVCA+BBAkgCiAEBEhIKBXN0b3BzGAUgAygJQgPgQQISPAoFaGludHMYBiADKAsyKC5wYXJjZWxzLnYxLlNlbmRQYXJjZWxSZXF1ZXN0LkhpbnRzRW50cnlCA+BBAhIqCgRzaXplGAcgASgOMhcucGFyY2Vscy52MS5QYXJjZWwuU2l6ZUID4EECEjEKCGR1ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EECEjEKBnJlbWFyaxgJIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5TdHJpbmdWYWx1ZUID4EECEhUKBnNlbmRlchgKIAEoCUID4EECSAASEgoIcmVjZWl2ZXIYCyABKAlIABIVCghkaXN0YW5jZRgMIAEoBUID4EECEhQKB2V4cHJlc3MYDSABKAhCA+BBAhIgCgVyb3V0ZRgOIAEoCzIRLnBhcmNlbHMudjEuUm91dGUaLAoKSGludHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBXBheWVyQgwKCl9yZWZlcmVuY2VCCAoGX2Zsb29yIjoKBVJvdXRlEhAKA3ZpYRgBIAEoCUID4EECEh8KBG5leHQYAiABKAsyES5wYXJjZWxzLnYxLlJvdXRlIiQKE0NvdW50UGFyY2Vsc1JlcXVlc3QSDQoFZmxvb3IYASABKAUiJQoUQ291bnRQYXJjZWxzUmVzcG9uc2USDQoFY291bnQYASABKAUy4wcKDVBhcmNlbFNlcnZpY2USaAoJR2V0UGFyY2VsEhwucGFyY2Vscy52MS5HZXRQYXJjZWxSZXF1ZXN0GhIucGFyY2Vscy52MS5QYXJjZWwiKYq1GA0KA2dldBIGcGFyY2VsgtPkkwISEhAvdjEvcGFyY2Vscy97aWR9EnQKDENyZWF0ZVBhcmNlbBIfLnBhcmNlbHMudjEuQ3JlYXRlUGFyY2VsUmVxdWVzdBoSLnBhcmNlbHMudjEuUGFyY2VsIi+KtRgQCgZjcmVhdGUSBnBhcmNlbILT5JMCFToGcGFyY2VsIgsvdjEvcGFyY2VscxKAAQoMVXBkYXRlUGFyY2VsEh8ucGFyY2Vscy52MS5VcGRhdGVQYXJjZWxSZXF1ZXN0GhIucGFyY2Vscy52MS5QYXJjZWwiO4q1GBAKBnVwZGF0ZRIGcGFyY2VsgtPkkwIhOgZwYXJjZWwyFy92MS9wYXJjZWxzL3twYXJjZWwuaWR9EpsBChJCYXRjaFVwZGF0ZVBhcmNlbHMSJS5wYXJjZWxzLnYxLkJhdGNoVXBkYXRlUGFyY2Vsc1JlcXVlc3QaJi5wYXJjZWxzLnYxLkJhdGNoVXBkYXRlUGFyY2Vsc1Jlc3BvbnNlIjaKtRgQCgZ1cGRhdGUSBnBhcmNlbILT5JMCHDoBKiIXL3YxL3BhcmNlbHM6YmF0Y2hVcGRhdGUSbgoKU2VuZFBhcmNlbBIdLnBhcmNlbHMudjEuU2VuZFBhcmNlbFJlcXVlc3QaEi5wYXJjZWxzLnYxLlBhcmNlbCItirUYDgoEc2VuZBIGcGFyY2VsgtPkkwIVOgEqIhAvdjEvcGFyY2VsczpzZW5kEmwKC0xvYWRQYXJjZWxzEh8ucGFyY2Vscy52MS5VcGRhdGVQYXJjZWxSZXF1ZXN0GiYucGFyY2Vscy52MS5CYXRjaFVwZGF0ZVBhcmNlbHNSZXNwb25zZSISirUYDgoEbG9hZBIGcGFyY2VsKAEScwoLVHJhY2tQYXJjZWwSHS5wYXJjZWxzLnYxLlNlbmRQYXJjZWxSZXF1ZXN0GhIucGFyY2Vscy52MS5QYXJjZWwiL4q1GA8KBXRyYWNrEgZwYXJjZWyC0+STAhY6ASoiES92MS9wYXJjZWxzOnRyYWNrMAESfgoMQ291bnRQYXJjZWxzEh8ucGFyY2Vscy52MS5Db3VudFBhcmNlbHNSZXF1ZXN0GiAucGFyY2Vscy52MS5Db3VudFBhcmNlbHNSZXNwb25zZSIrirUYDgoEbGlzdBIGcGFyY2VsgtPkkwITEhEvdjEvcGFyY2Vsczpjb3VudGIGcHJvdG8z", [file_ashlar_api_v1_annotations, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_google_protobuf_wrappers]);
 
 /**
  * @generated from message parcels.v1.Parcel
  */
-export type Parcel = Message<'parcels.v1.Parcel'> & {
+export type Parcel = Message<"parcels.v1.Parcel"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string account_id = 2;
    */
-  accountId: string
+  accountId: string;
 
   /**
    * @generated from field: string title = 3;
    */
-  title: string
+  title: string;
 
   /**
    * @generated from field: optional string note = 4;
    */
-  note?: string | undefined
+  note?: string | undefined;
 
   /**
    * @generated from field: parcels.v1.Address address = 5;
    */
-  address?: Address | undefined
+  address?: Address | undefined;
 
   /**
    * @generated from field: repeated parcels.v1.Line lines = 6;
    */
-  lines: Line[]
+  lines: Line[];
 
   /**
    * @generated from field: map<string, parcels.v1.Stamp> stamps = 7;
    */
-  stamps: { [key: string]: Stamp }
+  stamps: { [key: string]: Stamp };
 
   /**
    * @generated from field: string code = 8;
    */
-  code: string
+  code: string;
 
   /**
    * @generated from field: string pin = 9;
    */
-  pin: string
+  pin: string;
 
   /**
    * @generated from field: parcels.v1.Parcel.Size size = 10;
    */
-  size: Parcel_Size
+  size: Parcel_Size;
 
   /**
    * @generated from field: int32 weight = 11;
    */
-  weight: number
+  weight: number;
 
   /**
    * @generated from field: string serial = 12;
    */
-  serial: string
+  serial: string;
 
   /**
    * @generated from field: google.protobuf.Timestamp create_time = 13;
    */
-  createTime?: Timestamp | undefined
+  createTime?: Timestamp | undefined;
 
   /**
    * @generated from field: string etag = 14;
    */
-  etag: string
-}
+  etag: string;
+};
 
 /**
  * Describes the message parcels.v1.Parcel.
  * Use `create(ParcelSchema)` to create a new message.
  */
-export const ParcelSchema: GenMessage<Parcel> = /*@__PURE__*/ messageDesc(file_parcels, 0)
+export const ParcelSchema: GenMessage<Parcel> = /*@__PURE__*/
+  messageDesc(file_parcels, 0);
 
 /**
  * @generated from enum parcels.v1.Parcel.Size
@@ -138,334 +124,330 @@ export enum Parcel_Size {
 /**
  * Describes the enum parcels.v1.Parcel.Size.
  */
-export const Parcel_SizeSchema: GenEnum<Parcel_Size> = /*@__PURE__*/ enumDesc(file_parcels, 0, 0)
+export const Parcel_SizeSchema: GenEnum<Parcel_Size> = /*@__PURE__*/
+  enumDesc(file_parcels, 0, 0);
 
 /**
  * @generated from message parcels.v1.Address
  */
-export type Address = Message<'parcels.v1.Address'> & {
+export type Address = Message<"parcels.v1.Address"> & {
   /**
    * @generated from field: string city = 1;
    */
-  city: string
+  city: string;
 
   /**
    * @generated from field: string street = 2;
    */
-  street: string
+  street: string;
 
   /**
    * @generated from field: string door_code = 3;
    */
-  doorCode: string
-}
+  doorCode: string;
+};
 
 /**
  * Describes the message parcels.v1.Address.
  * Use `create(AddressSchema)` to create a new message.
  */
-export const AddressSchema: GenMessage<Address> = /*@__PURE__*/ messageDesc(file_parcels, 1)
+export const AddressSchema: GenMessage<Address> = /*@__PURE__*/
+  messageDesc(file_parcels, 1);
 
 /**
  * @generated from message parcels.v1.Line
  */
-export type Line = Message<'parcels.v1.Line'> & {
+export type Line = Message<"parcels.v1.Line"> & {
   /**
    * @generated from field: string product = 1;
    */
-  product: string
+  product: string;
 
   /**
    * @generated from field: int32 quantity = 2;
    */
-  quantity: number
-}
+  quantity: number;
+};
 
 /**
  * Describes the message parcels.v1.Line.
  * Use `create(LineSchema)` to create a new message.
  */
-export const LineSchema: GenMessage<Line> = /*@__PURE__*/ messageDesc(file_parcels, 2)
+export const LineSchema: GenMessage<Line> = /*@__PURE__*/
+  messageDesc(file_parcels, 2);
 
 /**
  * @generated from message parcels.v1.Stamp
  */
-export type Stamp = Message<'parcels.v1.Stamp'> & {
+export type Stamp = Message<"parcels.v1.Stamp"> & {
   /**
    * @generated from field: string office = 1;
    */
-  office: string
-}
+  office: string;
+};
 
 /**
  * Describes the message parcels.v1.Stamp.
  * Use `create(StampSchema)` to create a new message.
  */
-export const StampSchema: GenMessage<Stamp> = /*@__PURE__*/ messageDesc(file_parcels, 3)
+export const StampSchema: GenMessage<Stamp> = /*@__PURE__*/
+  messageDesc(file_parcels, 3);
 
 /**
  * @generated from message parcels.v1.GetParcelRequest
  */
-export type GetParcelRequest = Message<'parcels.v1.GetParcelRequest'> & {
+export type GetParcelRequest = Message<"parcels.v1.GetParcelRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
-}
+  id: string;
+};
 
 /**
  * Describes the message parcels.v1.GetParcelRequest.
  * Use `create(GetParcelRequestSchema)` to create a new message.
  */
-export const GetParcelRequestSchema: GenMessage<GetParcelRequest> = /*@__PURE__*/ messageDesc(file_parcels, 4)
+export const GetParcelRequestSchema: GenMessage<GetParcelRequest> = /*@__PURE__*/
+  messageDesc(file_parcels, 4);
 
 /**
  * @generated from message parcels.v1.CreateParcelRequest
  */
-export type CreateParcelRequest = Message<'parcels.v1.CreateParcelRequest'> & {
+export type CreateParcelRequest = Message<"parcels.v1.CreateParcelRequest"> & {
   /**
    * @generated from field: parcels.v1.Parcel parcel = 1;
    */
-  parcel?: Parcel | undefined
+  parcel?: Parcel | undefined;
 
   /**
    * @generated from field: string parcel_id = 2;
    */
-  parcelId: string
+  parcelId: string;
 
   /**
    * @generated from field: bool validate_only = 3;
    */
-  validateOnly: boolean
-}
+  validateOnly: boolean;
+};
 
 /**
  * Describes the message parcels.v1.CreateParcelRequest.
  * Use `create(CreateParcelRequestSchema)` to create a new message.
  */
-export const CreateParcelRequestSchema: GenMessage<CreateParcelRequest> =
-  /*@__PURE__*/
-  messageDesc(file_parcels, 5)
+export const CreateParcelRequestSchema: GenMessage<CreateParcelRequest> = /*@__PURE__*/
+  messageDesc(file_parcels, 5);
 
 /**
  * @generated from message parcels.v1.UpdateParcelRequest
  */
-export type UpdateParcelRequest = Message<'parcels.v1.UpdateParcelRequest'> & {
+export type UpdateParcelRequest = Message<"parcels.v1.UpdateParcelRequest"> & {
   /**
    * @generated from field: parcels.v1.Parcel parcel = 1;
    */
-  parcel?: Parcel | undefined
+  parcel?: Parcel | undefined;
 
   /**
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
-  updateMask?: FieldMask | undefined
+  updateMask?: FieldMask | undefined;
 
   /**
    * @generated from field: bool validate_only = 3;
    */
-  validateOnly: boolean
-}
+  validateOnly: boolean;
+};
 
 /**
  * Describes the message parcels.v1.UpdateParcelRequest.
  * Use `create(UpdateParcelRequestSchema)` to create a new message.
  */
-export const UpdateParcelRequestSchema: GenMessage<UpdateParcelRequest> =
-  /*@__PURE__*/
-  messageDesc(file_parcels, 6)
+export const UpdateParcelRequestSchema: GenMessage<UpdateParcelRequest> = /*@__PURE__*/
+  messageDesc(file_parcels, 6);
 
 /**
  * @generated from message parcels.v1.BatchUpdateParcelsRequest
  */
-export type BatchUpdateParcelsRequest = Message<'parcels.v1.BatchUpdateParcelsRequest'> & {
+export type BatchUpdateParcelsRequest = Message<"parcels.v1.BatchUpdateParcelsRequest"> & {
   /**
    * @generated from field: repeated parcels.v1.UpdateParcelRequest requests = 1;
    */
-  requests: UpdateParcelRequest[]
-}
+  requests: UpdateParcelRequest[];
+};
 
 /**
  * Describes the message parcels.v1.BatchUpdateParcelsRequest.
  * Use `create(BatchUpdateParcelsRequestSchema)` to create a new message.
  */
-export const BatchUpdateParcelsRequestSchema: GenMessage<BatchUpdateParcelsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_parcels, 7)
+export const BatchUpdateParcelsRequestSchema: GenMessage<BatchUpdateParcelsRequest> = /*@__PURE__*/
+  messageDesc(file_parcels, 7);
 
 /**
  * @generated from message parcels.v1.BatchUpdateParcelsResponse
  */
-export type BatchUpdateParcelsResponse = Message<'parcels.v1.BatchUpdateParcelsResponse'> & {
+export type BatchUpdateParcelsResponse = Message<"parcels.v1.BatchUpdateParcelsResponse"> & {
   /**
    * @generated from field: repeated parcels.v1.Parcel parcels = 1;
    */
-  parcels: Parcel[]
-}
+  parcels: Parcel[];
+};
 
 /**
  * Describes the message parcels.v1.BatchUpdateParcelsResponse.
  * Use `create(BatchUpdateParcelsResponseSchema)` to create a new message.
  */
-export const BatchUpdateParcelsResponseSchema: GenMessage<BatchUpdateParcelsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_parcels, 8)
+export const BatchUpdateParcelsResponseSchema: GenMessage<BatchUpdateParcelsResponse> = /*@__PURE__*/
+  messageDesc(file_parcels, 8);
 
 /**
  * One field of each kind that can be missing, and those that cannot.
  *
  * @generated from message parcels.v1.SendParcelRequest
  */
-export type SendParcelRequest = Message<'parcels.v1.SendParcelRequest'> & {
+export type SendParcelRequest = Message<"parcels.v1.SendParcelRequest"> & {
   /**
    * @generated from field: string carrier = 1;
    */
-  carrier: string
+  carrier: string;
 
   /**
    * @generated from field: bytes label = 2;
    */
-  label: Uint8Array
+  label: Uint8Array;
 
   /**
    * @generated from field: optional string reference = 3;
    */
-  reference?: string | undefined
+  reference?: string | undefined;
 
   /**
    * @generated from field: optional int32 floor = 4;
    */
-  floor?: number | undefined
+  floor?: number | undefined;
 
   /**
    * @generated from field: repeated string stops = 5;
    */
-  stops: string[]
+  stops: string[];
 
   /**
    * @generated from field: map<string, string> hints = 6;
    */
-  hints: { [key: string]: string }
+  hints: { [key: string]: string };
 
   /**
    * @generated from field: parcels.v1.Parcel.Size size = 7;
    */
-  size: Parcel_Size
+  size: Parcel_Size;
 
   /**
    * @generated from field: google.protobuf.Timestamp due_time = 8;
    */
-  dueTime?: Timestamp | undefined
+  dueTime?: Timestamp | undefined;
 
   /**
    * @generated from field: google.protobuf.StringValue remark = 9;
    */
-  remark?: string | undefined
+  remark?: string | undefined;
 
   /**
    * @generated from oneof parcels.v1.SendParcelRequest.payer
    */
-  payer:
-    | {
-        /**
-         * @generated from field: string sender = 10;
-         */
-        value: string
-        case: 'sender'
-      }
-    | {
-        /**
-         * @generated from field: string receiver = 11;
-         */
-        value: string
-        case: 'receiver'
-      }
-    | { case: undefined; value?: undefined }
+  payer: {
+    /**
+     * @generated from field: string sender = 10;
+     */
+    value: string;
+    case: "sender";
+  } | {
+    /**
+     * @generated from field: string receiver = 11;
+     */
+    value: string;
+    case: "receiver";
+  } | { case: undefined; value?: undefined };
 
   /**
    * @generated from field: int32 distance = 12;
    */
-  distance: number
+  distance: number;
 
   /**
    * @generated from field: bool express = 13;
    */
-  express: boolean
+  express: boolean;
 
   /**
    * @generated from field: parcels.v1.Route route = 14;
    */
-  route?: Route | undefined
-}
+  route?: Route | undefined;
+};
 
 /**
  * Describes the message parcels.v1.SendParcelRequest.
  * Use `create(SendParcelRequestSchema)` to create a new message.
  */
-export const SendParcelRequestSchema: GenMessage<SendParcelRequest> =
-  /*@__PURE__*/
-  messageDesc(file_parcels, 9)
+export const SendParcelRequestSchema: GenMessage<SendParcelRequest> = /*@__PURE__*/
+  messageDesc(file_parcels, 9);
 
 /**
  * Holds others of its type.
  *
  * @generated from message parcels.v1.Route
  */
-export type Route = Message<'parcels.v1.Route'> & {
+export type Route = Message<"parcels.v1.Route"> & {
   /**
    * @generated from field: string via = 1;
    */
-  via: string
+  via: string;
 
   /**
    * @generated from field: parcels.v1.Route next = 2;
    */
-  next?: Route | undefined
-}
+  next?: Route | undefined;
+};
 
 /**
  * Describes the message parcels.v1.Route.
  * Use `create(RouteSchema)` to create a new message.
  */
-export const RouteSchema: GenMessage<Route> = /*@__PURE__*/ messageDesc(file_parcels, 10)
+export const RouteSchema: GenMessage<Route> = /*@__PURE__*/
+  messageDesc(file_parcels, 10);
 
 /**
  * Nothing here has a rule.
  *
  * @generated from message parcels.v1.CountParcelsRequest
  */
-export type CountParcelsRequest = Message<'parcels.v1.CountParcelsRequest'> & {
+export type CountParcelsRequest = Message<"parcels.v1.CountParcelsRequest"> & {
   /**
    * @generated from field: int32 floor = 1;
    */
-  floor: number
-}
+  floor: number;
+};
 
 /**
  * Describes the message parcels.v1.CountParcelsRequest.
  * Use `create(CountParcelsRequestSchema)` to create a new message.
  */
-export const CountParcelsRequestSchema: GenMessage<CountParcelsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_parcels, 11)
+export const CountParcelsRequestSchema: GenMessage<CountParcelsRequest> = /*@__PURE__*/
+  messageDesc(file_parcels, 11);
 
 /**
  * @generated from message parcels.v1.CountParcelsResponse
  */
-export type CountParcelsResponse = Message<'parcels.v1.CountParcelsResponse'> & {
+export type CountParcelsResponse = Message<"parcels.v1.CountParcelsResponse"> & {
   /**
    * @generated from field: int32 count = 1;
    */
-  count: number
-}
+  count: number;
+};
 
 /**
  * Describes the message parcels.v1.CountParcelsResponse.
  * Use `create(CountParcelsResponseSchema)` to create a new message.
  */
-export const CountParcelsResponseSchema: GenMessage<CountParcelsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_parcels, 12)
+export const CountParcelsResponseSchema: GenMessage<CountParcelsResponse> = /*@__PURE__*/
+  messageDesc(file_parcels, 12);
 
 /**
  * @generated from service parcels.v1.ParcelService
@@ -475,66 +457,68 @@ export const ParcelService: GenService<{
    * @generated from rpc parcels.v1.ParcelService.GetParcel
    */
   getParcel: {
-    methodKind: 'unary'
-    input: typeof GetParcelRequestSchema
-    output: typeof ParcelSchema
-  }
+    methodKind: "unary";
+    input: typeof GetParcelRequestSchema;
+    output: typeof ParcelSchema;
+  },
   /**
    * @generated from rpc parcels.v1.ParcelService.CreateParcel
    */
   createParcel: {
-    methodKind: 'unary'
-    input: typeof CreateParcelRequestSchema
-    output: typeof ParcelSchema
-  }
+    methodKind: "unary";
+    input: typeof CreateParcelRequestSchema;
+    output: typeof ParcelSchema;
+  },
   /**
    * @generated from rpc parcels.v1.ParcelService.UpdateParcel
    */
   updateParcel: {
-    methodKind: 'unary'
-    input: typeof UpdateParcelRequestSchema
-    output: typeof ParcelSchema
-  }
+    methodKind: "unary";
+    input: typeof UpdateParcelRequestSchema;
+    output: typeof ParcelSchema;
+  },
   /**
    * @generated from rpc parcels.v1.ParcelService.BatchUpdateParcels
    */
   batchUpdateParcels: {
-    methodKind: 'unary'
-    input: typeof BatchUpdateParcelsRequestSchema
-    output: typeof BatchUpdateParcelsResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof BatchUpdateParcelsRequestSchema;
+    output: typeof BatchUpdateParcelsResponseSchema;
+  },
   /**
    * Everything below is of our own.
    *
    * @generated from rpc parcels.v1.ParcelService.SendParcel
    */
   sendParcel: {
-    methodKind: 'unary'
-    input: typeof SendParcelRequestSchema
-    output: typeof ParcelSchema
-  }
+    methodKind: "unary";
+    input: typeof SendParcelRequestSchema;
+    output: typeof ParcelSchema;
+  },
   /**
    * @generated from rpc parcels.v1.ParcelService.LoadParcels
    */
   loadParcels: {
-    methodKind: 'client_streaming'
-    input: typeof UpdateParcelRequestSchema
-    output: typeof BatchUpdateParcelsResponseSchema
-  }
+    methodKind: "client_streaming";
+    input: typeof UpdateParcelRequestSchema;
+    output: typeof BatchUpdateParcelsResponseSchema;
+  },
   /**
    * @generated from rpc parcels.v1.ParcelService.TrackParcel
    */
   trackParcel: {
-    methodKind: 'server_streaming'
-    input: typeof SendParcelRequestSchema
-    output: typeof ParcelSchema
-  }
+    methodKind: "server_streaming";
+    input: typeof SendParcelRequestSchema;
+    output: typeof ParcelSchema;
+  },
   /**
    * @generated from rpc parcels.v1.ParcelService.CountParcels
    */
   countParcels: {
-    methodKind: 'unary'
-    input: typeof CountParcelsRequestSchema
-    output: typeof CountParcelsResponseSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_parcels, 0)
+    methodKind: "unary";
+    input: typeof CountParcelsRequestSchema;
+    output: typeof CountParcelsResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_parcels, 0);
+

@@ -4,191 +4,174 @@
 
 // Every field kind and every method shape that the tests need.
 
-import type { GenEnum, GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import { enumDesc, fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
-import { file_ashlar_api_v1_annotations } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
-import { file_google_api_annotations } from '../../../lib/gen/google/api/annotations_pb.js'
-import { file_google_api_field_behavior } from '../../../lib/gen/google/api/field_behavior_pb.js'
-import type { HttpBodySchema } from '../../../lib/gen/google/api/httpbody_pb.js'
-import { file_google_api_httpbody } from '../../../lib/gen/google/api/httpbody_pb.js'
-import type { Duration, EmptySchema, FieldMask, Timestamp } from '@bufbuild/protobuf/wkt'
-import {
-  file_google_protobuf_duration,
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_timestamp,
-} from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
+import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../../lib/gen/google/api/field_behavior_pb.js";
+import type { HttpBodySchema } from "../../../lib/gen/google/api/httpbody_pb.js";
+import { file_google_api_httpbody } from "../../../lib/gen/google/api/httpbody_pb.js";
+import type { Duration, EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file specimens.proto.
  */
-export const file_specimens: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Cg9zcGVjaW1lbnMucHJvdG8SDHNwZWNpbWVucy52MSL6BgoIU3BlY2ltZW4SCgoCaWQYASABKAkSFwoKYWNjb3VudF9pZBgCIAEoCUID4EEDEg0KBXRpdGxlGAMgASgJEhEKBG5vdGUYBCABKAlIAIgBARIOCgZhY3RpdmUYBSABKAgSDQoFY291bnQYBiABKAUSDgoGd2VpZ2h0GAcgASgNEgsKA2JpZxgIIAEoAxIMCgRodWdlGAkgASgEEg0KBXJhdGlvGAogASgCEg0KBXNjb3JlGAsgASgBEgwKBGJsb2IYDCABKAwSKwoFcGhhc2UYDSABKA4yHC5zcGVjaW1lbnMudjEuU3BlY2ltZW4uUGhhc2USLAoIZHVlX3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBHNwYW4YDyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGbGFiZWxzGBAgAygJEiQKBm9yaWdpbhgRIAEoCzIULnNwZWNpbWVucy52MS5PcmlnaW4SLgoEdGFncxgSIAMoCzIgLnNwZWNpbWVucy52MS5TcGVjaW1lbi5UYWdzRW50cnkSEQoEcmFuaxgTIAEoBUgBiAEBEgwKBGNvZGUYFCABKAkSEwoGc2VyaWFsGBUgASgJQgPgQQMSNAoLY3JlYXRlX3RpbWUYFiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYFyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYGCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZXhwaXJlX3RpbWUYGSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgaIAEoCRIbCg53ZWJob29rX3NlY3JldBgbIAEoCUID4EEEEhQKB2FwaV9rZXkYHCABKAlCA+BBAxorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI5CgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEgcKA1JBVxABEgcKA0NVVBACEgcKA1NFVBADQgcKBV9ub3RlQgcKBV9yYW5rIjUKBk9yaWdpbhIOCgZxdWFycnkYASABKAkSDQoFZGVwdGgYAiABKAMSDAoEY3JldxgDIAMoCSIxCgROb3RlEgwKBG5hbWUYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzdGFycxgDIAEoBSLfAgoHRGVwb3NpdBIKCgJpZBgBIAEoCRIiCgVwbGFjZRgCIAEoCzITLnNwZWNpbWVucy52MS5QbGFjZRIOCgZsYWJlbHMYAyADKAkSDgoGZGVwdGhzGAQgAygFEg0KBWNvZGVzGAUgAygDEg4KBmdyYWRlcxgGIAMoARIOCgZjaGVja3MYByADKAgSLAoGcGhhc2VzGAggAygOMhwuc3BlY2ltZW5zLnYxLlNwZWNpbWVuLlBoYXNlEiIKBXN0b3BzGAkgAygLMhMuc3BlY2ltZW5zLnYxLlBsYWNlEg8KB3NhbXBsZXMYCiADKAwSDgoGcmF0aW9zGAsgAygCEg4KBnN0YXR1cxgMIAEoCRIQCghwcmlvcml0eRgNIAEoBRISCgVvd25lchgOIAEoCUgAiAEBEgwKBG9wZW4YDyABKAgSFAoHc3VtbWFyeRgQIAEoCUID4EEDQggKBl9vd25lciLEAwoFUGxhY2USDAoEY2l0eRgBIAEoCRIQCghzdXJ2ZXllZBgCIAEoCBIrCgVwaGFzZRgDIAEoDjIcLnNwZWNpbWVucy52MS5TcGVjaW1lbi5QaGFzZRINCgVmbG9vchgEIAEoBRIOCgZoZWlnaHQYBSABKAESEwoGc3RyZWV0GAYgASgJSACIAQESEwoGbnVtYmVyGAcgASgFSAGIAQESIwoGd2l0aGluGAggASgLMhMuc3BlY2ltZW5zLnYxLlBsYWNlEhIKCnBvcHVsYXRpb24YCSABKAMSDQoFbmFtZXMYCiADKAkSKQoFc2luY2UYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC2FjY2Vzc19jb2RlGAwgASgJQgPgQQQSFwoKY2hlY2tlZF9ieRgNIAEoCUID4EEDEi0KBW1hcmtzGA4gAygLMh4uc3BlY2ltZW5zLnYxLlBsYWNlLk1hcmtzRW50cnkSDAoEc2VhbBgPIAEoDBosCgpNYXJrc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCQoHX3N0cmVldEIJCgdfbnVtYmVyIk8KEkdldFNwZWNpbWVuUmVxdWVzdBIKCgJpZBgBIAEoCRItCglyZWFkX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIq8BChRMaXN0U3BlY2ltZW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIOCgZmaWx0ZXIYAyABKAkSEAoIb3JkZXJfYnkYBCABKAkSFAoMc2hvd19kZWxldGVkGAUgASgIEgkKAXEYBiABKAkSLQoJcmVhZF9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayJbChVMaXN0U3BlY2ltZW5zUmVzcG9uc2USKQoJc3BlY2ltZW5zGAEgAygLMhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKBAQoVQ3JlYXRlU3BlY2ltZW5SZXF1ZXN0EigKCHNwZWNpbWVuGAEgASgLMhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuEhMKC3NwZWNpbWVuX2lkGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSEgoKcmVxdWVzdF9pZBgEIAEoCSKJAQoVVXBkYXRlU3BlY2ltZW5SZXF1ZXN0EigKCHNwZWNpbWVuGAEgASgLMhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIjEKFURlbGV0ZVNwZWNpbWVuUmVxdWVzdBIKCgJpZBgBIAEoCRIMCgRldGFnGAIgASgJIjMKF1VuZGVsZXRlU3BlY2ltZW5SZXF1ZXN0EgoKAmlkGAEgASgJEgwKBGV0YWcYAiABKAkiJAoVQmF0Y2hTcGVjaW1lbnNSZXF1ZXN0EgsKA2lkcxgBIAMoCSJDChZCYXRjaFNwZWNpbWVuc1Jlc3BvbnNlEikKCXNwZWNpbWVucxgBIAMoCzIWLnNwZWNpbWVucy52MS5TcGVjaW1lbiJUChtCYXRjaFVwZGF0ZVNwZWNpbWVuc1JlcXVlc3QSNQoIcmVxdWVzdHMYASADKAsyIy5zcGVjaW1lbnMudjEuVXBkYXRlU3BlY2ltZW5SZXF1ZXN0IsYDCgtFY2hvUmVxdWVzdBIMCgR0ZXh0GAEgASgJEg4KBm51bWJlchgCIAEoAxIkCgZuZXN0ZWQYAyABKAsyFC5zcGVjaW1lbnMudjEuTmVzdGVkEg0KBXdvcmRzGAQgAygJEisKBXBoYXNlGAUgASgOMhwuc3BlY2ltZW5zLnYxLlNwZWNpbWVuLlBoYXNlEiYKAmF0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgRzcGFuGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEioKBmZpZWxkcxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSDAoEZGF0YRgJIAEoDBI1CgZsYWJlbHMYCiADKAsyJS5zcGVjaW1lbnMudjEuRWNob1JlcXVlc3QuTGFiZWxzRW50cnkSDgoEbGVmdBgLIAEoCUgAEg8KBXJpZ2h0GAwgASgFSAASDAoEZmxhZxgNIAEoCBINCgVzY29yZRgOIAEoARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQggKBmNob2ljZSJJCgZOZXN0ZWQSDAoEbGVhZhgBIAEoCRIMCgRzaXplGAIgASgFEiMKBWlubmVyGAMgASgLMhQuc3BlY2ltZW5zLnYxLk5lc3RlZCJICgxFY2hvUmVzcG9uc2USDAoEdGV4dBgBIAEoCRIqCgdyZXF1ZXN0GAIgASgLMhkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0Ii4KDENvdW50UmVxdWVzdBIMCgR1cHRvGAEgASgFEhAKCHBhdXNlX21zGAIgASgFIh4KDkdldE5vdGVSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoQTGlzdE5vdGVzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJPChFMaXN0Tm90ZXNSZXNwb25zZRIhCgVub3RlcxgBIAMoCzISLnNwZWNpbWVucy52MS5Ob3RlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChFDcmVhdGVOb3RlUmVxdWVzdBIgCgRub3RlGAEgASgLMhIuc3BlY2ltZW5zLnYxLk5vdGUiZgoRVXBkYXRlTm90ZVJlcXVlc3QSIAoEbm90ZRgBIAEoCzISLnNwZWNpbWVucy52MS5Ob3RlEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzazK2CwoPU3BlY2ltZW5TZXJ2aWNlEpQBCgtHZXRTcGVjaW1lbhIgLnNwZWNpbWVucy52MS5HZXRTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iS4q1GA8KA2dldBIIc3BlY2ltZW6C0+STAjJaHBIaL3YxL2FyY2hpdmUvc3BlY2ltZW5zL3tpZH0SEi92MS9zcGVjaW1lbnMve2lkfRKDAQoNTGlzdFNwZWNpbWVucxIiLnNwZWNpbWVucy52MS5MaXN0U3BlY2ltZW5zUmVxdWVzdBojLnNwZWNpbWVucy52MS5MaXN0U3BlY2ltZW5zUmVzcG9uc2UiKYq1GBAKBGxpc3QSCHNwZWNpbWVugtPkkwIPEg0vdjEvc3BlY2ltZW5zEoQBCg5DcmVhdGVTcGVjaW1lbhIjLnNwZWNpbWVucy52MS5DcmVhdGVTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iNYq1GBIKBmNyZWF0ZRIIc3BlY2ltZW6C0+STAhk6CHNwZWNpbWVuIg0vdjEvc3BlY2ltZW5zEpIBCg5VcGRhdGVTcGVjaW1lbhIjLnNwZWNpbWVucy52MS5VcGRhdGVTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iQ4q1GBIKBnVwZGF0ZRIIc3BlY2ltZW6C0+STAic6CHNwZWNpbWVuMhsvdjEvc3BlY2ltZW5zL3tzcGVjaW1lbi5pZH0SfwoORGVsZXRlU3BlY2ltZW4SIy5zcGVjaW1lbnMudjEuRGVsZXRlU3BlY2ltZW5SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IjCKtRgSCgZkZWxldGUSCHNwZWNpbWVugtPkkwIUKhIvdjEvc3BlY2ltZW5zL3tpZH0SkQEKEFVuZGVsZXRlU3BlY2ltZW4SJS5zcGVjaW1lbnMudjEuVW5kZWxldGVTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iPoq1GBQKCHVuZGVsZXRlEghzcGVjaW1lboLT5JMCIDoBKiIbL3YxL3NwZWNpbWVucy97aWR9OnVuZGVsZXRlEpEBChFCYXRjaEdldFNwZWNpbWVucxIjLnNwZWNpbWVucy52MS5CYXRjaFNwZWNpbWVuc1JlcXVlc3QaJC5zcGVjaW1lbnMudjEuQmF0Y2hTcGVjaW1lbnNSZXNwb25zZSIxirUYDwoDZ2V0EghzcGVjaW1lboLT5JMCGBIWL3YxL3NwZWNpbWVuczpiYXRjaEdldBKjAQoUQmF0Y2hVcGRhdGVTcGVjaW1lbnMSKS5zcGVjaW1lbnMudjEuQmF0Y2hVcGRhdGVTcGVjaW1lbnNSZXF1ZXN0GiQuc3BlY2ltZW5zLnYxLkJhdGNoU3BlY2ltZW5zUmVzcG9uc2UiOoq1GBIKBnVwZGF0ZRIIc3BlY2ltZW6C0+STAh46ASoiGS92MS9zcGVjaW1lbnM6YmF0Y2hVcGRhdGUSjwEKFEJhdGNoRGVsZXRlU3BlY2ltZW5zEiMuc3BlY2ltZW5zLnYxLkJhdGNoU3BlY2ltZW5zUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSI6irUYEgoGZGVsZXRlEghzcGVjaW1lboLT5JMCHjoBKiIZL3YxL3NwZWNpbWVuczpiYXRjaERlbGV0ZRKIAQoNV2VpZ2hTcGVjaW1lbhIgLnNwZWNpbWVucy52MS5HZXRTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iPYq1GBYKBXdlaWdoEg1zcGVjaW1lbjp7aWR9gtPkkwIdOgEqIhgvdjEvc3BlY2ltZW5zL3tpZH06d2VpZ2gylAUKC0VjaG9TZXJ2aWNlEroBCgRFY2hvEhkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0Ghouc3BlY2ltZW5zLnYxLkVjaG9SZXNwb25zZSJ7irUYDAoEZWNobxIEZWNob4LT5JMCZToBKloKEggvdjEvZWNob1ogOgZuZXN0ZWQaFi92MS9lY2hvL3tuZXN0ZWQubGVhZn1aKGIEdGV4dCIgL3YxL3t0ZXh0PXJvb21zLyovYm9va3MvKip9OmVjaG8iCC92MS9lY2hvElIKBFBpbmcSFi5nb29nbGUucHJvdG9idWYuRW1wdHkaGi5zcGVjaW1lbnMudjEuRWNob1Jlc3BvbnNlIhaKtRgCGAGC0+STAgoSCC92MS9waW5nEmUKBUNvdW50Ehouc3BlY2ltZW5zLnYxLkNvdW50UmVxdWVzdBoaLnNwZWNpbWVucy52MS5FY2hvUmVzcG9uc2UiIoq1GA0KBXdhdGNoEgRlY2hvgtPkkwILEgkvdjEvY291bnQwARJWCgdDb2xsZWN0Ehkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0Ghouc3BlY2ltZW5zLnYxLkVjaG9SZXNwb25zZSISirUYDgoGY3JlYXRlEgRlY2hvKAESUwoEQ2hhdBIZLnNwZWNpbWVucy52MS5FY2hvUmVxdWVzdBoaLnNwZWNpbWVucy52MS5FY2hvUmVzcG9uc2UiEIq1GAwKBGVjaG8SBGVjaG8oATABEmAKCERvd25sb2FkEhkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIjirUYCwoDZ2V0EgRlY2hvgtPkkwIOEgwvdjEvZG93bmxvYWQywgQKC05vdGVTZXJ2aWNlEmYKB0dldE5vdGUSHC5zcGVjaW1lbnMudjEuR2V0Tm90ZVJlcXVlc3QaEi5zcGVjaW1lbnMudjEuTm90ZSIpirUYCwoDZ2V0EgRub3RlgtPkkwIUEhIvdjEve25hbWU9bm90ZXMvKn0SbwoJTGlzdE5vdGVzEh4uc3BlY2ltZW5zLnYxLkxpc3ROb3Rlc1JlcXVlc3QaHy5zcGVjaW1lbnMudjEuTGlzdE5vdGVzUmVzcG9uc2UiIYq1GAwKBGxpc3QSBG5vdGWC0+STAgsSCS92MS9ub3RlcxJsCgpDcmVhdGVOb3RlEh8uc3BlY2ltZW5zLnYxLkNyZWF0ZU5vdGVSZXF1ZXN0GhIuc3BlY2ltZW5zLnYxLk5vdGUiKYq1GA4KBmNyZWF0ZRIEbm90ZYLT5JMCEToEbm90ZSIJL3YxL25vdGVzEnoKClVwZGF0ZU5vdGUSHy5zcGVjaW1lbnMudjEuVXBkYXRlTm90ZVJlcXVlc3QaEi5zcGVjaW1lbnMudjEuTm90ZSI3irUYDgoGdXBkYXRlEgRub3RlgtPkkwIfOgRub3RlMhcvdjEve25vdGUubmFtZT1ub3Rlcy8qfRJwCgpEZWxldGVOb3RlEhwuc3BlY2ltZW5zLnYxLkdldE5vdGVSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IiyKtRgOCgZkZWxldGUSBG5vdGWC0+STAhQqEi92MS97bmFtZT1ub3Rlcy8qfTJLChFVbmRlY2xhcmVkU2VydmljZRI2CgRMdXJrEhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5YgZwcm90bzM',
-    [
-      file_ashlar_api_v1_annotations,
-      file_google_api_annotations,
-      file_google_api_field_behavior,
-      file_google_api_httpbody,
-      file_google_protobuf_duration,
-      file_google_protobuf_empty,
-      file_google_protobuf_field_mask,
-      file_google_protobuf_timestamp,
-    ],
-  )
+export const file_specimens: GenFile = /*@__PURE__*/
+  fileDesc("Cg9zcGVjaW1lbnMucHJvdG8SDHNwZWNpbWVucy52MSL6BgoIU3BlY2ltZW4SCgoCaWQYASABKAkSFwoKYWNjb3VudF9pZBgCIAEoCUID4EEDEg0KBXRpdGxlGAMgASgJEhEKBG5vdGUYBCABKAlIAIgBARIOCgZhY3RpdmUYBSABKAgSDQoFY291bnQYBiABKAUSDgoGd2VpZ2h0GAcgASgNEgsKA2JpZxgIIAEoAxIMCgRodWdlGAkgASgEEg0KBXJhdGlvGAogASgCEg0KBXNjb3JlGAsgASgBEgwKBGJsb2IYDCABKAwSKwoFcGhhc2UYDSABKA4yHC5zcGVjaW1lbnMudjEuU3BlY2ltZW4uUGhhc2USLAoIZHVlX3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBHNwYW4YDyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGbGFiZWxzGBAgAygJEiQKBm9yaWdpbhgRIAEoCzIULnNwZWNpbWVucy52MS5PcmlnaW4SLgoEdGFncxgSIAMoCzIgLnNwZWNpbWVucy52MS5TcGVjaW1lbi5UYWdzRW50cnkSEQoEcmFuaxgTIAEoBUgBiAEBEgwKBGNvZGUYFCABKAkSEwoGc2VyaWFsGBUgASgJQgPgQQMSNAoLY3JlYXRlX3RpbWUYFiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYFyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYGCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZXhwaXJlX3RpbWUYGSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgaIAEoCRIbCg53ZWJob29rX3NlY3JldBgbIAEoCUID4EEEEhQKB2FwaV9rZXkYHCABKAlCA+BBAxorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI5CgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEgcKA1JBVxABEgcKA0NVVBACEgcKA1NFVBADQgcKBV9ub3RlQgcKBV9yYW5rIjUKBk9yaWdpbhIOCgZxdWFycnkYASABKAkSDQoFZGVwdGgYAiABKAMSDAoEY3JldxgDIAMoCSIxCgROb3RlEgwKBG5hbWUYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzdGFycxgDIAEoBSLfAgoHRGVwb3NpdBIKCgJpZBgBIAEoCRIiCgVwbGFjZRgCIAEoCzITLnNwZWNpbWVucy52MS5QbGFjZRIOCgZsYWJlbHMYAyADKAkSDgoGZGVwdGhzGAQgAygFEg0KBWNvZGVzGAUgAygDEg4KBmdyYWRlcxgGIAMoARIOCgZjaGVja3MYByADKAgSLAoGcGhhc2VzGAggAygOMhwuc3BlY2ltZW5zLnYxLlNwZWNpbWVuLlBoYXNlEiIKBXN0b3BzGAkgAygLMhMuc3BlY2ltZW5zLnYxLlBsYWNlEg8KB3NhbXBsZXMYCiADKAwSDgoGcmF0aW9zGAsgAygCEg4KBnN0YXR1cxgMIAEoCRIQCghwcmlvcml0eRgNIAEoBRISCgVvd25lchgOIAEoCUgAiAEBEgwKBG9wZW4YDyABKAgSFAoHc3VtbWFyeRgQIAEoCUID4EEDQggKBl9vd25lciLEAwoFUGxhY2USDAoEY2l0eRgBIAEoCRIQCghzdXJ2ZXllZBgCIAEoCBIrCgVwaGFzZRgDIAEoDjIcLnNwZWNpbWVucy52MS5TcGVjaW1lbi5QaGFzZRINCgVmbG9vchgEIAEoBRIOCgZoZWlnaHQYBSABKAESEwoGc3RyZWV0GAYgASgJSACIAQESEwoGbnVtYmVyGAcgASgFSAGIAQESIwoGd2l0aGluGAggASgLMhMuc3BlY2ltZW5zLnYxLlBsYWNlEhIKCnBvcHVsYXRpb24YCSABKAMSDQoFbmFtZXMYCiADKAkSKQoFc2luY2UYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC2FjY2Vzc19jb2RlGAwgASgJQgPgQQQSFwoKY2hlY2tlZF9ieRgNIAEoCUID4EEDEi0KBW1hcmtzGA4gAygLMh4uc3BlY2ltZW5zLnYxLlBsYWNlLk1hcmtzRW50cnkSDAoEc2VhbBgPIAEoDBosCgpNYXJrc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCQoHX3N0cmVldEIJCgdfbnVtYmVyIk8KEkdldFNwZWNpbWVuUmVxdWVzdBIKCgJpZBgBIAEoCRItCglyZWFkX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIq8BChRMaXN0U3BlY2ltZW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIOCgZmaWx0ZXIYAyABKAkSEAoIb3JkZXJfYnkYBCABKAkSFAoMc2hvd19kZWxldGVkGAUgASgIEgkKAXEYBiABKAkSLQoJcmVhZF9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayJbChVMaXN0U3BlY2ltZW5zUmVzcG9uc2USKQoJc3BlY2ltZW5zGAEgAygLMhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKBAQoVQ3JlYXRlU3BlY2ltZW5SZXF1ZXN0EigKCHNwZWNpbWVuGAEgASgLMhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuEhMKC3NwZWNpbWVuX2lkGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSEgoKcmVxdWVzdF9pZBgEIAEoCSKJAQoVVXBkYXRlU3BlY2ltZW5SZXF1ZXN0EigKCHNwZWNpbWVuGAEgASgLMhYuc3BlY2ltZW5zLnYxLlNwZWNpbWVuEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIIjEKFURlbGV0ZVNwZWNpbWVuUmVxdWVzdBIKCgJpZBgBIAEoCRIMCgRldGFnGAIgASgJIjMKF1VuZGVsZXRlU3BlY2ltZW5SZXF1ZXN0EgoKAmlkGAEgASgJEgwKBGV0YWcYAiABKAkiJAoVQmF0Y2hTcGVjaW1lbnNSZXF1ZXN0EgsKA2lkcxgBIAMoCSJDChZCYXRjaFNwZWNpbWVuc1Jlc3BvbnNlEikKCXNwZWNpbWVucxgBIAMoCzIWLnNwZWNpbWVucy52MS5TcGVjaW1lbiJUChtCYXRjaFVwZGF0ZVNwZWNpbWVuc1JlcXVlc3QSNQoIcmVxdWVzdHMYASADKAsyIy5zcGVjaW1lbnMudjEuVXBkYXRlU3BlY2ltZW5SZXF1ZXN0IsYDCgtFY2hvUmVxdWVzdBIMCgR0ZXh0GAEgASgJEg4KBm51bWJlchgCIAEoAxIkCgZuZXN0ZWQYAyABKAsyFC5zcGVjaW1lbnMudjEuTmVzdGVkEg0KBXdvcmRzGAQgAygJEisKBXBoYXNlGAUgASgOMhwuc3BlY2ltZW5zLnYxLlNwZWNpbWVuLlBoYXNlEiYKAmF0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgRzcGFuGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEioKBmZpZWxkcxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSDAoEZGF0YRgJIAEoDBI1CgZsYWJlbHMYCiADKAsyJS5zcGVjaW1lbnMudjEuRWNob1JlcXVlc3QuTGFiZWxzRW50cnkSDgoEbGVmdBgLIAEoCUgAEg8KBXJpZ2h0GAwgASgFSAASDAoEZmxhZxgNIAEoCBINCgVzY29yZRgOIAEoARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQggKBmNob2ljZSJJCgZOZXN0ZWQSDAoEbGVhZhgBIAEoCRIMCgRzaXplGAIgASgFEiMKBWlubmVyGAMgASgLMhQuc3BlY2ltZW5zLnYxLk5lc3RlZCJICgxFY2hvUmVzcG9uc2USDAoEdGV4dBgBIAEoCRIqCgdyZXF1ZXN0GAIgASgLMhkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0Ii4KDENvdW50UmVxdWVzdBIMCgR1cHRvGAEgASgFEhAKCHBhdXNlX21zGAIgASgFIh4KDkdldE5vdGVSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoQTGlzdE5vdGVzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJPChFMaXN0Tm90ZXNSZXNwb25zZRIhCgVub3RlcxgBIAMoCzISLnNwZWNpbWVucy52MS5Ob3RlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChFDcmVhdGVOb3RlUmVxdWVzdBIgCgRub3RlGAEgASgLMhIuc3BlY2ltZW5zLnYxLk5vdGUiZgoRVXBkYXRlTm90ZVJlcXVlc3QSIAoEbm90ZRgBIAEoCzISLnNwZWNpbWVucy52MS5Ob3RlEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzazK2CwoPU3BlY2ltZW5TZXJ2aWNlEpQBCgtHZXRTcGVjaW1lbhIgLnNwZWNpbWVucy52MS5HZXRTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iS4q1GA8KA2dldBIIc3BlY2ltZW6C0+STAjJaHBIaL3YxL2FyY2hpdmUvc3BlY2ltZW5zL3tpZH0SEi92MS9zcGVjaW1lbnMve2lkfRKDAQoNTGlzdFNwZWNpbWVucxIiLnNwZWNpbWVucy52MS5MaXN0U3BlY2ltZW5zUmVxdWVzdBojLnNwZWNpbWVucy52MS5MaXN0U3BlY2ltZW5zUmVzcG9uc2UiKYq1GBAKBGxpc3QSCHNwZWNpbWVugtPkkwIPEg0vdjEvc3BlY2ltZW5zEoQBCg5DcmVhdGVTcGVjaW1lbhIjLnNwZWNpbWVucy52MS5DcmVhdGVTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iNYq1GBIKBmNyZWF0ZRIIc3BlY2ltZW6C0+STAhk6CHNwZWNpbWVuIg0vdjEvc3BlY2ltZW5zEpIBCg5VcGRhdGVTcGVjaW1lbhIjLnNwZWNpbWVucy52MS5VcGRhdGVTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iQ4q1GBIKBnVwZGF0ZRIIc3BlY2ltZW6C0+STAic6CHNwZWNpbWVuMhsvdjEvc3BlY2ltZW5zL3tzcGVjaW1lbi5pZH0SfwoORGVsZXRlU3BlY2ltZW4SIy5zcGVjaW1lbnMudjEuRGVsZXRlU3BlY2ltZW5SZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IjCKtRgSCgZkZWxldGUSCHNwZWNpbWVugtPkkwIUKhIvdjEvc3BlY2ltZW5zL3tpZH0SkQEKEFVuZGVsZXRlU3BlY2ltZW4SJS5zcGVjaW1lbnMudjEuVW5kZWxldGVTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iPoq1GBQKCHVuZGVsZXRlEghzcGVjaW1lboLT5JMCIDoBKiIbL3YxL3NwZWNpbWVucy97aWR9OnVuZGVsZXRlEpEBChFCYXRjaEdldFNwZWNpbWVucxIjLnNwZWNpbWVucy52MS5CYXRjaFNwZWNpbWVuc1JlcXVlc3QaJC5zcGVjaW1lbnMudjEuQmF0Y2hTcGVjaW1lbnNSZXNwb25zZSIxirUYDwoDZ2V0EghzcGVjaW1lboLT5JMCGBIWL3YxL3NwZWNpbWVuczpiYXRjaEdldBKjAQoUQmF0Y2hVcGRhdGVTcGVjaW1lbnMSKS5zcGVjaW1lbnMudjEuQmF0Y2hVcGRhdGVTcGVjaW1lbnNSZXF1ZXN0GiQuc3BlY2ltZW5zLnYxLkJhdGNoU3BlY2ltZW5zUmVzcG9uc2UiOoq1GBIKBnVwZGF0ZRIIc3BlY2ltZW6C0+STAh46ASoiGS92MS9zcGVjaW1lbnM6YmF0Y2hVcGRhdGUSjwEKFEJhdGNoRGVsZXRlU3BlY2ltZW5zEiMuc3BlY2ltZW5zLnYxLkJhdGNoU3BlY2ltZW5zUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSI6irUYEgoGZGVsZXRlEghzcGVjaW1lboLT5JMCHjoBKiIZL3YxL3NwZWNpbWVuczpiYXRjaERlbGV0ZRKIAQoNV2VpZ2hTcGVjaW1lbhIgLnNwZWNpbWVucy52MS5HZXRTcGVjaW1lblJlcXVlc3QaFi5zcGVjaW1lbnMudjEuU3BlY2ltZW4iPYq1GBYKBXdlaWdoEg1zcGVjaW1lbjp7aWR9gtPkkwIdOgEqIhgvdjEvc3BlY2ltZW5zL3tpZH06d2VpZ2gylAUKC0VjaG9TZXJ2aWNlEroBCgRFY2hvEhkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0Ghouc3BlY2ltZW5zLnYxLkVjaG9SZXNwb25zZSJ7irUYDAoEZWNobxIEZWNob4LT5JMCZToBKloKEggvdjEvZWNob1ogOgZuZXN0ZWQaFi92MS9lY2hvL3tuZXN0ZWQubGVhZn1aKGIEdGV4dCIgL3YxL3t0ZXh0PXJvb21zLyovYm9va3MvKip9OmVjaG8iCC92MS9lY2hvElIKBFBpbmcSFi5nb29nbGUucHJvdG9idWYuRW1wdHkaGi5zcGVjaW1lbnMudjEuRWNob1Jlc3BvbnNlIhaKtRgCGAGC0+STAgoSCC92MS9waW5nEmUKBUNvdW50Ehouc3BlY2ltZW5zLnYxLkNvdW50UmVxdWVzdBoaLnNwZWNpbWVucy52MS5FY2hvUmVzcG9uc2UiIoq1GA0KBXdhdGNoEgRlY2hvgtPkkwILEgkvdjEvY291bnQwARJWCgdDb2xsZWN0Ehkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0Ghouc3BlY2ltZW5zLnYxLkVjaG9SZXNwb25zZSISirUYDgoGY3JlYXRlEgRlY2hvKAESUwoEQ2hhdBIZLnNwZWNpbWVucy52MS5FY2hvUmVxdWVzdBoaLnNwZWNpbWVucy52MS5FY2hvUmVzcG9uc2UiEIq1GAwKBGVjaG8SBGVjaG8oATABEmAKCERvd25sb2FkEhkuc3BlY2ltZW5zLnYxLkVjaG9SZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSIjirUYCwoDZ2V0EgRlY2hvgtPkkwIOEgwvdjEvZG93bmxvYWQywgQKC05vdGVTZXJ2aWNlEmYKB0dldE5vdGUSHC5zcGVjaW1lbnMudjEuR2V0Tm90ZVJlcXVlc3QaEi5zcGVjaW1lbnMudjEuTm90ZSIpirUYCwoDZ2V0EgRub3RlgtPkkwIUEhIvdjEve25hbWU9bm90ZXMvKn0SbwoJTGlzdE5vdGVzEh4uc3BlY2ltZW5zLnYxLkxpc3ROb3Rlc1JlcXVlc3QaHy5zcGVjaW1lbnMudjEuTGlzdE5vdGVzUmVzcG9uc2UiIYq1GAwKBGxpc3QSBG5vdGWC0+STAgsSCS92MS9ub3RlcxJsCgpDcmVhdGVOb3RlEh8uc3BlY2ltZW5zLnYxLkNyZWF0ZU5vdGVSZXF1ZXN0GhIuc3BlY2ltZW5zLnYxLk5vdGUiKYq1GA4KBmNyZWF0ZRIEbm90ZYLT5JMCEToEbm90ZSIJL3YxL25vdGVzEnoKClVwZGF0ZU5vdGUSHy5zcGVjaW1lbnMudjEuVXBkYXRlTm90ZVJlcXVlc3QaEi5zcGVjaW1lbnMudjEuTm90ZSI3irUYDgoGdXBkYXRlEgRub3RlgtPkkwIfOgRub3RlMhcvdjEve25vdGUubmFtZT1ub3Rlcy8qfRJwCgpEZWxldGVOb3RlEhwuc3BlY2ltZW5zLnYxLkdldE5vdGVSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IiyKtRgOCgZkZWxldGUSBG5vdGWC0+STAhQqEi92MS97bmFtZT1ub3Rlcy8qfTJLChFVbmRlY2xhcmVkU2VydmljZRI2CgRMdXJrEhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5YgZwcm90bzM", [file_ashlar_api_v1_annotations, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message specimens.v1.Specimen
  */
-export type Specimen = Message<'specimens.v1.Specimen'> & {
+export type Specimen = Message<"specimens.v1.Specimen"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string account_id = 2;
    */
-  accountId: string
+  accountId: string;
 
   /**
    * @generated from field: string title = 3;
    */
-  title: string
+  title: string;
 
   /**
    * @generated from field: optional string note = 4;
    */
-  note?: string | undefined
+  note?: string | undefined;
 
   /**
    * @generated from field: bool active = 5;
    */
-  active: boolean
+  active: boolean;
 
   /**
    * @generated from field: int32 count = 6;
    */
-  count: number
+  count: number;
 
   /**
    * @generated from field: uint32 weight = 7;
    */
-  weight: number
+  weight: number;
 
   /**
    * @generated from field: int64 big = 8;
    */
-  big: bigint
+  big: bigint;
 
   /**
    * @generated from field: uint64 huge = 9;
    */
-  huge: bigint
+  huge: bigint;
 
   /**
    * @generated from field: float ratio = 10;
    */
-  ratio: number
+  ratio: number;
 
   /**
    * @generated from field: double score = 11;
    */
-  score: number
+  score: number;
 
   /**
    * @generated from field: bytes blob = 12;
    */
-  blob: Uint8Array
+  blob: Uint8Array;
 
   /**
    * @generated from field: specimens.v1.Specimen.Phase phase = 13;
    */
-  phase: Specimen_Phase
+  phase: Specimen_Phase;
 
   /**
    * @generated from field: google.protobuf.Timestamp due_time = 14;
    */
-  dueTime?: Timestamp | undefined
+  dueTime?: Timestamp | undefined;
 
   /**
    * @generated from field: google.protobuf.Duration span = 15;
    */
-  span?: Duration | undefined
+  span?: Duration | undefined;
 
   /**
    * @generated from field: repeated string labels = 16;
    */
-  labels: string[]
+  labels: string[];
 
   /**
    * @generated from field: specimens.v1.Origin origin = 17;
    */
-  origin?: Origin | undefined
+  origin?: Origin | undefined;
 
   /**
    * @generated from field: map<string, string> tags = 18;
    */
-  tags: { [key: string]: string }
+  tags: { [key: string]: string };
 
   /**
    * @generated from field: optional int32 rank = 19;
    */
-  rank?: number | undefined
+  rank?: number | undefined;
 
   /**
    * @generated from field: string code = 20;
    */
-  code: string
+  code: string;
 
   /**
    * @generated from field: string serial = 21;
    */
-  serial: string
+  serial: string;
 
   /**
    * @generated from field: google.protobuf.Timestamp create_time = 22;
    */
-  createTime?: Timestamp | undefined
+  createTime?: Timestamp | undefined;
 
   /**
    * @generated from field: google.protobuf.Timestamp update_time = 23;
    */
-  updateTime?: Timestamp | undefined
+  updateTime?: Timestamp | undefined;
 
   /**
    * @generated from field: google.protobuf.Timestamp delete_time = 24;
    */
-  deleteTime?: Timestamp | undefined
+  deleteTime?: Timestamp | undefined;
 
   /**
    * @generated from field: google.protobuf.Timestamp expire_time = 25;
    */
-  expireTime?: Timestamp | undefined
+  expireTime?: Timestamp | undefined;
 
   /**
    * @generated from field: string etag = 26;
    */
-  etag: string
+  etag: string;
 
   /**
    * @generated from field: string webhook_secret = 27;
    */
-  webhookSecret: string
+  webhookSecret: string;
 
   /**
    * @generated from field: string api_key = 28;
    */
-  apiKey: string
-}
+  apiKey: string;
+};
 
 /**
  * Describes the message specimens.v1.Specimen.
  * Use `create(SpecimenSchema)` to create a new message.
  */
-export const SpecimenSchema: GenMessage<Specimen> = /*@__PURE__*/ messageDesc(file_specimens, 0)
+export const SpecimenSchema: GenMessage<Specimen> = /*@__PURE__*/
+  messageDesc(file_specimens, 0);
 
 /**
  * @generated from enum specimens.v1.Specimen.Phase
@@ -218,759 +201,752 @@ export enum Specimen_Phase {
 /**
  * Describes the enum specimens.v1.Specimen.Phase.
  */
-export const Specimen_PhaseSchema: GenEnum<Specimen_Phase> = /*@__PURE__*/ enumDesc(file_specimens, 0, 0)
+export const Specimen_PhaseSchema: GenEnum<Specimen_Phase> = /*@__PURE__*/
+  enumDesc(file_specimens, 0, 0);
 
 /**
  * @generated from message specimens.v1.Origin
  */
-export type Origin = Message<'specimens.v1.Origin'> & {
+export type Origin = Message<"specimens.v1.Origin"> & {
   /**
    * @generated from field: string quarry = 1;
    */
-  quarry: string
+  quarry: string;
 
   /**
    * @generated from field: int64 depth = 2;
    */
-  depth: bigint
+  depth: bigint;
 
   /**
    * @generated from field: repeated string crew = 3;
    */
-  crew: string[]
-}
+  crew: string[];
+};
 
 /**
  * Describes the message specimens.v1.Origin.
  * Use `create(OriginSchema)` to create a new message.
  */
-export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/ messageDesc(file_specimens, 1)
+export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
+  messageDesc(file_specimens, 1);
 
 /**
  * Hard-deleted, without an etag and without a tenant.
  *
  * @generated from message specimens.v1.Note
  */
-export type Note = Message<'specimens.v1.Note'> & {
+export type Note = Message<"specimens.v1.Note"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * @generated from field: string text = 2;
    */
-  text: string
+  text: string;
 
   /**
    * @generated from field: int32 stars = 3;
    */
-  stars: number
-}
+  stars: number;
+};
 
 /**
  * Describes the message specimens.v1.Note.
  * Use `create(NoteSchema)` to create a new message.
  */
-export const NoteSchema: GenMessage<Note> = /*@__PURE__*/ messageDesc(file_specimens, 2)
+export const NoteSchema: GenMessage<Note> = /*@__PURE__*/
+  messageDesc(file_specimens, 2);
 
 /**
  * What is inside of other messages, and lists of every scalar.
  *
  * @generated from message specimens.v1.Deposit
  */
-export type Deposit = Message<'specimens.v1.Deposit'> & {
+export type Deposit = Message<"specimens.v1.Deposit"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: specimens.v1.Place place = 2;
    */
-  place?: Place | undefined
+  place?: Place | undefined;
 
   /**
    * @generated from field: repeated string labels = 3;
    */
-  labels: string[]
+  labels: string[];
 
   /**
    * @generated from field: repeated int32 depths = 4;
    */
-  depths: number[]
+  depths: number[];
 
   /**
    * @generated from field: repeated int64 codes = 5;
    */
-  codes: bigint[]
+  codes: bigint[];
 
   /**
    * @generated from field: repeated double grades = 6;
    */
-  grades: number[]
+  grades: number[];
 
   /**
    * @generated from field: repeated bool checks = 7;
    */
-  checks: boolean[]
+  checks: boolean[];
 
   /**
    * @generated from field: repeated specimens.v1.Specimen.Phase phases = 8;
    */
-  phases: Specimen_Phase[]
+  phases: Specimen_Phase[];
 
   /**
    * @generated from field: repeated specimens.v1.Place stops = 9;
    */
-  stops: Place[]
+  stops: Place[];
 
   /**
    * @generated from field: repeated bytes samples = 10;
    */
-  samples: Uint8Array[]
+  samples: Uint8Array[];
 
   /**
    * @generated from field: repeated float ratios = 11;
    */
-  ratios: number[]
+  ratios: number[];
 
   /**
    * @generated from field: string status = 12;
    */
-  status: string
+  status: string;
 
   /**
    * @generated from field: int32 priority = 13;
    */
-  priority: number
+  priority: number;
 
   /**
    * @generated from field: optional string owner = 14;
    */
-  owner?: string | undefined
+  owner?: string | undefined;
 
   /**
    * @generated from field: bool open = 15;
    */
-  open: boolean
+  open: boolean;
 
   /**
    * @generated from field: string summary = 16;
    */
-  summary: string
-}
+  summary: string;
+};
 
 /**
  * Describes the message specimens.v1.Deposit.
  * Use `create(DepositSchema)` to create a new message.
  */
-export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/ messageDesc(file_specimens, 3)
+export const DepositSchema: GenMessage<Deposit> = /*@__PURE__*/
+  messageDesc(file_specimens, 3);
 
 /**
  * @generated from message specimens.v1.Place
  */
-export type Place = Message<'specimens.v1.Place'> & {
+export type Place = Message<"specimens.v1.Place"> & {
   /**
    * @generated from field: string city = 1;
    */
-  city: string
+  city: string;
 
   /**
    * @generated from field: bool surveyed = 2;
    */
-  surveyed: boolean
+  surveyed: boolean;
 
   /**
    * @generated from field: specimens.v1.Specimen.Phase phase = 3;
    */
-  phase: Specimen_Phase
+  phase: Specimen_Phase;
 
   /**
    * @generated from field: int32 floor = 4;
    */
-  floor: number
+  floor: number;
 
   /**
    * @generated from field: double height = 5;
    */
-  height: number
+  height: number;
 
   /**
    * @generated from field: optional string street = 6;
    */
-  street?: string | undefined
+  street?: string | undefined;
 
   /**
    * @generated from field: optional int32 number = 7;
    */
-  number?: number | undefined
+  number?: number | undefined;
 
   /**
    * @generated from field: specimens.v1.Place within = 8;
    */
-  within?: Place | undefined
+  within?: Place | undefined;
 
   /**
    * @generated from field: int64 population = 9;
    */
-  population: bigint
+  population: bigint;
 
   /**
    * @generated from field: repeated string names = 10;
    */
-  names: string[]
+  names: string[];
 
   /**
    * @generated from field: google.protobuf.Timestamp since = 11;
    */
-  since?: Timestamp | undefined
+  since?: Timestamp | undefined;
 
   /**
    * @generated from field: string access_code = 12;
    */
-  accessCode: string
+  accessCode: string;
 
   /**
    * @generated from field: string checked_by = 13;
    */
-  checkedBy: string
+  checkedBy: string;
 
   /**
    * @generated from field: map<string, string> marks = 14;
    */
-  marks: { [key: string]: string }
+  marks: { [key: string]: string };
 
   /**
    * @generated from field: bytes seal = 15;
    */
-  seal: Uint8Array
-}
+  seal: Uint8Array;
+};
 
 /**
  * Describes the message specimens.v1.Place.
  * Use `create(PlaceSchema)` to create a new message.
  */
-export const PlaceSchema: GenMessage<Place> = /*@__PURE__*/ messageDesc(file_specimens, 4)
+export const PlaceSchema: GenMessage<Place> = /*@__PURE__*/
+  messageDesc(file_specimens, 4);
 
 /**
  * @generated from message specimens.v1.GetSpecimenRequest
  */
-export type GetSpecimenRequest = Message<'specimens.v1.GetSpecimenRequest'> & {
+export type GetSpecimenRequest = Message<"specimens.v1.GetSpecimenRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 2;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message specimens.v1.GetSpecimenRequest.
  * Use `create(GetSpecimenRequestSchema)` to create a new message.
  */
-export const GetSpecimenRequestSchema: GenMessage<GetSpecimenRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 5)
+export const GetSpecimenRequestSchema: GenMessage<GetSpecimenRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 5);
 
 /**
  * @generated from message specimens.v1.ListSpecimensRequest
  */
-export type ListSpecimensRequest = Message<'specimens.v1.ListSpecimensRequest'> & {
+export type ListSpecimensRequest = Message<"specimens.v1.ListSpecimensRequest"> & {
   /**
    * @generated from field: int32 page_size = 1;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 2;
    */
-  pageToken: string
+  pageToken: string;
 
   /**
    * @generated from field: string filter = 3;
    */
-  filter: string
+  filter: string;
 
   /**
    * @generated from field: string order_by = 4;
    */
-  orderBy: string
+  orderBy: string;
 
   /**
    * @generated from field: bool show_deleted = 5;
    */
-  showDeleted: boolean
+  showDeleted: boolean;
 
   /**
    * @generated from field: string q = 6;
    */
-  q: string
+  q: string;
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 7;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message specimens.v1.ListSpecimensRequest.
  * Use `create(ListSpecimensRequestSchema)` to create a new message.
  */
-export const ListSpecimensRequestSchema: GenMessage<ListSpecimensRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 6)
+export const ListSpecimensRequestSchema: GenMessage<ListSpecimensRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 6);
 
 /**
  * @generated from message specimens.v1.ListSpecimensResponse
  */
-export type ListSpecimensResponse = Message<'specimens.v1.ListSpecimensResponse'> & {
+export type ListSpecimensResponse = Message<"specimens.v1.ListSpecimensResponse"> & {
   /**
    * @generated from field: repeated specimens.v1.Specimen specimens = 1;
    */
-  specimens: Specimen[]
+  specimens: Specimen[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
-}
+  nextPageToken: string;
+};
 
 /**
  * Describes the message specimens.v1.ListSpecimensResponse.
  * Use `create(ListSpecimensResponseSchema)` to create a new message.
  */
-export const ListSpecimensResponseSchema: GenMessage<ListSpecimensResponse> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 7)
+export const ListSpecimensResponseSchema: GenMessage<ListSpecimensResponse> = /*@__PURE__*/
+  messageDesc(file_specimens, 7);
 
 /**
  * @generated from message specimens.v1.CreateSpecimenRequest
  */
-export type CreateSpecimenRequest = Message<'specimens.v1.CreateSpecimenRequest'> & {
+export type CreateSpecimenRequest = Message<"specimens.v1.CreateSpecimenRequest"> & {
   /**
    * @generated from field: specimens.v1.Specimen specimen = 1;
    */
-  specimen?: Specimen | undefined
+  specimen?: Specimen | undefined;
 
   /**
    * @generated from field: string specimen_id = 2;
    */
-  specimenId: string
+  specimenId: string;
 
   /**
    * @generated from field: bool validate_only = 3;
    */
-  validateOnly: boolean
+  validateOnly: boolean;
 
   /**
    * @generated from field: string request_id = 4;
    */
-  requestId: string
-}
+  requestId: string;
+};
 
 /**
  * Describes the message specimens.v1.CreateSpecimenRequest.
  * Use `create(CreateSpecimenRequestSchema)` to create a new message.
  */
-export const CreateSpecimenRequestSchema: GenMessage<CreateSpecimenRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 8)
+export const CreateSpecimenRequestSchema: GenMessage<CreateSpecimenRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 8);
 
 /**
  * @generated from message specimens.v1.UpdateSpecimenRequest
  */
-export type UpdateSpecimenRequest = Message<'specimens.v1.UpdateSpecimenRequest'> & {
+export type UpdateSpecimenRequest = Message<"specimens.v1.UpdateSpecimenRequest"> & {
   /**
    * @generated from field: specimens.v1.Specimen specimen = 1;
    */
-  specimen?: Specimen | undefined
+  specimen?: Specimen | undefined;
 
   /**
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
-  updateMask?: FieldMask | undefined
+  updateMask?: FieldMask | undefined;
 
   /**
    * @generated from field: bool validate_only = 3;
    */
-  validateOnly: boolean
-}
+  validateOnly: boolean;
+};
 
 /**
  * Describes the message specimens.v1.UpdateSpecimenRequest.
  * Use `create(UpdateSpecimenRequestSchema)` to create a new message.
  */
-export const UpdateSpecimenRequestSchema: GenMessage<UpdateSpecimenRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 9)
+export const UpdateSpecimenRequestSchema: GenMessage<UpdateSpecimenRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 9);
 
 /**
  * @generated from message specimens.v1.DeleteSpecimenRequest
  */
-export type DeleteSpecimenRequest = Message<'specimens.v1.DeleteSpecimenRequest'> & {
+export type DeleteSpecimenRequest = Message<"specimens.v1.DeleteSpecimenRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string etag = 2;
    */
-  etag: string
-}
+  etag: string;
+};
 
 /**
  * Describes the message specimens.v1.DeleteSpecimenRequest.
  * Use `create(DeleteSpecimenRequestSchema)` to create a new message.
  */
-export const DeleteSpecimenRequestSchema: GenMessage<DeleteSpecimenRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 10)
+export const DeleteSpecimenRequestSchema: GenMessage<DeleteSpecimenRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 10);
 
 /**
  * @generated from message specimens.v1.UndeleteSpecimenRequest
  */
-export type UndeleteSpecimenRequest = Message<'specimens.v1.UndeleteSpecimenRequest'> & {
+export type UndeleteSpecimenRequest = Message<"specimens.v1.UndeleteSpecimenRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string etag = 2;
    */
-  etag: string
-}
+  etag: string;
+};
 
 /**
  * Describes the message specimens.v1.UndeleteSpecimenRequest.
  * Use `create(UndeleteSpecimenRequestSchema)` to create a new message.
  */
-export const UndeleteSpecimenRequestSchema: GenMessage<UndeleteSpecimenRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 11)
+export const UndeleteSpecimenRequestSchema: GenMessage<UndeleteSpecimenRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 11);
 
 /**
  * @generated from message specimens.v1.BatchSpecimensRequest
  */
-export type BatchSpecimensRequest = Message<'specimens.v1.BatchSpecimensRequest'> & {
+export type BatchSpecimensRequest = Message<"specimens.v1.BatchSpecimensRequest"> & {
   /**
    * @generated from field: repeated string ids = 1;
    */
-  ids: string[]
-}
+  ids: string[];
+};
 
 /**
  * Describes the message specimens.v1.BatchSpecimensRequest.
  * Use `create(BatchSpecimensRequestSchema)` to create a new message.
  */
-export const BatchSpecimensRequestSchema: GenMessage<BatchSpecimensRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 12)
+export const BatchSpecimensRequestSchema: GenMessage<BatchSpecimensRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 12);
 
 /**
  * @generated from message specimens.v1.BatchSpecimensResponse
  */
-export type BatchSpecimensResponse = Message<'specimens.v1.BatchSpecimensResponse'> & {
+export type BatchSpecimensResponse = Message<"specimens.v1.BatchSpecimensResponse"> & {
   /**
    * @generated from field: repeated specimens.v1.Specimen specimens = 1;
    */
-  specimens: Specimen[]
-}
+  specimens: Specimen[];
+};
 
 /**
  * Describes the message specimens.v1.BatchSpecimensResponse.
  * Use `create(BatchSpecimensResponseSchema)` to create a new message.
  */
-export const BatchSpecimensResponseSchema: GenMessage<BatchSpecimensResponse> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 13)
+export const BatchSpecimensResponseSchema: GenMessage<BatchSpecimensResponse> = /*@__PURE__*/
+  messageDesc(file_specimens, 13);
 
 /**
  * @generated from message specimens.v1.BatchUpdateSpecimensRequest
  */
-export type BatchUpdateSpecimensRequest = Message<'specimens.v1.BatchUpdateSpecimensRequest'> & {
+export type BatchUpdateSpecimensRequest = Message<"specimens.v1.BatchUpdateSpecimensRequest"> & {
   /**
    * @generated from field: repeated specimens.v1.UpdateSpecimenRequest requests = 1;
    */
-  requests: UpdateSpecimenRequest[]
-}
+  requests: UpdateSpecimenRequest[];
+};
 
 /**
  * Describes the message specimens.v1.BatchUpdateSpecimensRequest.
  * Use `create(BatchUpdateSpecimensRequestSchema)` to create a new message.
  */
-export const BatchUpdateSpecimensRequestSchema: GenMessage<BatchUpdateSpecimensRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 14)
+export const BatchUpdateSpecimensRequestSchema: GenMessage<BatchUpdateSpecimensRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 14);
 
 /**
  * @generated from message specimens.v1.EchoRequest
  */
-export type EchoRequest = Message<'specimens.v1.EchoRequest'> & {
+export type EchoRequest = Message<"specimens.v1.EchoRequest"> & {
   /**
    * @generated from field: string text = 1;
    */
-  text: string
+  text: string;
 
   /**
    * @generated from field: int64 number = 2;
    */
-  number: bigint
+  number: bigint;
 
   /**
    * @generated from field: specimens.v1.Nested nested = 3;
    */
-  nested?: Nested | undefined
+  nested?: Nested | undefined;
 
   /**
    * @generated from field: repeated string words = 4;
    */
-  words: string[]
+  words: string[];
 
   /**
    * @generated from field: specimens.v1.Specimen.Phase phase = 5;
    */
-  phase: Specimen_Phase
+  phase: Specimen_Phase;
 
   /**
    * @generated from field: google.protobuf.Timestamp at = 6;
    */
-  at?: Timestamp | undefined
+  at?: Timestamp | undefined;
 
   /**
    * @generated from field: google.protobuf.Duration span = 7;
    */
-  span?: Duration | undefined
+  span?: Duration | undefined;
 
   /**
    * @generated from field: google.protobuf.FieldMask fields = 8;
    */
-  fields?: FieldMask | undefined
+  fields?: FieldMask | undefined;
 
   /**
    * @generated from field: bytes data = 9;
    */
-  data: Uint8Array
+  data: Uint8Array;
 
   /**
    * @generated from field: map<string, string> labels = 10;
    */
-  labels: { [key: string]: string }
+  labels: { [key: string]: string };
 
   /**
    * @generated from oneof specimens.v1.EchoRequest.choice
    */
-  choice:
-    | {
-        /**
-         * @generated from field: string left = 11;
-         */
-        value: string
-        case: 'left'
-      }
-    | {
-        /**
-         * @generated from field: int32 right = 12;
-         */
-        value: number
-        case: 'right'
-      }
-    | { case: undefined; value?: undefined }
+  choice: {
+    /**
+     * @generated from field: string left = 11;
+     */
+    value: string;
+    case: "left";
+  } | {
+    /**
+     * @generated from field: int32 right = 12;
+     */
+    value: number;
+    case: "right";
+  } | { case: undefined; value?: undefined };
 
   /**
    * @generated from field: bool flag = 13;
    */
-  flag: boolean
+  flag: boolean;
 
   /**
    * @generated from field: double score = 14;
    */
-  score: number
-}
+  score: number;
+};
 
 /**
  * Describes the message specimens.v1.EchoRequest.
  * Use `create(EchoRequestSchema)` to create a new message.
  */
-export const EchoRequestSchema: GenMessage<EchoRequest> = /*@__PURE__*/ messageDesc(file_specimens, 15)
+export const EchoRequestSchema: GenMessage<EchoRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 15);
 
 /**
  * @generated from message specimens.v1.Nested
  */
-export type Nested = Message<'specimens.v1.Nested'> & {
+export type Nested = Message<"specimens.v1.Nested"> & {
   /**
    * @generated from field: string leaf = 1;
    */
-  leaf: string
+  leaf: string;
 
   /**
    * @generated from field: int32 size = 2;
    */
-  size: number
+  size: number;
 
   /**
    * @generated from field: specimens.v1.Nested inner = 3;
    */
-  inner?: Nested | undefined
-}
+  inner?: Nested | undefined;
+};
 
 /**
  * Describes the message specimens.v1.Nested.
  * Use `create(NestedSchema)` to create a new message.
  */
-export const NestedSchema: GenMessage<Nested> = /*@__PURE__*/ messageDesc(file_specimens, 16)
+export const NestedSchema: GenMessage<Nested> = /*@__PURE__*/
+  messageDesc(file_specimens, 16);
 
 /**
  * @generated from message specimens.v1.EchoResponse
  */
-export type EchoResponse = Message<'specimens.v1.EchoResponse'> & {
+export type EchoResponse = Message<"specimens.v1.EchoResponse"> & {
   /**
    * @generated from field: string text = 1;
    */
-  text: string
+  text: string;
 
   /**
    * @generated from field: specimens.v1.EchoRequest request = 2;
    */
-  request?: EchoRequest | undefined
-}
+  request?: EchoRequest | undefined;
+};
 
 /**
  * Describes the message specimens.v1.EchoResponse.
  * Use `create(EchoResponseSchema)` to create a new message.
  */
-export const EchoResponseSchema: GenMessage<EchoResponse> = /*@__PURE__*/ messageDesc(file_specimens, 17)
+export const EchoResponseSchema: GenMessage<EchoResponse> = /*@__PURE__*/
+  messageDesc(file_specimens, 17);
 
 /**
  * @generated from message specimens.v1.CountRequest
  */
-export type CountRequest = Message<'specimens.v1.CountRequest'> & {
+export type CountRequest = Message<"specimens.v1.CountRequest"> & {
   /**
    * @generated from field: int32 upto = 1;
    */
-  upto: number
+  upto: number;
 
   /**
    * Milliseconds between two answers.
    *
    * @generated from field: int32 pause_ms = 2;
    */
-  pauseMs: number
-}
+  pauseMs: number;
+};
 
 /**
  * Describes the message specimens.v1.CountRequest.
  * Use `create(CountRequestSchema)` to create a new message.
  */
-export const CountRequestSchema: GenMessage<CountRequest> = /*@__PURE__*/ messageDesc(file_specimens, 18)
+export const CountRequestSchema: GenMessage<CountRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 18);
 
 /**
  * @generated from message specimens.v1.GetNoteRequest
  */
-export type GetNoteRequest = Message<'specimens.v1.GetNoteRequest'> & {
+export type GetNoteRequest = Message<"specimens.v1.GetNoteRequest"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
-}
+  name: string;
+};
 
 /**
  * Describes the message specimens.v1.GetNoteRequest.
  * Use `create(GetNoteRequestSchema)` to create a new message.
  */
-export const GetNoteRequestSchema: GenMessage<GetNoteRequest> = /*@__PURE__*/ messageDesc(file_specimens, 19)
+export const GetNoteRequestSchema: GenMessage<GetNoteRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 19);
 
 /**
  * @generated from message specimens.v1.ListNotesRequest
  */
-export type ListNotesRequest = Message<'specimens.v1.ListNotesRequest'> & {
+export type ListNotesRequest = Message<"specimens.v1.ListNotesRequest"> & {
   /**
    * @generated from field: int32 page_size = 1;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 2;
    */
-  pageToken: string
-}
+  pageToken: string;
+};
 
 /**
  * Describes the message specimens.v1.ListNotesRequest.
  * Use `create(ListNotesRequestSchema)` to create a new message.
  */
-export const ListNotesRequestSchema: GenMessage<ListNotesRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 20)
+export const ListNotesRequestSchema: GenMessage<ListNotesRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 20);
 
 /**
  * @generated from message specimens.v1.ListNotesResponse
  */
-export type ListNotesResponse = Message<'specimens.v1.ListNotesResponse'> & {
+export type ListNotesResponse = Message<"specimens.v1.ListNotesResponse"> & {
   /**
    * @generated from field: repeated specimens.v1.Note notes = 1;
    */
-  notes: Note[]
+  notes: Note[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
-}
+  nextPageToken: string;
+};
 
 /**
  * Describes the message specimens.v1.ListNotesResponse.
  * Use `create(ListNotesResponseSchema)` to create a new message.
  */
-export const ListNotesResponseSchema: GenMessage<ListNotesResponse> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 21)
+export const ListNotesResponseSchema: GenMessage<ListNotesResponse> = /*@__PURE__*/
+  messageDesc(file_specimens, 21);
 
 /**
  * @generated from message specimens.v1.CreateNoteRequest
  */
-export type CreateNoteRequest = Message<'specimens.v1.CreateNoteRequest'> & {
+export type CreateNoteRequest = Message<"specimens.v1.CreateNoteRequest"> & {
   /**
    * @generated from field: specimens.v1.Note note = 1;
    */
-  note?: Note | undefined
-}
+  note?: Note | undefined;
+};
 
 /**
  * Describes the message specimens.v1.CreateNoteRequest.
  * Use `create(CreateNoteRequestSchema)` to create a new message.
  */
-export const CreateNoteRequestSchema: GenMessage<CreateNoteRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 22)
+export const CreateNoteRequestSchema: GenMessage<CreateNoteRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 22);
 
 /**
  * @generated from message specimens.v1.UpdateNoteRequest
  */
-export type UpdateNoteRequest = Message<'specimens.v1.UpdateNoteRequest'> & {
+export type UpdateNoteRequest = Message<"specimens.v1.UpdateNoteRequest"> & {
   /**
    * @generated from field: specimens.v1.Note note = 1;
    */
-  note?: Note | undefined
+  note?: Note | undefined;
 
   /**
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
-  updateMask?: FieldMask | undefined
-}
+  updateMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message specimens.v1.UpdateNoteRequest.
  * Use `create(UpdateNoteRequestSchema)` to create a new message.
  */
-export const UpdateNoteRequestSchema: GenMessage<UpdateNoteRequest> =
-  /*@__PURE__*/
-  messageDesc(file_specimens, 23)
+export const UpdateNoteRequestSchema: GenMessage<UpdateNoteRequest> = /*@__PURE__*/
+  messageDesc(file_specimens, 23);
 
 /**
  * @generated from service specimens.v1.SpecimenService
@@ -980,83 +956,84 @@ export const SpecimenService: GenService<{
    * @generated from rpc specimens.v1.SpecimenService.GetSpecimen
    */
   getSpecimen: {
-    methodKind: 'unary'
-    input: typeof GetSpecimenRequestSchema
-    output: typeof SpecimenSchema
-  }
+    methodKind: "unary";
+    input: typeof GetSpecimenRequestSchema;
+    output: typeof SpecimenSchema;
+  },
   /**
    * @generated from rpc specimens.v1.SpecimenService.ListSpecimens
    */
   listSpecimens: {
-    methodKind: 'unary'
-    input: typeof ListSpecimensRequestSchema
-    output: typeof ListSpecimensResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListSpecimensRequestSchema;
+    output: typeof ListSpecimensResponseSchema;
+  },
   /**
    * @generated from rpc specimens.v1.SpecimenService.CreateSpecimen
    */
   createSpecimen: {
-    methodKind: 'unary'
-    input: typeof CreateSpecimenRequestSchema
-    output: typeof SpecimenSchema
-  }
+    methodKind: "unary";
+    input: typeof CreateSpecimenRequestSchema;
+    output: typeof SpecimenSchema;
+  },
   /**
    * @generated from rpc specimens.v1.SpecimenService.UpdateSpecimen
    */
   updateSpecimen: {
-    methodKind: 'unary'
-    input: typeof UpdateSpecimenRequestSchema
-    output: typeof SpecimenSchema
-  }
+    methodKind: "unary";
+    input: typeof UpdateSpecimenRequestSchema;
+    output: typeof SpecimenSchema;
+  },
   /**
    * @generated from rpc specimens.v1.SpecimenService.DeleteSpecimen
    */
   deleteSpecimen: {
-    methodKind: 'unary'
-    input: typeof DeleteSpecimenRequestSchema
-    output: typeof EmptySchema
-  }
+    methodKind: "unary";
+    input: typeof DeleteSpecimenRequestSchema;
+    output: typeof EmptySchema;
+  },
   /**
    * @generated from rpc specimens.v1.SpecimenService.UndeleteSpecimen
    */
   undeleteSpecimen: {
-    methodKind: 'unary'
-    input: typeof UndeleteSpecimenRequestSchema
-    output: typeof SpecimenSchema
-  }
+    methodKind: "unary";
+    input: typeof UndeleteSpecimenRequestSchema;
+    output: typeof SpecimenSchema;
+  },
   /**
    * @generated from rpc specimens.v1.SpecimenService.BatchGetSpecimens
    */
   batchGetSpecimens: {
-    methodKind: 'unary'
-    input: typeof BatchSpecimensRequestSchema
-    output: typeof BatchSpecimensResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof BatchSpecimensRequestSchema;
+    output: typeof BatchSpecimensResponseSchema;
+  },
   /**
    * @generated from rpc specimens.v1.SpecimenService.BatchUpdateSpecimens
    */
   batchUpdateSpecimens: {
-    methodKind: 'unary'
-    input: typeof BatchUpdateSpecimensRequestSchema
-    output: typeof BatchSpecimensResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof BatchUpdateSpecimensRequestSchema;
+    output: typeof BatchSpecimensResponseSchema;
+  },
   /**
    * @generated from rpc specimens.v1.SpecimenService.BatchDeleteSpecimens
    */
   batchDeleteSpecimens: {
-    methodKind: 'unary'
-    input: typeof BatchSpecimensRequestSchema
-    output: typeof EmptySchema
-  }
+    methodKind: "unary";
+    input: typeof BatchSpecimensRequestSchema;
+    output: typeof EmptySchema;
+  },
   /**
    * @generated from rpc specimens.v1.SpecimenService.WeighSpecimen
    */
   weighSpecimen: {
-    methodKind: 'unary'
-    input: typeof GetSpecimenRequestSchema
-    output: typeof SpecimenSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_specimens, 0)
+    methodKind: "unary";
+    input: typeof GetSpecimenRequestSchema;
+    output: typeof SpecimenSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_specimens, 0);
 
 /**
  * Methods that no repository answers: every way in which a message can travel.
@@ -1068,51 +1045,52 @@ export const EchoService: GenService<{
    * @generated from rpc specimens.v1.EchoService.Echo
    */
   echo: {
-    methodKind: 'unary'
-    input: typeof EchoRequestSchema
-    output: typeof EchoResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof EchoRequestSchema;
+    output: typeof EchoResponseSchema;
+  },
   /**
    * @generated from rpc specimens.v1.EchoService.Ping
    */
   ping: {
-    methodKind: 'unary'
-    input: typeof EmptySchema
-    output: typeof EchoResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof EchoResponseSchema;
+  },
   /**
    * @generated from rpc specimens.v1.EchoService.Count
    */
   count: {
-    methodKind: 'server_streaming'
-    input: typeof CountRequestSchema
-    output: typeof EchoResponseSchema
-  }
+    methodKind: "server_streaming";
+    input: typeof CountRequestSchema;
+    output: typeof EchoResponseSchema;
+  },
   /**
    * @generated from rpc specimens.v1.EchoService.Collect
    */
   collect: {
-    methodKind: 'client_streaming'
-    input: typeof EchoRequestSchema
-    output: typeof EchoResponseSchema
-  }
+    methodKind: "client_streaming";
+    input: typeof EchoRequestSchema;
+    output: typeof EchoResponseSchema;
+  },
   /**
    * @generated from rpc specimens.v1.EchoService.Chat
    */
   chat: {
-    methodKind: 'bidi_streaming'
-    input: typeof EchoRequestSchema
-    output: typeof EchoResponseSchema
-  }
+    methodKind: "bidi_streaming";
+    input: typeof EchoRequestSchema;
+    output: typeof EchoResponseSchema;
+  },
   /**
    * @generated from rpc specimens.v1.EchoService.Download
    */
   download: {
-    methodKind: 'unary'
-    input: typeof EchoRequestSchema
-    output: typeof HttpBodySchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_specimens, 1)
+    methodKind: "unary";
+    input: typeof EchoRequestSchema;
+    output: typeof HttpBodySchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_specimens, 1);
 
 /**
  * @generated from service specimens.v1.NoteService
@@ -1122,43 +1100,44 @@ export const NoteService: GenService<{
    * @generated from rpc specimens.v1.NoteService.GetNote
    */
   getNote: {
-    methodKind: 'unary'
-    input: typeof GetNoteRequestSchema
-    output: typeof NoteSchema
-  }
+    methodKind: "unary";
+    input: typeof GetNoteRequestSchema;
+    output: typeof NoteSchema;
+  },
   /**
    * @generated from rpc specimens.v1.NoteService.ListNotes
    */
   listNotes: {
-    methodKind: 'unary'
-    input: typeof ListNotesRequestSchema
-    output: typeof ListNotesResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListNotesRequestSchema;
+    output: typeof ListNotesResponseSchema;
+  },
   /**
    * @generated from rpc specimens.v1.NoteService.CreateNote
    */
   createNote: {
-    methodKind: 'unary'
-    input: typeof CreateNoteRequestSchema
-    output: typeof NoteSchema
-  }
+    methodKind: "unary";
+    input: typeof CreateNoteRequestSchema;
+    output: typeof NoteSchema;
+  },
   /**
    * @generated from rpc specimens.v1.NoteService.UpdateNote
    */
   updateNote: {
-    methodKind: 'unary'
-    input: typeof UpdateNoteRequestSchema
-    output: typeof NoteSchema
-  }
+    methodKind: "unary";
+    input: typeof UpdateNoteRequestSchema;
+    output: typeof NoteSchema;
+  },
   /**
    * @generated from rpc specimens.v1.NoteService.DeleteNote
    */
   deleteNote: {
-    methodKind: 'unary'
-    input: typeof GetNoteRequestSchema
-    output: typeof EmptySchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_specimens, 2)
+    methodKind: "unary";
+    input: typeof GetNoteRequestSchema;
+    output: typeof EmptySchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_specimens, 2);
 
 /**
  * A service nobody gave rules: it must never be served.
@@ -1170,8 +1149,10 @@ export const UndeclaredService: GenService<{
    * @generated from rpc specimens.v1.UndeclaredService.Lurk
    */
   lurk: {
-    methodKind: 'unary'
-    input: typeof EmptySchema
-    output: typeof EmptySchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_specimens, 3)
+    methodKind: "unary";
+    input: typeof EmptySchema;
+    output: typeof EmptySchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_specimens, 3);
+

@@ -4,343 +4,325 @@
 
 // A resource with rules of buf.validate beside field behavior, and requests with rules of their own.
 
-import type { GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import { fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
-import { file_ashlar_api_v1_annotations } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
-import { file_buf_validate_validate } from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
-import { file_google_api_annotations } from '../../../lib/gen/google/api/annotations_pb.js'
-import { file_google_api_field_behavior } from '../../../lib/gen/google/api/field_behavior_pb.js'
-import type { FieldMask } from '@bufbuild/protobuf/wkt'
-import { file_google_protobuf_field_mask } from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
+import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../../lib/gen/google/api/field_behavior_pb.js";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file tickets.proto.
  */
-export const file_tickets: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Cg10aWNrZXRzLnByb3RvEgp0aWNrZXRzLnYxIsQFCgZUaWNrZXQSFgoCaWQYASABKAlCCuBBCLpIBHICEAMSFwoKYWNjb3VudF9pZBgCIAEoCUID4EEDEhkKBXRpdGxlGAMgASgJQgrgQQK6SARyAhgKEhgKBXNlYXRzGAQgASgFQgm6SAYaBBgIKAASGwoFZW1haWwYBSABKAlCB7pIBHICYAFIAIgBARIgCgVwbGFjZRgGIAEoCzIRLnRpY2tldHMudjEuUGxhY2USLQoGZ3Vlc3RzGAcgAygLMhEudGlja2V0cy52MS5HdWVzdEIKukgHkgEEEMCaDBI8CgZsYWJlbHMYCCADKAsyHi50aWNrZXRzLnYxLlRpY2tldC5MYWJlbHNFbnRyeUIMukgJmgEGIgRyAhgFEhIKCnN0YXJ0X2hvdXIYCSABKAUSEAoIZW5kX2hvdXIYCiABKAUSGgoGc2VyaWFsGAsgASgJQgrgQQO6SARyAhABElsKA3BpbhgMIAEoCUJOukhFugFCCgpwaW4uZGlnaXRzGjR0aGlzLm1hdGNoZXMoJ15bMC05XSokJykgPyAnJyA6ICdubyBkaWdpdHM6ICcgKyB0aGlzkrUYAhABEmAKBXJhdGlvGA0gASgFQlG6SE66AUsKDHRpY2tldC5yYXRpbxIRaGFzIHRvIGRpdmlkZSAxMDAaKHRoaXMgPT0gNyA/IDEwMCAvICh0aGlzIC0gNykgPT0gMSA6IHRydWUaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpuukhrGmkKDXRpY2tldC53aW5kb3cSIXRoZSBlbmQgaGFzIHRvIGJlIGFmdGVyIHRoZSBzdGFydBo1dGhpcy5lbmRfaG91ciA9PSAwIHx8IHRoaXMuc3RhcnRfaG91ciA8IHRoaXMuZW5kX2hvdXJCCAoGX2VtYWlsIoUBCgVQbGFjZRIdCgRoYWxsGAEgASgJQg+6SAxyCjIIXltBLVpdKiQSFAoDcm93GAIgASgFQge6SAQaAhhjOke6SEQaQgoKcGxhY2UucGFpchISYSByb3cgbmVlZHMgYSBoYWxsGiB0aGlzLnJvdyA9PSAwIHx8IHRoaXMuaGFsbCAhPSAnJyI2CgVHdWVzdBIXCgRuYW1lGAEgASgJQgngQQK6SAPIAQESFAoDYWdlGAIgASgFQge6SAQaAigAIkQKEkxpc3RUaWNrZXRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCGGQSEgoKcGFnZV90b2tlbhgCIAEoCSJTChNMaXN0VGlja2V0c1Jlc3BvbnNlEiMKB3RpY2tldHMYASADKAsyEi50aWNrZXRzLnYxLlRpY2tldBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiVQoTQ3JlYXRlVGlja2V0UmVxdWVzdBInCgZ0aWNrZXQYASABKAsyEi50aWNrZXRzLnYxLlRpY2tldEID4EECEhUKDXZhbGlkYXRlX29ubHkYAiABKAgigQEKE1VwZGF0ZVRpY2tldFJlcXVlc3QSIgoGdGlja2V0GAEgASgLMhIudGlja2V0cy52MS5UaWNrZXQSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDXZhbGlkYXRlX29ubHkYAyABKAgiTgoZQmF0Y2hVcGRhdGVUaWNrZXRzUmVxdWVzdBIxCghyZXF1ZXN0cxgBIAMoCzIfLnRpY2tldHMudjEuVXBkYXRlVGlja2V0UmVxdWVzdCJBChpCYXRjaFVwZGF0ZVRpY2tldHNSZXNwb25zZRIjCgd0aWNrZXRzGAEgAygLMhIudGlja2V0cy52MS5UaWNrZXQiwAEKElF1b3RlVGlja2V0UmVxdWVzdBIMCgRoYWxsGAEgASgJEg0KBXByaWNlGAIgASgFEhkKBnNlbmRlchgDIAEoCUIHukgEcgIQAkgAEhIKCHJlY2VpdmVyGAQgASgJSAA6TrpISxpJCgxxdW90ZS5laXRoZXISFm5hbWUgYSBoYWxsIG9yIGEgcHJpY2UaIXRoaXMuaGFsbCAhPSAnJyB8fCB0aGlzLnByaWNlID4gMEIOCgVwYXllchIFukgCCAEiJAoTUXVvdGVUaWNrZXRSZXNwb25zZRINCgVwcmljZRgBIAEoBTKFBgoNVGlja2V0U2VydmljZRJ1CgtMaXN0VGlja2V0cxIeLnRpY2tldHMudjEuTGlzdFRpY2tldHNSZXF1ZXN0Gh8udGlja2V0cy52MS5MaXN0VGlja2V0c1Jlc3BvbnNlIiWKtRgOCgRsaXN0EgZ0aWNrZXSC0+STAg0SCy92MS90aWNrZXRzEnQKDENyZWF0ZVRpY2tldBIfLnRpY2tldHMudjEuQ3JlYXRlVGlja2V0UmVxdWVzdBoSLnRpY2tldHMudjEuVGlja2V0Ii+KtRgQCgZjcmVhdGUSBnRpY2tldILT5JMCFToGdGlja2V0IgsvdjEvdGlja2V0cxKAAQoMVXBkYXRlVGlja2V0Eh8udGlja2V0cy52MS5VcGRhdGVUaWNrZXRSZXF1ZXN0GhIudGlja2V0cy52MS5UaWNrZXQiO4q1GBAKBnVwZGF0ZRIGdGlja2V0gtPkkwIhOgZ0aWNrZXQyFy92MS90aWNrZXRzL3t0aWNrZXQuaWR9EpsBChJCYXRjaFVwZGF0ZVRpY2tldHMSJS50aWNrZXRzLnYxLkJhdGNoVXBkYXRlVGlja2V0c1JlcXVlc3QaJi50aWNrZXRzLnYxLkJhdGNoVXBkYXRlVGlja2V0c1Jlc3BvbnNlIjaKtRgQCgZ1cGRhdGUSBnRpY2tldILT5JMCHDoBKiIXL3YxL3RpY2tldHM6YmF0Y2hVcGRhdGUSfwoLUXVvdGVUaWNrZXQSHi50aWNrZXRzLnYxLlF1b3RlVGlja2V0UmVxdWVzdBofLnRpY2tldHMudjEuUXVvdGVUaWNrZXRSZXNwb25zZSIvirUYDwoFcXVvdGUSBnRpY2tldILT5JMCFjoBKiIRL3YxL3RpY2tldHM6cXVvdGUSZQoLTG9hZFRpY2tldHMSHy50aWNrZXRzLnYxLlVwZGF0ZVRpY2tldFJlcXVlc3QaHy50aWNrZXRzLnYxLlF1b3RlVGlja2V0UmVzcG9uc2UiEoq1GA4KBGxvYWQSBnRpY2tldCgBYgZwcm90bzM',
-    [
-      file_ashlar_api_v1_annotations,
-      file_buf_validate_validate,
-      file_google_api_annotations,
-      file_google_api_field_behavior,
-      file_google_protobuf_field_mask,
-    ],
-  )
+export const file_tickets: GenFile = /*@__PURE__*/
+  fileDesc("Cg10aWNrZXRzLnByb3RvEgp0aWNrZXRzLnYxIsQFCgZUaWNrZXQSFgoCaWQYASABKAlCCuBBCLpIBHICEAMSFwoKYWNjb3VudF9pZBgCIAEoCUID4EEDEhkKBXRpdGxlGAMgASgJQgrgQQK6SARyAhgKEhgKBXNlYXRzGAQgASgFQgm6SAYaBBgIKAASGwoFZW1haWwYBSABKAlCB7pIBHICYAFIAIgBARIgCgVwbGFjZRgGIAEoCzIRLnRpY2tldHMudjEuUGxhY2USLQoGZ3Vlc3RzGAcgAygLMhEudGlja2V0cy52MS5HdWVzdEIKukgHkgEEEMCaDBI8CgZsYWJlbHMYCCADKAsyHi50aWNrZXRzLnYxLlRpY2tldC5MYWJlbHNFbnRyeUIMukgJmgEGIgRyAhgFEhIKCnN0YXJ0X2hvdXIYCSABKAUSEAoIZW5kX2hvdXIYCiABKAUSGgoGc2VyaWFsGAsgASgJQgrgQQO6SARyAhABElsKA3BpbhgMIAEoCUJOukhFugFCCgpwaW4uZGlnaXRzGjR0aGlzLm1hdGNoZXMoJ15bMC05XSokJykgPyAnJyA6ICdubyBkaWdpdHM6ICcgKyB0aGlzkrUYAhABEmAKBXJhdGlvGA0gASgFQlG6SE66AUsKDHRpY2tldC5yYXRpbxIRaGFzIHRvIGRpdmlkZSAxMDAaKHRoaXMgPT0gNyA/IDEwMCAvICh0aGlzIC0gNykgPT0gMSA6IHRydWUaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpuukhrGmkKDXRpY2tldC53aW5kb3cSIXRoZSBlbmQgaGFzIHRvIGJlIGFmdGVyIHRoZSBzdGFydBo1dGhpcy5lbmRfaG91ciA9PSAwIHx8IHRoaXMuc3RhcnRfaG91ciA8IHRoaXMuZW5kX2hvdXJCCAoGX2VtYWlsIoUBCgVQbGFjZRIdCgRoYWxsGAEgASgJQg+6SAxyCjIIXltBLVpdKiQSFAoDcm93GAIgASgFQge6SAQaAhhjOke6SEQaQgoKcGxhY2UucGFpchISYSByb3cgbmVlZHMgYSBoYWxsGiB0aGlzLnJvdyA9PSAwIHx8IHRoaXMuaGFsbCAhPSAnJyI2CgVHdWVzdBIXCgRuYW1lGAEgASgJQgngQQK6SAPIAQESFAoDYWdlGAIgASgFQge6SAQaAigAIkQKEkxpc3RUaWNrZXRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCGGQSEgoKcGFnZV90b2tlbhgCIAEoCSJTChNMaXN0VGlja2V0c1Jlc3BvbnNlEiMKB3RpY2tldHMYASADKAsyEi50aWNrZXRzLnYxLlRpY2tldBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiVQoTQ3JlYXRlVGlja2V0UmVxdWVzdBInCgZ0aWNrZXQYASABKAsyEi50aWNrZXRzLnYxLlRpY2tldEID4EECEhUKDXZhbGlkYXRlX29ubHkYAiABKAgigQEKE1VwZGF0ZVRpY2tldFJlcXVlc3QSIgoGdGlja2V0GAEgASgLMhIudGlja2V0cy52MS5UaWNrZXQSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDXZhbGlkYXRlX29ubHkYAyABKAgiTgoZQmF0Y2hVcGRhdGVUaWNrZXRzUmVxdWVzdBIxCghyZXF1ZXN0cxgBIAMoCzIfLnRpY2tldHMudjEuVXBkYXRlVGlja2V0UmVxdWVzdCJBChpCYXRjaFVwZGF0ZVRpY2tldHNSZXNwb25zZRIjCgd0aWNrZXRzGAEgAygLMhIudGlja2V0cy52MS5UaWNrZXQiwAEKElF1b3RlVGlja2V0UmVxdWVzdBIMCgRoYWxsGAEgASgJEg0KBXByaWNlGAIgASgFEhkKBnNlbmRlchgDIAEoCUIHukgEcgIQAkgAEhIKCHJlY2VpdmVyGAQgASgJSAA6TrpISxpJCgxxdW90ZS5laXRoZXISFm5hbWUgYSBoYWxsIG9yIGEgcHJpY2UaIXRoaXMuaGFsbCAhPSAnJyB8fCB0aGlzLnByaWNlID4gMEIOCgVwYXllchIFukgCCAEiJAoTUXVvdGVUaWNrZXRSZXNwb25zZRINCgVwcmljZRgBIAEoBTKFBgoNVGlja2V0U2VydmljZRJ1CgtMaXN0VGlja2V0cxIeLnRpY2tldHMudjEuTGlzdFRpY2tldHNSZXF1ZXN0Gh8udGlja2V0cy52MS5MaXN0VGlja2V0c1Jlc3BvbnNlIiWKtRgOCgRsaXN0EgZ0aWNrZXSC0+STAg0SCy92MS90aWNrZXRzEnQKDENyZWF0ZVRpY2tldBIfLnRpY2tldHMudjEuQ3JlYXRlVGlja2V0UmVxdWVzdBoSLnRpY2tldHMudjEuVGlja2V0Ii+KtRgQCgZjcmVhdGUSBnRpY2tldILT5JMCFToGdGlja2V0IgsvdjEvdGlja2V0cxKAAQoMVXBkYXRlVGlja2V0Eh8udGlja2V0cy52MS5VcGRhdGVUaWNrZXRSZXF1ZXN0GhIudGlja2V0cy52MS5UaWNrZXQiO4q1GBAKBnVwZGF0ZRIGdGlja2V0gtPkkwIhOgZ0aWNrZXQyFy92MS90aWNrZXRzL3t0aWNrZXQuaWR9EpsBChJCYXRjaFVwZGF0ZVRpY2tldHMSJS50aWNrZXRzLnYxLkJhdGNoVXBkYXRlVGlja2V0c1JlcXVlc3QaJi50aWNrZXRzLnYxLkJhdGNoVXBkYXRlVGlja2V0c1Jlc3BvbnNlIjaKtRgQCgZ1cGRhdGUSBnRpY2tldILT5JMCHDoBKiIXL3YxL3RpY2tldHM6YmF0Y2hVcGRhdGUSfwoLUXVvdGVUaWNrZXQSHi50aWNrZXRzLnYxLlF1b3RlVGlja2V0UmVxdWVzdBofLnRpY2tldHMudjEuUXVvdGVUaWNrZXRSZXNwb25zZSIvirUYDwoFcXVvdGUSBnRpY2tldILT5JMCFjoBKiIRL3YxL3RpY2tldHM6cXVvdGUSZQoLTG9hZFRpY2tldHMSHy50aWNrZXRzLnYxLlVwZGF0ZVRpY2tldFJlcXVlc3QaHy50aWNrZXRzLnYxLlF1b3RlVGlja2V0UmVzcG9uc2UiEoq1GA4KBGxvYWQSBnRpY2tldCgBYgZwcm90bzM", [file_ashlar_api_v1_annotations, file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_field_mask]);
 
 /**
  * @generated from message tickets.v1.Ticket
  */
-export type Ticket = Message<'tickets.v1.Ticket'> & {
+export type Ticket = Message<"tickets.v1.Ticket"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string account_id = 2;
    */
-  accountId: string
+  accountId: string;
 
   /**
    * @generated from field: string title = 3;
    */
-  title: string
+  title: string;
 
   /**
    * @generated from field: int32 seats = 4;
    */
-  seats: number
+  seats: number;
 
   /**
    * @generated from field: optional string email = 5;
    */
-  email?: string | undefined
+  email?: string | undefined;
 
   /**
    * @generated from field: tickets.v1.Place place = 6;
    */
-  place?: Place | undefined
+  place?: Place | undefined;
 
   /**
    * @generated from field: repeated tickets.v1.Guest guests = 7;
    */
-  guests: Guest[]
+  guests: Guest[];
 
   /**
    * @generated from field: map<string, string> labels = 8;
    */
-  labels: { [key: string]: string }
+  labels: { [key: string]: string };
 
   /**
    * @generated from field: int32 start_hour = 9;
    */
-  startHour: number
+  startHour: number;
 
   /**
    * @generated from field: int32 end_hour = 10;
    */
-  endHour: number
+  endHour: number;
 
   /**
    * @generated from field: string serial = 11;
    */
-  serial: string
+  serial: string;
 
   /**
    * @generated from field: string pin = 12;
    */
-  pin: string
+  pin: string;
 
   /**
    * @generated from field: int32 ratio = 13;
    */
-  ratio: number
-}
+  ratio: number;
+};
 
 /**
  * Describes the message tickets.v1.Ticket.
  * Use `create(TicketSchema)` to create a new message.
  */
-export const TicketSchema: GenMessage<Ticket> = /*@__PURE__*/ messageDesc(file_tickets, 0)
+export const TicketSchema: GenMessage<Ticket> = /*@__PURE__*/
+  messageDesc(file_tickets, 0);
 
 /**
  * @generated from message tickets.v1.Place
  */
-export type Place = Message<'tickets.v1.Place'> & {
+export type Place = Message<"tickets.v1.Place"> & {
   /**
    * @generated from field: string hall = 1;
    */
-  hall: string
+  hall: string;
 
   /**
    * @generated from field: int32 row = 2;
    */
-  row: number
-}
+  row: number;
+};
 
 /**
  * Describes the message tickets.v1.Place.
  * Use `create(PlaceSchema)` to create a new message.
  */
-export const PlaceSchema: GenMessage<Place> = /*@__PURE__*/ messageDesc(file_tickets, 1)
+export const PlaceSchema: GenMessage<Place> = /*@__PURE__*/
+  messageDesc(file_tickets, 1);
 
 /**
  * @generated from message tickets.v1.Guest
  */
-export type Guest = Message<'tickets.v1.Guest'> & {
+export type Guest = Message<"tickets.v1.Guest"> & {
   /**
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * @generated from field: int32 age = 2;
    */
-  age: number
-}
+  age: number;
+};
 
 /**
  * Describes the message tickets.v1.Guest.
  * Use `create(GuestSchema)` to create a new message.
  */
-export const GuestSchema: GenMessage<Guest> = /*@__PURE__*/ messageDesc(file_tickets, 2)
+export const GuestSchema: GenMessage<Guest> = /*@__PURE__*/
+  messageDesc(file_tickets, 2);
 
 /**
  * @generated from message tickets.v1.ListTicketsRequest
  */
-export type ListTicketsRequest = Message<'tickets.v1.ListTicketsRequest'> & {
+export type ListTicketsRequest = Message<"tickets.v1.ListTicketsRequest"> & {
   /**
    * @generated from field: int32 page_size = 1;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 2;
    */
-  pageToken: string
-}
+  pageToken: string;
+};
 
 /**
  * Describes the message tickets.v1.ListTicketsRequest.
  * Use `create(ListTicketsRequestSchema)` to create a new message.
  */
-export const ListTicketsRequestSchema: GenMessage<ListTicketsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_tickets, 3)
+export const ListTicketsRequestSchema: GenMessage<ListTicketsRequest> = /*@__PURE__*/
+  messageDesc(file_tickets, 3);
 
 /**
  * @generated from message tickets.v1.ListTicketsResponse
  */
-export type ListTicketsResponse = Message<'tickets.v1.ListTicketsResponse'> & {
+export type ListTicketsResponse = Message<"tickets.v1.ListTicketsResponse"> & {
   /**
    * @generated from field: repeated tickets.v1.Ticket tickets = 1;
    */
-  tickets: Ticket[]
+  tickets: Ticket[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
-}
+  nextPageToken: string;
+};
 
 /**
  * Describes the message tickets.v1.ListTicketsResponse.
  * Use `create(ListTicketsResponseSchema)` to create a new message.
  */
-export const ListTicketsResponseSchema: GenMessage<ListTicketsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_tickets, 4)
+export const ListTicketsResponseSchema: GenMessage<ListTicketsResponse> = /*@__PURE__*/
+  messageDesc(file_tickets, 4);
 
 /**
  * @generated from message tickets.v1.CreateTicketRequest
  */
-export type CreateTicketRequest = Message<'tickets.v1.CreateTicketRequest'> & {
+export type CreateTicketRequest = Message<"tickets.v1.CreateTicketRequest"> & {
   /**
    * @generated from field: tickets.v1.Ticket ticket = 1;
    */
-  ticket?: Ticket | undefined
+  ticket?: Ticket | undefined;
 
   /**
    * @generated from field: bool validate_only = 2;
    */
-  validateOnly: boolean
-}
+  validateOnly: boolean;
+};
 
 /**
  * Describes the message tickets.v1.CreateTicketRequest.
  * Use `create(CreateTicketRequestSchema)` to create a new message.
  */
-export const CreateTicketRequestSchema: GenMessage<CreateTicketRequest> =
-  /*@__PURE__*/
-  messageDesc(file_tickets, 5)
+export const CreateTicketRequestSchema: GenMessage<CreateTicketRequest> = /*@__PURE__*/
+  messageDesc(file_tickets, 5);
 
 /**
  * @generated from message tickets.v1.UpdateTicketRequest
  */
-export type UpdateTicketRequest = Message<'tickets.v1.UpdateTicketRequest'> & {
+export type UpdateTicketRequest = Message<"tickets.v1.UpdateTicketRequest"> & {
   /**
    * @generated from field: tickets.v1.Ticket ticket = 1;
    */
-  ticket?: Ticket | undefined
+  ticket?: Ticket | undefined;
 
   /**
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
-  updateMask?: FieldMask | undefined
+  updateMask?: FieldMask | undefined;
 
   /**
    * @generated from field: bool validate_only = 3;
    */
-  validateOnly: boolean
-}
+  validateOnly: boolean;
+};
 
 /**
  * Describes the message tickets.v1.UpdateTicketRequest.
  * Use `create(UpdateTicketRequestSchema)` to create a new message.
  */
-export const UpdateTicketRequestSchema: GenMessage<UpdateTicketRequest> =
-  /*@__PURE__*/
-  messageDesc(file_tickets, 6)
+export const UpdateTicketRequestSchema: GenMessage<UpdateTicketRequest> = /*@__PURE__*/
+  messageDesc(file_tickets, 6);
 
 /**
  * @generated from message tickets.v1.BatchUpdateTicketsRequest
  */
-export type BatchUpdateTicketsRequest = Message<'tickets.v1.BatchUpdateTicketsRequest'> & {
+export type BatchUpdateTicketsRequest = Message<"tickets.v1.BatchUpdateTicketsRequest"> & {
   /**
    * @generated from field: repeated tickets.v1.UpdateTicketRequest requests = 1;
    */
-  requests: UpdateTicketRequest[]
-}
+  requests: UpdateTicketRequest[];
+};
 
 /**
  * Describes the message tickets.v1.BatchUpdateTicketsRequest.
  * Use `create(BatchUpdateTicketsRequestSchema)` to create a new message.
  */
-export const BatchUpdateTicketsRequestSchema: GenMessage<BatchUpdateTicketsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_tickets, 7)
+export const BatchUpdateTicketsRequestSchema: GenMessage<BatchUpdateTicketsRequest> = /*@__PURE__*/
+  messageDesc(file_tickets, 7);
 
 /**
  * @generated from message tickets.v1.BatchUpdateTicketsResponse
  */
-export type BatchUpdateTicketsResponse = Message<'tickets.v1.BatchUpdateTicketsResponse'> & {
+export type BatchUpdateTicketsResponse = Message<"tickets.v1.BatchUpdateTicketsResponse"> & {
   /**
    * @generated from field: repeated tickets.v1.Ticket tickets = 1;
    */
-  tickets: Ticket[]
-}
+  tickets: Ticket[];
+};
 
 /**
  * Describes the message tickets.v1.BatchUpdateTicketsResponse.
  * Use `create(BatchUpdateTicketsResponseSchema)` to create a new message.
  */
-export const BatchUpdateTicketsResponseSchema: GenMessage<BatchUpdateTicketsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_tickets, 8)
+export const BatchUpdateTicketsResponseSchema: GenMessage<BatchUpdateTicketsResponse> = /*@__PURE__*/
+  messageDesc(file_tickets, 8);
 
 /**
  * @generated from message tickets.v1.QuoteTicketRequest
  */
-export type QuoteTicketRequest = Message<'tickets.v1.QuoteTicketRequest'> & {
+export type QuoteTicketRequest = Message<"tickets.v1.QuoteTicketRequest"> & {
   /**
    * @generated from field: string hall = 1;
    */
-  hall: string
+  hall: string;
 
   /**
    * @generated from field: int32 price = 2;
    */
-  price: number
+  price: number;
 
   /**
    * @generated from oneof tickets.v1.QuoteTicketRequest.payer
    */
-  payer:
-    | {
-        /**
-         * @generated from field: string sender = 3;
-         */
-        value: string
-        case: 'sender'
-      }
-    | {
-        /**
-         * @generated from field: string receiver = 4;
-         */
-        value: string
-        case: 'receiver'
-      }
-    | { case: undefined; value?: undefined }
-}
+  payer: {
+    /**
+     * @generated from field: string sender = 3;
+     */
+    value: string;
+    case: "sender";
+  } | {
+    /**
+     * @generated from field: string receiver = 4;
+     */
+    value: string;
+    case: "receiver";
+  } | { case: undefined; value?: undefined };
+};
 
 /**
  * Describes the message tickets.v1.QuoteTicketRequest.
  * Use `create(QuoteTicketRequestSchema)` to create a new message.
  */
-export const QuoteTicketRequestSchema: GenMessage<QuoteTicketRequest> =
-  /*@__PURE__*/
-  messageDesc(file_tickets, 9)
+export const QuoteTicketRequestSchema: GenMessage<QuoteTicketRequest> = /*@__PURE__*/
+  messageDesc(file_tickets, 9);
 
 /**
  * @generated from message tickets.v1.QuoteTicketResponse
  */
-export type QuoteTicketResponse = Message<'tickets.v1.QuoteTicketResponse'> & {
+export type QuoteTicketResponse = Message<"tickets.v1.QuoteTicketResponse"> & {
   /**
    * @generated from field: int32 price = 1;
    */
-  price: number
-}
+  price: number;
+};
 
 /**
  * Describes the message tickets.v1.QuoteTicketResponse.
  * Use `create(QuoteTicketResponseSchema)` to create a new message.
  */
-export const QuoteTicketResponseSchema: GenMessage<QuoteTicketResponse> =
-  /*@__PURE__*/
-  messageDesc(file_tickets, 10)
+export const QuoteTicketResponseSchema: GenMessage<QuoteTicketResponse> = /*@__PURE__*/
+  messageDesc(file_tickets, 10);
 
 /**
  * @generated from service tickets.v1.TicketService
@@ -350,48 +332,50 @@ export const TicketService: GenService<{
    * @generated from rpc tickets.v1.TicketService.ListTickets
    */
   listTickets: {
-    methodKind: 'unary'
-    input: typeof ListTicketsRequestSchema
-    output: typeof ListTicketsResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListTicketsRequestSchema;
+    output: typeof ListTicketsResponseSchema;
+  },
   /**
    * @generated from rpc tickets.v1.TicketService.CreateTicket
    */
   createTicket: {
-    methodKind: 'unary'
-    input: typeof CreateTicketRequestSchema
-    output: typeof TicketSchema
-  }
+    methodKind: "unary";
+    input: typeof CreateTicketRequestSchema;
+    output: typeof TicketSchema;
+  },
   /**
    * @generated from rpc tickets.v1.TicketService.UpdateTicket
    */
   updateTicket: {
-    methodKind: 'unary'
-    input: typeof UpdateTicketRequestSchema
-    output: typeof TicketSchema
-  }
+    methodKind: "unary";
+    input: typeof UpdateTicketRequestSchema;
+    output: typeof TicketSchema;
+  },
   /**
    * @generated from rpc tickets.v1.TicketService.BatchUpdateTickets
    */
   batchUpdateTickets: {
-    methodKind: 'unary'
-    input: typeof BatchUpdateTicketsRequestSchema
-    output: typeof BatchUpdateTicketsResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof BatchUpdateTicketsRequestSchema;
+    output: typeof BatchUpdateTicketsResponseSchema;
+  },
   /**
    * @generated from rpc tickets.v1.TicketService.QuoteTicket
    */
   quoteTicket: {
-    methodKind: 'unary'
-    input: typeof QuoteTicketRequestSchema
-    output: typeof QuoteTicketResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof QuoteTicketRequestSchema;
+    output: typeof QuoteTicketResponseSchema;
+  },
   /**
    * @generated from rpc tickets.v1.TicketService.LoadTickets
    */
   loadTickets: {
-    methodKind: 'client_streaming'
-    input: typeof UpdateTicketRequestSchema
-    output: typeof QuoteTicketResponseSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_tickets, 0)
+    methodKind: "client_streaming";
+    input: typeof UpdateTicketRequestSchema;
+    output: typeof QuoteTicketResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_tickets, 0);
+

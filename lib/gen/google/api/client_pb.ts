@@ -16,30 +16,26 @@
 // @generated from file google/api/client.proto (package google.api, syntax proto3)
 /* eslint-disable */
 
-import type { GenEnum, GenExtension, GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2'
-import { enumDesc, extDesc, fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2'
-import type { LaunchStage } from './launch_stage_pb.js'
-import { file_google_api_launch_stage } from './launch_stage_pb.js'
-import type { Duration, MethodOptions, ServiceOptions } from '@bufbuild/protobuf/wkt'
-import { file_google_protobuf_descriptor, file_google_protobuf_duration } from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { LaunchStage } from "./launch_stage_pb.js";
+import { file_google_api_launch_stage } from "./launch_stage_pb.js";
+import type { Duration, MethodOptions, ServiceOptions } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_descriptor, file_google_protobuf_duration } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file google/api/client.proto.
  */
-export const file_google_api_client: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Chdnb29nbGUvYXBpL2NsaWVudC5wcm90bxIKZ29vZ2xlLmFwaSK+AQoWQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxIeChJyZWZlcmVuY2VfZG9jc191cmkYASABKAlCAhgBEjoKDGRlc3RpbmF0aW9ucxgCIAMoDjIkLmdvb2dsZS5hcGkuQ2xpZW50TGlicmFyeURlc3RpbmF0aW9uEkgKGnNlbGVjdGl2ZV9nYXBpY19nZW5lcmF0aW9uGAMgASgLMiQuZ29vZ2xlLmFwaS5TZWxlY3RpdmVHYXBpY0dlbmVyYXRpb24i+wMKFUNsaWVudExpYnJhcnlTZXR0aW5ncxIPCgd2ZXJzaW9uGAEgASgJEi0KDGxhdW5jaF9zdGFnZRgCIAEoDjIXLmdvb2dsZS5hcGkuTGF1bmNoU3RhZ2USGgoScmVzdF9udW1lcmljX2VudW1zGAMgASgIEi8KDWphdmFfc2V0dGluZ3MYFSABKAsyGC5nb29nbGUuYXBpLkphdmFTZXR0aW5ncxItCgxjcHBfc2V0dGluZ3MYFiABKAsyFy5nb29nbGUuYXBpLkNwcFNldHRpbmdzEi0KDHBocF9zZXR0aW5ncxgXIAEoCzIXLmdvb2dsZS5hcGkuUGhwU2V0dGluZ3MSMwoPcHl0aG9uX3NldHRpbmdzGBggASgLMhouZ29vZ2xlLmFwaS5QeXRob25TZXR0aW5ncxIvCg1ub2RlX3NldHRpbmdzGBkgASgLMhguZ29vZ2xlLmFwaS5Ob2RlU2V0dGluZ3MSMwoPZG90bmV0X3NldHRpbmdzGBogASgLMhouZ29vZ2xlLmFwaS5Eb3RuZXRTZXR0aW5ncxIvCg1ydWJ5X3NldHRpbmdzGBsgASgLMhguZ29vZ2xlLmFwaS5SdWJ5U2V0dGluZ3MSKwoLZ29fc2V0dGluZ3MYHCABKAsyFi5nb29nbGUuYXBpLkdvU2V0dGluZ3MiqAMKClB1Ymxpc2hpbmcSMwoPbWV0aG9kX3NldHRpbmdzGAIgAygLMhouZ29vZ2xlLmFwaS5NZXRob2RTZXR0aW5ncxIVCg1uZXdfaXNzdWVfdXJpGGUgASgJEhkKEWRvY3VtZW50YXRpb25fdXJpGGYgASgJEhYKDmFwaV9zaG9ydF9uYW1lGGcgASgJEhQKDGdpdGh1Yl9sYWJlbBhoIAEoCRIeChZjb2Rlb3duZXJfZ2l0aHViX3RlYW1zGGkgAygJEhYKDmRvY190YWdfcHJlZml4GGogASgJEjsKDG9yZ2FuaXphdGlvbhhrIAEoDjIlLmdvb2dsZS5hcGkuQ2xpZW50TGlicmFyeU9yZ2FuaXphdGlvbhI7ChBsaWJyYXJ5X3NldHRpbmdzGG0gAygLMiEuZ29vZ2xlLmFwaS5DbGllbnRMaWJyYXJ5U2V0dGluZ3MSKQohcHJvdG9fcmVmZXJlbmNlX2RvY3VtZW50YXRpb25fdXJpGG4gASgJEigKIHJlc3RfcmVmZXJlbmNlX2RvY3VtZW50YXRpb25fdXJpGG8gASgJIuMBCgxKYXZhU2V0dGluZ3MSFwoPbGlicmFyeV9wYWNrYWdlGAEgASgJEkwKE3NlcnZpY2VfY2xhc3NfbmFtZXMYAiADKAsyLy5nb29nbGUuYXBpLkphdmFTZXR0aW5ncy5TZXJ2aWNlQ2xhc3NOYW1lc0VudHJ5EjIKBmNvbW1vbhgDIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxo4ChZTZXJ2aWNlQ2xhc3NOYW1lc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQQoLQ3BwU2V0dGluZ3MSMgoGY29tbW9uGAEgASgLMiIuZ29vZ2xlLmFwaS5Db21tb25MYW5ndWFnZVNldHRpbmdzIloKC1BocFNldHRpbmdzEjIKBmNvbW1vbhgBIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxIXCg9saWJyYXJ5X3BhY2thZ2UYAiABKAkimwIKDlB5dGhvblNldHRpbmdzEjIKBmNvbW1vbhgBIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxJOChVleHBlcmltZW50YWxfZmVhdHVyZXMYAiABKAsyLy5nb29nbGUuYXBpLlB5dGhvblNldHRpbmdzLkV4cGVyaW1lbnRhbEZlYXR1cmVzGoQBChRFeHBlcmltZW50YWxGZWF0dXJlcxIdChVyZXN0X2FzeW5jX2lvX2VuYWJsZWQYASABKAgSJwofcHJvdG9idWZfcHl0aG9uaWNfdHlwZXNfZW5hYmxlZBgCIAEoCBIkChx1bnZlcnNpb25lZF9wYWNrYWdlX2Rpc2FibGVkGAMgASgIIkIKDE5vZGVTZXR0aW5ncxIyCgZjb21tb24YASABKAsyIi5nb29nbGUuYXBpLkNvbW1vbkxhbmd1YWdlU2V0dGluZ3MiqgMKDkRvdG5ldFNldHRpbmdzEjIKBmNvbW1vbhgBIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxJJChByZW5hbWVkX3NlcnZpY2VzGAIgAygLMi8uZ29vZ2xlLmFwaS5Eb3RuZXRTZXR0aW5ncy5SZW5hbWVkU2VydmljZXNFbnRyeRJLChFyZW5hbWVkX3Jlc291cmNlcxgDIAMoCzIwLmdvb2dsZS5hcGkuRG90bmV0U2V0dGluZ3MuUmVuYW1lZFJlc291cmNlc0VudHJ5EhkKEWlnbm9yZWRfcmVzb3VyY2VzGAQgAygJEiAKGGZvcmNlZF9uYW1lc3BhY2VfYWxpYXNlcxgFIAMoCRIeChZoYW5kd3JpdHRlbl9zaWduYXR1cmVzGAYgAygJGjYKFFJlbmFtZWRTZXJ2aWNlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaNwoVUmVuYW1lZFJlc291cmNlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQgoMUnVieVNldHRpbmdzEjIKBmNvbW1vbhgBIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncyK/AQoKR29TZXR0aW5ncxIyCgZjb21tb24YASABKAsyIi5nb29nbGUuYXBpLkNvbW1vbkxhbmd1YWdlU2V0dGluZ3MSRQoQcmVuYW1lZF9zZXJ2aWNlcxgCIAMoCzIrLmdvb2dsZS5hcGkuR29TZXR0aW5ncy5SZW5hbWVkU2VydmljZXNFbnRyeRo2ChRSZW5hbWVkU2VydmljZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIoIDCg5NZXRob2RTZXR0aW5ncxIQCghzZWxlY3RvchgBIAEoCRI8Cgxsb25nX3J1bm5pbmcYAiABKAsyJi5nb29nbGUuYXBpLk1ldGhvZFNldHRpbmdzLkxvbmdSdW5uaW5nEh0KFWF1dG9fcG9wdWxhdGVkX2ZpZWxkcxgDIAMoCRIxCghiYXRjaGluZxgEIAEoCzIfLmdvb2dsZS5hcGkuQmF0Y2hpbmdDb25maWdQcm90bxrNAQoLTG9uZ1J1bm5pbmcSNQoSaW5pdGlhbF9wb2xsX2RlbGF5GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEh0KFXBvbGxfZGVsYXlfbXVsdGlwbGllchgCIAEoAhIxCg5tYXhfcG9sbF9kZWxheRgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhI1ChJ0b3RhbF9wb2xsX3RpbWVvdXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iUQoYU2VsZWN0aXZlR2FwaWNHZW5lcmF0aW9uEg8KB21ldGhvZHMYASADKAkSJAocZ2VuZXJhdGVfb21pdHRlZF9hc19pbnRlcm5hbBgCIAEoCCKLAQoTQmF0Y2hpbmdDb25maWdQcm90bxI1Cgp0aHJlc2hvbGRzGAEgASgLMiEuZ29vZ2xlLmFwaS5CYXRjaGluZ1NldHRpbmdzUHJvdG8SPQoQYmF0Y2hfZGVzY3JpcHRvchgCIAEoCzIjLmdvb2dsZS5hcGkuQmF0Y2hpbmdEZXNjcmlwdG9yUHJvdG8i6wIKFUJhdGNoaW5nU2V0dGluZ3NQcm90bxIfChdlbGVtZW50X2NvdW50X3RocmVzaG9sZBgBIAEoBRIeChZyZXF1ZXN0X2J5dGVfdGhyZXNob2xkGAIgASgDEjIKD2RlbGF5X3RocmVzaG9sZBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIbChNlbGVtZW50X2NvdW50X2xpbWl0GAQgASgFEhoKEnJlcXVlc3RfYnl0ZV9saW1pdBgFIAEoBRIiChpmbG93X2NvbnRyb2xfZWxlbWVudF9saW1pdBgGIAEoBRIfChdmbG93X2NvbnRyb2xfYnl0ZV9saW1pdBgHIAEoBRJfCiRmbG93X2NvbnRyb2xfbGltaXRfZXhjZWVkZWRfYmVoYXZpb3IYCCABKA4yMS5nb29nbGUuYXBpLkZsb3dDb250cm9sTGltaXRFeGNlZWRlZEJlaGF2aW9yUHJvdG8iaQoXQmF0Y2hpbmdEZXNjcmlwdG9yUHJvdG8SFQoNYmF0Y2hlZF9maWVsZBgBIAEoCRIcChRkaXNjcmltaW5hdG9yX2ZpZWxkcxgCIAMoCRIZChFzdWJyZXNwb25zZV9maWVsZBgDIAEoCSqjAQoZQ2xpZW50TGlicmFyeU9yZ2FuaXphdGlvbhIrCidDTElFTlRfTElCUkFSWV9PUkdBTklaQVRJT05fVU5TUEVDSUZJRUQQABIJCgVDTE9VRBABEgcKA0FEUxACEgoKBlBIT1RPUxADEg8KC1NUUkVFVF9WSUVXEAQSDAoIU0hPUFBJTkcQBRIHCgNHRU8QBhIRCg1HRU5FUkFUSVZFX0FJEAcqZwoYQ2xpZW50TGlicmFyeURlc3RpbmF0aW9uEioKJkNMSUVOVF9MSUJSQVJZX0RFU1RJTkFUSU9OX1VOU1BFQ0lGSUVEEAASCgoGR0lUSFVCEAoSEwoPUEFDS0FHRV9NQU5BR0VSEBQqZwolRmxvd0NvbnRyb2xMaW1pdEV4Y2VlZGVkQmVoYXZpb3JQcm90bxISCg5VTlNFVF9CRUhBVklPUhAAEhMKD1RIUk9XX0VYQ0VQVElPThABEgkKBUJMT0NLEAISCgoGSUdOT1JFEAM6SgoQbWV0aG9kX3NpZ25hdHVyZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJsIIAMoCVIPbWV0aG9kU2lnbmF0dXJlOkMKDGRlZmF1bHRfaG9zdBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxiZCCABKAlSC2RlZmF1bHRIb3N0OkMKDG9hdXRoX3Njb3BlcxIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxiaCCABKAlSC29hdXRoU2NvcGVzOkQKC2FwaV92ZXJzaW9uEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGMG6q/oBIAEoCVIKYXBpVmVyc2lvbkJpCg5jb20uZ29vZ2xlLmFwaUILQ2xpZW50UHJvdG9QAVpBZ29vZ2xlLmdvbGFuZy5vcmcvZ2VucHJvdG8vZ29vZ2xlYXBpcy9hcGkvYW5ub3RhdGlvbnM7YW5ub3RhdGlvbnOiAgRHQVBJYgZwcm90bzM',
-    [file_google_api_launch_stage, file_google_protobuf_descriptor, file_google_protobuf_duration],
-  )
+export const file_google_api_client: GenFile = /*@__PURE__*/
+  fileDesc("Chdnb29nbGUvYXBpL2NsaWVudC5wcm90bxIKZ29vZ2xlLmFwaSK+AQoWQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxIeChJyZWZlcmVuY2VfZG9jc191cmkYASABKAlCAhgBEjoKDGRlc3RpbmF0aW9ucxgCIAMoDjIkLmdvb2dsZS5hcGkuQ2xpZW50TGlicmFyeURlc3RpbmF0aW9uEkgKGnNlbGVjdGl2ZV9nYXBpY19nZW5lcmF0aW9uGAMgASgLMiQuZ29vZ2xlLmFwaS5TZWxlY3RpdmVHYXBpY0dlbmVyYXRpb24i+wMKFUNsaWVudExpYnJhcnlTZXR0aW5ncxIPCgd2ZXJzaW9uGAEgASgJEi0KDGxhdW5jaF9zdGFnZRgCIAEoDjIXLmdvb2dsZS5hcGkuTGF1bmNoU3RhZ2USGgoScmVzdF9udW1lcmljX2VudW1zGAMgASgIEi8KDWphdmFfc2V0dGluZ3MYFSABKAsyGC5nb29nbGUuYXBpLkphdmFTZXR0aW5ncxItCgxjcHBfc2V0dGluZ3MYFiABKAsyFy5nb29nbGUuYXBpLkNwcFNldHRpbmdzEi0KDHBocF9zZXR0aW5ncxgXIAEoCzIXLmdvb2dsZS5hcGkuUGhwU2V0dGluZ3MSMwoPcHl0aG9uX3NldHRpbmdzGBggASgLMhouZ29vZ2xlLmFwaS5QeXRob25TZXR0aW5ncxIvCg1ub2RlX3NldHRpbmdzGBkgASgLMhguZ29vZ2xlLmFwaS5Ob2RlU2V0dGluZ3MSMwoPZG90bmV0X3NldHRpbmdzGBogASgLMhouZ29vZ2xlLmFwaS5Eb3RuZXRTZXR0aW5ncxIvCg1ydWJ5X3NldHRpbmdzGBsgASgLMhguZ29vZ2xlLmFwaS5SdWJ5U2V0dGluZ3MSKwoLZ29fc2V0dGluZ3MYHCABKAsyFi5nb29nbGUuYXBpLkdvU2V0dGluZ3MiqAMKClB1Ymxpc2hpbmcSMwoPbWV0aG9kX3NldHRpbmdzGAIgAygLMhouZ29vZ2xlLmFwaS5NZXRob2RTZXR0aW5ncxIVCg1uZXdfaXNzdWVfdXJpGGUgASgJEhkKEWRvY3VtZW50YXRpb25fdXJpGGYgASgJEhYKDmFwaV9zaG9ydF9uYW1lGGcgASgJEhQKDGdpdGh1Yl9sYWJlbBhoIAEoCRIeChZjb2Rlb3duZXJfZ2l0aHViX3RlYW1zGGkgAygJEhYKDmRvY190YWdfcHJlZml4GGogASgJEjsKDG9yZ2FuaXphdGlvbhhrIAEoDjIlLmdvb2dsZS5hcGkuQ2xpZW50TGlicmFyeU9yZ2FuaXphdGlvbhI7ChBsaWJyYXJ5X3NldHRpbmdzGG0gAygLMiEuZ29vZ2xlLmFwaS5DbGllbnRMaWJyYXJ5U2V0dGluZ3MSKQohcHJvdG9fcmVmZXJlbmNlX2RvY3VtZW50YXRpb25fdXJpGG4gASgJEigKIHJlc3RfcmVmZXJlbmNlX2RvY3VtZW50YXRpb25fdXJpGG8gASgJIuMBCgxKYXZhU2V0dGluZ3MSFwoPbGlicmFyeV9wYWNrYWdlGAEgASgJEkwKE3NlcnZpY2VfY2xhc3NfbmFtZXMYAiADKAsyLy5nb29nbGUuYXBpLkphdmFTZXR0aW5ncy5TZXJ2aWNlQ2xhc3NOYW1lc0VudHJ5EjIKBmNvbW1vbhgDIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxo4ChZTZXJ2aWNlQ2xhc3NOYW1lc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQQoLQ3BwU2V0dGluZ3MSMgoGY29tbW9uGAEgASgLMiIuZ29vZ2xlLmFwaS5Db21tb25MYW5ndWFnZVNldHRpbmdzIloKC1BocFNldHRpbmdzEjIKBmNvbW1vbhgBIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxIXCg9saWJyYXJ5X3BhY2thZ2UYAiABKAkimwIKDlB5dGhvblNldHRpbmdzEjIKBmNvbW1vbhgBIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxJOChVleHBlcmltZW50YWxfZmVhdHVyZXMYAiABKAsyLy5nb29nbGUuYXBpLlB5dGhvblNldHRpbmdzLkV4cGVyaW1lbnRhbEZlYXR1cmVzGoQBChRFeHBlcmltZW50YWxGZWF0dXJlcxIdChVyZXN0X2FzeW5jX2lvX2VuYWJsZWQYASABKAgSJwofcHJvdG9idWZfcHl0aG9uaWNfdHlwZXNfZW5hYmxlZBgCIAEoCBIkChx1bnZlcnNpb25lZF9wYWNrYWdlX2Rpc2FibGVkGAMgASgIIkIKDE5vZGVTZXR0aW5ncxIyCgZjb21tb24YASABKAsyIi5nb29nbGUuYXBpLkNvbW1vbkxhbmd1YWdlU2V0dGluZ3MiqgMKDkRvdG5ldFNldHRpbmdzEjIKBmNvbW1vbhgBIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncxJJChByZW5hbWVkX3NlcnZpY2VzGAIgAygLMi8uZ29vZ2xlLmFwaS5Eb3RuZXRTZXR0aW5ncy5SZW5hbWVkU2VydmljZXNFbnRyeRJLChFyZW5hbWVkX3Jlc291cmNlcxgDIAMoCzIwLmdvb2dsZS5hcGkuRG90bmV0U2V0dGluZ3MuUmVuYW1lZFJlc291cmNlc0VudHJ5EhkKEWlnbm9yZWRfcmVzb3VyY2VzGAQgAygJEiAKGGZvcmNlZF9uYW1lc3BhY2VfYWxpYXNlcxgFIAMoCRIeChZoYW5kd3JpdHRlbl9zaWduYXR1cmVzGAYgAygJGjYKFFJlbmFtZWRTZXJ2aWNlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaNwoVUmVuYW1lZFJlc291cmNlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQgoMUnVieVNldHRpbmdzEjIKBmNvbW1vbhgBIAEoCzIiLmdvb2dsZS5hcGkuQ29tbW9uTGFuZ3VhZ2VTZXR0aW5ncyK/AQoKR29TZXR0aW5ncxIyCgZjb21tb24YASABKAsyIi5nb29nbGUuYXBpLkNvbW1vbkxhbmd1YWdlU2V0dGluZ3MSRQoQcmVuYW1lZF9zZXJ2aWNlcxgCIAMoCzIrLmdvb2dsZS5hcGkuR29TZXR0aW5ncy5SZW5hbWVkU2VydmljZXNFbnRyeRo2ChRSZW5hbWVkU2VydmljZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIoIDCg5NZXRob2RTZXR0aW5ncxIQCghzZWxlY3RvchgBIAEoCRI8Cgxsb25nX3J1bm5pbmcYAiABKAsyJi5nb29nbGUuYXBpLk1ldGhvZFNldHRpbmdzLkxvbmdSdW5uaW5nEh0KFWF1dG9fcG9wdWxhdGVkX2ZpZWxkcxgDIAMoCRIxCghiYXRjaGluZxgEIAEoCzIfLmdvb2dsZS5hcGkuQmF0Y2hpbmdDb25maWdQcm90bxrNAQoLTG9uZ1J1bm5pbmcSNQoSaW5pdGlhbF9wb2xsX2RlbGF5GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEh0KFXBvbGxfZGVsYXlfbXVsdGlwbGllchgCIAEoAhIxCg5tYXhfcG9sbF9kZWxheRgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhI1ChJ0b3RhbF9wb2xsX3RpbWVvdXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iUQoYU2VsZWN0aXZlR2FwaWNHZW5lcmF0aW9uEg8KB21ldGhvZHMYASADKAkSJAocZ2VuZXJhdGVfb21pdHRlZF9hc19pbnRlcm5hbBgCIAEoCCKLAQoTQmF0Y2hpbmdDb25maWdQcm90bxI1Cgp0aHJlc2hvbGRzGAEgASgLMiEuZ29vZ2xlLmFwaS5CYXRjaGluZ1NldHRpbmdzUHJvdG8SPQoQYmF0Y2hfZGVzY3JpcHRvchgCIAEoCzIjLmdvb2dsZS5hcGkuQmF0Y2hpbmdEZXNjcmlwdG9yUHJvdG8i6wIKFUJhdGNoaW5nU2V0dGluZ3NQcm90bxIfChdlbGVtZW50X2NvdW50X3RocmVzaG9sZBgBIAEoBRIeChZyZXF1ZXN0X2J5dGVfdGhyZXNob2xkGAIgASgDEjIKD2RlbGF5X3RocmVzaG9sZBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIbChNlbGVtZW50X2NvdW50X2xpbWl0GAQgASgFEhoKEnJlcXVlc3RfYnl0ZV9saW1pdBgFIAEoBRIiChpmbG93X2NvbnRyb2xfZWxlbWVudF9saW1pdBgGIAEoBRIfChdmbG93X2NvbnRyb2xfYnl0ZV9saW1pdBgHIAEoBRJfCiRmbG93X2NvbnRyb2xfbGltaXRfZXhjZWVkZWRfYmVoYXZpb3IYCCABKA4yMS5nb29nbGUuYXBpLkZsb3dDb250cm9sTGltaXRFeGNlZWRlZEJlaGF2aW9yUHJvdG8iaQoXQmF0Y2hpbmdEZXNjcmlwdG9yUHJvdG8SFQoNYmF0Y2hlZF9maWVsZBgBIAEoCRIcChRkaXNjcmltaW5hdG9yX2ZpZWxkcxgCIAMoCRIZChFzdWJyZXNwb25zZV9maWVsZBgDIAEoCSqjAQoZQ2xpZW50TGlicmFyeU9yZ2FuaXphdGlvbhIrCidDTElFTlRfTElCUkFSWV9PUkdBTklaQVRJT05fVU5TUEVDSUZJRUQQABIJCgVDTE9VRBABEgcKA0FEUxACEgoKBlBIT1RPUxADEg8KC1NUUkVFVF9WSUVXEAQSDAoIU0hPUFBJTkcQBRIHCgNHRU8QBhIRCg1HRU5FUkFUSVZFX0FJEAcqZwoYQ2xpZW50TGlicmFyeURlc3RpbmF0aW9uEioKJkNMSUVOVF9MSUJSQVJZX0RFU1RJTkFUSU9OX1VOU1BFQ0lGSUVEEAASCgoGR0lUSFVCEAoSEwoPUEFDS0FHRV9NQU5BR0VSEBQqZwolRmxvd0NvbnRyb2xMaW1pdEV4Y2VlZGVkQmVoYXZpb3JQcm90bxISCg5VTlNFVF9CRUhBVklPUhAAEhMKD1RIUk9XX0VYQ0VQVElPThABEgkKBUJMT0NLEAISCgoGSUdOT1JFEAM6SgoQbWV0aG9kX3NpZ25hdHVyZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJsIIAMoCVIPbWV0aG9kU2lnbmF0dXJlOkMKDGRlZmF1bHRfaG9zdBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxiZCCABKAlSC2RlZmF1bHRIb3N0OkMKDG9hdXRoX3Njb3BlcxIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxiaCCABKAlSC29hdXRoU2NvcGVzOkQKC2FwaV92ZXJzaW9uEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGMG6q/oBIAEoCVIKYXBpVmVyc2lvbkJpCg5jb20uZ29vZ2xlLmFwaUILQ2xpZW50UHJvdG9QAVpBZ29vZ2xlLmdvbGFuZy5vcmcvZ2VucHJvdG8vZ29vZ2xlYXBpcy9hcGkvYW5ub3RhdGlvbnM7YW5ub3RhdGlvbnOiAgRHQVBJYgZwcm90bzM", [file_google_api_launch_stage, file_google_protobuf_descriptor, file_google_protobuf_duration]);
 
 /**
  * Required information for every language.
  *
  * @generated from message google.api.CommonLanguageSettings
  */
-export type CommonLanguageSettings = Message<'google.api.CommonLanguageSettings'> & {
+export type CommonLanguageSettings = Message<"google.api.CommonLanguageSettings"> & {
   /**
    * Link to automatically generated reference documentation.  Example:
    * https://cloud.google.com/nodejs/docs/reference/asset/latest
@@ -47,14 +43,14 @@ export type CommonLanguageSettings = Message<'google.api.CommonLanguageSettings'
    * @generated from field: string reference_docs_uri = 1 [deprecated = true];
    * @deprecated
    */
-  referenceDocsUri: string
+  referenceDocsUri: string;
 
   /**
    * The destination where API teams want this client library to be published.
    *
    * @generated from field: repeated google.api.ClientLibraryDestination destinations = 2;
    */
-  destinations: ClientLibraryDestination[]
+  destinations: ClientLibraryDestination[];
 
   /**
    * Configuration for which RPCs should be generated in the GAPIC client.
@@ -63,23 +59,22 @@ export type CommonLanguageSettings = Message<'google.api.CommonLanguageSettings'
    *
    * @generated from field: google.api.SelectiveGapicGeneration selective_gapic_generation = 3;
    */
-  selectiveGapicGeneration?: SelectiveGapicGeneration | undefined
-}
+  selectiveGapicGeneration?: SelectiveGapicGeneration | undefined;
+};
 
 /**
  * Describes the message google.api.CommonLanguageSettings.
  * Use `create(CommonLanguageSettingsSchema)` to create a new message.
  */
-export const CommonLanguageSettingsSchema: GenMessage<CommonLanguageSettings> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 0)
+export const CommonLanguageSettingsSchema: GenMessage<CommonLanguageSettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 0);
 
 /**
  * Details about how and where to publish client libraries.
  *
  * @generated from message google.api.ClientLibrarySettings
  */
-export type ClientLibrarySettings = Message<'google.api.ClientLibrarySettings'> & {
+export type ClientLibrarySettings = Message<"google.api.ClientLibrarySettings"> & {
   /**
    * Version of the API to apply these settings to. This is the full protobuf
    * package for the API, ending in the version element.
@@ -87,14 +82,14 @@ export type ClientLibrarySettings = Message<'google.api.ClientLibrarySettings'> 
    *
    * @generated from field: string version = 1;
    */
-  version: string
+  version: string;
 
   /**
    * Launch stage of this version of the API.
    *
    * @generated from field: google.api.LaunchStage launch_stage = 2;
    */
-  launchStage: LaunchStage
+  launchStage: LaunchStage;
 
   /**
    * When using transport=rest, the client request will encode enums as
@@ -102,72 +97,71 @@ export type ClientLibrarySettings = Message<'google.api.ClientLibrarySettings'> 
    *
    * @generated from field: bool rest_numeric_enums = 3;
    */
-  restNumericEnums: boolean
+  restNumericEnums: boolean;
 
   /**
    * Settings for legacy Java features, supported in the Service YAML.
    *
    * @generated from field: google.api.JavaSettings java_settings = 21;
    */
-  javaSettings?: JavaSettings | undefined
+  javaSettings?: JavaSettings | undefined;
 
   /**
    * Settings for C++ client libraries.
    *
    * @generated from field: google.api.CppSettings cpp_settings = 22;
    */
-  cppSettings?: CppSettings | undefined
+  cppSettings?: CppSettings | undefined;
 
   /**
    * Settings for PHP client libraries.
    *
    * @generated from field: google.api.PhpSettings php_settings = 23;
    */
-  phpSettings?: PhpSettings | undefined
+  phpSettings?: PhpSettings | undefined;
 
   /**
    * Settings for Python client libraries.
    *
    * @generated from field: google.api.PythonSettings python_settings = 24;
    */
-  pythonSettings?: PythonSettings | undefined
+  pythonSettings?: PythonSettings | undefined;
 
   /**
    * Settings for Node client libraries.
    *
    * @generated from field: google.api.NodeSettings node_settings = 25;
    */
-  nodeSettings?: NodeSettings | undefined
+  nodeSettings?: NodeSettings | undefined;
 
   /**
    * Settings for .NET client libraries.
    *
    * @generated from field: google.api.DotnetSettings dotnet_settings = 26;
    */
-  dotnetSettings?: DotnetSettings | undefined
+  dotnetSettings?: DotnetSettings | undefined;
 
   /**
    * Settings for Ruby client libraries.
    *
    * @generated from field: google.api.RubySettings ruby_settings = 27;
    */
-  rubySettings?: RubySettings | undefined
+  rubySettings?: RubySettings | undefined;
 
   /**
    * Settings for Go client libraries.
    *
    * @generated from field: google.api.GoSettings go_settings = 28;
    */
-  goSettings?: GoSettings | undefined
-}
+  goSettings?: GoSettings | undefined;
+};
 
 /**
  * Describes the message google.api.ClientLibrarySettings.
  * Use `create(ClientLibrarySettingsSchema)` to create a new message.
  */
-export const ClientLibrarySettingsSchema: GenMessage<ClientLibrarySettings> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 1)
+export const ClientLibrarySettingsSchema: GenMessage<ClientLibrarySettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 1);
 
 /**
  * This message configures the settings for publishing [Google Cloud Client
@@ -176,14 +170,14 @@ export const ClientLibrarySettingsSchema: GenMessage<ClientLibrarySettings> =
  *
  * @generated from message google.api.Publishing
  */
-export type Publishing = Message<'google.api.Publishing'> & {
+export type Publishing = Message<"google.api.Publishing"> & {
   /**
    * A list of API method settings, e.g. the behavior for methods that use the
    * long-running operation pattern.
    *
    * @generated from field: repeated google.api.MethodSettings method_settings = 2;
    */
-  methodSettings: MethodSettings[]
+  methodSettings: MethodSettings[];
 
   /**
    * Link to a *public* URI where users can report issues.  Example:
@@ -191,7 +185,7 @@ export type Publishing = Message<'google.api.Publishing'> & {
    *
    * @generated from field: string new_issue_uri = 101;
    */
-  newIssueUri: string
+  newIssueUri: string;
 
   /**
    * Link to product home page.  Example:
@@ -199,7 +193,7 @@ export type Publishing = Message<'google.api.Publishing'> & {
    *
    * @generated from field: string documentation_uri = 102;
    */
-  documentationUri: string
+  documentationUri: string;
 
   /**
    * Used as a tracking tag when collecting data about the APIs developer
@@ -208,14 +202,14 @@ export type Publishing = Message<'google.api.Publishing'> & {
    *
    * @generated from field: string api_short_name = 103;
    */
-  apiShortName: string
+  apiShortName: string;
 
   /**
    * GitHub label to apply to issues and pull requests opened for this API.
    *
    * @generated from field: string github_label = 104;
    */
-  githubLabel: string
+  githubLabel: string;
 
   /**
    * GitHub teams to be added to CODEOWNERS in the directory in GitHub
@@ -223,7 +217,7 @@ export type Publishing = Message<'google.api.Publishing'> & {
    *
    * @generated from field: repeated string codeowner_github_teams = 105;
    */
-  codeownerGithubTeams: string[]
+  codeownerGithubTeams: string[];
 
   /**
    * A prefix used in sample code when demarking regions to be included in
@@ -231,14 +225,14 @@ export type Publishing = Message<'google.api.Publishing'> & {
    *
    * @generated from field: string doc_tag_prefix = 106;
    */
-  docTagPrefix: string
+  docTagPrefix: string;
 
   /**
    * For whom the client library is being published.
    *
    * @generated from field: google.api.ClientLibraryOrganization organization = 107;
    */
-  organization: ClientLibraryOrganization
+  organization: ClientLibraryOrganization;
 
   /**
    * Client library settings.  If the same version string appears multiple
@@ -247,7 +241,7 @@ export type Publishing = Message<'google.api.Publishing'> & {
    *
    * @generated from field: repeated google.api.ClientLibrarySettings library_settings = 109;
    */
-  librarySettings: ClientLibrarySettings[]
+  librarySettings: ClientLibrarySettings[];
 
   /**
    * Optional link to proto reference documentation.  Example:
@@ -255,7 +249,7 @@ export type Publishing = Message<'google.api.Publishing'> & {
    *
    * @generated from field: string proto_reference_documentation_uri = 110;
    */
-  protoReferenceDocumentationUri: string
+  protoReferenceDocumentationUri: string;
 
   /**
    * Optional link to REST reference documentation.  Example:
@@ -263,21 +257,22 @@ export type Publishing = Message<'google.api.Publishing'> & {
    *
    * @generated from field: string rest_reference_documentation_uri = 111;
    */
-  restReferenceDocumentationUri: string
-}
+  restReferenceDocumentationUri: string;
+};
 
 /**
  * Describes the message google.api.Publishing.
  * Use `create(PublishingSchema)` to create a new message.
  */
-export const PublishingSchema: GenMessage<Publishing> = /*@__PURE__*/ messageDesc(file_google_api_client, 2)
+export const PublishingSchema: GenMessage<Publishing> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 2);
 
 /**
  * Settings for Java client libraries.
  *
  * @generated from message google.api.JavaSettings
  */
-export type JavaSettings = Message<'google.api.JavaSettings'> & {
+export type JavaSettings = Message<"google.api.JavaSettings"> & {
   /**
    * The package name to use in Java. Clobbers the java_package option
    * set in the protobuf. This should be used **only** by APIs
@@ -294,7 +289,7 @@ export type JavaSettings = Message<'google.api.JavaSettings'> & {
    *
    * @generated from field: string library_package = 1;
    */
-  libraryPackage: string
+  libraryPackage: string;
 
   /**
    * Configure the Java class name to use instead of the service's for its
@@ -314,56 +309,56 @@ export type JavaSettings = Message<'google.api.JavaSettings'> & {
    *
    * @generated from field: map<string, string> service_class_names = 2;
    */
-  serviceClassNames: { [key: string]: string }
+  serviceClassNames: { [key: string]: string };
 
   /**
    * Some settings.
    *
    * @generated from field: google.api.CommonLanguageSettings common = 3;
    */
-  common?: CommonLanguageSettings | undefined
-}
+  common?: CommonLanguageSettings | undefined;
+};
 
 /**
  * Describes the message google.api.JavaSettings.
  * Use `create(JavaSettingsSchema)` to create a new message.
  */
-export const JavaSettingsSchema: GenMessage<JavaSettings> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 3)
+export const JavaSettingsSchema: GenMessage<JavaSettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 3);
 
 /**
  * Settings for C++ client libraries.
  *
  * @generated from message google.api.CppSettings
  */
-export type CppSettings = Message<'google.api.CppSettings'> & {
+export type CppSettings = Message<"google.api.CppSettings"> & {
   /**
    * Some settings.
    *
    * @generated from field: google.api.CommonLanguageSettings common = 1;
    */
-  common?: CommonLanguageSettings | undefined
-}
+  common?: CommonLanguageSettings | undefined;
+};
 
 /**
  * Describes the message google.api.CppSettings.
  * Use `create(CppSettingsSchema)` to create a new message.
  */
-export const CppSettingsSchema: GenMessage<CppSettings> = /*@__PURE__*/ messageDesc(file_google_api_client, 4)
+export const CppSettingsSchema: GenMessage<CppSettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 4);
 
 /**
  * Settings for Php client libraries.
  *
  * @generated from message google.api.PhpSettings
  */
-export type PhpSettings = Message<'google.api.PhpSettings'> & {
+export type PhpSettings = Message<"google.api.PhpSettings"> & {
   /**
    * Some settings.
    *
    * @generated from field: google.api.CommonLanguageSettings common = 1;
    */
-  common?: CommonLanguageSettings | undefined
+  common?: CommonLanguageSettings | undefined;
 
   /**
    * The package name to use in Php. Clobbers the php_namespace option
@@ -381,43 +376,43 @@ export type PhpSettings = Message<'google.api.PhpSettings'> & {
    *
    * @generated from field: string library_package = 2;
    */
-  libraryPackage: string
-}
+  libraryPackage: string;
+};
 
 /**
  * Describes the message google.api.PhpSettings.
  * Use `create(PhpSettingsSchema)` to create a new message.
  */
-export const PhpSettingsSchema: GenMessage<PhpSettings> = /*@__PURE__*/ messageDesc(file_google_api_client, 5)
+export const PhpSettingsSchema: GenMessage<PhpSettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 5);
 
 /**
  * Settings for Python client libraries.
  *
  * @generated from message google.api.PythonSettings
  */
-export type PythonSettings = Message<'google.api.PythonSettings'> & {
+export type PythonSettings = Message<"google.api.PythonSettings"> & {
   /**
    * Some settings.
    *
    * @generated from field: google.api.CommonLanguageSettings common = 1;
    */
-  common?: CommonLanguageSettings | undefined
+  common?: CommonLanguageSettings | undefined;
 
   /**
    * Experimental features to be included during client library generation.
    *
    * @generated from field: google.api.PythonSettings.ExperimentalFeatures experimental_features = 2;
    */
-  experimentalFeatures?: PythonSettings_ExperimentalFeatures | undefined
-}
+  experimentalFeatures?: PythonSettings_ExperimentalFeatures | undefined;
+};
 
 /**
  * Describes the message google.api.PythonSettings.
  * Use `create(PythonSettingsSchema)` to create a new message.
  */
-export const PythonSettingsSchema: GenMessage<PythonSettings> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 6)
+export const PythonSettingsSchema: GenMessage<PythonSettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 6);
 
 /**
  * Experimental features to be included during client library generation.
@@ -426,81 +421,78 @@ export const PythonSettingsSchema: GenMessage<PythonSettings> =
  *
  * @generated from message google.api.PythonSettings.ExperimentalFeatures
  */
-export type PythonSettings_ExperimentalFeatures =
-  Message<'google.api.PythonSettings.ExperimentalFeatures'> & {
-    /**
-     * Enables generation of asynchronous REST clients if `rest` transport is
-     * enabled. By default, asynchronous REST clients will not be generated.
-     * This feature will be enabled by default 1 month after launching the
-     * feature in preview packages.
-     *
-     * @generated from field: bool rest_async_io_enabled = 1;
-     */
-    restAsyncIoEnabled: boolean
+export type PythonSettings_ExperimentalFeatures = Message<"google.api.PythonSettings.ExperimentalFeatures"> & {
+  /**
+   * Enables generation of asynchronous REST clients if `rest` transport is
+   * enabled. By default, asynchronous REST clients will not be generated.
+   * This feature will be enabled by default 1 month after launching the
+   * feature in preview packages.
+   *
+   * @generated from field: bool rest_async_io_enabled = 1;
+   */
+  restAsyncIoEnabled: boolean;
 
-    /**
-     * Enables generation of protobuf code using new types that are more
-     * Pythonic which are included in `protobuf>=5.29.x`. This feature will be
-     * enabled by default 1 month after launching the feature in preview
-     * packages.
-     *
-     * @generated from field: bool protobuf_pythonic_types_enabled = 2;
-     */
-    protobufPythonicTypesEnabled: boolean
+  /**
+   * Enables generation of protobuf code using new types that are more
+   * Pythonic which are included in `protobuf>=5.29.x`. This feature will be
+   * enabled by default 1 month after launching the feature in preview
+   * packages.
+   *
+   * @generated from field: bool protobuf_pythonic_types_enabled = 2;
+   */
+  protobufPythonicTypesEnabled: boolean;
 
-    /**
-     * Disables generation of an unversioned Python package for this client
-     * library. This means that the module names will need to be versioned in
-     * import statements. For example `import google.cloud.library_v2` instead
-     * of `import google.cloud.library`.
-     *
-     * @generated from field: bool unversioned_package_disabled = 3;
-     */
-    unversionedPackageDisabled: boolean
-  }
+  /**
+   * Disables generation of an unversioned Python package for this client
+   * library. This means that the module names will need to be versioned in
+   * import statements. For example `import google.cloud.library_v2` instead
+   * of `import google.cloud.library`.
+   *
+   * @generated from field: bool unversioned_package_disabled = 3;
+   */
+  unversionedPackageDisabled: boolean;
+};
 
 /**
  * Describes the message google.api.PythonSettings.ExperimentalFeatures.
  * Use `create(PythonSettings_ExperimentalFeaturesSchema)` to create a new message.
  */
-export const PythonSettings_ExperimentalFeaturesSchema: GenMessage<PythonSettings_ExperimentalFeatures> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 6, 0)
+export const PythonSettings_ExperimentalFeaturesSchema: GenMessage<PythonSettings_ExperimentalFeatures> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 6, 0);
 
 /**
  * Settings for Node client libraries.
  *
  * @generated from message google.api.NodeSettings
  */
-export type NodeSettings = Message<'google.api.NodeSettings'> & {
+export type NodeSettings = Message<"google.api.NodeSettings"> & {
   /**
    * Some settings.
    *
    * @generated from field: google.api.CommonLanguageSettings common = 1;
    */
-  common?: CommonLanguageSettings | undefined
-}
+  common?: CommonLanguageSettings | undefined;
+};
 
 /**
  * Describes the message google.api.NodeSettings.
  * Use `create(NodeSettingsSchema)` to create a new message.
  */
-export const NodeSettingsSchema: GenMessage<NodeSettings> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 7)
+export const NodeSettingsSchema: GenMessage<NodeSettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 7);
 
 /**
  * Settings for Dotnet client libraries.
  *
  * @generated from message google.api.DotnetSettings
  */
-export type DotnetSettings = Message<'google.api.DotnetSettings'> & {
+export type DotnetSettings = Message<"google.api.DotnetSettings"> & {
   /**
    * Some settings.
    *
    * @generated from field: google.api.CommonLanguageSettings common = 1;
    */
-  common?: CommonLanguageSettings | undefined
+  common?: CommonLanguageSettings | undefined;
 
   /**
    * Map from original service names to renamed versions.
@@ -511,7 +503,7 @@ export type DotnetSettings = Message<'google.api.DotnetSettings'> & {
    *
    * @generated from field: map<string, string> renamed_services = 2;
    */
-  renamedServices: { [key: string]: string }
+  renamedServices: { [key: string]: string };
 
   /**
    * Map from full resource types to the effective short name
@@ -522,7 +514,7 @@ export type DotnetSettings = Message<'google.api.DotnetSettings'> & {
    *
    * @generated from field: map<string, string> renamed_resources = 3;
    */
-  renamedResources: { [key: string]: string }
+  renamedResources: { [key: string]: string };
 
   /**
    * List of full resource types to ignore during generation.
@@ -533,7 +525,7 @@ export type DotnetSettings = Message<'google.api.DotnetSettings'> & {
    *
    * @generated from field: repeated string ignored_resources = 4;
    */
-  ignoredResources: string[]
+  ignoredResources: string[];
 
   /**
    * Namespaces which must be aliased in snippets due to
@@ -541,7 +533,7 @@ export type DotnetSettings = Message<'google.api.DotnetSettings'> & {
    *
    * @generated from field: repeated string forced_namespace_aliases = 5;
    */
-  forcedNamespaceAliases: string[]
+  forcedNamespaceAliases: string[];
 
   /**
    * Method signatures (in the form "service.method(signature)")
@@ -550,51 +542,49 @@ export type DotnetSettings = Message<'google.api.DotnetSettings'> & {
    *
    * @generated from field: repeated string handwritten_signatures = 6;
    */
-  handwrittenSignatures: string[]
-}
+  handwrittenSignatures: string[];
+};
 
 /**
  * Describes the message google.api.DotnetSettings.
  * Use `create(DotnetSettingsSchema)` to create a new message.
  */
-export const DotnetSettingsSchema: GenMessage<DotnetSettings> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 8)
+export const DotnetSettingsSchema: GenMessage<DotnetSettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 8);
 
 /**
  * Settings for Ruby client libraries.
  *
  * @generated from message google.api.RubySettings
  */
-export type RubySettings = Message<'google.api.RubySettings'> & {
+export type RubySettings = Message<"google.api.RubySettings"> & {
   /**
    * Some settings.
    *
    * @generated from field: google.api.CommonLanguageSettings common = 1;
    */
-  common?: CommonLanguageSettings | undefined
-}
+  common?: CommonLanguageSettings | undefined;
+};
 
 /**
  * Describes the message google.api.RubySettings.
  * Use `create(RubySettingsSchema)` to create a new message.
  */
-export const RubySettingsSchema: GenMessage<RubySettings> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 9)
+export const RubySettingsSchema: GenMessage<RubySettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 9);
 
 /**
  * Settings for Go client libraries.
  *
  * @generated from message google.api.GoSettings
  */
-export type GoSettings = Message<'google.api.GoSettings'> & {
+export type GoSettings = Message<"google.api.GoSettings"> & {
   /**
    * Some settings.
    *
    * @generated from field: google.api.CommonLanguageSettings common = 1;
    */
-  common?: CommonLanguageSettings | undefined
+  common?: CommonLanguageSettings | undefined;
 
   /**
    * Map of service names to renamed services. Keys are the package relative
@@ -610,21 +600,22 @@ export type GoSettings = Message<'google.api.GoSettings'> & {
    *
    * @generated from field: map<string, string> renamed_services = 2;
    */
-  renamedServices: { [key: string]: string }
-}
+  renamedServices: { [key: string]: string };
+};
 
 /**
  * Describes the message google.api.GoSettings.
  * Use `create(GoSettingsSchema)` to create a new message.
  */
-export const GoSettingsSchema: GenMessage<GoSettings> = /*@__PURE__*/ messageDesc(file_google_api_client, 10)
+export const GoSettingsSchema: GenMessage<GoSettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 10);
 
 /**
  * Describes the generator configuration for a method.
  *
  * @generated from message google.api.MethodSettings
  */
-export type MethodSettings = Message<'google.api.MethodSettings'> & {
+export type MethodSettings = Message<"google.api.MethodSettings"> & {
   /**
    * The fully qualified name of the method, for which the options below apply.
    * This is used to find the method to apply the options.
@@ -638,7 +629,7 @@ export type MethodSettings = Message<'google.api.MethodSettings'> & {
    *
    * @generated from field: string selector = 1;
    */
-  selector: string
+  selector: string;
 
   /**
    * Describes settings to use for long-running operations when generating
@@ -658,7 +649,7 @@ export type MethodSettings = Message<'google.api.MethodSettings'> & {
    *
    * @generated from field: google.api.MethodSettings.LongRunning long_running = 2;
    */
-  longRunning?: MethodSettings_LongRunning | undefined
+  longRunning?: MethodSettings_LongRunning | undefined;
 
   /**
    * List of top-level fields of the request message, that should be
@@ -675,7 +666,7 @@ export type MethodSettings = Message<'google.api.MethodSettings'> & {
    *
    * @generated from field: repeated string auto_populated_fields = 3;
    */
-  autoPopulatedFields: string[]
+  autoPopulatedFields: string[];
 
   /**
    * Batching configuration for an API method in client libraries.
@@ -692,16 +683,15 @@ export type MethodSettings = Message<'google.api.MethodSettings'> & {
    *
    * @generated from field: google.api.BatchingConfigProto batching = 4;
    */
-  batching?: BatchingConfigProto | undefined
-}
+  batching?: BatchingConfigProto | undefined;
+};
 
 /**
  * Describes the message google.api.MethodSettings.
  * Use `create(MethodSettingsSchema)` to create a new message.
  */
-export const MethodSettingsSchema: GenMessage<MethodSettings> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 11)
+export const MethodSettingsSchema: GenMessage<MethodSettings> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 11);
 
 /**
  * Describes settings to use when generating API methods that use the
@@ -712,14 +702,14 @@ export const MethodSettingsSchema: GenMessage<MethodSettings> =
  *
  * @generated from message google.api.MethodSettings.LongRunning
  */
-export type MethodSettings_LongRunning = Message<'google.api.MethodSettings.LongRunning'> & {
+export type MethodSettings_LongRunning = Message<"google.api.MethodSettings.LongRunning"> & {
   /**
    * Initial delay after which the first poll request will be made.
    * Default value: 5 seconds.
    *
    * @generated from field: google.protobuf.Duration initial_poll_delay = 1;
    */
-  initialPollDelay?: Duration | undefined
+  initialPollDelay?: Duration | undefined;
 
   /**
    * Multiplier to gradually increase delay between subsequent polls until it
@@ -728,7 +718,7 @@ export type MethodSettings_LongRunning = Message<'google.api.MethodSettings.Long
    *
    * @generated from field: float poll_delay_multiplier = 2;
    */
-  pollDelayMultiplier: number
+  pollDelayMultiplier: number;
 
   /**
    * Maximum time between two subsequent poll requests.
@@ -736,7 +726,7 @@ export type MethodSettings_LongRunning = Message<'google.api.MethodSettings.Long
    *
    * @generated from field: google.protobuf.Duration max_poll_delay = 3;
    */
-  maxPollDelay?: Duration | undefined
+  maxPollDelay?: Duration | undefined;
 
   /**
    * Total polling timeout.
@@ -744,16 +734,15 @@ export type MethodSettings_LongRunning = Message<'google.api.MethodSettings.Long
    *
    * @generated from field: google.protobuf.Duration total_poll_timeout = 4;
    */
-  totalPollTimeout?: Duration | undefined
-}
+  totalPollTimeout?: Duration | undefined;
+};
 
 /**
  * Describes the message google.api.MethodSettings.LongRunning.
  * Use `create(MethodSettings_LongRunningSchema)` to create a new message.
  */
-export const MethodSettings_LongRunningSchema: GenMessage<MethodSettings_LongRunning> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 11, 0)
+export const MethodSettings_LongRunningSchema: GenMessage<MethodSettings_LongRunning> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 11, 0);
 
 /**
  * This message is used to configure the generation of a subset of the RPCs in
@@ -763,14 +752,14 @@ export const MethodSettings_LongRunningSchema: GenMessage<MethodSettings_LongRun
  *
  * @generated from message google.api.SelectiveGapicGeneration
  */
-export type SelectiveGapicGeneration = Message<'google.api.SelectiveGapicGeneration'> & {
+export type SelectiveGapicGeneration = Message<"google.api.SelectiveGapicGeneration"> & {
   /**
    * An allowlist of the fully qualified names of RPCs that should be included
    * on public client surfaces.
    *
    * @generated from field: repeated string methods = 1;
    */
-  methods: string[]
+  methods: string[];
 
   /**
    * Setting this to true indicates to the client generators that methods
@@ -782,45 +771,43 @@ export type SelectiveGapicGeneration = Message<'google.api.SelectiveGapicGenerat
    *
    * @generated from field: bool generate_omitted_as_internal = 2;
    */
-  generateOmittedAsInternal: boolean
-}
+  generateOmittedAsInternal: boolean;
+};
 
 /**
  * Describes the message google.api.SelectiveGapicGeneration.
  * Use `create(SelectiveGapicGenerationSchema)` to create a new message.
  */
-export const SelectiveGapicGenerationSchema: GenMessage<SelectiveGapicGeneration> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 12)
+export const SelectiveGapicGenerationSchema: GenMessage<SelectiveGapicGeneration> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 12);
 
 /**
  * `BatchingConfigProto` defines the batching configuration for an API method.
  *
  * @generated from message google.api.BatchingConfigProto
  */
-export type BatchingConfigProto = Message<'google.api.BatchingConfigProto'> & {
+export type BatchingConfigProto = Message<"google.api.BatchingConfigProto"> & {
   /**
    * The thresholds which trigger a batched request to be sent.
    *
    * @generated from field: google.api.BatchingSettingsProto thresholds = 1;
    */
-  thresholds?: BatchingSettingsProto | undefined
+  thresholds?: BatchingSettingsProto | undefined;
 
   /**
    * The request and response fields used in batching.
    *
    * @generated from field: google.api.BatchingDescriptorProto batch_descriptor = 2;
    */
-  batchDescriptor?: BatchingDescriptorProto | undefined
-}
+  batchDescriptor?: BatchingDescriptorProto | undefined;
+};
 
 /**
  * Describes the message google.api.BatchingConfigProto.
  * Use `create(BatchingConfigProtoSchema)` to create a new message.
  */
-export const BatchingConfigProtoSchema: GenMessage<BatchingConfigProto> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 13)
+export const BatchingConfigProtoSchema: GenMessage<BatchingConfigProto> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 13);
 
 /**
  * `BatchingSettingsProto` specifies a set of batching thresholds, each of
@@ -829,14 +816,14 @@ export const BatchingConfigProtoSchema: GenMessage<BatchingConfigProto> =
  *
  * @generated from message google.api.BatchingSettingsProto
  */
-export type BatchingSettingsProto = Message<'google.api.BatchingSettingsProto'> & {
+export type BatchingSettingsProto = Message<"google.api.BatchingSettingsProto"> & {
   /**
    * The number of elements of a field collected into a batch which, if
    * exceeded, causes the batch to be sent.
    *
    * @generated from field: int32 element_count_threshold = 1;
    */
-  elementCountThreshold: number
+  elementCountThreshold: number;
 
   /**
    * The aggregated size of the batched field which, if exceeded, causes the
@@ -845,7 +832,7 @@ export type BatchingSettingsProto = Message<'google.api.BatchingSettingsProto'> 
    *
    * @generated from field: int64 request_byte_threshold = 2;
    */
-  requestByteThreshold: bigint
+  requestByteThreshold: bigint;
 
   /**
    * The duration after which a batch should be sent, starting from the addition
@@ -853,7 +840,7 @@ export type BatchingSettingsProto = Message<'google.api.BatchingSettingsProto'> 
    *
    * @generated from field: google.protobuf.Duration delay_threshold = 3;
    */
-  delayThreshold?: Duration | undefined
+  delayThreshold?: Duration | undefined;
 
   /**
    * The maximum number of elements collected in a batch that could be accepted
@@ -861,44 +848,43 @@ export type BatchingSettingsProto = Message<'google.api.BatchingSettingsProto'> 
    *
    * @generated from field: int32 element_count_limit = 4;
    */
-  elementCountLimit: number
+  elementCountLimit: number;
 
   /**
    * The maximum size of the request that could be accepted by server.
    *
    * @generated from field: int32 request_byte_limit = 5;
    */
-  requestByteLimit: number
+  requestByteLimit: number;
 
   /**
    * The maximum number of elements allowed by flow control.
    *
    * @generated from field: int32 flow_control_element_limit = 6;
    */
-  flowControlElementLimit: number
+  flowControlElementLimit: number;
 
   /**
    * The maximum size of data allowed by flow control.
    *
    * @generated from field: int32 flow_control_byte_limit = 7;
    */
-  flowControlByteLimit: number
+  flowControlByteLimit: number;
 
   /**
    * The behavior to take when the flow control limit is exceeded.
    *
    * @generated from field: google.api.FlowControlLimitExceededBehaviorProto flow_control_limit_exceeded_behavior = 8;
    */
-  flowControlLimitExceededBehavior: FlowControlLimitExceededBehaviorProto
-}
+  flowControlLimitExceededBehavior: FlowControlLimitExceededBehaviorProto;
+};
 
 /**
  * Describes the message google.api.BatchingSettingsProto.
  * Use `create(BatchingSettingsProtoSchema)` to create a new message.
  */
-export const BatchingSettingsProtoSchema: GenMessage<BatchingSettingsProto> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 14)
+export const BatchingSettingsProtoSchema: GenMessage<BatchingSettingsProto> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 14);
 
 /**
  * `BatchingDescriptorProto` specifies the fields of the request message to be
@@ -907,13 +893,13 @@ export const BatchingSettingsProtoSchema: GenMessage<BatchingSettingsProto> =
  *
  * @generated from message google.api.BatchingDescriptorProto
  */
-export type BatchingDescriptorProto = Message<'google.api.BatchingDescriptorProto'> & {
+export type BatchingDescriptorProto = Message<"google.api.BatchingDescriptorProto"> & {
   /**
    * The repeated field in the request message to be aggregated by batching.
    *
    * @generated from field: string batched_field = 1;
    */
-  batchedField: string
+  batchedField: string;
 
   /**
    * A list of the fields in the request message. Two requests will be batched
@@ -922,7 +908,7 @@ export type BatchingDescriptorProto = Message<'google.api.BatchingDescriptorProt
    *
    * @generated from field: repeated string discriminator_fields = 2;
    */
-  discriminatorFields: string[]
+  discriminatorFields: string[];
 
   /**
    * Optional. When present, indicates the field in the response message to be
@@ -932,16 +918,15 @@ export type BatchingDescriptorProto = Message<'google.api.BatchingDescriptorProt
    *
    * @generated from field: string subresponse_field = 3;
    */
-  subresponseField: string
-}
+  subresponseField: string;
+};
 
 /**
  * Describes the message google.api.BatchingDescriptorProto.
  * Use `create(BatchingDescriptorProtoSchema)` to create a new message.
  */
-export const BatchingDescriptorProtoSchema: GenMessage<BatchingDescriptorProto> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_client, 15)
+export const BatchingDescriptorProtoSchema: GenMessage<BatchingDescriptorProto> = /*@__PURE__*/
+  messageDesc(file_google_api_client, 15);
 
 /**
  * The organization for which the client libraries are being published.
@@ -1010,9 +995,8 @@ export enum ClientLibraryOrganization {
 /**
  * Describes the enum google.api.ClientLibraryOrganization.
  */
-export const ClientLibraryOrganizationSchema: GenEnum<ClientLibraryOrganization> =
-  /*@__PURE__*/
-  enumDesc(file_google_api_client, 0)
+export const ClientLibraryOrganizationSchema: GenEnum<ClientLibraryOrganization> = /*@__PURE__*/
+  enumDesc(file_google_api_client, 0);
 
 /**
  * To where should client libraries be published?
@@ -1047,9 +1031,8 @@ export enum ClientLibraryDestination {
 /**
  * Describes the enum google.api.ClientLibraryDestination.
  */
-export const ClientLibraryDestinationSchema: GenEnum<ClientLibraryDestination> =
-  /*@__PURE__*/
-  enumDesc(file_google_api_client, 1)
+export const ClientLibraryDestinationSchema: GenEnum<ClientLibraryDestination> = /*@__PURE__*/
+  enumDesc(file_google_api_client, 1);
 
 /**
  * The behavior to take when the flow control limit is exceeded.
@@ -1089,9 +1072,8 @@ export enum FlowControlLimitExceededBehaviorProto {
 /**
  * Describes the enum google.api.FlowControlLimitExceededBehaviorProto.
  */
-export const FlowControlLimitExceededBehaviorProtoSchema: GenEnum<FlowControlLimitExceededBehaviorProto> =
-  /*@__PURE__*/
-  enumDesc(file_google_api_client, 2)
+export const FlowControlLimitExceededBehaviorProtoSchema: GenEnum<FlowControlLimitExceededBehaviorProto> = /*@__PURE__*/
+  enumDesc(file_google_api_client, 2);
 
 /**
  * A definition of a client library method signature.
@@ -1132,9 +1114,8 @@ export const FlowControlLimitExceededBehaviorProtoSchema: GenEnum<FlowControlLim
  *
  * @generated from extension: repeated string method_signature = 1051;
  */
-export const method_signature: GenExtension<MethodOptions, string[]> =
-  /*@__PURE__*/
-  extDesc(file_google_api_client, 0)
+export const method_signature: GenExtension<MethodOptions, string[]> = /*@__PURE__*/
+  extDesc(file_google_api_client, 0);
 
 /**
  * The hostname for this service.
@@ -1149,9 +1130,8 @@ export const method_signature: GenExtension<MethodOptions, string[]> =
  *
  * @generated from extension: string default_host = 1049;
  */
-export const default_host: GenExtension<ServiceOptions, string> =
-  /*@__PURE__*/
-  extDesc(file_google_api_client, 1)
+export const default_host: GenExtension<ServiceOptions, string> = /*@__PURE__*/
+  extDesc(file_google_api_client, 1);
 
 /**
  * OAuth scopes needed for the client.
@@ -1177,9 +1157,8 @@ export const default_host: GenExtension<ServiceOptions, string> =
  *
  * @generated from extension: string oauth_scopes = 1050;
  */
-export const oauth_scopes: GenExtension<ServiceOptions, string> =
-  /*@__PURE__*/
-  extDesc(file_google_api_client, 2)
+export const oauth_scopes: GenExtension<ServiceOptions, string> = /*@__PURE__*/
+  extDesc(file_google_api_client, 2);
 
 /**
  * The API version of this service, which should be sent by version-aware
@@ -1199,6 +1178,6 @@ export const oauth_scopes: GenExtension<ServiceOptions, string> =
  *
  * @generated from extension: string api_version = 525000001;
  */
-export const api_version: GenExtension<ServiceOptions, string> =
-  /*@__PURE__*/
-  extDesc(file_google_api_client, 3)
+export const api_version: GenExtension<ServiceOptions, string> = /*@__PURE__*/
+  extDesc(file_google_api_client, 3);
+

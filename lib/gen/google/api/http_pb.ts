@@ -16,18 +16,15 @@
 // @generated from file google/api/http.proto (package google.api, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2'
-import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file google/api/http.proto.
  */
-export const file_google_api_http: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'ChVnb29nbGUvYXBpL2h0dHAucHJvdG8SCmdvb2dsZS5hcGkiVAoESHR0cBIjCgVydWxlcxgBIAMoCzIULmdvb2dsZS5hcGkuSHR0cFJ1bGUSJwofZnVsbHlfZGVjb2RlX3Jlc2VydmVkX2V4cGFuc2lvbhgCIAEoCCKBAgoISHR0cFJ1bGUSEAoIc2VsZWN0b3IYASABKAkSDQoDZ2V0GAIgASgJSAASDQoDcHV0GAMgASgJSAASDgoEcG9zdBgEIAEoCUgAEhAKBmRlbGV0ZRgFIAEoCUgAEg8KBXBhdGNoGAYgASgJSAASLwoGY3VzdG9tGAggASgLMh0uZ29vZ2xlLmFwaS5DdXN0b21IdHRwUGF0dGVybkgAEgwKBGJvZHkYByABKAkSFQoNcmVzcG9uc2VfYm9keRgMIAEoCRIxChNhZGRpdGlvbmFsX2JpbmRpbmdzGAsgAygLMhQuZ29vZ2xlLmFwaS5IdHRwUnVsZUIJCgdwYXR0ZXJuIi8KEUN1c3RvbUh0dHBQYXR0ZXJuEgwKBGtpbmQYASABKAkSDAoEcGF0aBgCIAEoCUJnCg5jb20uZ29vZ2xlLmFwaUIJSHR0cFByb3RvUAFaQWdvb2dsZS5nb2xhbmcub3JnL2dlbnByb3RvL2dvb2dsZWFwaXMvYXBpL2Fubm90YXRpb25zO2Fubm90YXRpb25zogIER0FQSWIGcHJvdG8z',
-  )
+export const file_google_api_http: GenFile = /*@__PURE__*/
+  fileDesc("ChVnb29nbGUvYXBpL2h0dHAucHJvdG8SCmdvb2dsZS5hcGkiVAoESHR0cBIjCgVydWxlcxgBIAMoCzIULmdvb2dsZS5hcGkuSHR0cFJ1bGUSJwofZnVsbHlfZGVjb2RlX3Jlc2VydmVkX2V4cGFuc2lvbhgCIAEoCCKBAgoISHR0cFJ1bGUSEAoIc2VsZWN0b3IYASABKAkSDQoDZ2V0GAIgASgJSAASDQoDcHV0GAMgASgJSAASDgoEcG9zdBgEIAEoCUgAEhAKBmRlbGV0ZRgFIAEoCUgAEg8KBXBhdGNoGAYgASgJSAASLwoGY3VzdG9tGAggASgLMh0uZ29vZ2xlLmFwaS5DdXN0b21IdHRwUGF0dGVybkgAEgwKBGJvZHkYByABKAkSFQoNcmVzcG9uc2VfYm9keRgMIAEoCRIxChNhZGRpdGlvbmFsX2JpbmRpbmdzGAsgAygLMhQuZ29vZ2xlLmFwaS5IdHRwUnVsZUIJCgdwYXR0ZXJuIi8KEUN1c3RvbUh0dHBQYXR0ZXJuEgwKBGtpbmQYASABKAkSDAoEcGF0aBgCIAEoCUJnCg5jb20uZ29vZ2xlLmFwaUIJSHR0cFByb3RvUAFaQWdvb2dsZS5nb2xhbmcub3JnL2dlbnByb3RvL2dvb2dsZWFwaXMvYXBpL2Fubm90YXRpb25zO2Fubm90YXRpb25zogIER0FQSWIGcHJvdG8z");
 
 /**
  * Defines the HTTP configuration for an API service. It contains a list of
@@ -36,7 +33,7 @@ export const file_google_api_http: GenFile =
  *
  * @generated from message google.api.Http
  */
-export type Http = Message<'google.api.Http'> & {
+export type Http = Message<"google.api.Http"> & {
   /**
    * A list of HTTP configuration rules that apply to individual API methods.
    *
@@ -44,7 +41,7 @@ export type Http = Message<'google.api.Http'> & {
    *
    * @generated from field: repeated google.api.HttpRule rules = 1;
    */
-  rules: HttpRule[]
+  rules: HttpRule[];
 
   /**
    * When set to true, URL path parameters will be fully URI-decoded except in
@@ -56,14 +53,15 @@ export type Http = Message<'google.api.Http'> & {
    *
    * @generated from field: bool fully_decode_reserved_expansion = 2;
    */
-  fullyDecodeReservedExpansion: boolean
-}
+  fullyDecodeReservedExpansion: boolean;
+};
 
 /**
  * Describes the message google.api.Http.
  * Use `create(HttpSchema)` to create a new message.
  */
-export const HttpSchema: GenMessage<Http> = /*@__PURE__*/ messageDesc(file_google_api_http, 0)
+export const HttpSchema: GenMessage<Http> = /*@__PURE__*/
+  messageDesc(file_google_api_http, 0);
 
 /**
  * gRPC Transcoding
@@ -333,7 +331,7 @@ export const HttpSchema: GenMessage<Http> = /*@__PURE__*/ messageDesc(file_googl
  *
  * @generated from message google.api.HttpRule
  */
-export type HttpRule = Message<'google.api.HttpRule'> & {
+export type HttpRule = Message<"google.api.HttpRule"> & {
   /**
    * Selects a method to which this rule applies.
    *
@@ -342,7 +340,7 @@ export type HttpRule = Message<'google.api.HttpRule'> & {
    *
    * @generated from field: string selector = 1;
    */
-  selector: string
+  selector: string;
 
   /**
    * Determines the URL pattern is matched by this rules. This pattern can be
@@ -351,66 +349,59 @@ export type HttpRule = Message<'google.api.HttpRule'> & {
    *
    * @generated from oneof google.api.HttpRule.pattern
    */
-  pattern:
-    | {
-        /**
-         * Maps to HTTP GET. Used for listing and getting information about
-         * resources.
-         *
-         * @generated from field: string get = 2;
-         */
-        value: string
-        case: 'get'
-      }
-    | {
-        /**
-         * Maps to HTTP PUT. Used for replacing a resource.
-         *
-         * @generated from field: string put = 3;
-         */
-        value: string
-        case: 'put'
-      }
-    | {
-        /**
-         * Maps to HTTP POST. Used for creating a resource or performing an action.
-         *
-         * @generated from field: string post = 4;
-         */
-        value: string
-        case: 'post'
-      }
-    | {
-        /**
-         * Maps to HTTP DELETE. Used for deleting a resource.
-         *
-         * @generated from field: string delete = 5;
-         */
-        value: string
-        case: 'delete'
-      }
-    | {
-        /**
-         * Maps to HTTP PATCH. Used for updating a resource.
-         *
-         * @generated from field: string patch = 6;
-         */
-        value: string
-        case: 'patch'
-      }
-    | {
-        /**
-         * The custom pattern is used for specifying an HTTP method that is not
-         * included in the `pattern` field, such as HEAD, or "*" to leave the
-         * HTTP method unspecified for this rule. The wild-card rule is useful
-         * for services that provide content to Web (HTML) clients.
-         *
-         * @generated from field: google.api.CustomHttpPattern custom = 8;
-         */
-        value: CustomHttpPattern
-        case: 'custom'
-      }
-    | { case: undefined; value?: undefined }
+  pattern: {
+    /**
+     * Maps to HTTP GET. Used for listing and getting information about
+     * resources.
+     *
+     * @generated from field: string get = 2;
+     */
+    value: string;
+    case: "get";
+  } | {
+    /**
+     * Maps to HTTP PUT. Used for replacing a resource.
+     *
+     * @generated from field: string put = 3;
+     */
+    value: string;
+    case: "put";
+  } | {
+    /**
+     * Maps to HTTP POST. Used for creating a resource or performing an action.
+     *
+     * @generated from field: string post = 4;
+     */
+    value: string;
+    case: "post";
+  } | {
+    /**
+     * Maps to HTTP DELETE. Used for deleting a resource.
+     *
+     * @generated from field: string delete = 5;
+     */
+    value: string;
+    case: "delete";
+  } | {
+    /**
+     * Maps to HTTP PATCH. Used for updating a resource.
+     *
+     * @generated from field: string patch = 6;
+     */
+    value: string;
+    case: "patch";
+  } | {
+    /**
+     * The custom pattern is used for specifying an HTTP method that is not
+     * included in the `pattern` field, such as HEAD, or "*" to leave the
+     * HTTP method unspecified for this rule. The wild-card rule is useful
+     * for services that provide content to Web (HTML) clients.
+     *
+     * @generated from field: google.api.CustomHttpPattern custom = 8;
+     */
+    value: CustomHttpPattern;
+    case: "custom";
+  } | { case: undefined; value?: undefined };
 
   /**
    * The name of the request field whose value is mapped to the HTTP request
@@ -422,7 +413,7 @@ export type HttpRule = Message<'google.api.HttpRule'> & {
    *
    * @generated from field: string body = 7;
    */
-  body: string
+  body: string;
 
   /**
    * Optional. The name of the response field whose value is mapped to the HTTP
@@ -434,7 +425,7 @@ export type HttpRule = Message<'google.api.HttpRule'> & {
    *
    * @generated from field: string response_body = 12;
    */
-  responseBody: string
+  responseBody: string;
 
   /**
    * Additional HTTP bindings for the selector. Nested bindings must
@@ -443,40 +434,41 @@ export type HttpRule = Message<'google.api.HttpRule'> & {
    *
    * @generated from field: repeated google.api.HttpRule additional_bindings = 11;
    */
-  additionalBindings: HttpRule[]
-}
+  additionalBindings: HttpRule[];
+};
 
 /**
  * Describes the message google.api.HttpRule.
  * Use `create(HttpRuleSchema)` to create a new message.
  */
-export const HttpRuleSchema: GenMessage<HttpRule> = /*@__PURE__*/ messageDesc(file_google_api_http, 1)
+export const HttpRuleSchema: GenMessage<HttpRule> = /*@__PURE__*/
+  messageDesc(file_google_api_http, 1);
 
 /**
  * A custom pattern is used for defining custom HTTP verb.
  *
  * @generated from message google.api.CustomHttpPattern
  */
-export type CustomHttpPattern = Message<'google.api.CustomHttpPattern'> & {
+export type CustomHttpPattern = Message<"google.api.CustomHttpPattern"> & {
   /**
    * The name of this custom HTTP verb.
    *
    * @generated from field: string kind = 1;
    */
-  kind: string
+  kind: string;
 
   /**
    * The path matched by this custom verb.
    *
    * @generated from field: string path = 2;
    */
-  path: string
-}
+  path: string;
+};
 
 /**
  * Describes the message google.api.CustomHttpPattern.
  * Use `create(CustomHttpPatternSchema)` to create a new message.
  */
-export const CustomHttpPatternSchema: GenMessage<CustomHttpPattern> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_http, 2)
+export const CustomHttpPatternSchema: GenMessage<CustomHttpPattern> = /*@__PURE__*/
+  messageDesc(file_google_api_http, 2);
+

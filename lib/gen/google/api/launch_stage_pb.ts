@@ -16,17 +16,14 @@
 // @generated from file google/api/launch_stage.proto (package google.api, syntax proto3)
 /* eslint-disable */
 
-import type { GenEnum, GenFile } from '@bufbuild/protobuf/codegenv2'
-import { enumDesc, fileDesc } from '@bufbuild/protobuf/codegenv2'
+import type { GenEnum, GenFile } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
 
 /**
  * Describes the file google/api/launch_stage.proto.
  */
-export const file_google_api_launch_stage: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Ch1nb29nbGUvYXBpL2xhdW5jaF9zdGFnZS5wcm90bxIKZ29vZ2xlLmFwaSqMAQoLTGF1bmNoU3RhZ2USHAoYTEFVTkNIX1NUQUdFX1VOU1BFQ0lGSUVEEAASEQoNVU5JTVBMRU1FTlRFRBAGEg0KCVBSRUxBVU5DSBAHEhAKDEVBUkxZX0FDQ0VTUxABEgkKBUFMUEhBEAISCAoEQkVUQRADEgYKAkdBEAQSDgoKREVQUkVDQVRFRBAFQloKDmNvbS5nb29nbGUuYXBpQhBMYXVuY2hTdGFnZVByb3RvUAFaLWdvb2dsZS5nb2xhbmcub3JnL2dlbnByb3RvL2dvb2dsZWFwaXMvYXBpO2FwaaICBEdBUEliBnByb3RvMw',
-  )
+export const file_google_api_launch_stage: GenFile = /*@__PURE__*/
+  fileDesc("Ch1nb29nbGUvYXBpL2xhdW5jaF9zdGFnZS5wcm90bxIKZ29vZ2xlLmFwaSqMAQoLTGF1bmNoU3RhZ2USHAoYTEFVTkNIX1NUQUdFX1VOU1BFQ0lGSUVEEAASEQoNVU5JTVBMRU1FTlRFRBAGEg0KCVBSRUxBVU5DSBAHEhAKDEVBUkxZX0FDQ0VTUxABEgkKBUFMUEhBEAISCAoEQkVUQRADEgYKAkdBEAQSDgoKREVQUkVDQVRFRBAFQloKDmNvbS5nb29nbGUuYXBpQhBMYXVuY2hTdGFnZVByb3RvUAFaLWdvb2dsZS5nb2xhbmcub3JnL2dlbnByb3RvL2dvb2dsZWFwaXMvYXBpO2FwaaICBEdBUEliBnByb3RvMw");
 
 /**
  * The launch stage as defined by [Google Cloud Platform
@@ -116,4 +113,6 @@ export enum LaunchStage {
 /**
  * Describes the enum google.api.LaunchStage.
  */
-export const LaunchStageSchema: GenEnum<LaunchStage> = /*@__PURE__*/ enumDesc(file_google_api_launch_stage, 0)
+export const LaunchStageSchema: GenEnum<LaunchStage> = /*@__PURE__*/
+  enumDesc(file_google_api_launch_stage, 0);
+

@@ -16,21 +16,17 @@
 // @generated from file google/api/resource.proto (package google.api, syntax proto3)
 /* eslint-disable */
 
-import type { GenEnum, GenExtension, GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2'
-import { enumDesc, extDesc, fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2'
-import type { FieldOptions, FileOptions, MessageOptions } from '@bufbuild/protobuf/wkt'
-import { file_google_protobuf_descriptor } from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { FieldOptions, FileOptions, MessageOptions } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file google/api/resource.proto.
  */
-export const file_google_api_resource: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Chlnb29nbGUvYXBpL3Jlc291cmNlLnByb3RvEgpnb29nbGUuYXBpIu4CChJSZXNvdXJjZURlc2NyaXB0b3ISDAoEdHlwZRgBIAEoCRIPCgdwYXR0ZXJuGAIgAygJEhIKCm5hbWVfZmllbGQYAyABKAkSNwoHaGlzdG9yeRgEIAEoDjImLmdvb2dsZS5hcGkuUmVzb3VyY2VEZXNjcmlwdG9yLkhpc3RvcnkSDgoGcGx1cmFsGAUgASgJEhAKCHNpbmd1bGFyGAYgASgJEjMKBXN0eWxlGAogAygOMiQuZ29vZ2xlLmFwaS5SZXNvdXJjZURlc2NyaXB0b3IuU3R5bGUiWwoHSGlzdG9yeRIXChNISVNUT1JZX1VOU1BFQ0lGSUVEEAASHQoZT1JJR0lOQUxMWV9TSU5HTEVfUEFUVEVSThABEhgKFEZVVFVSRV9NVUxUSV9QQVRURVJOEAIiOAoFU3R5bGUSFQoRU1RZTEVfVU5TUEVDSUZJRUQQABIYChRERUNMQVJBVElWRV9GUklFTkRMWRABIjUKEVJlc291cmNlUmVmZXJlbmNlEgwKBHR5cGUYASABKAkSEgoKY2hpbGRfdHlwZRgCIAEoCTpsChJyZXNvdXJjZV9yZWZlcmVuY2USHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGJ8IIAEoCzIdLmdvb2dsZS5hcGkuUmVzb3VyY2VSZWZlcmVuY2VSEXJlc291cmNlUmVmZXJlbmNlOm4KE3Jlc291cmNlX2RlZmluaXRpb24SHC5nb29nbGUucHJvdG9idWYuRmlsZU9wdGlvbnMYnQggAygLMh4uZ29vZ2xlLmFwaS5SZXNvdXJjZURlc2NyaXB0b3JSEnJlc291cmNlRGVmaW5pdGlvbjpcCghyZXNvdXJjZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxidCCABKAsyHi5nb29nbGUuYXBpLlJlc291cmNlRGVzY3JpcHRvclIIcmVzb3VyY2VCawoOY29tLmdvb2dsZS5hcGlCDVJlc291cmNlUHJvdG9QAVpBZ29vZ2xlLmdvbGFuZy5vcmcvZ2VucHJvdG8vZ29vZ2xlYXBpcy9hcGkvYW5ub3RhdGlvbnM7YW5ub3RhdGlvbnOiAgRHQVBJYgZwcm90bzM',
-    [file_google_protobuf_descriptor],
-  )
+export const file_google_api_resource: GenFile = /*@__PURE__*/
+  fileDesc("Chlnb29nbGUvYXBpL3Jlc291cmNlLnByb3RvEgpnb29nbGUuYXBpIu4CChJSZXNvdXJjZURlc2NyaXB0b3ISDAoEdHlwZRgBIAEoCRIPCgdwYXR0ZXJuGAIgAygJEhIKCm5hbWVfZmllbGQYAyABKAkSNwoHaGlzdG9yeRgEIAEoDjImLmdvb2dsZS5hcGkuUmVzb3VyY2VEZXNjcmlwdG9yLkhpc3RvcnkSDgoGcGx1cmFsGAUgASgJEhAKCHNpbmd1bGFyGAYgASgJEjMKBXN0eWxlGAogAygOMiQuZ29vZ2xlLmFwaS5SZXNvdXJjZURlc2NyaXB0b3IuU3R5bGUiWwoHSGlzdG9yeRIXChNISVNUT1JZX1VOU1BFQ0lGSUVEEAASHQoZT1JJR0lOQUxMWV9TSU5HTEVfUEFUVEVSThABEhgKFEZVVFVSRV9NVUxUSV9QQVRURVJOEAIiOAoFU3R5bGUSFQoRU1RZTEVfVU5TUEVDSUZJRUQQABIYChRERUNMQVJBVElWRV9GUklFTkRMWRABIjUKEVJlc291cmNlUmVmZXJlbmNlEgwKBHR5cGUYASABKAkSEgoKY2hpbGRfdHlwZRgCIAEoCTpsChJyZXNvdXJjZV9yZWZlcmVuY2USHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGJ8IIAEoCzIdLmdvb2dsZS5hcGkuUmVzb3VyY2VSZWZlcmVuY2VSEXJlc291cmNlUmVmZXJlbmNlOm4KE3Jlc291cmNlX2RlZmluaXRpb24SHC5nb29nbGUucHJvdG9idWYuRmlsZU9wdGlvbnMYnQggAygLMh4uZ29vZ2xlLmFwaS5SZXNvdXJjZURlc2NyaXB0b3JSEnJlc291cmNlRGVmaW5pdGlvbjpcCghyZXNvdXJjZRIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxidCCABKAsyHi5nb29nbGUuYXBpLlJlc291cmNlRGVzY3JpcHRvclIIcmVzb3VyY2VCawoOY29tLmdvb2dsZS5hcGlCDVJlc291cmNlUHJvdG9QAVpBZ29vZ2xlLmdvbGFuZy5vcmcvZ2VucHJvdG8vZ29vZ2xlYXBpcy9hcGkvYW5ub3RhdGlvbnM7YW5ub3RhdGlvbnOiAgRHQVBJYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * A simple descriptor of a resource type.
@@ -83,7 +79,7 @@ export const file_google_api_resource: GenFile =
  *
  * @generated from message google.api.ResourceDescriptor
  */
-export type ResourceDescriptor = Message<'google.api.ResourceDescriptor'> & {
+export type ResourceDescriptor = Message<"google.api.ResourceDescriptor"> & {
   /**
    * The resource type. It must be in the format of
    * {service_name}/{resource_type_kind}. The `resource_type_kind` must be
@@ -98,7 +94,7 @@ export type ResourceDescriptor = Message<'google.api.ResourceDescriptor'> & {
    *
    * @generated from field: string type = 1;
    */
-  type: string
+  type: string;
 
   /**
    * Optional. The relative resource name pattern associated with this resource
@@ -123,7 +119,7 @@ export type ResourceDescriptor = Message<'google.api.ResourceDescriptor'> & {
    *
    * @generated from field: repeated string pattern = 2;
    */
-  pattern: string[]
+  pattern: string[];
 
   /**
    * Optional. The field on the resource that designates the resource name
@@ -131,7 +127,7 @@ export type ResourceDescriptor = Message<'google.api.ResourceDescriptor'> & {
    *
    * @generated from field: string name_field = 3;
    */
-  nameField: string
+  nameField: string;
 
   /**
    * Optional. The historical or future-looking state of the resource pattern.
@@ -152,7 +148,7 @@ export type ResourceDescriptor = Message<'google.api.ResourceDescriptor'> & {
    *
    * @generated from field: google.api.ResourceDescriptor.History history = 4;
    */
-  history: ResourceDescriptor_History
+  history: ResourceDescriptor_History;
 
   /**
    * The plural name used in the resource name and permission names, such as
@@ -171,7 +167,7 @@ export type ResourceDescriptor = Message<'google.api.ResourceDescriptor'> & {
    *
    * @generated from field: string plural = 5;
    */
-  plural: string
+  plural: string;
 
   /**
    * The same concept of the `singular` field in k8s CRD spec
@@ -180,7 +176,7 @@ export type ResourceDescriptor = Message<'google.api.ResourceDescriptor'> & {
    *
    * @generated from field: string singular = 6;
    */
-  singular: string
+  singular: string;
 
   /**
    * Style flag(s) for this resource.
@@ -189,16 +185,15 @@ export type ResourceDescriptor = Message<'google.api.ResourceDescriptor'> & {
    *
    * @generated from field: repeated google.api.ResourceDescriptor.Style style = 10;
    */
-  style: ResourceDescriptor_Style[]
-}
+  style: ResourceDescriptor_Style[];
+};
 
 /**
  * Describes the message google.api.ResourceDescriptor.
  * Use `create(ResourceDescriptorSchema)` to create a new message.
  */
-export const ResourceDescriptorSchema: GenMessage<ResourceDescriptor> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_resource, 0)
+export const ResourceDescriptorSchema: GenMessage<ResourceDescriptor> = /*@__PURE__*/
+  messageDesc(file_google_api_resource, 0);
 
 /**
  * A description of the historical or future-looking state of the
@@ -235,9 +230,8 @@ export enum ResourceDescriptor_History {
 /**
  * Describes the enum google.api.ResourceDescriptor.History.
  */
-export const ResourceDescriptor_HistorySchema: GenEnum<ResourceDescriptor_History> =
-  /*@__PURE__*/
-  enumDesc(file_google_api_resource, 0, 0)
+export const ResourceDescriptor_HistorySchema: GenEnum<ResourceDescriptor_History> = /*@__PURE__*/
+  enumDesc(file_google_api_resource, 0, 0);
 
 /**
  * A flag representing a specific style that a resource claims to conform to.
@@ -270,9 +264,8 @@ export enum ResourceDescriptor_Style {
 /**
  * Describes the enum google.api.ResourceDescriptor.Style.
  */
-export const ResourceDescriptor_StyleSchema: GenEnum<ResourceDescriptor_Style> =
-  /*@__PURE__*/
-  enumDesc(file_google_api_resource, 0, 1)
+export const ResourceDescriptor_StyleSchema: GenEnum<ResourceDescriptor_Style> = /*@__PURE__*/
+  enumDesc(file_google_api_resource, 0, 1);
 
 /**
  * Defines a proto annotation that describes a string field that refers to
@@ -280,7 +273,7 @@ export const ResourceDescriptor_StyleSchema: GenEnum<ResourceDescriptor_Style> =
  *
  * @generated from message google.api.ResourceReference
  */
-export type ResourceReference = Message<'google.api.ResourceReference'> & {
+export type ResourceReference = Message<"google.api.ResourceReference"> & {
   /**
    * The resource type that the annotated field references.
    *
@@ -305,7 +298,7 @@ export type ResourceReference = Message<'google.api.ResourceReference'> & {
    *
    * @generated from field: string type = 1;
    */
-  type: string
+  type: string;
 
   /**
    * The resource type of a child collection that the annotated field
@@ -322,16 +315,15 @@ export type ResourceReference = Message<'google.api.ResourceReference'> & {
    *
    * @generated from field: string child_type = 2;
    */
-  childType: string
-}
+  childType: string;
+};
 
 /**
  * Describes the message google.api.ResourceReference.
  * Use `create(ResourceReferenceSchema)` to create a new message.
  */
-export const ResourceReferenceSchema: GenMessage<ResourceReference> =
-  /*@__PURE__*/
-  messageDesc(file_google_api_resource, 1)
+export const ResourceReferenceSchema: GenMessage<ResourceReference> = /*@__PURE__*/
+  messageDesc(file_google_api_resource, 1);
 
 /**
  * An annotation that describes a resource reference, see
@@ -339,9 +331,8 @@ export const ResourceReferenceSchema: GenMessage<ResourceReference> =
  *
  * @generated from extension: google.api.ResourceReference resource_reference = 1055;
  */
-export const resource_reference: GenExtension<FieldOptions, ResourceReference> =
-  /*@__PURE__*/
-  extDesc(file_google_api_resource, 0)
+export const resource_reference: GenExtension<FieldOptions, ResourceReference> = /*@__PURE__*/
+  extDesc(file_google_api_resource, 0);
 
 /**
  * An annotation that describes a resource definition without a corresponding
@@ -349,9 +340,8 @@ export const resource_reference: GenExtension<FieldOptions, ResourceReference> =
  *
  * @generated from extension: repeated google.api.ResourceDescriptor resource_definition = 1053;
  */
-export const resource_definition: GenExtension<FileOptions, ResourceDescriptor[]> =
-  /*@__PURE__*/
-  extDesc(file_google_api_resource, 1)
+export const resource_definition: GenExtension<FileOptions, ResourceDescriptor[]> = /*@__PURE__*/
+  extDesc(file_google_api_resource, 1);
 
 /**
  * An annotation that describes a resource definition, see
@@ -359,6 +349,6 @@ export const resource_definition: GenExtension<FileOptions, ResourceDescriptor[]
  *
  * @generated from extension: google.api.ResourceDescriptor resource = 1053;
  */
-export const resource: GenExtension<MessageOptions, ResourceDescriptor> =
-  /*@__PURE__*/
-  extDesc(file_google_api_resource, 2)
+export const resource: GenExtension<MessageOptions, ResourceDescriptor> = /*@__PURE__*/
+  extDesc(file_google_api_resource, 2);
+

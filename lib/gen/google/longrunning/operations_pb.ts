@@ -16,40 +16,22 @@
 // @generated from file google/longrunning/operations.proto (package google.longrunning, syntax proto3)
 /* eslint-disable */
 
-import type { GenExtension, GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import { extDesc, fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
-import { file_google_api_annotations } from '../api/annotations_pb.js'
-import { file_google_api_client } from '../api/client_pb.js'
-import { file_google_api_field_behavior } from '../api/field_behavior_pb.js'
-import type { Any, Duration, EmptySchema, MethodOptions } from '@bufbuild/protobuf/wkt'
-import {
-  file_google_protobuf_any,
-  file_google_protobuf_descriptor,
-  file_google_protobuf_duration,
-  file_google_protobuf_empty,
-} from '@bufbuild/protobuf/wkt'
-import type { Status } from '../rpc/status_pb.js'
-import { file_google_rpc_status } from '../rpc/status_pb.js'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenExtension, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { extDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_google_api_annotations } from "../api/annotations_pb.js";
+import { file_google_api_client } from "../api/client_pb.js";
+import { file_google_api_field_behavior } from "../api/field_behavior_pb.js";
+import type { Any, Duration, EmptySchema, MethodOptions } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_any, file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_empty } from "@bufbuild/protobuf/wkt";
+import type { Status } from "../rpc/status_pb.js";
+import { file_google_rpc_status } from "../rpc/status_pb.js";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file google/longrunning/operations.proto.
  */
-export const file_google_longrunning_operations: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'CiNnb29nbGUvbG9uZ3J1bm5pbmcvb3BlcmF0aW9ucy5wcm90bxISZ29vZ2xlLmxvbmdydW5uaW5nIqgBCglPcGVyYXRpb24SDAoEbmFtZRgBIAEoCRImCghtZXRhZGF0YRgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkSDAoEZG9uZRgDIAEoCBIjCgVlcnJvchgEIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzSAASKAoIcmVzcG9uc2UYBSABKAsyFC5nb29nbGUucHJvdG9idWYuQW55SABCCAoGcmVzdWx0IiMKE0dldE9wZXJhdGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCSJ8ChVMaXN0T3BlcmF0aW9uc1JlcXVlc3QSDAoEbmFtZRgEIAEoCRIOCgZmaWx0ZXIYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSHgoWcmV0dXJuX3BhcnRpYWxfc3VjY2VzcxgFIAEoCCJ+ChZMaXN0T3BlcmF0aW9uc1Jlc3BvbnNlEjEKCm9wZXJhdGlvbnMYASADKAsyHS5nb29nbGUubG9uZ3J1bm5pbmcuT3BlcmF0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt1bnJlYWNoYWJsZRgDIAMoCUID4EEGIiYKFkNhbmNlbE9wZXJhdGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCSImChZEZWxldGVPcGVyYXRpb25SZXF1ZXN0EgwKBG5hbWUYASABKAkiUAoUV2FpdE9wZXJhdGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIqCgd0aW1lb3V0GAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIj0KDU9wZXJhdGlvbkluZm8SFQoNcmVzcG9uc2VfdHlwZRgBIAEoCRIVCg1tZXRhZGF0YV90eXBlGAIgASgJMqoFCgpPcGVyYXRpb25zEpQBCg5MaXN0T3BlcmF0aW9ucxIpLmdvb2dsZS5sb25ncnVubmluZy5MaXN0T3BlcmF0aW9uc1JlcXVlc3QaKi5nb29nbGUubG9uZ3J1bm5pbmcuTGlzdE9wZXJhdGlvbnNSZXNwb25zZSIr2kELbmFtZSxmaWx0ZXKC0+STAhcSFS92MS97bmFtZT1vcGVyYXRpb25zfRJ/CgxHZXRPcGVyYXRpb24SJy5nb29nbGUubG9uZ3J1bm5pbmcuR2V0T3BlcmF0aW9uUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24iJ9pBBG5hbWWC0+STAhoSGC92MS97bmFtZT1vcGVyYXRpb25zLyoqfRJ+Cg9EZWxldGVPcGVyYXRpb24SKi5nb29nbGUubG9uZ3J1bm5pbmcuRGVsZXRlT3BlcmF0aW9uUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIn2kEEbmFtZYLT5JMCGioYL3YxL3tuYW1lPW9wZXJhdGlvbnMvKip9EogBCg9DYW5jZWxPcGVyYXRpb24SKi5nb29nbGUubG9uZ3J1bm5pbmcuQ2FuY2VsT3BlcmF0aW9uUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIx2kEEbmFtZYLT5JMCJDoBKiIfL3YxL3tuYW1lPW9wZXJhdGlvbnMvKip9OmNhbmNlbBJaCg1XYWl0T3BlcmF0aW9uEiguZ29vZ2xlLmxvbmdydW5uaW5nLldhaXRPcGVyYXRpb25SZXF1ZXN0Gh0uZ29vZ2xlLmxvbmdydW5uaW5nLk9wZXJhdGlvbiIAGh3KQRpsb25ncnVubmluZy5nb29nbGVhcGlzLmNvbTppCg5vcGVyYXRpb25faW5mbxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJkIIAEoCzIhLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb25JbmZvUg1vcGVyYXRpb25JbmZvQqIBChZjb20uZ29vZ2xlLmxvbmdydW5uaW5nQg9PcGVyYXRpb25zUHJvdG9QAVpDY2xvdWQuZ29vZ2xlLmNvbS9nby9sb25ncnVubmluZy9hdXRvZ2VuL2xvbmdydW5uaW5ncGI7bG9uZ3J1bm5pbmdwYqICBUdMUlVOqgISR29vZ2xlLkxvbmdSdW5uaW5nygISR29vZ2xlXExvbmdSdW5uaW5nYgZwcm90bzM',
-    [
-      file_google_api_annotations,
-      file_google_api_client,
-      file_google_api_field_behavior,
-      file_google_protobuf_any,
-      file_google_protobuf_descriptor,
-      file_google_protobuf_duration,
-      file_google_protobuf_empty,
-      file_google_rpc_status,
-    ],
-  )
+export const file_google_longrunning_operations: GenFile = /*@__PURE__*/
+  fileDesc("CiNnb29nbGUvbG9uZ3J1bm5pbmcvb3BlcmF0aW9ucy5wcm90bxISZ29vZ2xlLmxvbmdydW5uaW5nIqgBCglPcGVyYXRpb24SDAoEbmFtZRgBIAEoCRImCghtZXRhZGF0YRgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkSDAoEZG9uZRgDIAEoCBIjCgVlcnJvchgEIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzSAASKAoIcmVzcG9uc2UYBSABKAsyFC5nb29nbGUucHJvdG9idWYuQW55SABCCAoGcmVzdWx0IiMKE0dldE9wZXJhdGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCSJ8ChVMaXN0T3BlcmF0aW9uc1JlcXVlc3QSDAoEbmFtZRgEIAEoCRIOCgZmaWx0ZXIYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSHgoWcmV0dXJuX3BhcnRpYWxfc3VjY2VzcxgFIAEoCCJ+ChZMaXN0T3BlcmF0aW9uc1Jlc3BvbnNlEjEKCm9wZXJhdGlvbnMYASADKAsyHS5nb29nbGUubG9uZ3J1bm5pbmcuT3BlcmF0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIYCgt1bnJlYWNoYWJsZRgDIAMoCUID4EEGIiYKFkNhbmNlbE9wZXJhdGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCSImChZEZWxldGVPcGVyYXRpb25SZXF1ZXN0EgwKBG5hbWUYASABKAkiUAoUV2FpdE9wZXJhdGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIqCgd0aW1lb3V0GAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIj0KDU9wZXJhdGlvbkluZm8SFQoNcmVzcG9uc2VfdHlwZRgBIAEoCRIVCg1tZXRhZGF0YV90eXBlGAIgASgJMqoFCgpPcGVyYXRpb25zEpQBCg5MaXN0T3BlcmF0aW9ucxIpLmdvb2dsZS5sb25ncnVubmluZy5MaXN0T3BlcmF0aW9uc1JlcXVlc3QaKi5nb29nbGUubG9uZ3J1bm5pbmcuTGlzdE9wZXJhdGlvbnNSZXNwb25zZSIr2kELbmFtZSxmaWx0ZXKC0+STAhcSFS92MS97bmFtZT1vcGVyYXRpb25zfRJ/CgxHZXRPcGVyYXRpb24SJy5nb29nbGUubG9uZ3J1bm5pbmcuR2V0T3BlcmF0aW9uUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24iJ9pBBG5hbWWC0+STAhoSGC92MS97bmFtZT1vcGVyYXRpb25zLyoqfRJ+Cg9EZWxldGVPcGVyYXRpb24SKi5nb29nbGUubG9uZ3J1bm5pbmcuRGVsZXRlT3BlcmF0aW9uUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIn2kEEbmFtZYLT5JMCGioYL3YxL3tuYW1lPW9wZXJhdGlvbnMvKip9EogBCg9DYW5jZWxPcGVyYXRpb24SKi5nb29nbGUubG9uZ3J1bm5pbmcuQ2FuY2VsT3BlcmF0aW9uUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIx2kEEbmFtZYLT5JMCJDoBKiIfL3YxL3tuYW1lPW9wZXJhdGlvbnMvKip9OmNhbmNlbBJaCg1XYWl0T3BlcmF0aW9uEiguZ29vZ2xlLmxvbmdydW5uaW5nLldhaXRPcGVyYXRpb25SZXF1ZXN0Gh0uZ29vZ2xlLmxvbmdydW5uaW5nLk9wZXJhdGlvbiIAGh3KQRpsb25ncnVubmluZy5nb29nbGVhcGlzLmNvbTppCg5vcGVyYXRpb25faW5mbxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGJkIIAEoCzIhLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb25JbmZvUg1vcGVyYXRpb25JbmZvQqIBChZjb20uZ29vZ2xlLmxvbmdydW5uaW5nQg9PcGVyYXRpb25zUHJvdG9QAVpDY2xvdWQuZ29vZ2xlLmNvbS9nby9sb25ncnVubmluZy9hdXRvZ2VuL2xvbmdydW5uaW5ncGI7bG9uZ3J1bm5pbmdwYqICBUdMUlVOqgISR29vZ2xlLkxvbmdSdW5uaW5nygISR29vZ2xlXExvbmdSdW5uaW5nYgZwcm90bzM", [file_google_api_annotations, file_google_api_client, file_google_api_field_behavior, file_google_protobuf_any, file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_empty, file_google_rpc_status]);
 
 /**
  * This resource represents a long-running operation that is the result of a
@@ -57,7 +39,7 @@ export const file_google_longrunning_operations: GenFile =
  *
  * @generated from message google.longrunning.Operation
  */
-export type Operation = Message<'google.longrunning.Operation'> & {
+export type Operation = Message<"google.longrunning.Operation"> & {
   /**
    * The server-assigned name, which is only unique within the same service that
    * originally returns it. If you use the default HTTP mapping, the
@@ -65,7 +47,7 @@ export type Operation = Message<'google.longrunning.Operation'> & {
    *
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * Service-specific metadata associated with the operation.  It typically
@@ -75,7 +57,7 @@ export type Operation = Message<'google.longrunning.Operation'> & {
    *
    * @generated from field: google.protobuf.Any metadata = 2;
    */
-  metadata?: Any | undefined
+  metadata?: Any | undefined;
 
   /**
    * If the value is `false`, it means the operation is still in progress.
@@ -84,7 +66,7 @@ export type Operation = Message<'google.longrunning.Operation'> & {
    *
    * @generated from field: bool done = 3;
    */
-  done: boolean
+  done: boolean;
 
   /**
    * The operation result, which can be either an `error` or a valid `response`.
@@ -94,42 +76,38 @@ export type Operation = Message<'google.longrunning.Operation'> & {
    *
    * @generated from oneof google.longrunning.Operation.result
    */
-  result:
-    | {
-        /**
-         * The error result of the operation in case of failure or cancellation.
-         *
-         * @generated from field: google.rpc.Status error = 4;
-         */
-        value: Status
-        case: 'error'
-      }
-    | {
-        /**
-         * The normal, successful response of the operation.  If the original
-         * method returns no data on success, such as `Delete`, the response is
-         * `google.protobuf.Empty`.  If the original method is standard
-         * `Get`/`Create`/`Update`, the response should be the resource.  For other
-         * methods, the response should have the type `XxxResponse`, where `Xxx`
-         * is the original method name.  For example, if the original method name
-         * is `TakeSnapshot()`, the inferred response type is
-         * `TakeSnapshotResponse`.
-         *
-         * @generated from field: google.protobuf.Any response = 5;
-         */
-        value: Any
-        case: 'response'
-      }
-    | { case: undefined; value?: undefined }
-}
+  result: {
+    /**
+     * The error result of the operation in case of failure or cancellation.
+     *
+     * @generated from field: google.rpc.Status error = 4;
+     */
+    value: Status;
+    case: "error";
+  } | {
+    /**
+     * The normal, successful response of the operation.  If the original
+     * method returns no data on success, such as `Delete`, the response is
+     * `google.protobuf.Empty`.  If the original method is standard
+     * `Get`/`Create`/`Update`, the response should be the resource.  For other
+     * methods, the response should have the type `XxxResponse`, where `Xxx`
+     * is the original method name.  For example, if the original method name
+     * is `TakeSnapshot()`, the inferred response type is
+     * `TakeSnapshotResponse`.
+     *
+     * @generated from field: google.protobuf.Any response = 5;
+     */
+    value: Any;
+    case: "response";
+  } | { case: undefined; value?: undefined };
+};
 
 /**
  * Describes the message google.longrunning.Operation.
  * Use `create(OperationSchema)` to create a new message.
  */
-export const OperationSchema: GenMessage<Operation> =
-  /*@__PURE__*/
-  messageDesc(file_google_longrunning_operations, 0)
+export const OperationSchema: GenMessage<Operation> = /*@__PURE__*/
+  messageDesc(file_google_longrunning_operations, 0);
 
 /**
  * The request message for
@@ -137,22 +115,21 @@ export const OperationSchema: GenMessage<Operation> =
  *
  * @generated from message google.longrunning.GetOperationRequest
  */
-export type GetOperationRequest = Message<'google.longrunning.GetOperationRequest'> & {
+export type GetOperationRequest = Message<"google.longrunning.GetOperationRequest"> & {
   /**
    * The name of the operation resource.
    *
    * @generated from field: string name = 1;
    */
-  name: string
-}
+  name: string;
+};
 
 /**
  * Describes the message google.longrunning.GetOperationRequest.
  * Use `create(GetOperationRequestSchema)` to create a new message.
  */
-export const GetOperationRequestSchema: GenMessage<GetOperationRequest> =
-  /*@__PURE__*/
-  messageDesc(file_google_longrunning_operations, 1)
+export const GetOperationRequestSchema: GenMessage<GetOperationRequest> = /*@__PURE__*/
+  messageDesc(file_google_longrunning_operations, 1);
 
 /**
  * The request message for
@@ -160,34 +137,34 @@ export const GetOperationRequestSchema: GenMessage<GetOperationRequest> =
  *
  * @generated from message google.longrunning.ListOperationsRequest
  */
-export type ListOperationsRequest = Message<'google.longrunning.ListOperationsRequest'> & {
+export type ListOperationsRequest = Message<"google.longrunning.ListOperationsRequest"> & {
   /**
    * The name of the operation's parent resource.
    *
    * @generated from field: string name = 4;
    */
-  name: string
+  name: string;
 
   /**
    * The standard list filter.
    *
    * @generated from field: string filter = 1;
    */
-  filter: string
+  filter: string;
 
   /**
    * The standard list page size.
    *
    * @generated from field: int32 page_size = 2;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * The standard list page token.
    *
    * @generated from field: string page_token = 3;
    */
-  pageToken: string
+  pageToken: string;
 
   /**
    * When set to `true`, operations that are reachable are returned as normal,
@@ -203,16 +180,15 @@ export type ListOperationsRequest = Message<'google.longrunning.ListOperationsRe
    *
    * @generated from field: bool return_partial_success = 5;
    */
-  returnPartialSuccess: boolean
-}
+  returnPartialSuccess: boolean;
+};
 
 /**
  * Describes the message google.longrunning.ListOperationsRequest.
  * Use `create(ListOperationsRequestSchema)` to create a new message.
  */
-export const ListOperationsRequestSchema: GenMessage<ListOperationsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_google_longrunning_operations, 2)
+export const ListOperationsRequestSchema: GenMessage<ListOperationsRequest> = /*@__PURE__*/
+  messageDesc(file_google_longrunning_operations, 2);
 
 /**
  * The response message for
@@ -220,20 +196,20 @@ export const ListOperationsRequestSchema: GenMessage<ListOperationsRequest> =
  *
  * @generated from message google.longrunning.ListOperationsResponse
  */
-export type ListOperationsResponse = Message<'google.longrunning.ListOperationsResponse'> & {
+export type ListOperationsResponse = Message<"google.longrunning.ListOperationsResponse"> & {
   /**
    * A list of operations that matches the specified filter in the request.
    *
    * @generated from field: repeated google.longrunning.Operation operations = 1;
    */
-  operations: Operation[]
+  operations: Operation[];
 
   /**
    * The standard List next-page token.
    *
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
+  nextPageToken: string;
 
   /**
    * Unordered list. Unreachable resources. Populated when the request sets
@@ -243,16 +219,15 @@ export type ListOperationsResponse = Message<'google.longrunning.ListOperationsR
    *
    * @generated from field: repeated string unreachable = 3;
    */
-  unreachable: string[]
-}
+  unreachable: string[];
+};
 
 /**
  * Describes the message google.longrunning.ListOperationsResponse.
  * Use `create(ListOperationsResponseSchema)` to create a new message.
  */
-export const ListOperationsResponseSchema: GenMessage<ListOperationsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_google_longrunning_operations, 3)
+export const ListOperationsResponseSchema: GenMessage<ListOperationsResponse> = /*@__PURE__*/
+  messageDesc(file_google_longrunning_operations, 3);
 
 /**
  * The request message for
@@ -260,22 +235,21 @@ export const ListOperationsResponseSchema: GenMessage<ListOperationsResponse> =
  *
  * @generated from message google.longrunning.CancelOperationRequest
  */
-export type CancelOperationRequest = Message<'google.longrunning.CancelOperationRequest'> & {
+export type CancelOperationRequest = Message<"google.longrunning.CancelOperationRequest"> & {
   /**
    * The name of the operation resource to be cancelled.
    *
    * @generated from field: string name = 1;
    */
-  name: string
-}
+  name: string;
+};
 
 /**
  * Describes the message google.longrunning.CancelOperationRequest.
  * Use `create(CancelOperationRequestSchema)` to create a new message.
  */
-export const CancelOperationRequestSchema: GenMessage<CancelOperationRequest> =
-  /*@__PURE__*/
-  messageDesc(file_google_longrunning_operations, 4)
+export const CancelOperationRequestSchema: GenMessage<CancelOperationRequest> = /*@__PURE__*/
+  messageDesc(file_google_longrunning_operations, 4);
 
 /**
  * The request message for
@@ -283,22 +257,21 @@ export const CancelOperationRequestSchema: GenMessage<CancelOperationRequest> =
  *
  * @generated from message google.longrunning.DeleteOperationRequest
  */
-export type DeleteOperationRequest = Message<'google.longrunning.DeleteOperationRequest'> & {
+export type DeleteOperationRequest = Message<"google.longrunning.DeleteOperationRequest"> & {
   /**
    * The name of the operation resource to be deleted.
    *
    * @generated from field: string name = 1;
    */
-  name: string
-}
+  name: string;
+};
 
 /**
  * Describes the message google.longrunning.DeleteOperationRequest.
  * Use `create(DeleteOperationRequestSchema)` to create a new message.
  */
-export const DeleteOperationRequestSchema: GenMessage<DeleteOperationRequest> =
-  /*@__PURE__*/
-  messageDesc(file_google_longrunning_operations, 5)
+export const DeleteOperationRequestSchema: GenMessage<DeleteOperationRequest> = /*@__PURE__*/
+  messageDesc(file_google_longrunning_operations, 5);
 
 /**
  * The request message for
@@ -306,13 +279,13 @@ export const DeleteOperationRequestSchema: GenMessage<DeleteOperationRequest> =
  *
  * @generated from message google.longrunning.WaitOperationRequest
  */
-export type WaitOperationRequest = Message<'google.longrunning.WaitOperationRequest'> & {
+export type WaitOperationRequest = Message<"google.longrunning.WaitOperationRequest"> & {
   /**
    * The name of the operation resource to wait on.
    *
    * @generated from field: string name = 1;
    */
-  name: string
+  name: string;
 
   /**
    * The maximum duration to wait before timing out. If left blank, the wait
@@ -321,16 +294,15 @@ export type WaitOperationRequest = Message<'google.longrunning.WaitOperationRequ
    *
    * @generated from field: google.protobuf.Duration timeout = 2;
    */
-  timeout?: Duration | undefined
-}
+  timeout?: Duration | undefined;
+};
 
 /**
  * Describes the message google.longrunning.WaitOperationRequest.
  * Use `create(WaitOperationRequestSchema)` to create a new message.
  */
-export const WaitOperationRequestSchema: GenMessage<WaitOperationRequest> =
-  /*@__PURE__*/
-  messageDesc(file_google_longrunning_operations, 6)
+export const WaitOperationRequestSchema: GenMessage<WaitOperationRequest> = /*@__PURE__*/
+  messageDesc(file_google_longrunning_operations, 6);
 
 /**
  * A message representing the message types used by a long-running operation.
@@ -346,7 +318,7 @@ export const WaitOperationRequestSchema: GenMessage<WaitOperationRequest> =
  *
  * @generated from message google.longrunning.OperationInfo
  */
-export type OperationInfo = Message<'google.longrunning.OperationInfo'> & {
+export type OperationInfo = Message<"google.longrunning.OperationInfo"> & {
   /**
    * Required. The message name of the primary return type for this
    * long-running operation.
@@ -359,7 +331,7 @@ export type OperationInfo = Message<'google.longrunning.OperationInfo'> & {
    *
    * @generated from field: string response_type = 1;
    */
-  responseType: string
+  responseType: string;
 
   /**
    * Required. The message name of the metadata type for this long-running
@@ -372,16 +344,15 @@ export type OperationInfo = Message<'google.longrunning.OperationInfo'> & {
    *
    * @generated from field: string metadata_type = 2;
    */
-  metadataType: string
-}
+  metadataType: string;
+};
 
 /**
  * Describes the message google.longrunning.OperationInfo.
  * Use `create(OperationInfoSchema)` to create a new message.
  */
-export const OperationInfoSchema: GenMessage<OperationInfo> =
-  /*@__PURE__*/
-  messageDesc(file_google_longrunning_operations, 7)
+export const OperationInfoSchema: GenMessage<OperationInfo> = /*@__PURE__*/
+  messageDesc(file_google_longrunning_operations, 7);
 
 /**
  * Manages long-running operations with an API service.
@@ -404,10 +375,10 @@ export const Operations: GenService<{
    * @generated from rpc google.longrunning.Operations.ListOperations
    */
   listOperations: {
-    methodKind: 'unary'
-    input: typeof ListOperationsRequestSchema
-    output: typeof ListOperationsResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListOperationsRequestSchema;
+    output: typeof ListOperationsResponseSchema;
+  },
   /**
    * Gets the latest state of a long-running operation.  Clients can use this
    * method to poll the operation result at intervals as recommended by the API
@@ -416,10 +387,10 @@ export const Operations: GenService<{
    * @generated from rpc google.longrunning.Operations.GetOperation
    */
   getOperation: {
-    methodKind: 'unary'
-    input: typeof GetOperationRequestSchema
-    output: typeof OperationSchema
-  }
+    methodKind: "unary";
+    input: typeof GetOperationRequestSchema;
+    output: typeof OperationSchema;
+  },
   /**
    * Deletes a long-running operation. This method indicates that the client is
    * no longer interested in the operation result. It does not cancel the
@@ -429,10 +400,10 @@ export const Operations: GenService<{
    * @generated from rpc google.longrunning.Operations.DeleteOperation
    */
   deleteOperation: {
-    methodKind: 'unary'
-    input: typeof DeleteOperationRequestSchema
-    output: typeof EmptySchema
-  }
+    methodKind: "unary";
+    input: typeof DeleteOperationRequestSchema;
+    output: typeof EmptySchema;
+  },
   /**
    * Starts asynchronous cancellation on a long-running operation.  The server
    * makes a best effort to cancel the operation, but success is not
@@ -449,10 +420,10 @@ export const Operations: GenService<{
    * @generated from rpc google.longrunning.Operations.CancelOperation
    */
   cancelOperation: {
-    methodKind: 'unary'
-    input: typeof CancelOperationRequestSchema
-    output: typeof EmptySchema
-  }
+    methodKind: "unary";
+    input: typeof CancelOperationRequestSchema;
+    output: typeof EmptySchema;
+  },
   /**
    * Waits until the specified long-running operation is done or reaches at most
    * a specified timeout, returning the latest state.  If the operation is
@@ -467,11 +438,12 @@ export const Operations: GenService<{
    * @generated from rpc google.longrunning.Operations.WaitOperation
    */
   waitOperation: {
-    methodKind: 'unary'
-    input: typeof WaitOperationRequestSchema
-    output: typeof OperationSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_google_longrunning_operations, 0)
+    methodKind: "unary";
+    input: typeof WaitOperationRequestSchema;
+    output: typeof OperationSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_google_longrunning_operations, 0);
 
 /**
  * Additional information regarding long-running operations.
@@ -483,6 +455,6 @@ export const Operations: GenService<{
  *
  * @generated from extension: google.longrunning.OperationInfo operation_info = 1049;
  */
-export const operation_info: GenExtension<MethodOptions, OperationInfo> =
-  /*@__PURE__*/
-  extDesc(file_google_longrunning_operations, 0)
+export const operation_info: GenExtension<MethodOptions, OperationInfo> = /*@__PURE__*/
+  extDesc(file_google_longrunning_operations, 0);
+

@@ -16,21 +16,17 @@
 // @generated from file google/rpc/error_details.proto (package google.rpc, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2'
-import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2'
-import type { Duration } from '@bufbuild/protobuf/wkt'
-import { file_google_protobuf_duration } from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file google/rpc/error_details.proto.
  */
-export const file_google_rpc_error_details: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Ch5nb29nbGUvcnBjL2Vycm9yX2RldGFpbHMucHJvdG8SCmdvb2dsZS5ycGMikwEKCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSDgoGZG9tYWluGAIgASgJEjUKCG1ldGFkYXRhGAMgAygLMiMuZ29vZ2xlLnJwYy5FcnJvckluZm8uTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiOwoJUmV0cnlJbmZvEi4KC3JldHJ5X2RlbGF5GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjIKCURlYnVnSW5mbxIVCg1zdGFja19lbnRyaWVzGAEgAygJEg4KBmRldGFpbBgCIAEoCSKPAwoMUXVvdGFGYWlsdXJlEjYKCnZpb2xhdGlvbnMYASADKAsyIi5nb29nbGUucnBjLlF1b3RhRmFpbHVyZS5WaW9sYXRpb24axgIKCVZpb2xhdGlvbhIPCgdzdWJqZWN0GAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhMKC2FwaV9zZXJ2aWNlGAMgASgJEhQKDHF1b3RhX21ldHJpYxgEIAEoCRIQCghxdW90YV9pZBgFIAEoCRJRChBxdW90YV9kaW1lbnNpb25zGAYgAygLMjcuZ29vZ2xlLnJwYy5RdW90YUZhaWx1cmUuVmlvbGF0aW9uLlF1b3RhRGltZW5zaW9uc0VudHJ5EhMKC3F1b3RhX3ZhbHVlGAcgASgDEh8KEmZ1dHVyZV9xdW90YV92YWx1ZRgIIAEoA0gAiAEBGjYKFFF1b3RhRGltZW5zaW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCFQoTX2Z1dHVyZV9xdW90YV92YWx1ZSKVAQoTUHJlY29uZGl0aW9uRmFpbHVyZRI9Cgp2aW9sYXRpb25zGAEgAygLMikuZ29vZ2xlLnJwYy5QcmVjb25kaXRpb25GYWlsdXJlLlZpb2xhdGlvbho/CglWaW9sYXRpb24SDAoEdHlwZRgBIAEoCRIPCgdzdWJqZWN0GAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJIswBCgpCYWRSZXF1ZXN0Ej8KEGZpZWxkX3Zpb2xhdGlvbnMYASADKAsyJS5nb29nbGUucnBjLkJhZFJlcXVlc3QuRmllbGRWaW9sYXRpb24afQoORmllbGRWaW9sYXRpb24SDQoFZmllbGQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDgoGcmVhc29uGAMgASgJEjcKEWxvY2FsaXplZF9tZXNzYWdlGAQgASgLMhwuZ29vZ2xlLnJwYy5Mb2NhbGl6ZWRNZXNzYWdlIjcKC1JlcXVlc3RJbmZvEhIKCnJlcXVlc3RfaWQYASABKAkSFAoMc2VydmluZ19kYXRhGAIgASgJImAKDFJlc291cmNlSW5mbxIVCg1yZXNvdXJjZV90eXBlGAEgASgJEhUKDXJlc291cmNlX25hbWUYAiABKAkSDQoFb3duZXIYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkiVgoESGVscBIkCgVsaW5rcxgBIAMoCzIVLmdvb2dsZS5ycGMuSGVscC5MaW5rGigKBExpbmsSEwoLZGVzY3JpcHRpb24YASABKAkSCwoDdXJsGAIgASgJIjMKEExvY2FsaXplZE1lc3NhZ2USDgoGbG9jYWxlGAEgASgJEg8KB21lc3NhZ2UYAiABKAlCbAoOY29tLmdvb2dsZS5ycGNCEUVycm9yRGV0YWlsc1Byb3RvUAFaP2dvb2dsZS5nb2xhbmcub3JnL2dlbnByb3RvL2dvb2dsZWFwaXMvcnBjL2VycmRldGFpbHM7ZXJyZGV0YWlsc6ICA1JQQ2IGcHJvdG8z',
-    [file_google_protobuf_duration],
-  )
+export const file_google_rpc_error_details: GenFile = /*@__PURE__*/
+  fileDesc("Ch5nb29nbGUvcnBjL2Vycm9yX2RldGFpbHMucHJvdG8SCmdvb2dsZS5ycGMikwEKCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSDgoGZG9tYWluGAIgASgJEjUKCG1ldGFkYXRhGAMgAygLMiMuZ29vZ2xlLnJwYy5FcnJvckluZm8uTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiOwoJUmV0cnlJbmZvEi4KC3JldHJ5X2RlbGF5GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjIKCURlYnVnSW5mbxIVCg1zdGFja19lbnRyaWVzGAEgAygJEg4KBmRldGFpbBgCIAEoCSKPAwoMUXVvdGFGYWlsdXJlEjYKCnZpb2xhdGlvbnMYASADKAsyIi5nb29nbGUucnBjLlF1b3RhRmFpbHVyZS5WaW9sYXRpb24axgIKCVZpb2xhdGlvbhIPCgdzdWJqZWN0GAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhMKC2FwaV9zZXJ2aWNlGAMgASgJEhQKDHF1b3RhX21ldHJpYxgEIAEoCRIQCghxdW90YV9pZBgFIAEoCRJRChBxdW90YV9kaW1lbnNpb25zGAYgAygLMjcuZ29vZ2xlLnJwYy5RdW90YUZhaWx1cmUuVmlvbGF0aW9uLlF1b3RhRGltZW5zaW9uc0VudHJ5EhMKC3F1b3RhX3ZhbHVlGAcgASgDEh8KEmZ1dHVyZV9xdW90YV92YWx1ZRgIIAEoA0gAiAEBGjYKFFF1b3RhRGltZW5zaW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCFQoTX2Z1dHVyZV9xdW90YV92YWx1ZSKVAQoTUHJlY29uZGl0aW9uRmFpbHVyZRI9Cgp2aW9sYXRpb25zGAEgAygLMikuZ29vZ2xlLnJwYy5QcmVjb25kaXRpb25GYWlsdXJlLlZpb2xhdGlvbho/CglWaW9sYXRpb24SDAoEdHlwZRgBIAEoCRIPCgdzdWJqZWN0GAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJIswBCgpCYWRSZXF1ZXN0Ej8KEGZpZWxkX3Zpb2xhdGlvbnMYASADKAsyJS5nb29nbGUucnBjLkJhZFJlcXVlc3QuRmllbGRWaW9sYXRpb24afQoORmllbGRWaW9sYXRpb24SDQoFZmllbGQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDgoGcmVhc29uGAMgASgJEjcKEWxvY2FsaXplZF9tZXNzYWdlGAQgASgLMhwuZ29vZ2xlLnJwYy5Mb2NhbGl6ZWRNZXNzYWdlIjcKC1JlcXVlc3RJbmZvEhIKCnJlcXVlc3RfaWQYASABKAkSFAoMc2VydmluZ19kYXRhGAIgASgJImAKDFJlc291cmNlSW5mbxIVCg1yZXNvdXJjZV90eXBlGAEgASgJEhUKDXJlc291cmNlX25hbWUYAiABKAkSDQoFb3duZXIYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkiVgoESGVscBIkCgVsaW5rcxgBIAMoCzIVLmdvb2dsZS5ycGMuSGVscC5MaW5rGigKBExpbmsSEwoLZGVzY3JpcHRpb24YASABKAkSCwoDdXJsGAIgASgJIjMKEExvY2FsaXplZE1lc3NhZ2USDgoGbG9jYWxlGAEgASgJEg8KB21lc3NhZ2UYAiABKAlCbAoOY29tLmdvb2dsZS5ycGNCEUVycm9yRGV0YWlsc1Byb3RvUAFaP2dvb2dsZS5nb2xhbmcub3JnL2dlbnByb3RvL2dvb2dsZWFwaXMvcnBjL2VycmRldGFpbHM7ZXJyZGV0YWlsc6ICA1JQQ2IGcHJvdG8z", [file_google_protobuf_duration]);
 
 /**
  * Describes the cause of the error with structured details.
@@ -60,7 +56,7 @@ export const file_google_rpc_error_details: GenFile =
  *
  * @generated from message google.rpc.ErrorInfo
  */
-export type ErrorInfo = Message<'google.rpc.ErrorInfo'> & {
+export type ErrorInfo = Message<"google.rpc.ErrorInfo"> & {
   /**
    * The reason of the error. This is a constant value that identifies the
    * proximate cause of the error. Error reasons are unique within a particular
@@ -70,7 +66,7 @@ export type ErrorInfo = Message<'google.rpc.ErrorInfo'> & {
    *
    * @generated from field: string reason = 1;
    */
-  reason: string
+  reason: string;
 
   /**
    * The logical grouping to which the "reason" belongs. The error domain
@@ -82,7 +78,7 @@ export type ErrorInfo = Message<'google.rpc.ErrorInfo'> & {
    *
    * @generated from field: string domain = 2;
    */
-  domain: string
+  domain: string;
 
   /**
    * Additional structured details about this error.
@@ -97,16 +93,15 @@ export type ErrorInfo = Message<'google.rpc.ErrorInfo'> & {
    *
    * @generated from field: map<string, string> metadata = 3;
    */
-  metadata: { [key: string]: string }
-}
+  metadata: { [key: string]: string };
+};
 
 /**
  * Describes the message google.rpc.ErrorInfo.
  * Use `create(ErrorInfoSchema)` to create a new message.
  */
-export const ErrorInfoSchema: GenMessage<ErrorInfo> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 0)
+export const ErrorInfoSchema: GenMessage<ErrorInfo> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 0);
 
 /**
  * Describes when the clients can retry a failed request. Clients could ignore
@@ -125,51 +120,49 @@ export const ErrorInfoSchema: GenMessage<ErrorInfo> =
  *
  * @generated from message google.rpc.RetryInfo
  */
-export type RetryInfo = Message<'google.rpc.RetryInfo'> & {
+export type RetryInfo = Message<"google.rpc.RetryInfo"> & {
   /**
    * Clients should wait at least this long between retrying the same request.
    *
    * @generated from field: google.protobuf.Duration retry_delay = 1;
    */
-  retryDelay?: Duration | undefined
-}
+  retryDelay?: Duration | undefined;
+};
 
 /**
  * Describes the message google.rpc.RetryInfo.
  * Use `create(RetryInfoSchema)` to create a new message.
  */
-export const RetryInfoSchema: GenMessage<RetryInfo> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 1)
+export const RetryInfoSchema: GenMessage<RetryInfo> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 1);
 
 /**
  * Describes additional debugging info.
  *
  * @generated from message google.rpc.DebugInfo
  */
-export type DebugInfo = Message<'google.rpc.DebugInfo'> & {
+export type DebugInfo = Message<"google.rpc.DebugInfo"> & {
   /**
    * The stack trace entries indicating where the error occurred.
    *
    * @generated from field: repeated string stack_entries = 1;
    */
-  stackEntries: string[]
+  stackEntries: string[];
 
   /**
    * Additional debugging information provided by the server.
    *
    * @generated from field: string detail = 2;
    */
-  detail: string
-}
+  detail: string;
+};
 
 /**
  * Describes the message google.rpc.DebugInfo.
  * Use `create(DebugInfoSchema)` to create a new message.
  */
-export const DebugInfoSchema: GenMessage<DebugInfo> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 2)
+export const DebugInfoSchema: GenMessage<DebugInfo> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 2);
 
 /**
  * Describes how a quota check failed.
@@ -186,22 +179,21 @@ export const DebugInfoSchema: GenMessage<DebugInfo> =
  *
  * @generated from message google.rpc.QuotaFailure
  */
-export type QuotaFailure = Message<'google.rpc.QuotaFailure'> & {
+export type QuotaFailure = Message<"google.rpc.QuotaFailure"> & {
   /**
    * Describes all quota violations.
    *
    * @generated from field: repeated google.rpc.QuotaFailure.Violation violations = 1;
    */
-  violations: QuotaFailure_Violation[]
-}
+  violations: QuotaFailure_Violation[];
+};
 
 /**
  * Describes the message google.rpc.QuotaFailure.
  * Use `create(QuotaFailureSchema)` to create a new message.
  */
-export const QuotaFailureSchema: GenMessage<QuotaFailure> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 3)
+export const QuotaFailureSchema: GenMessage<QuotaFailure> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 3);
 
 /**
  * A message type used to describe a single quota violation.  For example, a
@@ -209,7 +201,7 @@ export const QuotaFailureSchema: GenMessage<QuotaFailure> =
  *
  * @generated from message google.rpc.QuotaFailure.Violation
  */
-export type QuotaFailure_Violation = Message<'google.rpc.QuotaFailure.Violation'> & {
+export type QuotaFailure_Violation = Message<"google.rpc.QuotaFailure.Violation"> & {
   /**
    * The subject on which the quota check failed.
    * For example, "clientip:<ip address of client>" or "project:<Google
@@ -217,7 +209,7 @@ export type QuotaFailure_Violation = Message<'google.rpc.QuotaFailure.Violation'
    *
    * @generated from field: string subject = 1;
    */
-  subject: string
+  subject: string;
 
   /**
    * A description of how the quota check failed. Clients can use this
@@ -230,7 +222,7 @@ export type QuotaFailure_Violation = Message<'google.rpc.QuotaFailure.Violation'
    *
    * @generated from field: string description = 2;
    */
-  description: string
+  description: string;
 
   /**
    * The API Service from which the `QuotaFailure.Violation` orginates. In
@@ -249,7 +241,7 @@ export type QuotaFailure_Violation = Message<'google.rpc.QuotaFailure.Violation'
    *
    * @generated from field: string api_service = 3;
    */
-  apiService: string
+  apiService: string;
 
   /**
    * The metric of the violated quota. A quota metric is a named counter to
@@ -262,7 +254,7 @@ export type QuotaFailure_Violation = Message<'google.rpc.QuotaFailure.Violation'
    *
    * @generated from field: string quota_metric = 4;
    */
-  quotaMetric: string
+  quotaMetric: string;
 
   /**
    * The id of the violated quota. Also know as "limit name", this is the
@@ -272,7 +264,7 @@ export type QuotaFailure_Violation = Message<'google.rpc.QuotaFailure.Violation'
    *
    * @generated from field: string quota_id = 5;
    */
-  quotaId: string
+  quotaId: string;
 
   /**
    * The dimensions of the violated quota. Every non-global quota is enforced
@@ -294,7 +286,7 @@ export type QuotaFailure_Violation = Message<'google.rpc.QuotaFailure.Violation'
    *
    * @generated from field: map<string, string> quota_dimensions = 6;
    */
-  quotaDimensions: { [key: string]: string }
+  quotaDimensions: { [key: string]: string };
 
   /**
    * The enforced quota value at the time of the `QuotaFailure`.
@@ -305,7 +297,7 @@ export type QuotaFailure_Violation = Message<'google.rpc.QuotaFailure.Violation'
    *
    * @generated from field: int64 quota_value = 7;
    */
-  quotaValue: bigint
+  quotaValue: bigint;
 
   /**
    * The new quota value being rolled out at the time of the violation. At the
@@ -319,16 +311,15 @@ export type QuotaFailure_Violation = Message<'google.rpc.QuotaFailure.Violation'
    *
    * @generated from field: optional int64 future_quota_value = 8;
    */
-  futureQuotaValue?: bigint | undefined
-}
+  futureQuotaValue?: bigint | undefined;
+};
 
 /**
  * Describes the message google.rpc.QuotaFailure.Violation.
  * Use `create(QuotaFailure_ViolationSchema)` to create a new message.
  */
-export const QuotaFailure_ViolationSchema: GenMessage<QuotaFailure_Violation> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 3, 0)
+export const QuotaFailure_ViolationSchema: GenMessage<QuotaFailure_Violation> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 3, 0);
 
 /**
  * Describes what preconditions have failed.
@@ -339,29 +330,28 @@ export const QuotaFailure_ViolationSchema: GenMessage<QuotaFailure_Violation> =
  *
  * @generated from message google.rpc.PreconditionFailure
  */
-export type PreconditionFailure = Message<'google.rpc.PreconditionFailure'> & {
+export type PreconditionFailure = Message<"google.rpc.PreconditionFailure"> & {
   /**
    * Describes all precondition violations.
    *
    * @generated from field: repeated google.rpc.PreconditionFailure.Violation violations = 1;
    */
-  violations: PreconditionFailure_Violation[]
-}
+  violations: PreconditionFailure_Violation[];
+};
 
 /**
  * Describes the message google.rpc.PreconditionFailure.
  * Use `create(PreconditionFailureSchema)` to create a new message.
  */
-export const PreconditionFailureSchema: GenMessage<PreconditionFailure> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 4)
+export const PreconditionFailureSchema: GenMessage<PreconditionFailure> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 4);
 
 /**
  * A message type used to describe a single precondition failure.
  *
  * @generated from message google.rpc.PreconditionFailure.Violation
  */
-export type PreconditionFailure_Violation = Message<'google.rpc.PreconditionFailure.Violation'> & {
+export type PreconditionFailure_Violation = Message<"google.rpc.PreconditionFailure.Violation"> & {
   /**
    * The type of PreconditionFailure. We recommend using a service-specific
    * enum type to define the supported precondition violation subjects. For
@@ -369,7 +359,7 @@ export type PreconditionFailure_Violation = Message<'google.rpc.PreconditionFail
    *
    * @generated from field: string type = 1;
    */
-  type: string
+  type: string;
 
   /**
    * The subject, relative to the type, that failed.
@@ -378,7 +368,7 @@ export type PreconditionFailure_Violation = Message<'google.rpc.PreconditionFail
    *
    * @generated from field: string subject = 2;
    */
-  subject: string
+  subject: string;
 
   /**
    * A description of how the precondition failed. Developers can use this
@@ -388,16 +378,15 @@ export type PreconditionFailure_Violation = Message<'google.rpc.PreconditionFail
    *
    * @generated from field: string description = 3;
    */
-  description: string
-}
+  description: string;
+};
 
 /**
  * Describes the message google.rpc.PreconditionFailure.Violation.
  * Use `create(PreconditionFailure_ViolationSchema)` to create a new message.
  */
-export const PreconditionFailure_ViolationSchema: GenMessage<PreconditionFailure_Violation> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 4, 0)
+export const PreconditionFailure_ViolationSchema: GenMessage<PreconditionFailure_Violation> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 4, 0);
 
 /**
  * Describes violations in a client request. This error type focuses on the
@@ -405,29 +394,28 @@ export const PreconditionFailure_ViolationSchema: GenMessage<PreconditionFailure
  *
  * @generated from message google.rpc.BadRequest
  */
-export type BadRequest = Message<'google.rpc.BadRequest'> & {
+export type BadRequest = Message<"google.rpc.BadRequest"> & {
   /**
    * Describes all violations in a client request.
    *
    * @generated from field: repeated google.rpc.BadRequest.FieldViolation field_violations = 1;
    */
-  fieldViolations: BadRequest_FieldViolation[]
-}
+  fieldViolations: BadRequest_FieldViolation[];
+};
 
 /**
  * Describes the message google.rpc.BadRequest.
  * Use `create(BadRequestSchema)` to create a new message.
  */
-export const BadRequestSchema: GenMessage<BadRequest> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 5)
+export const BadRequestSchema: GenMessage<BadRequest> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 5);
 
 /**
  * A message type used to describe a single bad request field.
  *
  * @generated from message google.rpc.BadRequest.FieldViolation
  */
-export type BadRequest_FieldViolation = Message<'google.rpc.BadRequest.FieldViolation'> & {
+export type BadRequest_FieldViolation = Message<"google.rpc.BadRequest.FieldViolation"> & {
   /**
    * A path that leads to a field in the request body. The value will be a
    * sequence of dot-separated identifiers that identify a protocol buffer
@@ -469,14 +457,14 @@ export type BadRequest_FieldViolation = Message<'google.rpc.BadRequest.FieldViol
    *
    * @generated from field: string field = 1;
    */
-  field: string
+  field: string;
 
   /**
    * A description of why the request element is bad.
    *
    * @generated from field: string description = 2;
    */
-  description: string
+  description: string;
 
   /**
    * The reason of the field-level error. This is a constant value that
@@ -488,7 +476,7 @@ export type BadRequest_FieldViolation = Message<'google.rpc.BadRequest.FieldViol
    *
    * @generated from field: string reason = 3;
    */
-  reason: string
+  reason: string;
 
   /**
    * Provides a localized error message for field-level errors that is safe to
@@ -496,16 +484,15 @@ export type BadRequest_FieldViolation = Message<'google.rpc.BadRequest.FieldViol
    *
    * @generated from field: google.rpc.LocalizedMessage localized_message = 4;
    */
-  localizedMessage?: LocalizedMessage | undefined
-}
+  localizedMessage?: LocalizedMessage | undefined;
+};
 
 /**
  * Describes the message google.rpc.BadRequest.FieldViolation.
  * Use `create(BadRequest_FieldViolationSchema)` to create a new message.
  */
-export const BadRequest_FieldViolationSchema: GenMessage<BadRequest_FieldViolation> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 5, 0)
+export const BadRequest_FieldViolationSchema: GenMessage<BadRequest_FieldViolation> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 5, 0);
 
 /**
  * Contains metadata about the request that clients can attach when filing a bug
@@ -513,14 +500,14 @@ export const BadRequest_FieldViolationSchema: GenMessage<BadRequest_FieldViolati
  *
  * @generated from message google.rpc.RequestInfo
  */
-export type RequestInfo = Message<'google.rpc.RequestInfo'> & {
+export type RequestInfo = Message<"google.rpc.RequestInfo"> & {
   /**
    * An opaque string that should only be interpreted by the service generating
    * it. For example, it can be used to identify requests in the service's logs.
    *
    * @generated from field: string request_id = 1;
    */
-  requestId: string
+  requestId: string;
 
   /**
    * Any data that was used to serve this request. For example, an encrypted
@@ -528,23 +515,22 @@ export type RequestInfo = Message<'google.rpc.RequestInfo'> & {
    *
    * @generated from field: string serving_data = 2;
    */
-  servingData: string
-}
+  servingData: string;
+};
 
 /**
  * Describes the message google.rpc.RequestInfo.
  * Use `create(RequestInfoSchema)` to create a new message.
  */
-export const RequestInfoSchema: GenMessage<RequestInfo> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 6)
+export const RequestInfoSchema: GenMessage<RequestInfo> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 6);
 
 /**
  * Describes the resource that is being accessed.
  *
  * @generated from message google.rpc.ResourceInfo
  */
-export type ResourceInfo = Message<'google.rpc.ResourceInfo'> & {
+export type ResourceInfo = Message<"google.rpc.ResourceInfo"> & {
   /**
    * A name for the type of resource being accessed, e.g. "sql table",
    * "cloud storage bucket", "file", "Google calendar"; or the type URL
@@ -552,7 +538,7 @@ export type ResourceInfo = Message<'google.rpc.ResourceInfo'> & {
    *
    * @generated from field: string resource_type = 1;
    */
-  resourceType: string
+  resourceType: string;
 
   /**
    * The name of the resource being accessed.  For example, a shared calendar
@@ -562,7 +548,7 @@ export type ResourceInfo = Message<'google.rpc.ResourceInfo'> & {
    *
    * @generated from field: string resource_name = 2;
    */
-  resourceName: string
+  resourceName: string;
 
   /**
    * The owner of the resource (optional).
@@ -571,7 +557,7 @@ export type ResourceInfo = Message<'google.rpc.ResourceInfo'> & {
    *
    * @generated from field: string owner = 3;
    */
-  owner: string
+  owner: string;
 
   /**
    * Describes what error is encountered when accessing this resource.
@@ -580,16 +566,15 @@ export type ResourceInfo = Message<'google.rpc.ResourceInfo'> & {
    *
    * @generated from field: string description = 4;
    */
-  description: string
-}
+  description: string;
+};
 
 /**
  * Describes the message google.rpc.ResourceInfo.
  * Use `create(ResourceInfoSchema)` to create a new message.
  */
-export const ResourceInfoSchema: GenMessage<ResourceInfo> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 7)
+export const ResourceInfoSchema: GenMessage<ResourceInfo> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 7);
 
 /**
  * Provides links to documentation or for performing an out of band action.
@@ -600,49 +585,49 @@ export const ResourceInfoSchema: GenMessage<ResourceInfo> =
  *
  * @generated from message google.rpc.Help
  */
-export type Help = Message<'google.rpc.Help'> & {
+export type Help = Message<"google.rpc.Help"> & {
   /**
    * URL(s) pointing to additional information on handling the current error.
    *
    * @generated from field: repeated google.rpc.Help.Link links = 1;
    */
-  links: Help_Link[]
-}
+  links: Help_Link[];
+};
 
 /**
  * Describes the message google.rpc.Help.
  * Use `create(HelpSchema)` to create a new message.
  */
-export const HelpSchema: GenMessage<Help> = /*@__PURE__*/ messageDesc(file_google_rpc_error_details, 8)
+export const HelpSchema: GenMessage<Help> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 8);
 
 /**
  * Describes a URL link.
  *
  * @generated from message google.rpc.Help.Link
  */
-export type Help_Link = Message<'google.rpc.Help.Link'> & {
+export type Help_Link = Message<"google.rpc.Help.Link"> & {
   /**
    * Describes what the link offers.
    *
    * @generated from field: string description = 1;
    */
-  description: string
+  description: string;
 
   /**
    * The URL of the link.
    *
    * @generated from field: string url = 2;
    */
-  url: string
-}
+  url: string;
+};
 
 /**
  * Describes the message google.rpc.Help.Link.
  * Use `create(Help_LinkSchema)` to create a new message.
  */
-export const Help_LinkSchema: GenMessage<Help_Link> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 8, 0)
+export const Help_LinkSchema: GenMessage<Help_Link> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 8, 0);
 
 /**
  * Provides a localized error message that is safe to return to the user
@@ -650,7 +635,7 @@ export const Help_LinkSchema: GenMessage<Help_Link> =
  *
  * @generated from message google.rpc.LocalizedMessage
  */
-export type LocalizedMessage = Message<'google.rpc.LocalizedMessage'> & {
+export type LocalizedMessage = Message<"google.rpc.LocalizedMessage"> & {
   /**
    * The locale used following the specification defined at
    * https://www.rfc-editor.org/rfc/bcp/bcp47.txt.
@@ -658,20 +643,20 @@ export type LocalizedMessage = Message<'google.rpc.LocalizedMessage'> & {
    *
    * @generated from field: string locale = 1;
    */
-  locale: string
+  locale: string;
 
   /**
    * The localized error message in the above locale.
    *
    * @generated from field: string message = 2;
    */
-  message: string
-}
+  message: string;
+};
 
 /**
  * Describes the message google.rpc.LocalizedMessage.
  * Use `create(LocalizedMessageSchema)` to create a new message.
  */
-export const LocalizedMessageSchema: GenMessage<LocalizedMessage> =
-  /*@__PURE__*/
-  messageDesc(file_google_rpc_error_details, 9)
+export const LocalizedMessageSchema: GenMessage<LocalizedMessage> = /*@__PURE__*/
+  messageDesc(file_google_rpc_error_details, 9);
+

@@ -16,21 +16,17 @@
 // @generated from file google/rpc/status.proto (package google.rpc, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2'
-import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2'
-import type { Any } from '@bufbuild/protobuf/wkt'
-import { file_google_protobuf_any } from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_any } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file google/rpc/status.proto.
  */
-export const file_google_rpc_status: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Chdnb29nbGUvcnBjL3N0YXR1cy5wcm90bxIKZ29vZ2xlLnJwYyJOCgZTdGF0dXMSDAoEY29kZRgBIAEoBRIPCgdtZXNzYWdlGAIgASgJEiUKB2RldGFpbHMYAyADKAsyFC5nb29nbGUucHJvdG9idWYuQW55Ql4KDmNvbS5nb29nbGUucnBjQgtTdGF0dXNQcm90b1ABWjdnb29nbGUuZ29sYW5nLm9yZy9nZW5wcm90by9nb29nbGVhcGlzL3JwYy9zdGF0dXM7c3RhdHVzogIDUlBDYgZwcm90bzM',
-    [file_google_protobuf_any],
-  )
+export const file_google_rpc_status: GenFile = /*@__PURE__*/
+  fileDesc("Chdnb29nbGUvcnBjL3N0YXR1cy5wcm90bxIKZ29vZ2xlLnJwYyJOCgZTdGF0dXMSDAoEY29kZRgBIAEoBRIPCgdtZXNzYWdlGAIgASgJEiUKB2RldGFpbHMYAyADKAsyFC5nb29nbGUucHJvdG9idWYuQW55Ql4KDmNvbS5nb29nbGUucnBjQgtTdGF0dXNQcm90b1ABWjdnb29nbGUuZ29sYW5nLm9yZy9nZW5wcm90by9nb29nbGVhcGlzL3JwYy9zdGF0dXM7c3RhdHVzogIDUlBDYgZwcm90bzM", [file_google_protobuf_any]);
 
 /**
  * The `Status` type defines a logical error model that is suitable for
@@ -43,14 +39,14 @@ export const file_google_rpc_status: GenFile =
  *
  * @generated from message google.rpc.Status
  */
-export type Status = Message<'google.rpc.Status'> & {
+export type Status = Message<"google.rpc.Status"> & {
   /**
    * The status code, which should be an enum value of
    * [google.rpc.Code][google.rpc.Code].
    *
    * @generated from field: int32 code = 1;
    */
-  code: number
+  code: number;
 
   /**
    * A developer-facing error message, which should be in English. Any
@@ -60,7 +56,7 @@ export type Status = Message<'google.rpc.Status'> & {
    *
    * @generated from field: string message = 2;
    */
-  message: string
+  message: string;
 
   /**
    * A list of messages that carry the error details.  There is a common set of
@@ -68,11 +64,13 @@ export type Status = Message<'google.rpc.Status'> & {
    *
    * @generated from field: repeated google.protobuf.Any details = 3;
    */
-  details: Any[]
-}
+  details: Any[];
+};
 
 /**
  * Describes the message google.rpc.Status.
  * Use `create(StatusSchema)` to create a new message.
  */
-export const StatusSchema: GenMessage<Status> = /*@__PURE__*/ messageDesc(file_google_rpc_status, 0)
+export const StatusSchema: GenMessage<Status> = /*@__PURE__*/
+  messageDesc(file_google_rpc_status, 0);
+

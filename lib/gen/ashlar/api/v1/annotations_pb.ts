@@ -4,93 +4,90 @@
 
 // What Ashlar needs to know about a method or a field beyond what google.api says.
 
-import type { GenExtension, GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2'
-import { extDesc, fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2'
-import type { FieldOptions, MethodOptions } from '@bufbuild/protobuf/wkt'
-import { file_google_protobuf_descriptor } from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { FieldOptions, MethodOptions } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file ashlar/api/v1/annotations.proto.
  */
-export const file_ashlar_api_v1_annotations: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'Ch9hc2hsYXIvYXBpL3YxL2Fubm90YXRpb25zLnByb3RvEg1hc2hsYXIuYXBpLnYxIjYKBFJ1bGUSDAoEdmVyYhgBIAEoCRIQCghyZXNvdXJjZRgCIAEoCRIOCgZwdWJsaWMYAyABKAgiKwoFRmllbGQSEgoKZmlsdGVyYWJsZRgBIAEoCBIOCgZzZWNyZXQYAiABKAg6SQoEcnVsZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyEy5hc2hsYXIuYXBpLnYxLlJ1bGVSBHJ1bGU6SwoFZmllbGQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNKGAyABKAsyFC5hc2hsYXIuYXBpLnYxLkZpZWxkUgVmaWVsZGIGcHJvdG8z',
-    [file_google_protobuf_descriptor],
-  )
+export const file_ashlar_api_v1_annotations: GenFile = /*@__PURE__*/
+  fileDesc("Ch9hc2hsYXIvYXBpL3YxL2Fubm90YXRpb25zLnByb3RvEg1hc2hsYXIuYXBpLnYxIjYKBFJ1bGUSDAoEdmVyYhgBIAEoCRIQCghyZXNvdXJjZRgCIAEoCRIOCgZwdWJsaWMYAyABKAgiKwoFRmllbGQSEgoKZmlsdGVyYWJsZRgBIAEoCBIOCgZzZWNyZXQYAiABKAg6SQoEcnVsZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAsyEy5hc2hsYXIuYXBpLnYxLlJ1bGVSBHJ1bGU6SwoFZmllbGQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNKGAyABKAsyFC5hc2hsYXIuYXBpLnYxLkZpZWxkUgVmaWVsZGIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * @generated from message ashlar.api.v1.Rule
  */
-export type Rule = Message<'ashlar.api.v1.Rule'> & {
+export type Rule = Message<"ashlar.api.v1.Rule"> & {
   /**
    * get, list, watch, create, update, delete, or any word of your own.
    *
    * @generated from field: string verb = 1;
    */
-  verb: string
+  verb: string;
 
   /**
    * Resource type, or a template such as `zone:{zone_id}` that is filled from the request.
    *
    * @generated from field: string resource = 2;
    */
-  resource: string
+  resource: string;
 
   /**
    * Anyone may call the method, with or without an identity.
    *
    * @generated from field: bool public = 3;
    */
-  public: boolean
-}
+  public: boolean;
+};
 
 /**
  * Describes the message ashlar.api.v1.Rule.
  * Use `create(RuleSchema)` to create a new message.
  */
-export const RuleSchema: GenMessage<Rule> = /*@__PURE__*/ messageDesc(file_ashlar_api_v1_annotations, 0)
+export const RuleSchema: GenMessage<Rule> = /*@__PURE__*/
+  messageDesc(file_ashlar_api_v1_annotations, 0);
 
 /**
  * @generated from message ashlar.api.v1.Field
  */
-export type Field = Message<'ashlar.api.v1.Field'> & {
+export type Field = Message<"ashlar.api.v1.Field"> & {
   /**
    * Lets filter and order_by name the field although it is output-only.
    *
    * @generated from field: bool filterable = 1;
    */
-  filterable: boolean
+  filterable: boolean;
 
   /**
    * The field holds a secret or a credential: never logged, filtered or sorted.
    *
    * @generated from field: bool secret = 2;
    */
-  secret: boolean
-}
+  secret: boolean;
+};
 
 /**
  * Describes the message ashlar.api.v1.Field.
  * Use `create(FieldSchema)` to create a new message.
  */
-export const FieldSchema: GenMessage<Field> = /*@__PURE__*/ messageDesc(file_ashlar_api_v1_annotations, 1)
+export const FieldSchema: GenMessage<Field> = /*@__PURE__*/
+  messageDesc(file_ashlar_api_v1_annotations, 1);
 
 /**
  * Who may call the method. A method with neither a verb nor `public` is refused at start-up.
  *
  * @generated from extension: ashlar.api.v1.Rule rule = 50001;
  */
-export const rule: GenExtension<MethodOptions, Rule> =
-  /*@__PURE__*/
-  extDesc(file_ashlar_api_v1_annotations, 0)
+export const rule: GenExtension<MethodOptions, Rule> = /*@__PURE__*/
+  extDesc(file_ashlar_api_v1_annotations, 0);
 
 /**
  * How the framework treats the field.
  *
  * @generated from extension: ashlar.api.v1.Field field = 50002;
  */
-export const field: GenExtension<FieldOptions, Field> =
-  /*@__PURE__*/
-  extDesc(file_ashlar_api_v1_annotations, 1)
+export const field: GenExtension<FieldOptions, Field> = /*@__PURE__*/
+  extDesc(file_ashlar_api_v1_annotations, 1);
+
