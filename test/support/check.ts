@@ -18,7 +18,13 @@ const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'u
   version: string
 }
 const tarball = join(folder, `${name}-${version}.tgz`)
-const generated = ['lib/gen', 'examples/widgets/gen', 'examples/orders/gen', 'examples/library/gen', 'test/support/gen']
+const generated = [
+  'lib/gen',
+  'examples/widgets/gen',
+  'examples/orders/gen',
+  'examples/library/gen',
+  'test/support/gen',
+]
 const cliReference = join(root, 'dist', 'cli', 'help', 'reference.js')
 
 const CHECKS: readonly Check[] = [
