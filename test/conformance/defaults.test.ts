@@ -7,6 +7,7 @@ import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
 import { backends, describeOn } from '../support/databases/backends.js'
 import { Deposit, owners } from '../support/entities/deposit.js'
+import { Ranked, ranking } from '../support/entities/ranked.js'
 import { DepositSchema } from '../support/gen/specimens_pb.js'
 import { rejection } from '../support/rejection.js'
 import { collated } from './repository/open-subject.js'
@@ -17,16 +18,19 @@ describeOn('defaults', backends, (backend) => {
   let close: () => Promise<void>
   let query: ((text: string) => Promise<unknown>) | undefined
   let deposits: Repository<Deposit>
+  let ranked: Repository<Ranked>
 
   before(async () => {
-    const { dataSource, database, close: end } = await backend.open([Deposit])
+    const { dataSource, database, close: end } = await backend.open([Deposit, Ranked])
     close = end
     if (dataSource === undefined || database === undefined) {
       deposits = new (memoryRepositoryOf(Deposit))()
+      ranked = new (memoryRepositoryOf(Ranked))()
       return
     }
-    await createTables(collated(dataSource, backend), [Deposit], database.dialect.name)
+    await createTables(collated(dataSource, backend), [Deposit, Ranked], database.dialect.name)
     deposits = new (repositoryOf(Deposit))(dataSource)
+    ranked = new (repositoryOf(Ranked))(dataSource)
     query = (text) => dataSource.query(text)
   })
   beforeEach(() => void owners.splice(0))
@@ -53,6 +57,21 @@ describeOn('defaults', backends, (backend) => {
       expect(await deposits.create(given)).to.include(given)
       expect(await deposits.get('c')).to.include(given)
       expect(owners).to.deep.equal(['nobody'])
+    }))
+
+  it('are seen by a hook before the write, which may change them', () =>
+    asAda(async () => {
+      ranking.do = (one) => {
+        one.slug = `${one.status} by ${one.owner}`
+        if (one.id === 'changed') one.status = ''
+      }
+      const plain = { status: 'new', owner: 'ada', slug: 'new by ada' }
+      expect(await ranked.create({ id: 'plain' })).to.include(plain)
+      expect(await ranked.get('plain')).to.include(plain)
+      const changed = { status: '', owner: 'bea', slug: 'new by bea' }
+      expect(await ranked.create({ id: 'changed', owner: 'bea' })).to.include(changed)
+      expect(await ranked.get('changed')).to.include(changed)
+      expect(await ranked.create({ id: 'given', status: '', owner: '' })).to.include({ slug: ' by ' })
     }))
 
   it('are for create alone', () =>

@@ -121,6 +121,7 @@ export const killed = (holder: HookedHolder, dataSource: () => DataSource): void
       beforeUpdate: hear('before'),
       afterUpdate: hear('after'),
       afterSoftRemove: hear('after'),
+      afterTransactionCommit: () => void committed.push('told of the commit'),
     } as EntitySubscriberInterface
     const told = () => new TaskRepository(dataSource(), hookedOptions)
     before(() => void dataSource().subscribers.push(subscriber))

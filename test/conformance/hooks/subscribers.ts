@@ -116,6 +116,65 @@ export const subscribers = (holder: HookedHolder): void => {
       expect(counts).to.deep.equal([0, 1])
     })
 
+    it('is told of a commit when it has happened, and of none that was rolled back', async () => {
+      const seen: string[] = []
+      const hearing: EntitySubscriberInterface = {
+        afterTransactionCommit: async () => void seen.push((await texts()).sort().join()),
+      }
+      const all = holder.subject.dataSource!.subscribers
+      all.push(hearing)
+      try {
+        then['of AfterInsert'] = async ({ manager }, { id }) => {
+          await manager.insert(Entry, { id: `log-${id}`, text: id, accountId: 'acme' })
+          if (id === 'b') throw new Aborted('no')
+        }
+        await make('a')
+        expect(seen).to.deep.equal(['a'])
+        await rejection(make('b'), Aborted)
+        await inAcme(() =>
+          repository().transaction(async () => {
+            await make('c')
+            await rejection(make('b'), Aborted)
+            expect(seen).to.deep.equal(['a'])
+          }),
+        )
+        expect(seen).to.deep.equal(['a', 'a,c'])
+        const failing = inAcme(() =>
+          repository().transaction(async () => {
+            await make('d')
+            throw new Aborted('all')
+          }),
+        )
+        await rejection(failing, Aborted, 'all')
+        expect(seen).to.deep.equal(['a', 'a,c'])
+      } finally {
+        all.splice(all.indexOf(hearing), 1)
+      }
+    })
+
+    it('is told of a modify inside of withManager, which ends with the transaction of TypeORM', async () => {
+      await make('a')
+      then['of BeforeUpdate'] = (_, task) => (task.slug = `at ${task.revision}`)
+      const modify = (end: () => void) =>
+        inAcme(() =>
+          holder.subject.dataSource!.transaction(async (manager) => {
+            const tasks = repository().withManager(manager)
+            await tasks.modify('a', ({ revision }) => ({ revision: revision + 1 }))
+            await manager.increment(Task, { id: 'a' }, 'revision', 1)
+            const modified = await tasks.modify('a', ({ revision }) => ({ revision: revision + 1 }))
+            expect(modified).to.include({ revision: 3, slug: 'at 3' })
+            end()
+          }),
+        )
+      const failing = modify(() => {
+        throw new Aborted('at the end')
+      })
+      await rejection(failing, Aborted, 'at the end')
+      expect((await stored('a'))?.revision).to.equal(0)
+      await modify(() => {})
+      expect(await stored('a')).to.include({ revision: 3, slug: 'at 3' })
+    })
+
     it('fails the write with a listener that fails, too, and the process goes on', async () => {
       doing.BeforeInsert = () => Promise.reject(new RangeError('a'))
       then['of BeforeInsert'] = () => {

@@ -55,6 +55,26 @@ export const writes = (holder: HookedHolder): void => {
       expect(await stored('a')).to.deep.include({ ...expected, state: undefined })
     })
 
+    it('are those of an update where modify writes, under its lock, and leave nothing when one fails', async () => {
+      const { tasks } = holder.subject
+      const add = () => inAcme(() => tasks.modify('a', ({ revision }) => ({ revision: revision + 1 })))
+      await make('a')
+      quiet()
+      doing.BeforeUpdate = (task) => void (task.slug = `at ${task.revision}`)
+      expect(await add()).to.include({ revision: 1, slug: 'at 1' })
+      expect(events()).to.deep.equal(['BeforeUpdate a', 'AfterUpdate a'])
+      await Promise.all(Array.from({ length: 8 }, add))
+      expect(await stored('a')).to.include({ revision: 9, slug: 'at 9' })
+      doing.AfterUpdate = () => {
+        throw new ErrPreconditionFailed()
+      }
+      await rejection(add(), ErrPreconditionFailed)
+      expect(await stored('a')).to.include({ revision: 9, slug: 'at 9' })
+      quiet()
+      await inAcme(() => tasks.modify('a', () => ({})))
+      expect(events()).to.deep.equal([])
+    })
+
     it('see the sum of an increment, which is added in the statement all the same', async () => {
       await make('a', { revision: 4 })
       const add = (by: number) => () =>
