@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import {
   compare,
@@ -10,6 +8,7 @@ import {
   type SideFigures,
   type Spread,
 } from './compare.js'
+import { installPeers } from './install-peers.js'
 import type { Subject } from './subject.js'
 import { SUBJECTS } from './subjects.js'
 
@@ -95,14 +94,4 @@ function narrowed(subject: Subject): Subject {
     operations: subject.operations.filter((name) => operations?.includes(name) ?? true),
     sides: Object.fromEntries(sides) as unknown as Subject['sides'],
   }
-}
-
-/** Peers are installed once, from their own lock file, never into ours. */
-function installPeers(): void {
-  const bench = join(import.meta.dirname, '..', '..', 'bench')
-  const { dependencies } = JSON.parse(readFileSync(join(bench, 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>
-  }
-  if (Object.keys(dependencies).every((name) => existsSync(join(bench, 'node_modules', name)))) return
-  execFileSync('npm', ['--prefix', bench, 'ci'], { stdio: ['ignore', 'inherit', 'inherit'] })
 }
