@@ -14,6 +14,7 @@ import { compiled } from '../support/root.js'
 const ON_A_CLASS = ['Expirable', 'Resource', 'Searchable', 'SoftDeletable', 'TenantScoped']
 const ON_A_PROPERTY = [
   ...[
+    'Computed',
     'CreateTime',
     'Credential',
     'Default',

@@ -11,6 +11,12 @@ const FOREIGN_KEY =
 const mysql = (errno: number, message: string) => said(message, { code: 'ER_X', errno, sqlState: 'HY000' })
 const sqlite = (message: string) => said(message, { code: 'SQLITE_CONSTRAINT', errno: 19 })
 
+/** The names that are kept of the index that a write violated. */
+const VIOLATED: Readonly<Record<string, object>> = {
+  'a constraint of PostgreSQL': { columns: ['a'] },
+  'a constraint of SQLite': { table: 't', columns: ['a', 'b'] },
+}
+
 describe('DriverFault', () => {
   const cases: readonly (readonly [what: string, error: unknown, message: string])[] = [
     ['a column of PostgreSQL', pg('42703', 'column "x" does not exist'), 'column "x" does not exist'],
@@ -59,8 +65,11 @@ describe('DriverFault', () => {
       const fault = new DriverFault(error)
       expect(fault.message).to.equal(message)
       expect(Object.keys(fault)).to.have.members(
-        ['name', 'code', 'errno', 'sqlState'].filter((key) => key === 'name' || key in Object(error)),
+        ['name', 'code', 'errno', 'sqlState', 'violatedIndex'].filter(
+          (key) => key === 'name' || key in Object(error) || (key === 'violatedIndex' && what in VIOLATED),
+        ),
       )
+      expect(fault.violatedIndex).to.deep.equal(VIOLATED[what])
     })
 })
 

@@ -2,196 +2,183 @@
 // @generated from file orders.proto (package orders.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenEnum, GenFile, GenMessage, GenService } from '@bufbuild/protobuf/codegenv2'
-import { enumDesc, fileDesc, messageDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2'
-import { file_ashlar_api_v1_annotations } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
-import { file_buf_validate_validate } from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
-import { file_google_api_annotations } from '../../../lib/gen/google/api/annotations_pb.js'
-import { file_google_api_field_behavior } from '../../../lib/gen/google/api/field_behavior_pb.js'
-import type { EmptySchema, FieldMask, Timestamp } from '@bufbuild/protobuf/wkt'
-import {
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_timestamp,
-} from '@bufbuild/protobuf/wkt'
-import type { Message } from '@bufbuild/protobuf'
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
+import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "../../../lib/gen/google/api/field_behavior_pb.js";
+import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file orders.proto.
  */
-export const file_orders: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    'CgxvcmRlcnMucHJvdG8SCW9yZGVycy52MSKuAQoIQ3VzdG9tZXISDwoCaWQYASABKAlCA+BBCBIXCgphY2NvdW50X2lkGAIgASgJQgPgQQMSGQoMZGlzcGxheV9uYW1lGAMgASgJQgPgQQISGQoFZW1haWwYBCABKAlCCuBBArpIBHICYAESNAoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgGIAEoCSLQAQoHUHJvZHVjdBIPCgJpZBgBIAEoCUID4EEIEhcKCmFjY291bnRfaWQYAiABKAlCA+BBAxIZCgxkaXNwbGF5X25hbWUYAyABKAlCA+BBAhIhCgtwcmljZV9jZW50cxgEIAEoA0IMukgJIgcYgMLXLygAEhkKBXN0b2NrGAUgASgFQgrgQQW6SAQaAigAEjQKC3VwZGF0ZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEgwKBGV0YWcYByABKAkitwMKBU9yZGVyEg8KAmlkGAEgASgJQgPgQQgSFwoKYWNjb3VudF9pZBgCIAEoCUID4EEDEhgKC2N1c3RvbWVyX2lkGAMgASgJQgPgQQUSFgoEbm90ZRgEIAEoCUIIukgFcgMYyAESMAoFc3RhdGUYBSABKA4yFi5vcmRlcnMudjEuT3JkZXIuU3RhdGVCCeBBA5K1GAIIARIeCgt0b3RhbF9jZW50cxgGIAEoA0IJ4EEDkrUYAggBEhYKCXBsYWNlZF9ieRgHIAEoCUID4EEDEhgKC2FwcHJvdmVkX2J5GAggASgJQgPgQQMSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgKIAEoCRIqCghjdXN0b21lchgLIAEoCzITLm9yZGVycy52MS5DdXN0b21lckID4EEDIl4KBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGUExBQ0VEEAESFQoRQVdBSVRJTkdfQVBQUk9WQUwQAhIMCghBUFBST1ZFRBADEg0KCUNBTkNFTExFRBAEIqwBCglPcmRlckxpbmUSDwoCaWQYASABKAlCA+BBCBIXCgphY2NvdW50X2lkGAIgASgJQgPgQQMSEAoIb3JkZXJfaWQYAyABKAkSEgoKcHJvZHVjdF9pZBgEIAEoCRIQCghxdWFudGl0eRgFIAEoBRITCgtwcmljZV9jZW50cxgGIAEoAxIoCgdwcm9kdWN0GAcgASgLMhIub3JkZXJzLnYxLlByb2R1Y3RCA+BBAyIgChJHZXRDdXN0b21lclJlcXVlc3QSCgoCaWQYASABKAkiXwoUTGlzdEN1c3RvbWVyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDgoGZmlsdGVyGAMgASgJEhAKCG9yZGVyX2J5GAQgASgJIlgKFUxpc3RDdXN0b21lcnNSZXNwb25zZRImCgljdXN0b21lcnMYASADKAsyEy5vcmRlcnMudjEuQ3VzdG9tZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlgKFUNyZWF0ZUN1c3RvbWVyUmVxdWVzdBIqCghjdXN0b21lchgBIAEoCzITLm9yZGVycy52MS5DdXN0b21lckID4EECEhMKC2N1c3RvbWVyX2lkGAIgASgJIlgKFVVwZGF0ZUN1c3RvbWVyUmVxdWVzdBIqCghjdXN0b21lchgBIAEoCzITLm9yZGVycy52MS5DdXN0b21lckID4EECEhMKC3VwZGF0ZV9tYXNrGAIgAygJIjEKFURlbGV0ZUN1c3RvbWVyUmVxdWVzdBIKCgJpZBgBIAEoCRIMCgRldGFnGAIgASgJIh8KEUdldFByb2R1Y3RSZXF1ZXN0EgoKAmlkGAEgASgJIl4KE0xpc3RQcm9kdWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDgoGZmlsdGVyGAMgASgJEhAKCG9yZGVyX2J5GAQgASgJIlUKFExpc3RQcm9kdWN0c1Jlc3BvbnNlEiQKCHByb2R1Y3RzGAEgAygLMhIub3JkZXJzLnYxLlByb2R1Y3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlQKFENyZWF0ZVByb2R1Y3RSZXF1ZXN0EigKB3Byb2R1Y3QYASABKAsyEi5vcmRlcnMudjEuUHJvZHVjdEID4EECEhIKCnByb2R1Y3RfaWQYAiABKAkiVQoUVXBkYXRlUHJvZHVjdFJlcXVlc3QSKAoHcHJvZHVjdBgBIAEoCzISLm9yZGVycy52MS5Qcm9kdWN0QgPgQQISEwoLdXBkYXRlX21hc2sYAiADKAkiQgoVUmVzdG9ja1Byb2R1Y3RSZXF1ZXN0EgoKAmlkGAEgASgJEh0KCHF1YW50aXR5GAIgASgFQgu6SAgaBhjAhD0oASJMCg9HZXRPcmRlclJlcXVlc3QSCgoCaWQYASABKAkSLQoJcmVhZF9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayKLAQoRTGlzdE9yZGVyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDgoGZmlsdGVyGAMgASgJEhAKCG9yZGVyX2J5GAQgASgJEi0KCXJlYWRfbWFzaxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siYwoSTGlzdE9yZGVyc1Jlc3BvbnNlEiAKBm9yZGVycxgBIAMoCzIQLm9yZGVycy52MS5PcmRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSJPChJVcGRhdGVPcmRlclJlcXVlc3QSJAoFb3JkZXIYASABKAsyEC5vcmRlcnMudjEuT3JkZXJCA+BBAhITCgt1cGRhdGVfbWFzaxgCIAMoCSIuChJEZWxldGVPcmRlclJlcXVlc3QSCgoCaWQYASABKAkSDAoEZXRhZxgCIAEoCSKbAgoRUGxhY2VPcmRlclJlcXVlc3QSGAoLY3VzdG9tZXJfaWQYASABKAlCA+BBAhKTAQoFbGluZXMYAiADKAsyIS5vcmRlcnMudjEuUGxhY2VPcmRlclJlcXVlc3QuTGluZUJh4EECukhbugFTCg9wcm9kdWN0cy51bmlxdWUSFmEgcHJvZHVjdCBoYXMgb25lIGxpbmUaKHRoaXMubWFwKGxpbmUsIGxpbmUucHJvZHVjdF9pZCkudW5pcXVlKCmSAQIQZBIWCgRub3RlGAMgASgJQgi6SAVyAxjIARo+CgRMaW5lEhcKCnByb2R1Y3RfaWQYASABKAlCA+BBAhIdCghxdWFudGl0eRgCIAEoBUILukgIGgYYwIQ9KAEiIQoTQXBwcm92ZU9yZGVyUmVxdWVzdBIKCgJpZBgBIAEoCSIgChJDYW5jZWxPcmRlclJlcXVlc3QSCgoCaWQYASABKAkifwoVTGlzdE9yZGVyTGluZXNSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEi0KCXJlYWRfbWFzaxgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siVgoWTGlzdE9yZGVyTGluZXNSZXNwb25zZRIjCgVsaW5lcxgBIAMoCzIULm9yZGVycy52MS5PcmRlckxpbmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMo8FCg9DdXN0b21lclNlcnZpY2UScAoLR2V0Q3VzdG9tZXISHS5vcmRlcnMudjEuR2V0Q3VzdG9tZXJSZXF1ZXN0GhMub3JkZXJzLnYxLkN1c3RvbWVyIi2KtRgPCgNnZXQSCGN1c3RvbWVygtPkkwIUEhIvdjEvY3VzdG9tZXJzL3tpZH0SfQoNTGlzdEN1c3RvbWVycxIfLm9yZGVycy52MS5MaXN0Q3VzdG9tZXJzUmVxdWVzdBogLm9yZGVycy52MS5MaXN0Q3VzdG9tZXJzUmVzcG9uc2UiKYq1GBAKBGxpc3QSCGN1c3RvbWVygtPkkwIPEg0vdjEvY3VzdG9tZXJzEn4KDkNyZWF0ZUN1c3RvbWVyEiAub3JkZXJzLnYxLkNyZWF0ZUN1c3RvbWVyUmVxdWVzdBoTLm9yZGVycy52MS5DdXN0b21lciI1irUYEgoGY3JlYXRlEghjdXN0b21lcoLT5JMCGToIY3VzdG9tZXIiDS92MS9jdXN0b21lcnMSjAEKDlVwZGF0ZUN1c3RvbWVyEiAub3JkZXJzLnYxLlVwZGF0ZUN1c3RvbWVyUmVxdWVzdBoTLm9yZGVycy52MS5DdXN0b21lciJDirUYEgoGdXBkYXRlEghjdXN0b21lcoLT5JMCJzoIY3VzdG9tZXIyGy92MS9jdXN0b21lcnMve2N1c3RvbWVyLmlkfRJ8Cg5EZWxldGVDdXN0b21lchIgLm9yZGVycy52MS5EZWxldGVDdXN0b21lclJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiMIq1GBIKBmRlbGV0ZRIIY3VzdG9tZXKC0+STAhQqEi92MS9jdXN0b21lcnMve2lkfTL+BAoOUHJvZHVjdFNlcnZpY2USawoKR2V0UHJvZHVjdBIcLm9yZGVycy52MS5HZXRQcm9kdWN0UmVxdWVzdBoSLm9yZGVycy52MS5Qcm9kdWN0IiuKtRgOCgNnZXQSB3Byb2R1Y3SC0+STAhMSES92MS9wcm9kdWN0cy97aWR9EngKDExpc3RQcm9kdWN0cxIeLm9yZGVycy52MS5MaXN0UHJvZHVjdHNSZXF1ZXN0Gh8ub3JkZXJzLnYxLkxpc3RQcm9kdWN0c1Jlc3BvbnNlIieKtRgPCgRsaXN0Egdwcm9kdWN0gtPkkwIOEgwvdjEvcHJvZHVjdHMSeAoNQ3JlYXRlUHJvZHVjdBIfLm9yZGVycy52MS5DcmVhdGVQcm9kdWN0UmVxdWVzdBoSLm9yZGVycy52MS5Qcm9kdWN0IjKKtRgRCgZjcmVhdGUSB3Byb2R1Y3SC0+STAhc6B3Byb2R1Y3QiDC92MS9wcm9kdWN0cxKFAQoNVXBkYXRlUHJvZHVjdBIfLm9yZGVycy52MS5VcGRhdGVQcm9kdWN0UmVxdWVzdBoSLm9yZGVycy52MS5Qcm9kdWN0Ij+KtRgRCgZ1cGRhdGUSB3Byb2R1Y3SC0+STAiQ6B3Byb2R1Y3QyGS92MS9wcm9kdWN0cy97cHJvZHVjdC5pZH0SggEKDlJlc3RvY2tQcm9kdWN0EiAub3JkZXJzLnYxLlJlc3RvY2tQcm9kdWN0UmVxdWVzdBoSLm9yZGVycy52MS5Qcm9kdWN0IjqKtRgSCgdyZXN0b2NrEgdwcm9kdWN0gtPkkwIeOgEqIhkvdjEvcHJvZHVjdHMve2lkfTpyZXN0b2NrMqkGCgxPcmRlclNlcnZpY2USYQoIR2V0T3JkZXISGi5vcmRlcnMudjEuR2V0T3JkZXJSZXF1ZXN0GhAub3JkZXJzLnYxLk9yZGVyIieKtRgMCgNnZXQSBW9yZGVygtPkkwIREg8vdjEvb3JkZXJzL3tpZH0SbgoKTGlzdE9yZGVycxIcLm9yZGVycy52MS5MaXN0T3JkZXJzUmVxdWVzdBodLm9yZGVycy52MS5MaXN0T3JkZXJzUmVzcG9uc2UiI4q1GA0KBGxpc3QSBW9yZGVygtPkkwIMEgovdjEvb3JkZXJzEncKC1VwZGF0ZU9yZGVyEh0ub3JkZXJzLnYxLlVwZGF0ZU9yZGVyUmVxdWVzdBoQLm9yZGVycy52MS5PcmRlciI3irUYDwoGdXBkYXRlEgVvcmRlcoLT5JMCHjoFb3JkZXIyFS92MS9vcmRlcnMve29yZGVyLmlkfRJwCgtEZWxldGVPcmRlchIdLm9yZGVycy52MS5EZWxldGVPcmRlclJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiKoq1GA8KBmRlbGV0ZRIFb3JkZXKC0+STAhEqDy92MS9vcmRlcnMve2lkfRJrCgpQbGFjZU9yZGVyEhwub3JkZXJzLnYxLlBsYWNlT3JkZXJSZXF1ZXN0GhAub3JkZXJzLnYxLk9yZGVyIi2KtRgOCgVwbGFjZRIFb3JkZXKC0+STAhU6ASoiEC92MS9vcmRlcnM6cGxhY2USeAoMQXBwcm92ZU9yZGVyEh4ub3JkZXJzLnYxLkFwcHJvdmVPcmRlclJlcXVlc3QaEC5vcmRlcnMudjEuT3JkZXIiNoq1GBAKB2FwcHJvdmUSBW9yZGVygtPkkwIcOgEqIhcvdjEvb3JkZXJzL3tpZH06YXBwcm92ZRJ0CgtDYW5jZWxPcmRlchIdLm9yZGVycy52MS5DYW5jZWxPcmRlclJlcXVlc3QaEC5vcmRlcnMudjEuT3JkZXIiNIq1GA8KBmNhbmNlbBIFb3JkZXKC0+STAhs6ASoiFi92MS9vcmRlcnMve2lkfTpjYW5jZWwypQEKEE9yZGVyTGluZVNlcnZpY2USkAEKDkxpc3RPcmRlckxpbmVzEiAub3JkZXJzLnYxLkxpc3RPcmRlckxpbmVzUmVxdWVzdBohLm9yZGVycy52MS5MaXN0T3JkZXJMaW5lc1Jlc3BvbnNlIjmKtRgSCgRsaXN0EgpvcmRlcl9saW5lgtPkkwIdEhsvdjEvb3JkZXJzL3tvcmRlcl9pZH0vbGluZXNiBnByb3RvMw',
-    [
-      file_ashlar_api_v1_annotations,
-      file_buf_validate_validate,
-      file_google_api_annotations,
-      file_google_api_field_behavior,
-      file_google_protobuf_empty,
-      file_google_protobuf_field_mask,
-      file_google_protobuf_timestamp,
-    ],
-  )
+export const file_orders: GenFile = /*@__PURE__*/
+  fileDesc("CgxvcmRlcnMucHJvdG8SCW9yZGVycy52MSKuAQoIQ3VzdG9tZXISDwoCaWQYASABKAlCA+BBCBIXCgphY2NvdW50X2lkGAIgASgJQgPgQQMSGQoMZGlzcGxheV9uYW1lGAMgASgJQgPgQQISGQoFZW1haWwYBCABKAlCCuBBArpIBHICYAESNAoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgGIAEoCSLQAQoHUHJvZHVjdBIPCgJpZBgBIAEoCUID4EEIEhcKCmFjY291bnRfaWQYAiABKAlCA+BBAxIZCgxkaXNwbGF5X25hbWUYAyABKAlCA+BBAhIhCgtwcmljZV9jZW50cxgEIAEoA0IMukgJIgcYgMLXLygAEhkKBXN0b2NrGAUgASgFQgrgQQW6SAQaAigAEjQKC3VwZGF0ZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEgwKBGV0YWcYByABKAkitwMKBU9yZGVyEg8KAmlkGAEgASgJQgPgQQgSFwoKYWNjb3VudF9pZBgCIAEoCUID4EEDEhgKC2N1c3RvbWVyX2lkGAMgASgJQgPgQQUSFgoEbm90ZRgEIAEoCUIIukgFcgMYyAESMAoFc3RhdGUYBSABKA4yFi5vcmRlcnMudjEuT3JkZXIuU3RhdGVCCeBBA5K1GAIIARIeCgt0b3RhbF9jZW50cxgGIAEoA0IJ4EEDkrUYAggBEhYKCXBsYWNlZF9ieRgHIAEoCUID4EEDEhgKC2FwcHJvdmVkX2J5GAggASgJQgPgQQMSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgKIAEoCRIqCghjdXN0b21lchgLIAEoCzITLm9yZGVycy52MS5DdXN0b21lckID4EEDIl4KBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGUExBQ0VEEAESFQoRQVdBSVRJTkdfQVBQUk9WQUwQAhIMCghBUFBST1ZFRBADEg0KCUNBTkNFTExFRBAEIqwBCglPcmRlckxpbmUSDwoCaWQYASABKAlCA+BBCBIXCgphY2NvdW50X2lkGAIgASgJQgPgQQMSEAoIb3JkZXJfaWQYAyABKAkSEgoKcHJvZHVjdF9pZBgEIAEoCRIQCghxdWFudGl0eRgFIAEoBRITCgtwcmljZV9jZW50cxgGIAEoAxIoCgdwcm9kdWN0GAcgASgLMhIub3JkZXJzLnYxLlByb2R1Y3RCA+BBAyIgChJHZXRDdXN0b21lclJlcXVlc3QSCgoCaWQYASABKAkiXwoUTGlzdEN1c3RvbWVyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDgoGZmlsdGVyGAMgASgJEhAKCG9yZGVyX2J5GAQgASgJIlgKFUxpc3RDdXN0b21lcnNSZXNwb25zZRImCgljdXN0b21lcnMYASADKAsyEy5vcmRlcnMudjEuQ3VzdG9tZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlgKFUNyZWF0ZUN1c3RvbWVyUmVxdWVzdBIqCghjdXN0b21lchgBIAEoCzITLm9yZGVycy52MS5DdXN0b21lckID4EECEhMKC2N1c3RvbWVyX2lkGAIgASgJIlgKFVVwZGF0ZUN1c3RvbWVyUmVxdWVzdBIqCghjdXN0b21lchgBIAEoCzITLm9yZGVycy52MS5DdXN0b21lckID4EECEhMKC3VwZGF0ZV9tYXNrGAIgAygJIjEKFURlbGV0ZUN1c3RvbWVyUmVxdWVzdBIKCgJpZBgBIAEoCRIMCgRldGFnGAIgASgJIh8KEUdldFByb2R1Y3RSZXF1ZXN0EgoKAmlkGAEgASgJIl4KE0xpc3RQcm9kdWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDgoGZmlsdGVyGAMgASgJEhAKCG9yZGVyX2J5GAQgASgJIlUKFExpc3RQcm9kdWN0c1Jlc3BvbnNlEiQKCHByb2R1Y3RzGAEgAygLMhIub3JkZXJzLnYxLlByb2R1Y3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlQKFENyZWF0ZVByb2R1Y3RSZXF1ZXN0EigKB3Byb2R1Y3QYASABKAsyEi5vcmRlcnMudjEuUHJvZHVjdEID4EECEhIKCnByb2R1Y3RfaWQYAiABKAkiVQoUVXBkYXRlUHJvZHVjdFJlcXVlc3QSKAoHcHJvZHVjdBgBIAEoCzISLm9yZGVycy52MS5Qcm9kdWN0QgPgQQISEwoLdXBkYXRlX21hc2sYAiADKAkiQgoVUmVzdG9ja1Byb2R1Y3RSZXF1ZXN0EgoKAmlkGAEgASgJEh0KCHF1YW50aXR5GAIgASgFQgu6SAgaBhjAhD0oASJMCg9HZXRPcmRlclJlcXVlc3QSCgoCaWQYASABKAkSLQoJcmVhZF9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayKLAQoRTGlzdE9yZGVyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSDgoGZmlsdGVyGAMgASgJEhAKCG9yZGVyX2J5GAQgASgJEi0KCXJlYWRfbWFzaxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siYwoSTGlzdE9yZGVyc1Jlc3BvbnNlEiAKBm9yZGVycxgBIAMoCzIQLm9yZGVycy52MS5PcmRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSJPChJVcGRhdGVPcmRlclJlcXVlc3QSJAoFb3JkZXIYASABKAsyEC5vcmRlcnMudjEuT3JkZXJCA+BBAhITCgt1cGRhdGVfbWFzaxgCIAMoCSIuChJEZWxldGVPcmRlclJlcXVlc3QSCgoCaWQYASABKAkSDAoEZXRhZxgCIAEoCSKbAgoRUGxhY2VPcmRlclJlcXVlc3QSGAoLY3VzdG9tZXJfaWQYASABKAlCA+BBAhKTAQoFbGluZXMYAiADKAsyIS5vcmRlcnMudjEuUGxhY2VPcmRlclJlcXVlc3QuTGluZUJh4EECukhbugFTCg9wcm9kdWN0cy51bmlxdWUSFmEgcHJvZHVjdCBoYXMgb25lIGxpbmUaKHRoaXMubWFwKGxpbmUsIGxpbmUucHJvZHVjdF9pZCkudW5pcXVlKCmSAQIQZBIWCgRub3RlGAMgASgJQgi6SAVyAxjIARo+CgRMaW5lEhcKCnByb2R1Y3RfaWQYASABKAlCA+BBAhIdCghxdWFudGl0eRgCIAEoBUILukgIGgYYwIQ9KAEiIQoTQXBwcm92ZU9yZGVyUmVxdWVzdBIKCgJpZBgBIAEoCSIgChJDYW5jZWxPcmRlclJlcXVlc3QSCgoCaWQYASABKAkifwoVTGlzdE9yZGVyTGluZXNSZXF1ZXN0EhAKCG9yZGVyX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEi0KCXJlYWRfbWFzaxgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siVgoWTGlzdE9yZGVyTGluZXNSZXNwb25zZRIjCgVsaW5lcxgBIAMoCzIULm9yZGVycy52MS5PcmRlckxpbmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMo8FCg9DdXN0b21lclNlcnZpY2UScAoLR2V0Q3VzdG9tZXISHS5vcmRlcnMudjEuR2V0Q3VzdG9tZXJSZXF1ZXN0GhMub3JkZXJzLnYxLkN1c3RvbWVyIi2KtRgPCgNnZXQSCGN1c3RvbWVygtPkkwIUEhIvdjEvY3VzdG9tZXJzL3tpZH0SfQoNTGlzdEN1c3RvbWVycxIfLm9yZGVycy52MS5MaXN0Q3VzdG9tZXJzUmVxdWVzdBogLm9yZGVycy52MS5MaXN0Q3VzdG9tZXJzUmVzcG9uc2UiKYq1GBAKBGxpc3QSCGN1c3RvbWVygtPkkwIPEg0vdjEvY3VzdG9tZXJzEn4KDkNyZWF0ZUN1c3RvbWVyEiAub3JkZXJzLnYxLkNyZWF0ZUN1c3RvbWVyUmVxdWVzdBoTLm9yZGVycy52MS5DdXN0b21lciI1irUYEgoGY3JlYXRlEghjdXN0b21lcoLT5JMCGToIY3VzdG9tZXIiDS92MS9jdXN0b21lcnMSjAEKDlVwZGF0ZUN1c3RvbWVyEiAub3JkZXJzLnYxLlVwZGF0ZUN1c3RvbWVyUmVxdWVzdBoTLm9yZGVycy52MS5DdXN0b21lciJDirUYEgoGdXBkYXRlEghjdXN0b21lcoLT5JMCJzoIY3VzdG9tZXIyGy92MS9jdXN0b21lcnMve2N1c3RvbWVyLmlkfRJ8Cg5EZWxldGVDdXN0b21lchIgLm9yZGVycy52MS5EZWxldGVDdXN0b21lclJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiMIq1GBIKBmRlbGV0ZRIIY3VzdG9tZXKC0+STAhQqEi92MS9jdXN0b21lcnMve2lkfTL+BAoOUHJvZHVjdFNlcnZpY2USawoKR2V0UHJvZHVjdBIcLm9yZGVycy52MS5HZXRQcm9kdWN0UmVxdWVzdBoSLm9yZGVycy52MS5Qcm9kdWN0IiuKtRgOCgNnZXQSB3Byb2R1Y3SC0+STAhMSES92MS9wcm9kdWN0cy97aWR9EngKDExpc3RQcm9kdWN0cxIeLm9yZGVycy52MS5MaXN0UHJvZHVjdHNSZXF1ZXN0Gh8ub3JkZXJzLnYxLkxpc3RQcm9kdWN0c1Jlc3BvbnNlIieKtRgPCgRsaXN0Egdwcm9kdWN0gtPkkwIOEgwvdjEvcHJvZHVjdHMSeAoNQ3JlYXRlUHJvZHVjdBIfLm9yZGVycy52MS5DcmVhdGVQcm9kdWN0UmVxdWVzdBoSLm9yZGVycy52MS5Qcm9kdWN0IjKKtRgRCgZjcmVhdGUSB3Byb2R1Y3SC0+STAhc6B3Byb2R1Y3QiDC92MS9wcm9kdWN0cxKFAQoNVXBkYXRlUHJvZHVjdBIfLm9yZGVycy52MS5VcGRhdGVQcm9kdWN0UmVxdWVzdBoSLm9yZGVycy52MS5Qcm9kdWN0Ij+KtRgRCgZ1cGRhdGUSB3Byb2R1Y3SC0+STAiQ6B3Byb2R1Y3QyGS92MS9wcm9kdWN0cy97cHJvZHVjdC5pZH0SggEKDlJlc3RvY2tQcm9kdWN0EiAub3JkZXJzLnYxLlJlc3RvY2tQcm9kdWN0UmVxdWVzdBoSLm9yZGVycy52MS5Qcm9kdWN0IjqKtRgSCgdyZXN0b2NrEgdwcm9kdWN0gtPkkwIeOgEqIhkvdjEvcHJvZHVjdHMve2lkfTpyZXN0b2NrMqkGCgxPcmRlclNlcnZpY2USYQoIR2V0T3JkZXISGi5vcmRlcnMudjEuR2V0T3JkZXJSZXF1ZXN0GhAub3JkZXJzLnYxLk9yZGVyIieKtRgMCgNnZXQSBW9yZGVygtPkkwIREg8vdjEvb3JkZXJzL3tpZH0SbgoKTGlzdE9yZGVycxIcLm9yZGVycy52MS5MaXN0T3JkZXJzUmVxdWVzdBodLm9yZGVycy52MS5MaXN0T3JkZXJzUmVzcG9uc2UiI4q1GA0KBGxpc3QSBW9yZGVygtPkkwIMEgovdjEvb3JkZXJzEncKC1VwZGF0ZU9yZGVyEh0ub3JkZXJzLnYxLlVwZGF0ZU9yZGVyUmVxdWVzdBoQLm9yZGVycy52MS5PcmRlciI3irUYDwoGdXBkYXRlEgVvcmRlcoLT5JMCHjoFb3JkZXIyFS92MS9vcmRlcnMve29yZGVyLmlkfRJwCgtEZWxldGVPcmRlchIdLm9yZGVycy52MS5EZWxldGVPcmRlclJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiKoq1GA8KBmRlbGV0ZRIFb3JkZXKC0+STAhEqDy92MS9vcmRlcnMve2lkfRJrCgpQbGFjZU9yZGVyEhwub3JkZXJzLnYxLlBsYWNlT3JkZXJSZXF1ZXN0GhAub3JkZXJzLnYxLk9yZGVyIi2KtRgOCgVwbGFjZRIFb3JkZXKC0+STAhU6ASoiEC92MS9vcmRlcnM6cGxhY2USeAoMQXBwcm92ZU9yZGVyEh4ub3JkZXJzLnYxLkFwcHJvdmVPcmRlclJlcXVlc3QaEC5vcmRlcnMudjEuT3JkZXIiNoq1GBAKB2FwcHJvdmUSBW9yZGVygtPkkwIcOgEqIhcvdjEvb3JkZXJzL3tpZH06YXBwcm92ZRJ0CgtDYW5jZWxPcmRlchIdLm9yZGVycy52MS5DYW5jZWxPcmRlclJlcXVlc3QaEC5vcmRlcnMudjEuT3JkZXIiNIq1GA8KBmNhbmNlbBIFb3JkZXKC0+STAhs6ASoiFi92MS9vcmRlcnMve2lkfTpjYW5jZWwypQEKEE9yZGVyTGluZVNlcnZpY2USkAEKDkxpc3RPcmRlckxpbmVzEiAub3JkZXJzLnYxLkxpc3RPcmRlckxpbmVzUmVxdWVzdBohLm9yZGVycy52MS5MaXN0T3JkZXJMaW5lc1Jlc3BvbnNlIjmKtRgSCgRsaXN0EgpvcmRlcl9saW5lgtPkkwIdEhsvdjEvb3JkZXJzL3tvcmRlcl9pZH0vbGluZXNiBnByb3RvMw", [file_ashlar_api_v1_annotations, file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message orders.v1.Customer
  */
-export type Customer = Message<'orders.v1.Customer'> & {
+export type Customer = Message<"orders.v1.Customer"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string account_id = 2;
    */
-  accountId: string
+  accountId: string;
 
   /**
    * @generated from field: string display_name = 3;
    */
-  displayName: string
+  displayName: string;
 
   /**
    * No two customers of a tenant have the same.
    *
    * @generated from field: string email = 4;
    */
-  email: string
+  email: string;
 
   /**
    * @generated from field: google.protobuf.Timestamp create_time = 5;
    */
-  createTime?: Timestamp | undefined
+  createTime?: Timestamp | undefined;
 
   /**
    * @generated from field: string etag = 6;
    */
-  etag: string
-}
+  etag: string;
+};
 
 /**
  * Describes the message orders.v1.Customer.
  * Use `create(CustomerSchema)` to create a new message.
  */
-export const CustomerSchema: GenMessage<Customer> = /*@__PURE__*/ messageDesc(file_orders, 0)
+export const CustomerSchema: GenMessage<Customer> = /*@__PURE__*/
+  messageDesc(file_orders, 0);
 
 /**
  * @generated from message orders.v1.Product
  */
-export type Product = Message<'orders.v1.Product'> & {
+export type Product = Message<"orders.v1.Product"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string account_id = 2;
    */
-  accountId: string
+  accountId: string;
 
   /**
    * @generated from field: string display_name = 3;
    */
-  displayName: string
+  displayName: string;
 
   /**
    * @generated from field: int64 price_cents = 4;
    */
-  priceCents: bigint
+  priceCents: bigint;
 
   /**
    * How many are there. Orders and RestockProduct change it.
    *
    * @generated from field: int32 stock = 5;
    */
-  stock: number
+  stock: number;
 
   /**
    * @generated from field: google.protobuf.Timestamp update_time = 6;
    */
-  updateTime?: Timestamp | undefined
+  updateTime?: Timestamp | undefined;
 
   /**
    * @generated from field: string etag = 7;
    */
-  etag: string
-}
+  etag: string;
+};
 
 /**
  * Describes the message orders.v1.Product.
  * Use `create(ProductSchema)` to create a new message.
  */
-export const ProductSchema: GenMessage<Product> = /*@__PURE__*/ messageDesc(file_orders, 1)
+export const ProductSchema: GenMessage<Product> = /*@__PURE__*/
+  messageDesc(file_orders, 1);
 
 /**
  * @generated from message orders.v1.Order
  */
-export type Order = Message<'orders.v1.Order'> & {
+export type Order = Message<"orders.v1.Order"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string account_id = 2;
    */
-  accountId: string
+  accountId: string;
 
   /**
    * @generated from field: string customer_id = 3;
    */
-  customerId: string
+  customerId: string;
 
   /**
    * @generated from field: string note = 4;
    */
-  note: string
+  note: string;
 
   /**
    * @generated from field: orders.v1.Order.State state = 5;
    */
-  state: Order_State
+  state: Order_State;
 
   /**
    * @generated from field: int64 total_cents = 6;
    */
-  totalCents: bigint
+  totalCents: bigint;
 
   /**
    * @generated from field: string placed_by = 7;
    */
-  placedBy: string
+  placedBy: string;
 
   /**
    * @generated from field: string approved_by = 8;
    */
-  approvedBy: string
+  approvedBy: string;
 
   /**
    * @generated from field: google.protobuf.Timestamp create_time = 9;
    */
-  createTime?: Timestamp | undefined
+  createTime?: Timestamp | undefined;
 
   /**
    * @generated from field: string etag = 10;
    */
-  etag: string
+  etag: string;
 
   /**
    * Where a read mask asks for it.
    *
    * @generated from field: orders.v1.Customer customer = 11;
    */
-  customer?: Customer | undefined
-}
+  customer?: Customer | undefined;
+};
 
 /**
  * Describes the message orders.v1.Order.
  * Use `create(OrderSchema)` to create a new message.
  */
-export const OrderSchema: GenMessage<Order> = /*@__PURE__*/ messageDesc(file_orders, 2)
+export const OrderSchema: GenMessage<Order> = /*@__PURE__*/
+  messageDesc(file_orders, 2);
 
 /**
  * @generated from enum orders.v1.Order.State
@@ -226,619 +213,600 @@ export enum Order_State {
 /**
  * Describes the enum orders.v1.Order.State.
  */
-export const Order_StateSchema: GenEnum<Order_State> = /*@__PURE__*/ enumDesc(file_orders, 2, 0)
+export const Order_StateSchema: GenEnum<Order_State> = /*@__PURE__*/
+  enumDesc(file_orders, 2, 0);
 
 /**
  * @generated from message orders.v1.OrderLine
  */
-export type OrderLine = Message<'orders.v1.OrderLine'> & {
+export type OrderLine = Message<"orders.v1.OrderLine"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string account_id = 2;
    */
-  accountId: string
+  accountId: string;
 
   /**
    * @generated from field: string order_id = 3;
    */
-  orderId: string
+  orderId: string;
 
   /**
    * @generated from field: string product_id = 4;
    */
-  productId: string
+  productId: string;
 
   /**
    * @generated from field: int32 quantity = 5;
    */
-  quantity: number
+  quantity: number;
 
   /**
    * What one of them cost when the order was placed.
    *
    * @generated from field: int64 price_cents = 6;
    */
-  priceCents: bigint
+  priceCents: bigint;
 
   /**
    * Where a read mask asks for it.
    *
    * @generated from field: orders.v1.Product product = 7;
    */
-  product?: Product | undefined
-}
+  product?: Product | undefined;
+};
 
 /**
  * Describes the message orders.v1.OrderLine.
  * Use `create(OrderLineSchema)` to create a new message.
  */
-export const OrderLineSchema: GenMessage<OrderLine> = /*@__PURE__*/ messageDesc(file_orders, 3)
+export const OrderLineSchema: GenMessage<OrderLine> = /*@__PURE__*/
+  messageDesc(file_orders, 3);
 
 /**
  * @generated from message orders.v1.GetCustomerRequest
  */
-export type GetCustomerRequest = Message<'orders.v1.GetCustomerRequest'> & {
+export type GetCustomerRequest = Message<"orders.v1.GetCustomerRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
-}
+  id: string;
+};
 
 /**
  * Describes the message orders.v1.GetCustomerRequest.
  * Use `create(GetCustomerRequestSchema)` to create a new message.
  */
-export const GetCustomerRequestSchema: GenMessage<GetCustomerRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 4)
+export const GetCustomerRequestSchema: GenMessage<GetCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 4);
 
 /**
  * @generated from message orders.v1.ListCustomersRequest
  */
-export type ListCustomersRequest = Message<'orders.v1.ListCustomersRequest'> & {
+export type ListCustomersRequest = Message<"orders.v1.ListCustomersRequest"> & {
   /**
    * @generated from field: int32 page_size = 1;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 2;
    */
-  pageToken: string
+  pageToken: string;
 
   /**
    * @generated from field: string filter = 3;
    */
-  filter: string
+  filter: string;
 
   /**
    * @generated from field: string order_by = 4;
    */
-  orderBy: string
-}
+  orderBy: string;
+};
 
 /**
  * Describes the message orders.v1.ListCustomersRequest.
  * Use `create(ListCustomersRequestSchema)` to create a new message.
  */
-export const ListCustomersRequestSchema: GenMessage<ListCustomersRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 5)
+export const ListCustomersRequestSchema: GenMessage<ListCustomersRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 5);
 
 /**
  * @generated from message orders.v1.ListCustomersResponse
  */
-export type ListCustomersResponse = Message<'orders.v1.ListCustomersResponse'> & {
+export type ListCustomersResponse = Message<"orders.v1.ListCustomersResponse"> & {
   /**
    * @generated from field: repeated orders.v1.Customer customers = 1;
    */
-  customers: Customer[]
+  customers: Customer[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
-}
+  nextPageToken: string;
+};
 
 /**
  * Describes the message orders.v1.ListCustomersResponse.
  * Use `create(ListCustomersResponseSchema)` to create a new message.
  */
-export const ListCustomersResponseSchema: GenMessage<ListCustomersResponse> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 6)
+export const ListCustomersResponseSchema: GenMessage<ListCustomersResponse> = /*@__PURE__*/
+  messageDesc(file_orders, 6);
 
 /**
  * @generated from message orders.v1.CreateCustomerRequest
  */
-export type CreateCustomerRequest = Message<'orders.v1.CreateCustomerRequest'> & {
+export type CreateCustomerRequest = Message<"orders.v1.CreateCustomerRequest"> & {
   /**
    * @generated from field: orders.v1.Customer customer = 1;
    */
-  customer?: Customer | undefined
+  customer?: Customer | undefined;
 
   /**
    * @generated from field: string customer_id = 2;
    */
-  customerId: string
-}
+  customerId: string;
+};
 
 /**
  * Describes the message orders.v1.CreateCustomerRequest.
  * Use `create(CreateCustomerRequestSchema)` to create a new message.
  */
-export const CreateCustomerRequestSchema: GenMessage<CreateCustomerRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 7)
+export const CreateCustomerRequestSchema: GenMessage<CreateCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 7);
 
 /**
  * @generated from message orders.v1.UpdateCustomerRequest
  */
-export type UpdateCustomerRequest = Message<'orders.v1.UpdateCustomerRequest'> & {
+export type UpdateCustomerRequest = Message<"orders.v1.UpdateCustomerRequest"> & {
   /**
    * @generated from field: orders.v1.Customer customer = 1;
    */
-  customer?: Customer | undefined
+  customer?: Customer | undefined;
 
   /**
    * @generated from field: repeated string update_mask = 2;
    */
-  updateMask: string[]
-}
+  updateMask: string[];
+};
 
 /**
  * Describes the message orders.v1.UpdateCustomerRequest.
  * Use `create(UpdateCustomerRequestSchema)` to create a new message.
  */
-export const UpdateCustomerRequestSchema: GenMessage<UpdateCustomerRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 8)
+export const UpdateCustomerRequestSchema: GenMessage<UpdateCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 8);
 
 /**
  * @generated from message orders.v1.DeleteCustomerRequest
  */
-export type DeleteCustomerRequest = Message<'orders.v1.DeleteCustomerRequest'> & {
+export type DeleteCustomerRequest = Message<"orders.v1.DeleteCustomerRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string etag = 2;
    */
-  etag: string
-}
+  etag: string;
+};
 
 /**
  * Describes the message orders.v1.DeleteCustomerRequest.
  * Use `create(DeleteCustomerRequestSchema)` to create a new message.
  */
-export const DeleteCustomerRequestSchema: GenMessage<DeleteCustomerRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 9)
+export const DeleteCustomerRequestSchema: GenMessage<DeleteCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 9);
 
 /**
  * @generated from message orders.v1.GetProductRequest
  */
-export type GetProductRequest = Message<'orders.v1.GetProductRequest'> & {
+export type GetProductRequest = Message<"orders.v1.GetProductRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
-}
+  id: string;
+};
 
 /**
  * Describes the message orders.v1.GetProductRequest.
  * Use `create(GetProductRequestSchema)` to create a new message.
  */
-export const GetProductRequestSchema: GenMessage<GetProductRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 10)
+export const GetProductRequestSchema: GenMessage<GetProductRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 10);
 
 /**
  * @generated from message orders.v1.ListProductsRequest
  */
-export type ListProductsRequest = Message<'orders.v1.ListProductsRequest'> & {
+export type ListProductsRequest = Message<"orders.v1.ListProductsRequest"> & {
   /**
    * @generated from field: int32 page_size = 1;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 2;
    */
-  pageToken: string
+  pageToken: string;
 
   /**
    * @generated from field: string filter = 3;
    */
-  filter: string
+  filter: string;
 
   /**
    * @generated from field: string order_by = 4;
    */
-  orderBy: string
-}
+  orderBy: string;
+};
 
 /**
  * Describes the message orders.v1.ListProductsRequest.
  * Use `create(ListProductsRequestSchema)` to create a new message.
  */
-export const ListProductsRequestSchema: GenMessage<ListProductsRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 11)
+export const ListProductsRequestSchema: GenMessage<ListProductsRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 11);
 
 /**
  * @generated from message orders.v1.ListProductsResponse
  */
-export type ListProductsResponse = Message<'orders.v1.ListProductsResponse'> & {
+export type ListProductsResponse = Message<"orders.v1.ListProductsResponse"> & {
   /**
    * @generated from field: repeated orders.v1.Product products = 1;
    */
-  products: Product[]
+  products: Product[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
-}
+  nextPageToken: string;
+};
 
 /**
  * Describes the message orders.v1.ListProductsResponse.
  * Use `create(ListProductsResponseSchema)` to create a new message.
  */
-export const ListProductsResponseSchema: GenMessage<ListProductsResponse> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 12)
+export const ListProductsResponseSchema: GenMessage<ListProductsResponse> = /*@__PURE__*/
+  messageDesc(file_orders, 12);
 
 /**
  * @generated from message orders.v1.CreateProductRequest
  */
-export type CreateProductRequest = Message<'orders.v1.CreateProductRequest'> & {
+export type CreateProductRequest = Message<"orders.v1.CreateProductRequest"> & {
   /**
    * @generated from field: orders.v1.Product product = 1;
    */
-  product?: Product | undefined
+  product?: Product | undefined;
 
   /**
    * @generated from field: string product_id = 2;
    */
-  productId: string
-}
+  productId: string;
+};
 
 /**
  * Describes the message orders.v1.CreateProductRequest.
  * Use `create(CreateProductRequestSchema)` to create a new message.
  */
-export const CreateProductRequestSchema: GenMessage<CreateProductRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 13)
+export const CreateProductRequestSchema: GenMessage<CreateProductRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 13);
 
 /**
  * @generated from message orders.v1.UpdateProductRequest
  */
-export type UpdateProductRequest = Message<'orders.v1.UpdateProductRequest'> & {
+export type UpdateProductRequest = Message<"orders.v1.UpdateProductRequest"> & {
   /**
    * @generated from field: orders.v1.Product product = 1;
    */
-  product?: Product | undefined
+  product?: Product | undefined;
 
   /**
    * @generated from field: repeated string update_mask = 2;
    */
-  updateMask: string[]
-}
+  updateMask: string[];
+};
 
 /**
  * Describes the message orders.v1.UpdateProductRequest.
  * Use `create(UpdateProductRequestSchema)` to create a new message.
  */
-export const UpdateProductRequestSchema: GenMessage<UpdateProductRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 14)
+export const UpdateProductRequestSchema: GenMessage<UpdateProductRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 14);
 
 /**
  * @generated from message orders.v1.RestockProductRequest
  */
-export type RestockProductRequest = Message<'orders.v1.RestockProductRequest'> & {
+export type RestockProductRequest = Message<"orders.v1.RestockProductRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: int32 quantity = 2;
    */
-  quantity: number
-}
+  quantity: number;
+};
 
 /**
  * Describes the message orders.v1.RestockProductRequest.
  * Use `create(RestockProductRequestSchema)` to create a new message.
  */
-export const RestockProductRequestSchema: GenMessage<RestockProductRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 15)
+export const RestockProductRequestSchema: GenMessage<RestockProductRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 15);
 
 /**
  * @generated from message orders.v1.GetOrderRequest
  */
-export type GetOrderRequest = Message<'orders.v1.GetOrderRequest'> & {
+export type GetOrderRequest = Message<"orders.v1.GetOrderRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 2;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message orders.v1.GetOrderRequest.
  * Use `create(GetOrderRequestSchema)` to create a new message.
  */
-export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/ messageDesc(file_orders, 16)
+export const GetOrderRequestSchema: GenMessage<GetOrderRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 16);
 
 /**
  * @generated from message orders.v1.ListOrdersRequest
  */
-export type ListOrdersRequest = Message<'orders.v1.ListOrdersRequest'> & {
+export type ListOrdersRequest = Message<"orders.v1.ListOrdersRequest"> & {
   /**
    * @generated from field: int32 page_size = 1;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 2;
    */
-  pageToken: string
+  pageToken: string;
 
   /**
    * @generated from field: string filter = 3;
    */
-  filter: string
+  filter: string;
 
   /**
    * @generated from field: string order_by = 4;
    */
-  orderBy: string
+  orderBy: string;
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 5;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message orders.v1.ListOrdersRequest.
  * Use `create(ListOrdersRequestSchema)` to create a new message.
  */
-export const ListOrdersRequestSchema: GenMessage<ListOrdersRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 17)
+export const ListOrdersRequestSchema: GenMessage<ListOrdersRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 17);
 
 /**
  * @generated from message orders.v1.ListOrdersResponse
  */
-export type ListOrdersResponse = Message<'orders.v1.ListOrdersResponse'> & {
+export type ListOrdersResponse = Message<"orders.v1.ListOrdersResponse"> & {
   /**
    * @generated from field: repeated orders.v1.Order orders = 1;
    */
-  orders: Order[]
+  orders: Order[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
+  nextPageToken: string;
 
   /**
    * @generated from field: int32 total_size = 3;
    */
-  totalSize: number
-}
+  totalSize: number;
+};
 
 /**
  * Describes the message orders.v1.ListOrdersResponse.
  * Use `create(ListOrdersResponseSchema)` to create a new message.
  */
-export const ListOrdersResponseSchema: GenMessage<ListOrdersResponse> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 18)
+export const ListOrdersResponseSchema: GenMessage<ListOrdersResponse> = /*@__PURE__*/
+  messageDesc(file_orders, 18);
 
 /**
  * @generated from message orders.v1.UpdateOrderRequest
  */
-export type UpdateOrderRequest = Message<'orders.v1.UpdateOrderRequest'> & {
+export type UpdateOrderRequest = Message<"orders.v1.UpdateOrderRequest"> & {
   /**
    * @generated from field: orders.v1.Order order = 1;
    */
-  order?: Order | undefined
+  order?: Order | undefined;
 
   /**
    * @generated from field: repeated string update_mask = 2;
    */
-  updateMask: string[]
-}
+  updateMask: string[];
+};
 
 /**
  * Describes the message orders.v1.UpdateOrderRequest.
  * Use `create(UpdateOrderRequestSchema)` to create a new message.
  */
-export const UpdateOrderRequestSchema: GenMessage<UpdateOrderRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 19)
+export const UpdateOrderRequestSchema: GenMessage<UpdateOrderRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 19);
 
 /**
  * @generated from message orders.v1.DeleteOrderRequest
  */
-export type DeleteOrderRequest = Message<'orders.v1.DeleteOrderRequest'> & {
+export type DeleteOrderRequest = Message<"orders.v1.DeleteOrderRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
+  id: string;
 
   /**
    * @generated from field: string etag = 2;
    */
-  etag: string
-}
+  etag: string;
+};
 
 /**
  * Describes the message orders.v1.DeleteOrderRequest.
  * Use `create(DeleteOrderRequestSchema)` to create a new message.
  */
-export const DeleteOrderRequestSchema: GenMessage<DeleteOrderRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 20)
+export const DeleteOrderRequestSchema: GenMessage<DeleteOrderRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 20);
 
 /**
  * @generated from message orders.v1.PlaceOrderRequest
  */
-export type PlaceOrderRequest = Message<'orders.v1.PlaceOrderRequest'> & {
+export type PlaceOrderRequest = Message<"orders.v1.PlaceOrderRequest"> & {
   /**
    * @generated from field: string customer_id = 1;
    */
-  customerId: string
+  customerId: string;
 
   /**
    * @generated from field: repeated orders.v1.PlaceOrderRequest.Line lines = 2;
    */
-  lines: PlaceOrderRequest_Line[]
+  lines: PlaceOrderRequest_Line[];
 
   /**
    * @generated from field: string note = 3;
    */
-  note: string
-}
+  note: string;
+};
 
 /**
  * Describes the message orders.v1.PlaceOrderRequest.
  * Use `create(PlaceOrderRequestSchema)` to create a new message.
  */
-export const PlaceOrderRequestSchema: GenMessage<PlaceOrderRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 21)
+export const PlaceOrderRequestSchema: GenMessage<PlaceOrderRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 21);
 
 /**
  * @generated from message orders.v1.PlaceOrderRequest.Line
  */
-export type PlaceOrderRequest_Line = Message<'orders.v1.PlaceOrderRequest.Line'> & {
+export type PlaceOrderRequest_Line = Message<"orders.v1.PlaceOrderRequest.Line"> & {
   /**
    * @generated from field: string product_id = 1;
    */
-  productId: string
+  productId: string;
 
   /**
    * @generated from field: int32 quantity = 2;
    */
-  quantity: number
-}
+  quantity: number;
+};
 
 /**
  * Describes the message orders.v1.PlaceOrderRequest.Line.
  * Use `create(PlaceOrderRequest_LineSchema)` to create a new message.
  */
-export const PlaceOrderRequest_LineSchema: GenMessage<PlaceOrderRequest_Line> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 21, 0)
+export const PlaceOrderRequest_LineSchema: GenMessage<PlaceOrderRequest_Line> = /*@__PURE__*/
+  messageDesc(file_orders, 21, 0);
 
 /**
  * @generated from message orders.v1.ApproveOrderRequest
  */
-export type ApproveOrderRequest = Message<'orders.v1.ApproveOrderRequest'> & {
+export type ApproveOrderRequest = Message<"orders.v1.ApproveOrderRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
-}
+  id: string;
+};
 
 /**
  * Describes the message orders.v1.ApproveOrderRequest.
  * Use `create(ApproveOrderRequestSchema)` to create a new message.
  */
-export const ApproveOrderRequestSchema: GenMessage<ApproveOrderRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 22)
+export const ApproveOrderRequestSchema: GenMessage<ApproveOrderRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 22);
 
 /**
  * @generated from message orders.v1.CancelOrderRequest
  */
-export type CancelOrderRequest = Message<'orders.v1.CancelOrderRequest'> & {
+export type CancelOrderRequest = Message<"orders.v1.CancelOrderRequest"> & {
   /**
    * @generated from field: string id = 1;
    */
-  id: string
-}
+  id: string;
+};
 
 /**
  * Describes the message orders.v1.CancelOrderRequest.
  * Use `create(CancelOrderRequestSchema)` to create a new message.
  */
-export const CancelOrderRequestSchema: GenMessage<CancelOrderRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 23)
+export const CancelOrderRequestSchema: GenMessage<CancelOrderRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 23);
 
 /**
  * @generated from message orders.v1.ListOrderLinesRequest
  */
-export type ListOrderLinesRequest = Message<'orders.v1.ListOrderLinesRequest'> & {
+export type ListOrderLinesRequest = Message<"orders.v1.ListOrderLinesRequest"> & {
   /**
    * @generated from field: string order_id = 1;
    */
-  orderId: string
+  orderId: string;
 
   /**
    * @generated from field: int32 page_size = 2;
    */
-  pageSize: number
+  pageSize: number;
 
   /**
    * @generated from field: string page_token = 3;
    */
-  pageToken: string
+  pageToken: string;
 
   /**
    * @generated from field: google.protobuf.FieldMask read_mask = 4;
    */
-  readMask?: FieldMask | undefined
-}
+  readMask?: FieldMask | undefined;
+};
 
 /**
  * Describes the message orders.v1.ListOrderLinesRequest.
  * Use `create(ListOrderLinesRequestSchema)` to create a new message.
  */
-export const ListOrderLinesRequestSchema: GenMessage<ListOrderLinesRequest> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 24)
+export const ListOrderLinesRequestSchema: GenMessage<ListOrderLinesRequest> = /*@__PURE__*/
+  messageDesc(file_orders, 24);
 
 /**
  * @generated from message orders.v1.ListOrderLinesResponse
  */
-export type ListOrderLinesResponse = Message<'orders.v1.ListOrderLinesResponse'> & {
+export type ListOrderLinesResponse = Message<"orders.v1.ListOrderLinesResponse"> & {
   /**
    * @generated from field: repeated orders.v1.OrderLine lines = 1;
    */
-  lines: OrderLine[]
+  lines: OrderLine[];
 
   /**
    * @generated from field: string next_page_token = 2;
    */
-  nextPageToken: string
-}
+  nextPageToken: string;
+};
 
 /**
  * Describes the message orders.v1.ListOrderLinesResponse.
  * Use `create(ListOrderLinesResponseSchema)` to create a new message.
  */
-export const ListOrderLinesResponseSchema: GenMessage<ListOrderLinesResponse> =
-  /*@__PURE__*/
-  messageDesc(file_orders, 25)
+export const ListOrderLinesResponseSchema: GenMessage<ListOrderLinesResponse> = /*@__PURE__*/
+  messageDesc(file_orders, 25);
 
 /**
  * @generated from service orders.v1.CustomerService
@@ -848,45 +816,46 @@ export const CustomerService: GenService<{
    * @generated from rpc orders.v1.CustomerService.GetCustomer
    */
   getCustomer: {
-    methodKind: 'unary'
-    input: typeof GetCustomerRequestSchema
-    output: typeof CustomerSchema
-  }
+    methodKind: "unary";
+    input: typeof GetCustomerRequestSchema;
+    output: typeof CustomerSchema;
+  },
   /**
    * @generated from rpc orders.v1.CustomerService.ListCustomers
    */
   listCustomers: {
-    methodKind: 'unary'
-    input: typeof ListCustomersRequestSchema
-    output: typeof ListCustomersResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListCustomersRequestSchema;
+    output: typeof ListCustomersResponseSchema;
+  },
   /**
    * @generated from rpc orders.v1.CustomerService.CreateCustomer
    */
   createCustomer: {
-    methodKind: 'unary'
-    input: typeof CreateCustomerRequestSchema
-    output: typeof CustomerSchema
-  }
+    methodKind: "unary";
+    input: typeof CreateCustomerRequestSchema;
+    output: typeof CustomerSchema;
+  },
   /**
    * @generated from rpc orders.v1.CustomerService.UpdateCustomer
    */
   updateCustomer: {
-    methodKind: 'unary'
-    input: typeof UpdateCustomerRequestSchema
-    output: typeof CustomerSchema
-  }
+    methodKind: "unary";
+    input: typeof UpdateCustomerRequestSchema;
+    output: typeof CustomerSchema;
+  },
   /**
    * Refused while there are orders of the customer.
    *
    * @generated from rpc orders.v1.CustomerService.DeleteCustomer
    */
   deleteCustomer: {
-    methodKind: 'unary'
-    input: typeof DeleteCustomerRequestSchema
-    output: typeof EmptySchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_orders, 0)
+    methodKind: "unary";
+    input: typeof DeleteCustomerRequestSchema;
+    output: typeof EmptySchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_orders, 0);
 
 /**
  * @generated from service orders.v1.ProductService
@@ -896,43 +865,44 @@ export const ProductService: GenService<{
    * @generated from rpc orders.v1.ProductService.GetProduct
    */
   getProduct: {
-    methodKind: 'unary'
-    input: typeof GetProductRequestSchema
-    output: typeof ProductSchema
-  }
+    methodKind: "unary";
+    input: typeof GetProductRequestSchema;
+    output: typeof ProductSchema;
+  },
   /**
    * @generated from rpc orders.v1.ProductService.ListProducts
    */
   listProducts: {
-    methodKind: 'unary'
-    input: typeof ListProductsRequestSchema
-    output: typeof ListProductsResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListProductsRequestSchema;
+    output: typeof ListProductsResponseSchema;
+  },
   /**
    * @generated from rpc orders.v1.ProductService.CreateProduct
    */
   createProduct: {
-    methodKind: 'unary'
-    input: typeof CreateProductRequestSchema
-    output: typeof ProductSchema
-  }
+    methodKind: "unary";
+    input: typeof CreateProductRequestSchema;
+    output: typeof ProductSchema;
+  },
   /**
    * @generated from rpc orders.v1.ProductService.UpdateProduct
    */
   updateProduct: {
-    methodKind: 'unary'
-    input: typeof UpdateProductRequestSchema
-    output: typeof ProductSchema
-  }
+    methodKind: "unary";
+    input: typeof UpdateProductRequestSchema;
+    output: typeof ProductSchema;
+  },
   /**
    * @generated from rpc orders.v1.ProductService.RestockProduct
    */
   restockProduct: {
-    methodKind: 'unary'
-    input: typeof RestockProductRequestSchema
-    output: typeof ProductSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_orders, 1)
+    methodKind: "unary";
+    input: typeof RestockProductRequestSchema;
+    output: typeof ProductSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_orders, 1);
 
 /**
  * @generated from service orders.v1.OrderService
@@ -942,65 +912,66 @@ export const OrderService: GenService<{
    * @generated from rpc orders.v1.OrderService.GetOrder
    */
   getOrder: {
-    methodKind: 'unary'
-    input: typeof GetOrderRequestSchema
-    output: typeof OrderSchema
-  }
+    methodKind: "unary";
+    input: typeof GetOrderRequestSchema;
+    output: typeof OrderSchema;
+  },
   /**
    * @generated from rpc orders.v1.OrderService.ListOrders
    */
   listOrders: {
-    methodKind: 'unary'
-    input: typeof ListOrdersRequestSchema
-    output: typeof ListOrdersResponseSchema
-  }
+    methodKind: "unary";
+    input: typeof ListOrdersRequestSchema;
+    output: typeof ListOrdersResponseSchema;
+  },
   /**
    * @generated from rpc orders.v1.OrderService.UpdateOrder
    */
   updateOrder: {
-    methodKind: 'unary'
-    input: typeof UpdateOrderRequestSchema
-    output: typeof OrderSchema
-  }
+    methodKind: "unary";
+    input: typeof UpdateOrderRequestSchema;
+    output: typeof OrderSchema;
+  },
   /**
    * Deletes an order with its lines, and puts what an open one has taken back into stock. An approved one stays.
    *
    * @generated from rpc orders.v1.OrderService.DeleteOrder
    */
   deleteOrder: {
-    methodKind: 'unary'
-    input: typeof DeleteOrderRequestSchema
-    output: typeof EmptySchema
-  }
+    methodKind: "unary";
+    input: typeof DeleteOrderRequestSchema;
+    output: typeof EmptySchema;
+  },
   /**
    * Takes what is ordered out of stock, all of it or nothing.
    *
    * @generated from rpc orders.v1.OrderService.PlaceOrder
    */
   placeOrder: {
-    methodKind: 'unary'
-    input: typeof PlaceOrderRequestSchema
-    output: typeof OrderSchema
-  }
+    methodKind: "unary";
+    input: typeof PlaceOrderRequestSchema;
+    output: typeof OrderSchema;
+  },
   /**
    * @generated from rpc orders.v1.OrderService.ApproveOrder
    */
   approveOrder: {
-    methodKind: 'unary'
-    input: typeof ApproveOrderRequestSchema
-    output: typeof OrderSchema
-  }
+    methodKind: "unary";
+    input: typeof ApproveOrderRequestSchema;
+    output: typeof OrderSchema;
+  },
   /**
    * Puts what was ordered back into stock.
    *
    * @generated from rpc orders.v1.OrderService.CancelOrder
    */
   cancelOrder: {
-    methodKind: 'unary'
-    input: typeof CancelOrderRequestSchema
-    output: typeof OrderSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_orders, 2)
+    methodKind: "unary";
+    input: typeof CancelOrderRequestSchema;
+    output: typeof OrderSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_orders, 2);
 
 /**
  * @generated from service orders.v1.OrderLineService
@@ -1010,8 +981,10 @@ export const OrderLineService: GenService<{
    * @generated from rpc orders.v1.OrderLineService.ListOrderLines
    */
   listOrderLines: {
-    methodKind: 'unary'
-    input: typeof ListOrderLinesRequestSchema
-    output: typeof ListOrderLinesResponseSchema
-  }
-}> = /*@__PURE__*/ serviceDesc(file_orders, 3)
+    methodKind: "unary";
+    input: typeof ListOrderLinesRequestSchema;
+    output: typeof ListOrderLinesResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_orders, 3);
+

@@ -238,7 +238,8 @@ describeOn('rows that a decision by row excludes', backends, (backend) => {
           expect(await excluded()).to.deep.equal(before)
         },
       ),
-      { numRuns: RUNS },
+      // The same few runs each time, in which every code occurs; the many of the drill are new each time.
+      { numRuns: RUNS, ...(RUNS < 100 ? { seed: 7 } : {}) },
     )
     // The calls of these runs were worth making.
     for (const code of [OK, NOT_FOUND, DENIED])

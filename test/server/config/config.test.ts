@@ -35,6 +35,8 @@ describe('resolveConfig', () => {
     ['forwardHeaders', defaults.gateway.forwardHeaders, []],
     ['responseHeaders', defaults.gateway.responseHeaders, []],
     ['onIgnoredMask', defaults.gateway.onIgnoredMask, undefined],
+    ['openapi', defaults.gateway.openapi, undefined],
+    ['docs', defaults.gateway.docs, undefined],
     ['tls', defaults.tls, undefined],
     ['httpTls', defaults.httpTls, undefined],
     ['shutdownDelayMs', defaults.shutdownDelayMs, 0],
