@@ -1,6 +1,6 @@
 import type { Message } from '@bufbuild/protobuf'
 import { type Filter, filter } from '../../persistence/query/filter-template.js'
-import type { AuthorizationRequest } from './authorizer.js'
+import type { AuthorizationRequest, Authorizer } from './authorizer.js'
 
 /** What {@link authorizeEntity}'s function is asked about: the call, with its request. */
 export interface EntityRequest extends AuthorizationRequest {
@@ -55,6 +55,20 @@ export const authorizeEntity = <E extends object>(
   allows: (entity: E, request: EntityRequest) => boolean | Promise<boolean>,
   options: Partial<RowDecision> = {},
 ): EntityDecision => new EntityDecision(allows, options)
+
+/**
+ * What an authorizer has returned: anything but `true` and an object is a denial, because code in JavaScript can return anything.
+ * @throws TypeError for a decision by row of an authorizer that does not say that it makes such.
+ */
+export const decisionOf = (
+  returned: unknown,
+  { decidesByRow }: Pick<Authorizer, 'decidesByRow'>,
+): Decision => {
+  if (typeof returned !== 'object' || returned === null) return returned === true
+  if (decidesByRow !== true)
+    throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
+  return returned as RowDecision | EntityDecision
+}
 
 /** A decision as a restricted repository carries it out. */
 export interface Restriction {

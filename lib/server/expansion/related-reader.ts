@@ -3,7 +3,7 @@ import type { Principal, RequestContext } from '../../context.js'
 import { ErrNotFound, PermissionDenied } from '../../errors.js'
 import { type Filter, hasValue } from '../../persistence/query/filter-template.js'
 import { type AuthorizationRequest, type Authorizer } from '../authz/authorizer.js'
-import { type Decision, type Restriction, restrictionOf } from '../authz/decision.js'
+import { type Decision, decisionOf, type Restriction, restrictionOf } from '../authz/decision.js'
 import { type ResourceTemplate, resourceTemplate } from '../authz/resource-template.js'
 import type { Rule, RuleSet } from '../authz/rules.js'
 import type { Deadline } from '../chain/deadline.js'
@@ -104,11 +104,8 @@ export class RelatedReader {
       }
       if (!decisions.has(resource))
         decisions.set(resource, rule.public === true ? true : authorizer.authorize(question))
-      const decision = await (decisions.get(resource) as Decision | Promise<Decision>)
-      const isByRow = typeof decision === 'object' && (decision as object | null) !== null
-      if (decision !== true && !isByRow) continue
-      if (isByRow && authorizer.decidesByRow !== true)
-        throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
+      const decision = decisionOf(await decisions.get(resource), authorizer)
+      if (decision === false) continue
       decided.set(
         key,
         restrictionOf(decision, () => ({ ...question, message })),

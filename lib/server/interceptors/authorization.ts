@@ -4,7 +4,7 @@ import { frozenPrincipal, type Principal, RequestContext } from '../../context.j
 import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import { isNobody } from '../authz/is-nobody.js'
-import type { Decision } from '../authz/decision.js'
+import { type Decision, decisionOf } from '../authz/decision.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/row-access.js'
 import type { RowAccessUse } from '../chain/row-access.js'
@@ -217,13 +217,12 @@ const allow = (
 }
 
 /** @throws PermissionDenied for anything but a permission. @throws TypeError for a decision that nobody would carry out. */
-const accept = (decision: Decision, question: Question, call: Call & Needs, asking: Asking): void => {
+const accept = (returned: Decision, question: Question, call: Call & Needs, asking: Asking): void => {
   const { authorizer, rowAccess: use, restrictsAllowed } = asking
+  const decision = decisionOf(returned, authorizer)
   if (decision === true && !restrictsAllowed) return
-  if (decision !== true && !isByRow(decision))
+  if (decision === false)
     throw denied(call, asking, () => authorizer.explain?.(question) ?? refusalOf(question))
-  if (authorizer.decidesByRow !== true)
-    throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
   if (use === 'none')
     throw new TypeError(
       `the authorizer decided by row about ${call.path}, whose function does not support that: use wrapped() or supportsRowAccess()`,
@@ -236,9 +235,6 @@ const accept = (decision: Decision, question: Question, call: Call & Needs, aski
     explain: (why) => asking.explain(call, why),
   })
 }
-
-/** Code in JavaScript can return anything. */
-const isByRow = (decision: unknown): boolean => typeof decision === 'object' && decision !== null
 
 const decideGet = (authorizer: Authorizer, question: Question, call: Call & Needs) => {
   const decision = question.verb === 'get' ? undefined : authorizer.authorize(question.about('get'))

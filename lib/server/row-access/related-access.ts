@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import type { RelatedDecisions } from '../chain/row-access.js'
-import { type Decision, type Restriction, restrictionOf } from '../authz/decision.js'
+import { decisionOf, type Restriction, restrictionOf } from '../authz/decision.js'
 
 /** Whose call it is that reaches resources beside its own. */
 export interface RelatedQuestion extends Pick<AuthorizationRequest, 'principal' | 'method' | 'signal'> {
@@ -38,13 +38,7 @@ export class AuthorizedRelated implements RelatedDecisions {
   async #decide(verb: string, { type }: ResourceModel): Promise<Restriction> {
     const { principal, method, signal, message } = this.question
     const request: AuthorizationRequest = { principal, method, verb, resource: type, type, signal }
-    const decision: unknown = await this.authorizer.authorize(request)
-    const isByRow = typeof decision === 'object' && decision !== null
-    if (isByRow && this.authorizer.decidesByRow !== true)
-      throw new TypeError('the authorizer returned a decision by row: set its `decidesByRow` to true')
-    return restrictionOf(isByRow ? (decision as Decision) : decision === true, () => ({
-      ...request,
-      message: message(),
-    }))
+    const decision = decisionOf(await this.authorizer.authorize(request), this.authorizer)
+    return restrictionOf(decision, () => ({ ...request, message: message() }))
   }
 }
