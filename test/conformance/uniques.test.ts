@@ -23,7 +23,7 @@ import { collated } from './repository/open-subject.js'
 @Unique(['projectId', 'title'])
 @Unique('one_slot_per_desk', (slot: Slot) => [slot.desk, slot.hour] as never)
 @Index('slots_by_weight', ['weight', 'accountId'])
-@Index(['hour', 'title'], { unique: true })
+@Index('slot_hours', ['hour', 'title'], { unique: true })
 @TenantScoped()
 @SoftDeletable()
 class Slot {

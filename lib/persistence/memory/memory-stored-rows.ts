@@ -118,8 +118,8 @@ export class MemoryStoredRows implements StoredRows {
     })
   }
 
-  callsHooks(rows: readonly StoredRow[]): boolean {
-    return rows.some(({ member }) => this.resourceOf(member).hooks.surround('delete'))
+  callsHooks(operation: 'update' | 'delete' | 'undelete', members: Iterable<Member>): boolean {
+    return [...members].some((member) => this.resourceOf(member).hooks.surround(operation))
   }
 
   expired(member: Member, before: Date, tenant: string | undefined): Promise<StoredRow[]> {

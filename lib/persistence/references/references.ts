@@ -103,6 +103,20 @@ export class References {
     return undefined
   }
 
+  /**
+   * Makes sure of what a row begins to refer to while it is deleted or undeleted: a hook has written it. The targets stay locked.
+   * @throws InvalidArgument for the first that is missing.
+   */
+  async check(
+    on: Executor,
+    written: Readonly<Values>,
+    tenant: string | undefined,
+    run: RunOptions,
+  ): Promise<void> {
+    for (const parent of this.#named(written, tenant))
+      if (!(await this.#isThere(on, parent, run, true))) throw missingTarget(parent.relation)
+  }
+
   #matches(stored: Readonly<Values>, ifMatch: string | undefined): boolean {
     const { etag } = this.model
     return ifMatch === undefined || (etag !== undefined && stored[etag.property] === ifMatch)

@@ -66,10 +66,11 @@ export class HookedRows<E extends object> extends RowStore<E> {
     run: HookedRun,
   ): Promise<boolean> {
     if (run.inside === undefined) return super.delete(on, target, patch, run)
-    const write = async (row: Target, values: Values, entity: E) =>
-      (await super.delete(on, row, this.model.deleteTime === undefined ? patch : values, run))
-        ? entity
-        : undefined
+    const isSoft = this.model.deleteTime !== undefined
+    const write = async (row: Target, values: Values, entity: E) => {
+      if (isSoft) await this.references?.check(on, values, row.tenant, run)
+      return (await super.delete(on, row, isSoft ? values : patch, run)) ? entity : undefined
+    }
     return (await this.#around(this.hooks.events.delete, on, target, patch, run, write)) !== undefined
   }
 
@@ -80,7 +81,10 @@ export class HookedRows<E extends object> extends RowStore<E> {
     run: HookedRun,
   ): Promise<E | undefined> {
     if (run.inside === undefined) return super.undelete(on, target, patch, run)
-    const write = (row: Target, values: Values) => super.undelete(on, row, values, run)
+    const write = async (row: Target, values: Values) => {
+      await this.references?.check(on, values, row.tenant, run)
+      return super.undelete(on, row, values, run)
+    }
     return this.#around(this.hooks.events.undelete, on, target, patch, run, write)
   }
 

@@ -110,7 +110,9 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.#writer = new RowWriter(this.#rows)
     const storeOf = ({ model }: Member) => {
       const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
-      const store = new HookedRows(model, dialect, tableNameOf(model, dialect, dataSource), hooks)
+      const references = References.of(model, dialect, dataSource)
+      const table = tableNameOf(model, dialect, dataSource)
+      const store = new HookedRows(model, dialect, table, hooks, references)
       return { store, surround: (operation: string) => hooks.surround(operation) }
     }
     this.#family = new Family(this.#database, this.model, this.#writer, options, storeOf)

@@ -25,11 +25,13 @@ import type { EntityClass } from '../../../lib/resource/resource-model.js'
 /** What the hooks of the entities below were told, in this order. */
 export const heard: string[] = []
 /** What a test lets a hook do. */
-export const onHook: { run: ((event: string, id: string) => unknown) | undefined } = { run: undefined }
+export const onHook: { run: ((event: string, id: string, entity: object) => unknown) | undefined } = {
+  run: undefined,
+}
 
-const tell = (event: string, { id }: { readonly id: string }): unknown => {
-  heard.push(`${event} ${id}`)
-  return onHook.run?.(event, id)
+const tell = (event: string, entity: { readonly id: string }): unknown => {
+  heard.push(`${event} ${entity.id}`)
+  return onHook.run?.(event, entity.id, entity)
 }
 
 /** Nobody's: every tenant may refer to it. */

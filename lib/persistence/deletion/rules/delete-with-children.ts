@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { ErrNotFound } from '../../../errors.js'
 import { isSoft, type Member } from './family.js'
 import { type PlanOptions, planDeletion } from './plan-deletion.js'
-import { stillReferredTo } from './refusals.js'
 import { removalOrder } from './removal-order.js'
 import { byMember, type StoredRow, type StoredRows } from './stored-rows.js'
+import { checkNoneIsLeft } from './what-is-left.js'
 
 /** A row that the caller of a delete has named. */
 export interface Root {
@@ -35,7 +35,7 @@ export async function deleteWithChildren(
     found.set(row, root)
   }
   const plan = await planDeletion(rows, [...found.keys()], options)
-  if (!isSoft(member)) return removeAll(rows, found, plan)
+  if (!isSoft(member)) return removeAll(rows, found, plan, options)
   for (const [index, [row, root]] of [...found].entries()) {
     await root.delete()
     const along = plan.withRoot[index] ?? []
@@ -45,7 +45,12 @@ export async function deleteWithChildren(
     for (const some of byMember(along)) await rows.softDelete(some, deleteId)
   }
   for (const { edge, rows: of } of plan.unset) await rows.unset(edge, of)
-  await checkNoneIsLeft(rows, [...found.keys(), ...plan.withRoot.flat()], options)
+  await checkNoneIsLeft(rows, {
+    rows: [...found.keys(), ...plan.withRoot.flat()],
+    unset: plan.unset,
+    referring: 'live',
+    tenant: options.tenant,
+  })
 }
 
 /** Children first. */
@@ -53,8 +58,10 @@ async function removeAll(
   rows: StoredRows,
   roots: ReadonlyMap<StoredRow, Root>,
   { withRoot, unset }: Awaited<ReturnType<typeof planDeletion>>,
+  { tenant }: PlanOptions,
 ): Promise<void> {
-  const order = removalOrder([...roots.keys(), ...withRoot.flat()])
+  const all = [...roots.keys(), ...withRoot.flat()]
+  const order = removalOrder(all)
   for (const one of unset) await rows.unset(one.edge, one.rows)
   for (const one of order.unset) await rows.clear(one.edge, one.rows)
   for (const group of order.groups) {
@@ -62,19 +69,5 @@ async function removeAll(
     if (along.length > 0) await rows.remove(along)
     for (const row of group) await roots.get(row)?.delete()
   }
-}
-
-/** A hook may have created a child of what it was called for. */
-async function checkNoneIsLeft(
-  rows: StoredRows,
-  deleted: readonly StoredRow[],
-  { tenant }: PlanOptions,
-): Promise<void> {
-  if (!rows.callsHooks(deleted)) return
-  for (const parents of byMember(deleted))
-    for (const edge of parents[0]?.member.children ?? [])
-      if ((await rows.count(edge, parents, { state: 'live' }, 1)) > 0)
-        throw stillReferredTo([
-          { type: edge.child.model.type, count: tenant === undefined ? 1 : undefined, isForceable: false },
-        ])
+  await checkNoneIsLeft(rows, { rows: all, unset, referring: 'all', tenant })
 }

@@ -1,6 +1,7 @@
 import type { Edge, Member } from './family.js'
 import { removalOrder } from './removal-order.js'
 import { byMember, RowSet, type StoredRow, type StoredRows } from './stored-rows.js'
+import { checkNoneIsLeft } from './what-is-left.js'
 
 /** What one step of a purge has done. */
 export interface PurgeStep {
@@ -82,10 +83,14 @@ async function removeWithChildren(
   }
   if (staying.some((row) => !found.has(row))) return
   const order = removalOrder(found)
-  const losing = unset.map(({ edge, rows: of }) => ({ edge, rows: of.filter((row) => !found.has(row)) }))
-  for (const one of losing) if (one.rows.length > 0) await rows.unset(one.edge, one.rows)
+  const losing = unset
+    .map(({ edge, rows: of }) => ({ edge, rows: of.filter((row) => !found.has(row)) }))
+    .filter(({ rows: of }) => of.length > 0)
+  for (const one of losing) await rows.unset(one.edge, one.rows)
   for (const one of order.unset) await rows.clear(one.edge, one.rows)
   for (const group of order.groups) await rows.purge(group)
+  if (losing.length > 0)
+    await checkNoneIsLeft(rows, { rows: [...found], unset: losing, referring: 'all', tenant })
   for (const row of found) gone.add(row)
 }
 

@@ -57,8 +57,8 @@ export interface StoredRows {
   remove(rows: readonly StoredRow[]): Promise<void>
   /** The same without hooks. */
   purge(rows: readonly StoredRow[]): Promise<void>
-  /** Whether deleting one of the rows calls a hook. */
-  callsHooks(rows: readonly StoredRow[]): boolean
+  /** Whether the operation calls a hook of one of the resources. */
+  callsHooks(operation: 'update' | 'delete' | 'undelete', members: Iterable<Member>): boolean
   /** The rows that have expired, in the order of tenant and key. @param after - the last row of those before. */
   expired(
     member: Member,

@@ -1,9 +1,10 @@
 import { ErrConflict } from '../../../errors.js'
 import { constraintError } from '../../engines/errors/constraint-error.js'
-import { isSoft, type Edge, type Member } from './family.js'
+import type { Edge, Member } from './family.js'
 import { mayReach, type PlanOptions } from './plan-deletion.js'
-import { mayNotUndelete, parentIsDeleted, takenMeanwhile, tooManyRows } from './refusals.js'
-import { byMember, RowSet, type StoredRow, type StoredRows, tenantOfParent } from './stored-rows.js'
+import { mayNotUndelete, takenMeanwhile, tooManyRows } from './refusals.js'
+import { byMember, RowSet, type StoredRow, type StoredRows } from './stored-rows.js'
+import { checkParents, checkParentsLive } from './what-is-left.js'
 
 /** A deleted row that the caller of an undelete has named. */
 export interface DeletedRoot<E> {
@@ -42,6 +43,7 @@ export async function undeleteWithChildren<E>(
         if (!(conflict instanceof ErrConflict) || first === undefined) throw error
         throw takenMeanwhile(first.member.model.type, first.key, conflict)
       })
+  await checkParentsLive(rows, row, all)
   return restored
 }
 
@@ -77,19 +79,3 @@ async function deletedWith(
 }
 
 const comesBack = ({ child }: Edge): boolean => child.hasDeleteId
-
-/** @param key - of a row that the caller has not named. */
-async function checkParents(
-  rows: StoredRows,
-  together: RowSet,
-  row: StoredRow,
-  key: string | undefined,
-): Promise<void> {
-  for (const edge of row.member.parents) {
-    const of = row.references[edge.relation.property]
-    if (of === undefined || !isSoft(edge.parent) || together.parentOf(row, edge) !== undefined) continue
-    const parent = await rows.get(edge.parent, { key: of, tenant: tenantOfParent(row, edge.parent) }, 'share')
-    if (parent === undefined || parent.isDeleted)
-      throw parentIsDeleted(row.member.model.type, edge.parent.model.type, key)
-  }
-}

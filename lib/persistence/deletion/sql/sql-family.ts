@@ -224,8 +224,8 @@ class SqlStoredRows implements StoredRows {
       await this.#send(this.family.of(member).statements.remove(asked))
   }
 
-  callsHooks(rows: readonly StoredRow[]): boolean {
-    return rows.some(({ member }) => this.family.of(member).surround('delete'))
+  callsHooks(operation: 'update' | 'delete' | 'undelete', members: Iterable<Member>): boolean {
+    return [...members].some((member) => this.family.of(member).surround(operation))
   }
 
   expired(

@@ -1,0 +1,72 @@
+import { type Edge, isSoft } from './family.js'
+import { parentIsDeleted, stillReferredTo } from './refusals.js'
+import { byMember, RowSet, type StoredRow, type StoredRows, tenantOfParent } from './stored-rows.js'
+
+/** What a deletion has written. */
+export interface Deleted {
+  readonly rows: readonly StoredRow[]
+  readonly unset: readonly { readonly edge: Edge; readonly rows: readonly StoredRow[] }[]
+  /** `live` where deleted rows are still there; `all` where they are gone. */
+  readonly referring: 'live' | 'all'
+  /** Of the caller; undefined where the caller reaches all tenants. */
+  readonly tenant: string | undefined
+}
+
+/**
+ * A hook may have created a child of what was deleted, or put back a reference that was taken out.
+ * @throws ErrPreconditionFailed
+ */
+export async function checkNoneIsLeft(
+  stored: StoredRows,
+  { rows, unset, referring, tenant }: Deleted,
+): Promise<void> {
+  const losing = unset.flatMap((one) => (one.rows.length === 0 ? [] : [one.edge.child]))
+  if (!stored.callsHooks('delete', membersOf(rows)) && !stored.callsHooks('update', losing)) return
+  for (const parents of byMember(rows))
+    for (const edge of parents[0]?.member.children ?? [])
+      if ((await stored.count(edge, parents, { state: referring }, 1)) > 0)
+        throw stillReferredTo([
+          { type: edge.child.model.type, count: tenant === undefined ? 1 : undefined, isForceable: false },
+        ])
+}
+
+/**
+ * A hook may have deleted what an undeleted row refers to, or made it refer to what is deleted.
+ * @throws ErrPreconditionFailed
+ */
+export async function checkParentsLive(
+  stored: StoredRows,
+  root: StoredRow,
+  rows: Iterable<StoredRow>,
+): Promise<void> {
+  const all = [...rows]
+  if (!stored.callsHooks('undelete', membersOf(all))) return
+  for (const { member, key, tenant } of all) {
+    const now = await stored.get(member, { key, tenant }, 'update')
+    const isRoot = member === root.member && key === root.key && tenant === root.tenant
+    if (now?.isDeleted === false)
+      await checkParents(stored, new RowSet(), now, isRoot ? undefined : key)
+  }
+}
+
+/**
+ * What a row refers to has to be live, or among those that become live with it. It is locked.
+ * @param key - of a row that the caller has not named.
+ * @throws ErrPreconditionFailed
+ */
+export async function checkParents(
+  stored: StoredRows,
+  together: RowSet,
+  row: StoredRow,
+  key: string | undefined,
+): Promise<void> {
+  for (const edge of row.member.parents) {
+    const of = row.references[edge.relation.property]
+    if (of === undefined || !isSoft(edge.parent) || together.parentOf(row, edge) !== undefined) continue
+    const parent = await stored.get(edge.parent, { key: of, tenant: tenantOfParent(row, edge.parent) }, 'share')
+    if (parent === undefined || parent.isDeleted)
+      throw parentIsDeleted(row.member.model.type, edge.parent.model.type, key)
+  }
+}
+
+const membersOf = (rows: Iterable<StoredRow>) => new Set([...rows].map(({ member }) => member))
