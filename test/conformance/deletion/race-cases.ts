@@ -40,8 +40,7 @@ export const raceCases = (of: () => FamilySubject): readonly Race[] => {
           await of().remarks.create({ id, jobId: `${id}-other` })
         },
         remove: (id) => of().jobs.batchDelete([id]),
-        refer: (id) =>
-          of().remarks.batchUpdate([{ key: id, entity: { jobId: id }, fieldMask: ['job_id'] }]),
+        refer: (id) => of().remarks.batchUpdate([{ key: id, entity: { jobId: id }, fieldMask: ['job_id'] }]),
       },
       {
         name: 'cascade and create',
@@ -60,8 +59,7 @@ export const raceCases = (of: () => FamilySubject): readonly Race[] => {
       },
       {
         name: 'cascade and change',
-        prepare: (id) =>
-          projectsAnd(id, (other) => of().milestones.create({ id, projectId: other })),
+        prepare: (id) => projectsAnd(id, (other) => of().milestones.create({ id, projectId: other })),
         remove: (id) => of().projects.delete(id),
         refer: (id) => of().milestones.update(id, { projectId: id }, ['project_id']),
       },
@@ -83,8 +81,7 @@ export const raceCases = (of: () => FamilySubject): readonly Race[] => {
       },
       {
         name: 'set null and change',
-        prepare: (id) =>
-          projectsAnd(id, (other) => of().bookmarks.create({ id, projectId: other })),
+        prepare: (id) => projectsAnd(id, (other) => of().bookmarks.create({ id, projectId: other })),
         remove: (id) => of().projects.delete(id),
         refer: (id) => of().bookmarks.modify(id, () => ({ projectId: id })),
       },

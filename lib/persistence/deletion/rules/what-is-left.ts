@@ -44,8 +44,7 @@ export async function checkParentsLive(
   for (const { member, key, tenant } of all) {
     const now = await stored.get(member, { key, tenant }, 'update')
     const isRoot = member === root.member && key === root.key && tenant === root.tenant
-    if (now?.isDeleted === false)
-      await checkParents(stored, new RowSet(), now, isRoot ? undefined : key)
+    if (now?.isDeleted === false) await checkParents(stored, new RowSet(), now, isRoot ? undefined : key)
   }
 }
 
@@ -63,7 +62,11 @@ export async function checkParents(
   for (const edge of row.member.parents) {
     const of = row.references[edge.relation.property]
     if (of === undefined || !isSoft(edge.parent) || together.parentOf(row, edge) !== undefined) continue
-    const parent = await stored.get(edge.parent, { key: of, tenant: tenantOfParent(row, edge.parent) }, 'share')
+    const parent = await stored.get(
+      edge.parent,
+      { key: of, tenant: tenantOfParent(row, edge.parent) },
+      'share',
+    )
     if (parent === undefined || parent.isDeleted)
       throw parentIsDeleted(row.member.model.type, edge.parent.model.type, key)
   }
