@@ -78,6 +78,7 @@ const dialect = ({
     transactionalDdl: false,
     failureBlocksTransaction: false,
     fullText: false,
+    leaseAlone: false,
     infinities: false,
   },
 

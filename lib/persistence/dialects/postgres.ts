@@ -54,6 +54,7 @@ export const postgres: Dialect = {
     transactionalDdl: true,
     failureBlocksTransaction: true,
     fullText: true,
+    leaseAlone: false,
     infinities: false,
   },
 

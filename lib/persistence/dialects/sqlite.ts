@@ -52,6 +52,7 @@ export const sqlite: Dialect = {
     transactionalDdl: true,
     failureBlocksTransaction: false,
     fullText: false,
+    leaseAlone: true,
     infinities: true,
   },
 

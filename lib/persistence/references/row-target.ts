@@ -12,4 +12,6 @@ export interface Reach {
 export interface Target extends Reach {
   readonly key: string
   readonly ifMatch?: string | undefined
+  /** The columns of the entity as they were read: a row that has changed since counts as missing. */
+  readonly seen?: readonly unknown[] | undefined
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
@@ -7,14 +8,18 @@ import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import { patched } from '../hooks/changes.js'
 import type { Hooks, WriteEvents } from '../hooks/call-hooks.js'
+import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
 import type { References } from '../references/references.js'
 import type { Target } from '../references/row-target.js'
+import { ChangedMeanwhile, type LateTransaction } from '../engines/executor/late-transaction.js'
 import { RowStore } from './row-store.js'
-import { FOR_WRITE } from './statements.js'
+import { FOR_WRITE, type GetOptions } from './statements.js'
 
 /** For a write with hooks: the context of the hooks, inside of the transaction of the write. */
 export interface HookedRun extends RunOptions {
   readonly inside?: RequestContext
+  /** Where the transaction begins only when a hook needs it. */
+  readonly late?: LateTransaction | undefined
 }
 
 /**
@@ -43,7 +48,12 @@ export class HookedRows<E extends object> extends RowStore<E> {
     const { before, after } = this.hooks.events.create
     // Of its own each time: after a deadlock the hooks begin again with what the caller gave.
     const changes = await this.hooks.before(before, patched(this.model, this.model.create(), values), inside)
-    const stored = await super.insert(on, { ...values, ...changes }, run)
+    const late = this.#lateOf(run, after)
+    const stored = await super.insert(
+      late?.isNeeded === false ? late.instead : on,
+      { ...values, ...changes },
+      run,
+    )
     await this.hooks.after(after, stored, inside)
     return stored
   }
@@ -55,7 +65,7 @@ export class HookedRows<E extends object> extends RowStore<E> {
     run: HookedRun,
   ): Promise<E | undefined> {
     if (run.inside === undefined) return super.update(on, target, patch, run)
-    const write = (row: Target, values: Values) => super.update(on, row, values, run)
+    const write = (to: Executor, row: Target, values: Values) => super.update(to, row, values, run)
     return this.#around(this.hooks.events.update, on, target, patch, run, write)
   }
 
@@ -67,9 +77,9 @@ export class HookedRows<E extends object> extends RowStore<E> {
   ): Promise<boolean> {
     if (run.inside === undefined) return super.delete(on, target, patch, run)
     const isSoft = this.model.deleteTime !== undefined
-    const write = async (row: Target, values: Values, entity: E) => {
+    const write = async (to: Executor, row: Target, values: Values, entity: E) => {
       if (isSoft) await this.references?.check(on, values, row.tenant, run)
-      return (await super.delete(on, row, isSoft ? values : patch, run)) ? entity : undefined
+      return (await super.delete(to, row, isSoft ? values : patch, run)) ? entity : undefined
     }
     return (await this.#around(this.hooks.events.delete, on, target, patch, run, write)) !== undefined
   }
@@ -81,9 +91,9 @@ export class HookedRows<E extends object> extends RowStore<E> {
     run: HookedRun,
   ): Promise<E | undefined> {
     if (run.inside === undefined) return super.undelete(on, target, patch, run)
-    const write = async (row: Target, values: Values) => {
+    const write = async (to: Executor, row: Target, values: Values) => {
       await this.references?.check(on, values, row.tenant, run)
-      return super.undelete(on, row, values, run)
+      return super.undelete(to, row, values, run)
     }
     return this.#around(this.hooks.events.undelete, on, target, patch, run, write)
   }
@@ -95,14 +105,17 @@ export class HookedRows<E extends object> extends RowStore<E> {
     target: Target,
     patch: Readonly<Values>,
     run: HookedRun,
-    write: (row: Target, values: Values, entity: E) => Promise<E | undefined>,
+    write: (to: Executor, row: Target, values: Values, entity: E) => Promise<E | undefined>,
   ): Promise<E | undefined> {
     const inside = run.inside as RequestContext
-    const isDeleted = before === 'BeforeRecover'
     // The etag is compared while the row is locked: a hook may write the row afterwards.
     const row = { ...target, ifMatch: undefined }
-    const entity = await this.get(on, row, run, { showDeleted: isDeleted, lock: FOR_WRITE })
-    if (entity === undefined || !this.#isMeant(entity, isDeleted, target.ifMatch)) return undefined
+    const how: GetOptions = { showDeleted: before === 'BeforeRecover', lock: FOR_WRITE }
+    const late = this.#lateOf(run, after)
+    const read = (from: Executor) => this.getSeen(from, row, run, how)
+    const seen = await read(late?.outside ?? on)
+    if (seen === undefined || !this.#isMeant(seen.entity, how, target.ifMatch)) return undefined
+    const { entity } = seen
     const stored = this.hooks.tellsDetails
       ? patched(this.model, this.model.create(), entity as Values)
       : undefined
@@ -110,15 +123,28 @@ export class HookedRows<E extends object> extends RowStore<E> {
       stored === undefined ? {} : { stored, changed: Object.keys(values) }
     const changes = await this.hooks.before(before, patched(this.model, entity, patch), inside, told(patch))
     const values = { ...patch, ...changes }
-    const written = await write(row, values, entity)
+    if (late?.isNeeded === false) {
+      const written = await write(late.instead, { ...row, seen: seen.row }, values, entity)
+      if (written === undefined) throw new ChangedMeanwhile()
+      return written
+    }
+    if (late !== undefined && !isDeepStrictEqual((await read(on))?.row, seen.row))
+      throw new ChangedMeanwhile()
+    const written = await write(on, row, values, entity)
     if (written !== undefined) await this.hooks.after(after, written, inside, told(values))
     return written
   }
 
-  #isMeant(entity: E, isDeleted: boolean, ifMatch: string | undefined): boolean {
+  /** Undefined where more statements than the write come after the hooks before it. */
+  #lateOf({ late }: HookedRun, after: HookEvent): LateTransaction | undefined {
+    return this.references === undefined && !this.hooks.hears(after) ? late : undefined
+  }
+
+  #isMeant(entity: E, { showDeleted }: GetOptions, ifMatch: string | undefined): boolean {
     const { deleteTime, etag } = this.model
     const values = entity as Values
-    if (isDeleted && (deleteTime === undefined || values[deleteTime.property] === undefined)) return false
+    if (showDeleted === true && (deleteTime === undefined || values[deleteTime.property] === undefined))
+      return false
     return (
       ifMatch === undefined || (canMatch(this.model, ifMatch) && values[etag?.property ?? ''] === ifMatch)
     )

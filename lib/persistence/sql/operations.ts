@@ -23,6 +23,9 @@ type Work<T> = (on: Joined, scope: Scope, run: RunOptions) => Promise<T>
 
 type Read<T> = (on: Executor, scope: Scope, run: RunOptions, lock?: LockClause) => Promise<T>
 
+/** The operations that write one row, and nothing after it. */
+const WRITES_ONE_ROW: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'undelete'])
+
 /** Where a read sends its statements. */
 interface Reading {
   readonly on: Executor
@@ -93,8 +96,8 @@ export class Operations {
           on,
           scope.context,
           surrounding(options?.context),
-          (executor, inside) => {
-            const hooked: HookedRun = { ...run, inside }
+          (executor, inside, late) => {
+            const hooked: HookedRun = { ...run, inside, late: WRITES_ONE_ROW.has(name) ? late : undefined }
             return work(executor, hooked)
           },
           together?.settings,

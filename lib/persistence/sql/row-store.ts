@@ -62,6 +62,13 @@ export class RowStore<E extends object> {
     return rows[0] && this.#hydrate(rows[0])
   }
 
+  /** The row beside its entity, for a later write that reaches it unchanged only. */
+  async getSeen(on: Executor, target: Target, run: RunOptions, options?: GetOptions) {
+    const values = this.#identity(target)
+    const { rows } = await on.run(this.statements.get(this.#predicate(target, values), options), values, run)
+    return rows[0] && { entity: this.#hydrate(rows[0]), row: rows[0] }
+  }
+
   /** The tenants that have a row with the key, at most two. */
   async tenantsOf(on: Executor, key: string, run: RunOptions): Promise<string[]> {
     const { rows } = await on.run(this.statements.tenantsOf(), [this.#encode(this.model.key, key)], run)
@@ -324,9 +331,11 @@ export class RowStore<E extends object> {
   }
 
   /** @param values - those of the statement so far; the condition's own are appended. */
-  #predicate({ tenant, ifMatch, where }: Reach & Pick<Target, 'ifMatch'>, values: unknown[]): RowPredicate {
+  #predicate({ tenant, ifMatch, where, seen }: Reach & Partial<Target>, values: unknown[]): RowPredicate {
     const predicate = { tenant: tenant !== undefined, etag: ifMatch !== undefined }
-    return where === undefined ? predicate : { ...predicate, where: toPredicate(where, this.dialect, values) }
+    const also = where && { where: toPredicate(where, this.dialect, values) }
+    if (seen !== undefined) return { ...predicate, ...also, isUnchanged: values.push(...seen) > 0 }
+    return also === undefined ? predicate : { ...predicate, ...also }
   }
 
   #fieldsOf(patch: Readonly<Values>): Field[] {

@@ -29,6 +29,8 @@ export interface RowPredicate {
   readonly etag?: boolean
   /** A further condition. Its placeholders are already numbered, and its values come last. */
   readonly where?: string | undefined
+  /** The columns of the entity are what they were when they were read, where placeholders have no numbers: their values come last. */
+  readonly isUnchanged?: boolean
 }
 
 /**
@@ -60,7 +62,7 @@ export class Statements {
   /** Values: key, [tenant], [where]. */
   get(predicate: RowPredicate, { showDeleted = false, lock }: GetOptions = {}): Statement {
     return this.#shape(
-      `get ${predicate.tenant} ${predicate.where} ${showDeleted} ${lock?.lock} ${lock?.wait}`,
+      `get ${predicate.tenant} ${predicate.where} ${predicate.isUnchanged} ${showDeleted} ${lock?.lock} ${lock?.wait}`,
       () => {
         const text = new Text(this.dialect)
         const live = showDeleted ? '' : this.#live()
@@ -267,12 +269,16 @@ export class Statements {
     return this.model.deleteTime === undefined ? '' : `${this.#name(this.model.deleteTime)} IS NULL`
   }
 
-  #identity(text: Text, { tenant, etag, where }: RowPredicate): string {
+  #identity(text: Text, { tenant, etag, where, isUnchanged }: RowPredicate): string {
     const { key, tenant: tenantField, etag: etagField } = this.model
     const parts = [`${this.#name(key)} = ${text.bind(key)}`]
     if (tenant) parts.push(`${this.#name(tenantField as Field)} = ${text.bind(tenantField as Field)}`)
     if (etag === true) parts.push(`${this.#name(etagField as Field)} = ${text.bind(etagField as Field)}`)
-    return parts.join(' AND ') + also(where)
+    if (where !== undefined) parts.push(where)
+    if (isUnchanged === true)
+      for (const field of this.model.entityFields)
+        parts.push(`${this.#name(field)} IS NOT DISTINCT FROM ${text.count()}`)
+    return parts.join(' AND ')
   }
 
   /** What begins a write that refers to these rows, and what it takes them from. */
@@ -317,8 +323,9 @@ const shapeBelow = (shape: string, parents: readonly Parent[]): string =>
   parents.reduce((text, { relation }) => `${text}\0\0${relation.property}`, shape)
 
 /** What tells statements of one kind apart. */
-const shapeOf = (kind: string, { tenant, etag, where }: RowPredicate, fields: readonly Field[]): string => {
-  let shape = `${kind} ${tenant} ${etag} ${where}`
+const shapeOf = (kind: string, predicate: RowPredicate, fields: readonly Field[]): string => {
+  const { tenant, etag, where, isUnchanged } = predicate
+  let shape = `${kind} ${tenant} ${etag} ${isUnchanged} ${where}`
   for (const { column } of fields) shape += `\0${column}`
   return shape
 }
