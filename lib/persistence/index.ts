@@ -51,6 +51,7 @@ export type { MaskOf } from '../resource/mask-of.js'
 export type { NewEntity, ServerSet } from '../resource/new-entity-of.js'
 export type { OrderBy } from './query/order-terms.js'
 export { type Filter, filter, type FilterValue } from './query/filter-template.js'
+export type { Merge } from './merging/merge.js'
 export { createTables } from './schema/create-tables.js'
 export {
   type CredentialOps,
@@ -68,4 +69,4 @@ export { type TableMigration, tableMigrations, type TableSql } from './schema/ta
 export { transaction } from './sql/transaction.js'
 export type { TransactionContext } from './sql/transaction-context.js'
 export { type RepositoryOptions, TypeormRepository } from './sql/typeorm-repository.js'
-export { type SentStatement, watchStatements } from './sql/watch-statements.js'
+export { type SentStatement, watchStatements } from './engines/watch-statements.js'

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { type BackendName, backends, describeOn, pooled } from '../support/databases/backends.js'
+import { type BackendName, backends, describeOn, merged, pooled } from '../support/databases/backends.js'
 import { atomicity } from './repository/atomicity.js'
 import { increments } from './repository/concurrency/increments.js'
 import { killed } from './repository/concurrency/killed.js'
@@ -11,7 +11,7 @@ import { repositoryConformance } from './repository.js'
 /** Where a connection has a server that can end it, and nothing in between. */
 const SERVERS: readonly BackendName[] = ['postgres', 'mariadb', 'mysql8']
 
-describeOn('repository', [...backends, ...pooled], (backend) => {
+describeOn('repository', [...backends, ...pooled, ...merged], (backend) => {
   const holder = { subject: undefined as never as OpenSubject }
   before(async () => {
     holder.subject = await openSubject(backend)

@@ -133,6 +133,11 @@ export interface Dialect {
    * missed even by a read that locks. Undefined where such a read always finds the newest rows.
    */
   readonly isSnapshotFixed: string | undefined
+  /**
+   * Selects whether a name is that of a table, and whether policies decide who sees its rows, `t` for true. Undefined where calls
+   * do not share statements.
+   */
+  readonly rowRules: ((table: TableName) => { readonly text: string; readonly values: readonly string[] }) | undefined
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** Whether only the connection can tell that the transaction was rolled back. */

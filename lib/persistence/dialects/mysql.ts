@@ -136,6 +136,7 @@ const dialect = ({
   ],
   rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
   isSnapshotFixed: undefined,
+  rowRules: undefined,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,
 

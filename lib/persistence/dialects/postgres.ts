@@ -125,6 +125,10 @@ export const postgres: Dialect = {
       .join(' '),
   ],
   isSnapshotFixed: `SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable')`,
+  rowRules: (table) => ({
+    text: `SELECT relkind IN ('r', 'p'), relrowsecurity FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
+    values: [quoteTable(table, { quote })],
+  }),
   rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,
   /** A rollback to a savepoint reveals an ended transaction, so only errors that ended the session count. */
   endsTransaction: ({ fatal }) => fatal === true,

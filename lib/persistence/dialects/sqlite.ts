@@ -116,6 +116,7 @@ export const sqlite: Dialect = {
   /** SQLite has one writer at a time, and `begin` waits for it. */
   rowLock: () => '',
   isSnapshotFixed: undefined,
+  rowRules: undefined,
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),

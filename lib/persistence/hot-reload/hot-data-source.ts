@@ -5,6 +5,7 @@ import { checkDsn, type DsnFile, parseHotDsn, redactDsn, resolveDsn } from './ds
 import { Unavailable } from '../../errors.js'
 import { executorOf } from '../engines/executor-of.js'
 import { askingFor, type HotDriver, type HotEngine, type PasswordCallback } from './driver.js'
+import type { MergeOptions } from '../merging/merge.js'
 import { hotMysql } from './mysql-driver.js'
 import { hotPostgres } from './postgres-driver.js'
 import { checkResources } from '../schema/resources-in.js'
@@ -15,7 +16,7 @@ type Managed =
   'type' | 'driver' | 'replication' | 'url' | 'host' | 'port' | 'username' | 'password' | 'database'
 type Own = Managed | 'nativeDriver' | 'socketPath'
 
-interface HotSettings {
+interface HotSettings extends MergeOptions {
   /**
    * `fsnotify://postgres/etc/secrets/dsn` names a file that holds the DSN. A plain DSN is accepted too, and never
    * changes.

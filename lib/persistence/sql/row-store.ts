@@ -39,7 +39,7 @@ export class RowStore<E extends object> {
   readonly #encoders: ReadonlyMap<Field, Encode | undefined>
   readonly #hydrate: Hydrate<E>
   /** For rows with one column before the entity's. */
-  readonly #hydrateBehind: Hydrate<E>
+  protected readonly hydrateBehind: Hydrate<E>
   /** Without what a subclass does around a write. */
   readonly #plain: PlainRows<E> = plainRows(this, RowStore.prototype)
 
@@ -52,7 +52,7 @@ export class RowStore<E extends object> {
     this.statements = new Statements(model, dialect, table)
     this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(model, field, dialect)]))
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
-    this.#hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
+    this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
   }
 
   async get(on: Executor, target: Target, run: RunOptions, options?: GetOptions): Promise<E | undefined> {
@@ -186,7 +186,7 @@ export class RowStore<E extends object> {
     const statement = this.statements.batchUpdate(fields, this.#predicate(reach, values))
     const { rows } = await on.run(statement, values, run)
     const updated = Array<E | undefined>(items.length).fill(undefined)
-    for (const row of rows) updated[Number(row[0]) - 1] = this.#hydrateBehind(row)
+    for (const row of rows) updated[Number(row[0]) - 1] = this.hydrateBehind(row)
     return updated
   }
 
@@ -223,7 +223,12 @@ export class RowStore<E extends object> {
       values,
       run,
     )
-    return rows.map((row) => credentialRowOf(this.model, row, this.#hydrate))
+    return rows.map((row) => this.credentialRow(row))
+  }
+
+  /** Of a row of every stored field. */
+  protected credentialRow(row: Row): CredentialRow<E> {
+    return credentialRowOf(this.model, row, this.#hydrate)
   }
 
   /** A page that locks reads no extra row to find out whether more follow, because that row would be locked too. */

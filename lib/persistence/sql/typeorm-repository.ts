@@ -56,14 +56,16 @@ import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
 import { References } from '../references/references.js'
 import { tableNameOf } from '../schema/table-name-of.js'
-import { RowStore } from './row-store.js'
+import type { MergeOptions } from '../merging/merge.js'
+import { mergedRows } from './merged-rows.js'
+import type { RowStore } from './row-store.js'
 import { RowWriter } from './row-writer.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
 import type { TransactionContext } from './transaction-context.js'
 import { joinedRepository } from './joined-repository.js'
 
-export interface RepositoryOptions extends Sources, PagingOptions, SecretOptions {}
+export interface RepositoryOptions extends Sources, PagingOptions, SecretOptions, MergeOptions {}
 
 /** Rows removed by one statement of a purge, so that none of them holds its locks for long. */
 const PURGE_CHUNK = 1000
@@ -105,7 +107,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const references = References.of(this.model, dialect, dataSource)
     this.#rows =
       hooks === undefined
-        ? new RowStore(this.model, dialect, this.table, references)
+        ? mergedRows(this.#database, this.model, this.table, references, options)
         : new HookedRows(this.model, dialect, this.table, hooks, references)
     this.#writer = new RowWriter(this.#rows)
     const storeOf = ({ model }: Member) => {

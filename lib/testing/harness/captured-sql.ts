@@ -5,6 +5,8 @@ export interface CapturedStatement {
   readonly text: string
   /** How many values were bound. */
   readonly parameters: number
+  /** How many calls of repositories it carries. */
+  readonly calls: number
   /** The values, only on request: they are what clients sent. */
   readonly values?: readonly unknown[]
 }
@@ -42,8 +44,9 @@ export function captureSql(
   }
 }
 
-const captured = ({ text, values }: SentStatement, withValues: boolean): CapturedStatement => ({
+const captured = ({ text, values, calls }: SentStatement, withValues: boolean): CapturedStatement => ({
   text,
   parameters: values.length,
+  calls,
   ...(withValues && { values }),
 })

@@ -7,6 +7,7 @@ import type { Database } from '../../../lib/persistence/engines/executor/executo
 import { SqliteDataSource } from '../../../lib/persistence/sqlite-data-source.js'
 import { askedBackends, inCi } from '../running/asked.js'
 import { betterSqlite3 } from './better-sqlite3.js'
+import { mergeEach, mergeInCrowds } from './merged-calls.js'
 import { hostileDatabase, pooledDatabase } from './pooled-database.js'
 import { serviceUrl } from '../running/services.js'
 import { leftOut } from '../running/summary.js'
@@ -36,6 +37,8 @@ export interface NamingOptions {
 /** A place a repository can keep its rows in. `mysql8` is MariaDB spoken to as if it were MySQL 8. */
 export interface Backend {
   readonly name: BackendName
+  /** Under what conditions it is tested, where there are some. */
+  readonly condition?: string
   /** True, or why not. */
   available(): Promise<true | string>
   open(entities: readonly EntityOf[], naming?: NamingOptions): Promise<OpenBackend>
@@ -82,6 +85,22 @@ const PGBOUNCER: Backend = {
   },
 }
 
+/** PostgreSQL while calls share statements: each alone in the statement of several, or together with others. */
+const merging = (condition: string, begin: () => () => void): Backend => ({
+  ...POSTGRES,
+  condition,
+  open: async (entities, naming) => {
+    const end = begin()
+    try {
+      const backend = await POSTGRES.open(entities, naming)
+      return { ...backend, close: () => backend.close().finally(end) }
+    } catch (error) {
+      end()
+      throw error
+    }
+  },
+})
+
 const MARIADB: Backend = {
   name: 'mariadb',
   available: () => Promise.resolve(serviceUrl('mysql') === undefined ? 'no MariaDB' : true),
@@ -110,6 +129,12 @@ export const backends = asked([MEMORY, SQLITE, BETTER_SQLITE3, POSTGRES, MARIADB
 /** PostgreSQL behind a transaction pooler, for the suites that are worth their time there as well. */
 export const pooled = asked([PGBOUNCER])
 
+/** PostgreSQL with calls that share statements, for the suites of single rows. */
+export const merged = asked([
+  merging('merging each call', mergeEach),
+  merging('merging calls in crowds', mergeInCrowds),
+])
+
 /** The ones with a database behind them. */
 export const databases: readonly Backend[] = backends.filter(({ name }) => name !== 'memory')
 
@@ -131,7 +156,8 @@ export function describeOn(
   define: (this: Mocha.Suite, backend: Backend) => void,
 ): void {
   for (const backend of on) {
-    describe(`${subject} on ${backend.name}`, function () {
+    const { name, condition } = backend
+    describe(`${subject} on ${name}${condition === undefined ? '' : `, ${condition}`}`, function () {
       before(async function () {
         const available = await backend.available()
         if (available === true) return

@@ -27,6 +27,8 @@ export interface Result {
 export interface RunOptions {
   /** Aborting rejects with Cancelled or DeadlineExceeded and cancels the SQL where the driver can. */
   readonly signal?: AbortSignal
+  /** How many calls of repositories the statement carries; 1 when left out. */
+  readonly calls?: number
 }
 
 /**
@@ -58,6 +60,8 @@ export interface Lease extends Executor {
 /** The pool of one DataSource. */
 export interface Database extends Executor {
   readonly dataSource: DataSource
+  /** How many statements can run at the same time. */
+  readonly connections: number
   /** Waits for a connection. */
   lease(options?: RunOptions): Promise<Lease>
   /** The connection of a query runner of TypeORM that has a transaction open. Nobody releases it but the query runner. */

@@ -23,6 +23,8 @@ export abstract class PooledDatabase implements Database {
     this.writes = new Writability((options) => this.lease(options), isReadOnly)
   }
 
+  abstract get connections(): number
+
   checkWrites(): Promise<void> {
     return this.writes.check()
   }
@@ -55,3 +57,13 @@ export abstract class PooledDatabase implements Database {
 /** Outside of a transaction, a write takes effect before its result arrives. */
 const mayBeSaved = (error: unknown, { text }: Statement): error is Unavailable =>
   error instanceof Unavailable && error.message !== TAKES_NO_WRITES && !/^\s*SELECT\b/i.test(text)
+
+/** The default of both drivers. */
+const CONNECTIONS = 10
+
+/** @param option - what the driver calls the most connections of a pool; TypeORM lets it override its own option. */
+export function poolSizeOf({ options }: DataSource, option: string): number {
+  const { poolSize, extra } = options as { poolSize?: number; extra?: Readonly<Record<string, unknown>> }
+  const asked = extra?.[option] ?? poolSize
+  return typeof asked === 'number' && asked > 0 ? asked : CONNECTIONS
+}

@@ -11,7 +11,7 @@ import { cancellable, unlessSilent } from '../executor/cancellable.js'
 import { checkout } from '../executor/checkout.js'
 import { NamedStatements } from '../executor/named-statements.js'
 import { checkValues } from '../executor/check-values.js'
-import { type PooledConnection, PooledDatabase } from '../executor/pooled-database.js'
+import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
 import type { Writability } from '../executor/writability.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 
@@ -76,6 +76,10 @@ export class MysqlDatabase extends PooledDatabase {
     private readonly forced: 'mysql' | 'mariadb' | undefined,
   ) {
     super(dataSource, isReadOnly)
+  }
+
+  get connections(): number {
+    return poolSizeOf(this.dataSource, 'connectionLimit')
   }
 
   /** Distinguished by VERSION(), which TypeORM has queried: MariaDB counts from 10, MySQL has not reached that. */

@@ -13,7 +13,7 @@ import { requestCancel } from './cancel-request.js'
 import { type Connection, PostgresQuery } from './postgres-query.js'
 import { maybeStale, StaleStatement } from '../errors/stale-statement.js'
 import { checkValues } from '../executor/check-values.js'
-import { type PooledConnection, PooledDatabase } from '../executor/pooled-database.js'
+import { type PooledConnection, PooledDatabase, poolSizeOf } from '../executor/pooled-database.js'
 import type { Writability } from '../executor/writability.js'
 import { EndedBySql, unwrapped } from '../executor/sent.js'
 
@@ -56,6 +56,10 @@ export class PostgresDatabase extends PooledDatabase {
 
   constructor(dataSource: DataSource) {
     super(dataSource, isReadOnly)
+  }
+
+  get connections(): number {
+    return poolSizeOf(this.dataSource, 'max')
   }
 
   /** Settings made inside of a transaction go with its rollback, so that a new connection is set up again later. */

@@ -13,6 +13,7 @@ import { Writability } from '../executor/writability.js'
 /** Sends statements to the one connection of a SqliteDataSource. */
 export class SqliteDatabase implements Database {
   readonly dialect = sqlite
+  readonly connections = 1
   readonly #writes = new Writability((options) => this.lease(options), isReadOnly)
 
   constructor(readonly dataSource: DataSource) {}

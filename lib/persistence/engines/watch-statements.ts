@@ -1,12 +1,14 @@
 import type { DataSource, Logger } from 'typeorm'
-import type { Database, Lease } from '../engines/executor/executor.js'
-import { executorOf } from '../engines/executor-of.js'
+import type { Database, Lease } from './executor/executor.js'
+import { executorOf } from './executor-of.js'
 
 /** A statement as it was handed to the driver, transaction control included. */
 export interface SentStatement {
   readonly text: string
   /** The bound values. They include values of clients; secrets only as hash and ciphertext. */
   readonly values: readonly unknown[]
+  /** How many calls of repositories it carries: more than 1 where calls share a statement. */
+  readonly calls: number
 }
 
 type Listener = (statement: SentStatement) => void
@@ -50,7 +52,7 @@ function watchDatabase(database: Database, tell: Listener): () => void {
   const lease = database.lease.bind(database)
   const mine: Pick<Database, 'run' | 'lease'> = {
     run: (statement, values, options) => {
-      tell({ text: statement.text, values })
+      tell({ text: statement.text, values, calls: options?.calls ?? 1 })
       return run(statement, values, options)
     },
     lease: async (options) => watchedLease(await lease(options), tell),
@@ -66,11 +68,11 @@ function watchDatabase(database: Database, tell: Listener): () => void {
 const watchedLease = (inner: Lease, tell: Listener): Lease => ({
   dialect: inner.dialect,
   run: (statement, values, options) => {
-    tell({ text: statement.text, values })
+    tell({ text: statement.text, values, calls: 1 })
     return inner.run(statement, values, options)
   },
   control: (text) => {
-    tell({ text, values: [] })
+    tell({ text, values: [], calls: 1 })
     return inner.control(text)
   },
   // What a query runner sends goes through TypeORM's logger.
@@ -82,7 +84,7 @@ const watchedLease = (inner: Lease, tell: Listener): Lease => ({
 function watchLogger(dataSource: DataSource, tell: Listener): () => void {
   const { logger } = dataSource
   const logQuery: Logger['logQuery'] = (query, parameters, runner) => {
-    tell({ text: query, values: (parameters as readonly unknown[] | undefined) ?? [] })
+    tell({ text: query, values: (parameters as readonly unknown[] | undefined) ?? [], calls: 1 })
     logger.logQuery(query, parameters, runner)
   }
   const watched = new Proxy(logger, {

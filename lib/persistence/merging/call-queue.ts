@@ -1,0 +1,148 @@
+import { RoundTrip } from './round-trip.js'
+
+/** The most calls of one statement. */
+const MOST_CALLS = 128
+
+/** The most bytes of values in one statement; a single call may have more. */
+const MOST_BYTES = 256 * 1024
+
+/** A statement that takes longer keeps no call waiting: it may be waiting for a connection, or for a dead network. */
+const SLOW_MS = 20
+
+/** A call that can share a statement. */
+export interface WaitingCall {
+  /** Calls of different groups never share one. */
+  readonly group: string
+  /** What its values take. */
+  readonly bytes: number
+}
+
+/** A statement that is in flight. */
+export interface Slot {
+  readonly since: number
+}
+
+export interface QueueClock {
+  /** Milliseconds; never goes back. */
+  now(): number
+  after(ms: number, fn: () => void): void
+  /** When everything that waits for the results so far has run. */
+  soon(fn: () => void): void
+}
+
+const CLOCK: QueueClock = {
+  now: () => performance.now(),
+  after: (ms, fn) => void setTimeout(fn, ms),
+  soon: (fn) => void setImmediate(fn),
+}
+
+/**
+ * Decides when the calls of one shape are sent, and which together. A call goes out at once while few statements are in flight.
+ * Beyond that calls wait, and the next free slot takes as many as fit, first come, first served. Nothing waits for company.
+ */
+export class CallQueue<C extends WaitingCall> {
+  /** The group that has waited longest comes first. */
+  readonly #groups = new Map<string, Set<C>>()
+  readonly #roundTrip = new RoundTrip()
+  #slots: Slot[] = []
+  #isWatching = false
+
+  /**
+   * @param connections - how many the pool may have.
+   * @param send - sends calls that have waited, and settles them. It never rejects. Resolves to whether it has succeeded.
+   */
+  constructor(
+    private readonly connections: () => number,
+    private readonly send: (calls: readonly C[]) => Promise<boolean>,
+    private readonly clock: QueueClock = CLOCK,
+  ) {}
+
+  /** A slot for a call that goes out alone at once; undefined where it has to wait. Give it back with `leave`. */
+  enter(): Slot | undefined {
+    return this.#groups.size > 0 ? undefined : this.#take()
+  }
+
+  /** Waits for the next free slot. */
+  wait(call: C): void {
+    const group = this.#groups.get(call.group)
+    if (group === undefined) this.#groups.set(call.group, new Set([call]))
+    else group.add(call)
+    this.#sendWaiting()
+  }
+
+  /** Removes a call that still waits. */
+  remove(call: C): void {
+    const group = this.#groups.get(call.group)
+    if (group?.delete(call) === true && group.size === 0) this.#groups.delete(call.group)
+  }
+
+  /** The statement has ended. @param calls - how many it carried, where it has succeeded. */
+  leave(slot: Slot, calls: number | undefined): void {
+    this.#measure(slot, calls)
+    this.#free(slot)
+  }
+
+  #measure(slot: Slot, calls: number | undefined): void {
+    if (calls !== undefined) this.#roundTrip.took(this.clock.now() - slot.since, calls)
+  }
+
+  #free(slot: Slot): void {
+    const index = this.#slots.indexOf(slot)
+    if (index >= 0) this.#slots.splice(index, 1)
+    if (this.#groups.size > 0) this.#sendWaiting()
+  }
+
+  #take(): Slot | undefined {
+    const since = this.clock.now()
+    const limit = this.#roundTrip.limit(this.connections())
+    if (this.#slots.length >= limit) {
+      this.#slots = this.#slots.filter((slot) => since - slot.since < SLOW_MS)
+      if (this.#slots.length >= limit) return undefined
+    }
+    const slot = { since }
+    this.#slots.push(slot)
+    return slot
+  }
+
+  #sendWaiting(): void {
+    while (this.#groups.size > 0) {
+      const slot = this.#take()
+      if (slot === undefined) return this.#watch()
+      const calls = this.#next()
+      void this.send(calls).then((succeeded) => {
+        this.#measure(slot, succeeded ? calls.length : undefined)
+        // Callers that call again at once do so together.
+        this.clock.soon(() => this.#free(slot))
+      })
+    }
+  }
+
+  /** As many calls as fit. What is left of a group comes after the other groups. */
+  #next(): readonly C[] {
+    const calls: C[] = []
+    for (const [name, group] of this.#groups) {
+      let bytes = 0
+      for (const call of group) {
+        bytes += call.bytes
+        if (calls.length === MOST_CALLS || (calls.length > 0 && bytes > MOST_BYTES)) break
+        calls.push(call)
+        group.delete(call)
+      }
+      this.#groups.delete(name)
+      if (group.size > 0) this.#groups.set(name, group)
+      break
+    }
+    return calls
+  }
+
+  /** Looks again when the oldest statement has become a slow one. */
+  #watch(): void {
+    const [oldest] = this.#slots
+    if (this.#isWatching || oldest === undefined) return
+    this.#isWatching = true
+    this.clock.after(Math.max(1, oldest.since + SLOW_MS - this.clock.now()), () => {
+      this.#isWatching = false
+      this.#sendWaiting()
+    })
+  }
+}

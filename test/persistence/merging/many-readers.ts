@@ -1,0 +1,90 @@
+import { DataSource } from 'typeorm'
+import type { Database } from '../../../lib/persistence/engines/executor/executor.js'
+import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
+import { type SentStatement, watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
+import type { Merge } from '../../../lib/persistence/merging/merge.js'
+import { repositoryOf } from '../../../lib/persistence/repository-of.js'
+import { openSubject } from '../../conformance/repository/open-subject.js'
+import { asTenant, draft, subjectOptions } from '../../conformance/repository/subject.js'
+import type { Backend } from '../../support/databases/backends.js'
+import { Specimen } from '../../support/entities/specimen.js'
+
+const SpecimenRepository = repositoryOf(Specimen)
+type Specimens = InstanceType<typeof SpecimenRepository>
+
+export const TENANTS: readonly string[] = ['acme', 'globex', 'initech', 'umbrella']
+
+/** Every tenant has a row with each of them. */
+export const KEYS: readonly string[] = Array.from({ length: 16 }, (_, i) => `k${i}`)
+
+export interface Asked {
+  readonly tenant: string
+  readonly key: string
+}
+
+/** Calls of every tenant for every key, mixed. */
+export const everyCall: readonly Asked[] = TENANTS.flatMap((tenant, t) =>
+  KEYS.map((_, i) => ({ tenant, key: KEYS[(i * 5 + t) % KEYS.length] as string })),
+)
+
+/** Specimens of four tenants, and what is sent to read them. */
+export class ManyReaders {
+  sent: SentStatement[] = []
+  readonly database: Database
+
+  private constructor(
+    readonly dataSource: DataSource,
+    readonly close: () => Promise<void>,
+  ) {
+    this.database = executorOf(dataSource)
+  }
+
+  static async open(backend: Backend): Promise<ManyReaders> {
+    const { dataSource, specimens, close } = await openSubject(backend)
+    if (dataSource === undefined) throw new TypeError('there is no database')
+    for (const { tenant, key } of everyCall) {
+      const title = `${tenant} ${key}`
+      const row = draft({ id: key, code: title, title, webhookSecret: `s ${key}` })
+      await asTenant(tenant, () => specimens.create(row))
+    }
+    const readers = new ManyReaders(dataSource, close)
+    watchStatements(dataSource, (statement) => readers.sent.push(statement))
+    return readers
+  }
+
+  fresh(merge?: Merge): Specimens {
+    return new SpecimenRepository(this.dataSource, { ...subjectOptions, ...(merge && { merge }) })
+  }
+
+  /** A repository that has read the rules of its table; what it has sent for that is forgotten. */
+  async warm(merge?: Merge): Promise<Specimens> {
+    const specimens = this.fresh(merge)
+    await this.getAll(specimens)
+    this.sent = []
+    return specimens
+  }
+
+  get(specimens: Specimens, { tenant, key }: Asked): Promise<Specimen> {
+    return asTenant(tenant, () => specimens.get(key))
+  }
+
+  getAll(specimens: Specimens): Promise<Specimen[]> {
+    return Promise.all(everyCall.map((asked) => this.get(specimens, asked)))
+  }
+
+  /** The statements of several calls. */
+  get together(): readonly SentStatement[] {
+    return this.sent.filter(({ calls }) => calls > 1)
+  }
+
+  /** Does something else with statements while a function runs. */
+  async changed<T>(change: (run: Database['run']) => Database['run'], fn: () => Promise<T>): Promise<T> {
+    const { run } = this.database
+    this.database.run = change(run.bind(this.database))
+    try {
+      return await fn()
+    } finally {
+      this.database.run = run
+    }
+  }
+}
