@@ -137,7 +137,8 @@ export interface Dialect {
    * Selects whether a name is that of a table, and whether policies decide who sees its rows, `t` for true. Undefined where calls
    * do not share statements.
    */
-  readonly rowRules: ((table: TableName) => { readonly text: string; readonly values: readonly string[] }) | undefined
+  readonly rowRules:
+    ((table: TableName) => { readonly text: string; readonly values: readonly string[] }) | undefined
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** Whether only the connection can tell that the transaction was rolled back. */

@@ -169,7 +169,9 @@ describe('testServer', () => {
         expect(sql.queries).to.have.length(1)
         sql.clear()
         await dataSource.query('SELECT 1 AS one WHERE 1 = ?', [1])
-        expect(sql.statements).to.deep.equal([{ text: 'SELECT 1 AS one WHERE 1 = ?', parameters: 1, calls: 1 }])
+        expect(sql.statements).to.deep.equal([
+          { text: 'SELECT 1 AS one WHERE 1 = ?', parameters: 1, calls: 1 },
+        ])
         expect(JSON.stringify(sql.statements)).to.not.include('Dial')
       } finally {
         sql.stop()
