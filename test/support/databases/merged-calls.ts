@@ -27,7 +27,7 @@ export function mergeEach(): () => void {
  * @returns a function that ends this. It throws what the others have found.
  */
 export function mergeInCrowds(): () => void {
-  const { run, isSole } = MergedRead.prototype
+  const { run, isSole } = MergedRead.prototype as MergedRead<unknown>
   const { limit } = RoundTrip.prototype
   const wrong: unknown[] = []
   const others = function (this: MergedRead<unknown>, count: number, { value, tenant }: Sought) {
@@ -37,7 +37,7 @@ export function mergeInCrowds(): () => void {
         ? { value, tenant: TENANTS[i % TENANTS.length] }
         : { value: `${value}${i}`, tenant }
       const checked = async () => {
-        const found = await run.call(this, sought, {}).catch(() => undefined)
+        const found: unknown = await run.call(this, sought, {}).catch(() => undefined)
         if (found !== undefined) expect(this.read.soughtIn(found)).to.deep.equal(sought)
       }
       void checked().catch((error: unknown) => wrong.push(error))
