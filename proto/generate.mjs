@@ -38,9 +38,10 @@ const outputs = [
   { files: ['examples/orders/orders.proto'], out: 'examples/orders/gen', libGen: '../../../lib/gen' },
   { files: ['examples/library/library.proto'], out: 'examples/library/gen', libGen: '../../../lib/gen' },
   {
-    files: ['specimens', 'jsontypes', 'parcels', 'tickets', 'editions', 'plans', 'makers', 'instruments'].map(
-      (name) => `test/support/proto/${name}.proto`,
-    ),
+    files: [
+      ...['specimens', 'jsontypes', 'parcels', 'tickets', 'editions'],
+      ...['plans', 'makers', 'instruments', 'clubs'],
+    ].map((name) => `test/support/proto/${name}.proto`),
     out: 'test/support/gen',
     libGen: '../../../lib/gen',
   },

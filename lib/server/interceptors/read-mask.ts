@@ -42,10 +42,11 @@ export const readMask =
       const tree = paths.length === 0 ? undefined : readTree(paths, readable.message)
       const related =
         expands && paths.length > 0 ? expansionTree(paths, readable.message, relations) : undefined
-      if (related !== undefined || (show !== undefined && tree !== undefined)) {
+      const named = show === undefined ? undefined : (tree ?? besideAll(paths, readable.message))
+      if (related !== undefined || named !== undefined) {
         const expandAll: ExpandAll = async (messages) => {
           const own = related === undefined ? messages : await expand(messages, related, reader, call)
-          return show === undefined || tree === undefined ? own : show(own, tree, call)
+          return show === undefined || named === undefined ? own : show(own, named, call)
         }
         const expanded = (message: Message) => expandedReply(message, method, expandAll)
         const all = (message: Message) => (tree === undefined ? message : picked(message, method, tree))
@@ -65,6 +66,12 @@ export const readMask =
       })
     }
   }
+
+/** `*,maker` is the whole message, with the maker. */
+const besideAll = (paths: readonly string[], message: DescMessage): ReadTree | undefined => {
+  const others = paths.filter((path) => path !== '*')
+  return others.length === 0 ? undefined : readTree(others, message)
+}
 
 type ExpandAll = (messages: readonly Message[]) => Promise<readonly Message[]>
 

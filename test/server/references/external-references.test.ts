@@ -163,6 +163,12 @@ describe('references to what another process serves', () => {
     const served = await instruments(makers.grpc, [['m1'], ['']])
     await served.list('id,maker_id')
     await served.list('*')
+    expect(makers.seen).to.deep.equal([])
+    for (const page of await served.list('*,maker.title'))
+      expect(page[0])
+        .to.deep.include({ id: 'i0000', title: 'Lute' })
+        .and.to.have.nested.property('maker.title', 'Maker m1')
+    expect(makers.seen.splice(0)).to.have.length(2)
     expect((await served.client.unary('GetInstrument', { id: 'i0000' }, ALICE)).answer?.['maker']).to.equal(
       null,
     )
