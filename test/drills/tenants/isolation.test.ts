@@ -130,7 +130,8 @@ describeOn('tenants with equal keys and relations', backends, (backend) => {
       }),
       { numRuns: Math.ceil(OPERATIONS / (MOST_STEPS * 0.75)), ...(drilling ? {} : { seed: 7 }) },
     )
-    if (drilling) process.stdout.write(`        ${JSON.stringify([...told].sort(([a], [b]) => (a < b ? -1 : 1)))}\n`)
+    if (drilling)
+      process.stdout.write(`        ${JSON.stringify([...told].sort(([a], [b]) => (a < b ? -1 : 1)))}\n`)
     // The operations were worth making.
     const rare = drilling ? ['delete 9', 'undelete 9', 'batchDelete 9', 'batchGet 0', 'batchUpdate 0'] : []
     for (const name of ['create 0', 'create 3', 'create 6', 'update 5', 'undelete 0', 'list 0', ...rare])
