@@ -151,6 +151,8 @@ const OWNERS: Readonly<
   '@grpc/grpc-js': { in: ['lib/server', 'lib/testing', 'examples'] },
   jose: { in: ['lib/server'] },
   '@opentelemetry/api': { in: ['lib/server'] },
+  '@opentelemetry/exporter-prometheus': { in: ['lib/server/observability'] },
+  '@opentelemetry/sdk-metrics': { in: ['lib/server/observability'] },
   '@bufbuild/protovalidate': { in: ['examples/orders/gen'], types: ['lib/server/validation'], files: 4 },
   redis: { in: [], types: ['lib/server/deduplication'], files: 1 },
   '@nestjs/common': { in: ['lib/nest', 'examples'] },

@@ -13,6 +13,7 @@ import { HttpError } from './http/http-error.js'
 import { requestIdFrom } from '../text/request-id.js'
 import { forwardedNames } from './http/metadata.js'
 import { GatewayMux } from './routing/mux.js'
+import { matchedRoutes } from './routing/matched-route.js'
 import { normalPath } from './routing/normal-path.js'
 import { isProbe, probe } from './http/probes.js'
 import { send } from './http/respond.js'
@@ -100,7 +101,10 @@ export class Gateway {
     const { cors } = this.#options
     const isPreflight = cors !== undefined && applyCors(cors, prepared, request, response, allow)
     if (found === undefined) throw new HttpError(404, 'NOT_FOUND', 'no such path')
-    if ('match' in found && !isPreflight) return call(prepared, found.match, query, request, response, caller)
+    if ('match' in found && !isPreflight) {
+      if (matchedRoutes.has(request)) matchedRoutes.set(request, found.match.target.template.source)
+      return call(prepared, found.match, query, request, response, caller)
+    }
     if (httpMethod !== 'OPTIONS')
       throw new HttpError(405, 'UNIMPLEMENTED', 'the path does not support this method', {
         allow: allow.join(', '),

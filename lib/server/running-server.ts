@@ -1,5 +1,7 @@
+import type { RequestListener } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Gateway } from '../gateway/gateway.js'
+import type { HttpServerOptions } from '../gateway/http/http-server.js'
 import { grpcCredentials, httpsOptions } from './config/tls.js'
 import { GrpcListener } from './grpc/grpc-listener.js'
 import { OwnHttpListener } from './http/own-http-listener.js'
@@ -13,6 +15,7 @@ import type { ServerPlan } from './server-plan.js'
 export interface Addresses {
   readonly grpc: string
   readonly http: string
+  readonly metrics: string
 }
 
 /** A running plan: its listeners, its health, its shutdown. */
@@ -21,6 +24,7 @@ export class RunningServer {
   readonly #grpc: GrpcListener
   readonly #http: OwnHttpListener | undefined
   readonly #mounted: MountedGateway | undefined
+  readonly #metrics: OwnHttpListener | undefined
 
   /** @param mounted - the gateway inside of another HTTP server. */
   constructor(plan: ServerPlan, mounted: MountedGateway | undefined) {
@@ -29,6 +33,7 @@ export class RunningServer {
     this.#grpc = new GrpcListener(services, dispatcher, config.limits, grpcCredentials(config.tls))
     this.#http = gateway && config.httpAddr !== '' ? ownHttpListener(plan, gateway) : undefined
     this.#mounted = mounted
+    this.#metrics = plan.prometheus && plainListener(plan, plan.prometheus.listener)
   }
 
   /**
@@ -43,8 +48,10 @@ export class RunningServer {
       const grpc = await this.#grpc.listen(config.grpcAddr)
       const http = (await this.#http?.listen(config.httpAddr)) ?? ''
       if (gateway !== undefined) this.#mounted?.open(gateway)
-      bound({ grpc, http })
-      await Promise.race([aborted(signal), ...(this.#http === undefined ? [] : [this.#http.broken])])
+      const metrics = (await this.#metrics?.listen(config.metricsAddr)) ?? ''
+      bound({ grpc, http, metrics })
+      const listeners = [this.#http, this.#metrics].filter((listener) => listener !== undefined)
+      await Promise.race([aborted(signal), ...listeners.map(({ broken }) => broken)])
     } finally {
       await this.#end(signal.aborted)
     }
@@ -58,26 +65,32 @@ export class RunningServer {
     if (isAsked) await pause(config.shutdownDelayMs)
     health.end()
     const work = { drain: () => runner.stop(), close: () => {} }
-    const all = [this.#grpc, this.#http, this.#mounted, work]
+    const all = [this.#grpc, this.#http, this.#mounted, this.#metrics, work]
     await shutdown(
       all.filter((listener) => listener !== undefined),
       openCalls,
     )
     for (const target of externalTargets) target.close()
+    await this.#plan.prometheus?.close()
   }
 }
 
-const ownHttpListener = ({ config, telemetry }: ServerPlan, { listener }: Gateway): OwnHttpListener => {
-  const { limits, httpTls } = config
-  return new OwnHttpListener(traced(identified(listener), telemetry), {
-    headersTimeoutMs: limits.httpHeadersMs,
-    requestTimeoutMs: limits.httpRequestMs,
-    keepAliveTimeoutMs: limits.httpKeepaliveMs,
-    maxHeaderBytes: limits.maxHeaderBytes,
-    ...(Number.isFinite(limits.maxHttpConnections) ? { maxConnections: limits.maxHttpConnections } : {}),
-    ...(httpTls === undefined ? {} : { tls: httpsOptions(httpTls) }),
-  })
+const ownHttpListener = (plan: ServerPlan, { listener }: Gateway): OwnHttpListener => {
+  const { httpTls } = plan.config
+  const secured = httpTls === undefined ? {} : { tls: httpsOptions(httpTls) }
+  return new OwnHttpListener(traced(identified(listener), plan.telemetry), { ...boundsOf(plan), ...secured })
 }
+
+const plainListener = (plan: ServerPlan, listener: RequestListener): OwnHttpListener =>
+  new OwnHttpListener(listener, boundsOf(plan))
+
+const boundsOf = ({ config: { limits } }: ServerPlan): HttpServerOptions => ({
+  headersTimeoutMs: limits.httpHeadersMs,
+  requestTimeoutMs: limits.httpRequestMs,
+  keepAliveTimeoutMs: limits.httpKeepaliveMs,
+  maxHeaderBytes: limits.maxHeaderBytes,
+  ...(Number.isFinite(limits.maxHttpConnections) ? { maxConnections: limits.maxHttpConnections } : {}),
+})
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -71,6 +71,10 @@ export class ServerBuilder implements Setters {
     return this.#set({ httpAddr: address })
   }
 
+  metricsAddr(address: string): this {
+    return this.#set({ metricsAddr: address })
+  }
+
   /** Adds to the previous rules. */
   rules(...rules: readonly Rule[]): this {
     return this.#set({ rules: [...(this.#config.rules ?? []), ...rules] })

@@ -19,6 +19,7 @@ import type { Registry } from './methods/registry.js'
 import { repositoryProblems, rowAccessProblems } from './methods/repository-checks.js'
 import { describeApi } from './openapi/describe-api.js'
 import { loadTelemetry, type Telemetry } from './observability/telemetry.js'
+import { loadPrometheus, type Prometheus } from './observability/prometheus.js'
 import type { OperationRunner } from './operations/operation-runner.js'
 import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
 import type { ExternalTarget } from './references/external-target.js'
@@ -38,6 +39,8 @@ export interface ServerPlan {
   /** With its routes; undefined without a gateway. */
   readonly gateway: Gateway | undefined
   readonly telemetry: Telemetry | undefined
+  /** Undefined where no metrics are served. */
+  readonly prometheus: Prometheus | undefined
   readonly health: HealthState
   readonly runner: OperationRunner
   /** The deadlines of open calls. */
@@ -64,7 +67,8 @@ export interface Foundation {
 export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   const { config, registrations, health, runner } = foundation
   const { registry, references, mux } = registrations
-  const telemetry = await loadTelemetry()
+  const prometheus = config.metricsAddr === '' ? undefined : await loadPrometheus()
+  const telemetry = await loadTelemetry(prometheus?.provider)
   addOperations(foundation)
   if (mux !== undefined) for (const register of registrations.gateway) await register(mux)
   const loaded = await loadMessageRules(registry.services(), registry, config.logger)
@@ -80,6 +84,7 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
     dispatcher: dispatch,
     gateway,
     telemetry,
+    prometheus,
     health,
     runner,
     openCalls,

@@ -53,7 +53,7 @@ export class Server {
     this.#bound = resolve
     this.#failed = reject
   })
-  #addresses: Addresses = { grpc: '', http: '' }
+  #addresses: Addresses = { grpc: '', http: '', metrics: '' }
 
   constructor(config: ResolvedConfig) {
     this.#config = config
@@ -188,6 +188,11 @@ export class Server {
   /** The bound address; empty without a gateway. */
   httpAddr(): string {
     return this.#addresses.http
+  }
+
+  /** The bound address of `metricsAddr`; empty without it. */
+  metricsAddr(): string {
+    return this.#addresses.metrics
   }
 
   recordReferences(...references: readonly Reference[]): void {

@@ -37,6 +37,7 @@ const ROWS: Readonly<
 > = {
   grpcAddr: [(builder) => builder.grpcAddr(':1234'), 'grpcAddr', ':1234'],
   httpAddr: [(builder) => builder.httpAddr(':1235'), 'httpAddr', ':1235'],
+  metricsAddr: [(builder) => builder.metricsAddr('127.0.0.1:1236'), 'metricsAddr', '127.0.0.1:1236'],
   rules: [(builder) => builder.rules(rule).rules(otherRule), 'rules', [rule, otherRule]],
   authorizer: [(builder) => builder.authorizer(authorizer), 'authorizer', authorizer],
   principalFunc: [(builder) => builder.principalFunc(devPrincipal), 'principalFunc', devPrincipal],

@@ -15,6 +15,8 @@ export interface Variable {
 
 /** A parsed `google.api.http` path. */
 export interface PathTemplate {
+  /** As the rule has it. */
+  readonly source: string
   readonly segments: readonly Segment[]
   readonly variables: readonly Variable[]
   /** The text after the last colon, `''` for none (AIP-136). */
@@ -53,7 +55,7 @@ class TemplateParser {
       if (this.#peek() === '{') this.#variable()
       else this.#segment()
     }
-    return { segments: this.#segments, variables: this.#variables, verb: this.#verb() }
+    return { source: this.#source, segments: this.#segments, variables: this.#variables, verb: this.#verb() }
   }
 
   #peek(): string {

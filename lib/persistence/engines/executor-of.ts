@@ -13,16 +13,28 @@ export interface DatabaseOptions {
 
 /** One Database per DataSource, so that a transaction can recognize its own. */
 const databases = new WeakMap<DataSource, Database>()
+/** The same, to be counted. */
+const known = new Set<WeakRef<Database>>()
+
+/** Those of the process that are open. */
+export function* openDatabases(): Generator<Database> {
+  for (const reference of known) {
+    const database = reference.deref()
+    if (database === undefined) known.delete(reference)
+    else if (database.dataSource.isInitialized) yield database
+  }
+}
 
 /**
  * The Database of a DataSource; the same object every time. `options` count on the first call only.
  * @throws TypeError for a DataSource that is not on PostgreSQL, MySQL, MariaDB or a `SqliteDataSource`.
  */
 export function executorOf(dataSource: DataSource, options: DatabaseOptions = {}): Database {
-  const known = databases.get(dataSource)
-  if (known !== undefined) return known
+  const made = databases.get(dataSource)
+  if (made !== undefined) return made
   const database = databaseOf(dataSource, options)
   databases.set(dataSource, database)
+  known.add(new WeakRef(database))
   return database
 }
 

@@ -22,7 +22,7 @@ import { TransactionContext, within } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
 
 /** For the framework's own tables, which no repository serves. */
-export { executorOf } from '../engines/executor-of.js'
+export { executorOf, openDatabases } from '../engines/executor-of.js'
 export type { Database, Statement } from '../engines/executor/executor.js'
 export { named } from '../engines/executor/named.js'
 

@@ -84,6 +84,11 @@ export interface Config {
   readonly resilience?: ResilienceConfig
   /** Default: `updateMask: 'spec'`, bodies of at most 1 MiB, compression, no CORS. */
   readonly gateway?: GatewayConfig
+  /**
+   * `host:port` of a listener of its own that serves metrics to Prometheus at `/metrics`: plain text, without
+   * authorization, so bind what only Prometheus reaches. Default: none.
+   */
+  readonly metricsAddr?: string
   /** Encrypts both listeners. Default: none, plain text. */
   readonly tls?: TlsConfig
   /**
@@ -126,6 +131,8 @@ export interface ResolvedConfig {
   readonly readinessChecks: readonly ReadinessCheck[]
   readonly resilience: ResolvedResilience
   readonly gateway: ResolvedGateway
+  /** Empty without the listener. */
+  readonly metricsAddr: string
   readonly tls: TlsConfig | undefined
   readonly httpTls: TlsConfig | undefined
   readonly limits: ResolvedLimits
@@ -179,6 +186,7 @@ export const identityOf = ({ principalFunc, authenticator }: ResolvedConfig): Id
 const problemsOf = ({
   grpcAddr = '',
   httpAddr = '',
+  metricsAddr = '',
   rules = [],
   httpHandlers = [],
   resilience = {},
@@ -195,6 +203,7 @@ const problemsOf = ({
       ? [`grpcAddr is empty: give an address such as '${DefaultGRPCAddr}'`]
       : addressProblem('grpcAddr', grpcAddr)),
     ...(httpAddr === '' ? [] : addressProblem('httpAddr', httpAddr)),
+    ...(metricsAddr === '' ? [] : addressProblem('metricsAddr', metricsAddr)),
     ...(httpAddr === '' && httpHandlers.length > 0 ? ['httpHandlers need an httpAddr'] : []),
     ...httpHandlers
       .filter(({ pattern }) => !pattern.startsWith('/'))

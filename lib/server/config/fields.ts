@@ -103,6 +103,7 @@ export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
     resolve: ({ gateway = {} }) => resolved(GATEWAY_FIELDS, gateway),
     fields: GATEWAY_FIELDS,
   },
+  metricsAddr: { documented: 'none', resolve: ({ metricsAddr = '' }) => metricsAddr },
   tls: { documented: 'none, plain text', resolve: ({ tls }) => tls },
   httpTls: {
     documented: 'that of `tls`',

@@ -1,23 +1,38 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { Metadata } from '../../call.js'
+import { isProbe } from '../../gateway/http/probes.js'
+import { matchedRoutes } from '../../gateway/routing/matched-route.js'
 import type { Telemetry } from '../observability/telemetry.js'
 
-/** The listener, with a span around each request, including those of mounted handlers. */
+/**
+ * The listener, with a span and a duration for each request, including those of mounted handlers. A request is named after its
+ * route, so that names are few. Probes are left out.
+ */
 export const traced = (listener: RequestListener, telemetry: Telemetry | undefined): RequestListener => {
   if (telemetry === undefined) return listener
   return (request, response) => {
-    if (!telemetry.isHeard) return listener(request, response)
+    const path = pathOf(request)
+    if (isProbe(path) || !telemetry.isHeard) return listener(request, response)
     const { method = 'GET', headers } = request
-    const attributes = { 'http.request.method': method, 'url.path': pathOf(request) }
+    const attributes = { 'http.request.method': method, 'url.path': path, 'url.scheme': schemeOf(request) }
     const carrier = new Metadata()
     for (const name of PROPAGATED) {
       const value = headers[name]
       if (typeof value === 'string') carrier.set(name, value)
     }
-    telemetry.span({ name: `HTTP ${method}`, attributes, carrier }, (_ids, end) => {
+    matchedRoutes.set(request, undefined)
+    telemetry.span({ name: method, attributes, carrier }, (_ids, end) => {
       response.once('close', () => {
         const { statusCode } = response
-        end({ attributes: { 'http.response.status_code': statusCode }, isFault: statusCode >= 500 })
+        const route = matchedRoutes.get(request)
+        end({
+          ...(route !== undefined && { name: `${method} ${route}` }),
+          attributes: {
+            'http.response.status_code': statusCode,
+            ...(route !== undefined && { 'http.route': route }),
+          },
+          isFault: statusCode >= 500,
+        })
       })
       listener(request, response)
     })
@@ -29,3 +44,5 @@ const PROPAGATED = ['traceparent', 'tracestate', 'baggage']
 
 /** Without the query, which may hold private data. */
 const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/'
+
+const schemeOf = ({ socket }: IncomingMessage): string => ('encrypted' in socket ? 'https' : 'http')

@@ -1,4 +1,5 @@
-import type { Attributes, Span, TextMapGetter } from '@opentelemetry/api'
+import type { Attributes, Meter, MeterProvider, Span, TextMapGetter } from '@opentelemetry/api'
+import { openDatabases } from '../../persistence/sql/transaction.js'
 import type { Metadata } from '../../call.js'
 
 type Api = typeof import('@opentelemetry/api')
@@ -20,6 +21,8 @@ export interface Measured {
 
 /** How measured work ended. */
 export interface Ending {
+  /** Where it is known only now. */
+  readonly name?: string
   readonly attributes: Attributes
   readonly isFault: boolean
   /** What broke on our side; its message goes nowhere, its name into the span. */
@@ -34,27 +37,21 @@ const NAME = 'ashlar'
  */
 export class Telemetry {
   readonly #api: Api
-  readonly #isMetered: boolean
-  readonly #rpcDuration
-  readonly #ignoredMasks
+  readonly #instruments: readonly Instruments[]
 
-  constructor(api: Api) {
+  /** @param own - of the server, beside the one that the application has registered. */
+  constructor(api: Api, own?: MeterProvider) {
     this.#api = api
-    const meter = api.metrics.getMeter(NAME)
-    this.#isMetered = meter !== api.createNoopMeter()
-    this.#rpcDuration = meter.createHistogram('rpc.server.duration', {
-      unit: 'ms',
-      description: 'Duration of calls, as the server sees them.',
-    })
-    this.#ignoredMasks = meter.createCounter('ashlar.gateway.ignored_update_masks', {
-      description: 'Updates whose mask the gateway ignored in part.',
-    })
+    const meters = [api.metrics.getMeter(NAME), own?.getMeter(NAME)]
+    this.#instruments = meters
+      .filter((meter) => meter !== undefined && meter !== api.createNoopMeter())
+      .map((meter) => instrumentsOf(meter as Meter))
   }
 
   /** Whether anybody registered to hear of spans or metrics; asked each time, for a provider may come late. */
   get isHeard(): boolean {
     const { trace, propagation, ProxyTracerProvider } = this.#api
-    if (this.#isMetered || propagation.fields().length > 0) return true
+    if (this.#instruments.length > 0 || propagation.fields().length > 0) return true
     const provider = trace.getTracerProvider()
     return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined
   }
@@ -78,11 +75,21 @@ export class Telemetry {
   }
 
   countIgnoredMask(method: string): void {
-    this.#ignoredMasks.add(1, { 'rpc.method': method })
+    for (const { ignoredMasks } of this.#instruments) ignoredMasks.add(1, { 'rpc.method': method })
   }
 
-  #end(span: Span, known: Attributes, durationMs: number, { attributes, isFault, error }: Ending): void {
-    if ('rpc.system' in known) this.#rpcDuration.record(durationMs, { ...known, ...attributes })
+  #end(
+    span: Span,
+    known: Attributes,
+    durationMs: number,
+    { name, attributes, isFault, error }: Ending,
+  ): void {
+    // A path has ids in it, and would make a time series of each.
+    const { 'url.path': _path, ...measured } = { ...known, ...attributes }
+    for (const { rpcDuration, httpDuration } of this.#instruments)
+      if ('rpc.system' in known) rpcDuration.record(durationMs, measured)
+      else httpDuration.record(durationMs / 1000, measured)
+    if (name !== undefined) span.updateName(name)
     span.setAttributes(attributes)
     if (isFault) span.setStatus({ code: this.#api.SpanStatusCode.ERROR })
     if (isFault && error instanceof Error) span.setAttribute('error.type', error.name)
@@ -90,10 +97,54 @@ export class Telemetry {
   }
 }
 
+type Instruments = ReturnType<typeof instrumentsOf>
+
+const instrumentsOf = (meter: Meter) => {
+  const connections = meter.createObservableGauge('db.client.connection.count', {
+    unit: '{connection}',
+    description: 'Connections that calls and transactions hold.',
+  })
+  const waiting = meter.createObservableGauge('db.client.connection.pending_requests', {
+    unit: '{request}',
+    description: 'Calls that wait for a connection.',
+  })
+  meter.addBatchObservableCallback(
+    (result) => {
+      for (const { use, dialect, dataSource } of openDatabases()) {
+        if (use === undefined) continue
+        const pool = {
+          'db.client.connection.pool.name': dataSource.driver.database ?? '',
+          'db.system.name': dialect.name,
+        }
+        result.observe(connections, use.used, { ...pool, 'db.client.connection.state': 'used' })
+        result.observe(waiting, use.waiting, pool)
+      }
+    },
+    [connections, waiting],
+  )
+  return {
+    rpcDuration: meter.createHistogram('rpc.server.duration', {
+      unit: 'ms',
+      description: 'Duration of calls, as the server sees them.',
+    }),
+    httpDuration: meter.createHistogram('http.server.request.duration', {
+      unit: 's',
+      description: 'Duration of HTTP requests, as the server sees them.',
+      advice: { explicitBucketBoundaries: SECONDS },
+    }),
+    ignoredMasks: meter.createCounter('ashlar.gateway.ignored_update_masks', {
+      description: 'Updates whose mask the gateway ignored in part.',
+    }),
+  }
+}
+
+/** Of `http.server.request.duration` in the semantic conventions. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
 /** The telemetry of this process; undefined where the API package is not installed. */
-export const loadTelemetry = async (): Promise<Telemetry | undefined> => {
+export const loadTelemetry = async (own?: MeterProvider): Promise<Telemetry | undefined> => {
   try {
-    return new Telemetry(await import('@opentelemetry/api'))
+    return new Telemetry(await import('@opentelemetry/api'), own)
   } catch (error) {
     if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') return undefined
     throw error

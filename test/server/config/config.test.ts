@@ -37,6 +37,7 @@ describe('resolveConfig', () => {
     ['onIgnoredMask', defaults.gateway.onIgnoredMask, undefined],
     ['openapi', defaults.gateway.openapi, undefined],
     ['docs', defaults.gateway.docs, undefined],
+    ['metricsAddr', defaults.metricsAddr, ''],
     ['tls', defaults.tls, undefined],
     ['httpTls', defaults.httpTls, undefined],
     ['shutdownDelayMs', defaults.shutdownDelayMs, 0],

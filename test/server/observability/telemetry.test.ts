@@ -134,8 +134,12 @@ describe('telemetry', () => {
   it('puts a span of HTTP around those of the gateway and of mounted handlers', async () => {
     await fetch(`${running.http}/v1/echo`, post(TRACED))
     const [call, http] = await finished(2)
-    expect(http?.name).to.equal('HTTP POST')
-    expect(http?.attributes).to.include({ 'url.path': '/v1/echo', 'http.response.status_code': 200 })
+    expect(http?.name).to.equal('POST /v1/echo')
+    expect(http?.attributes).to.include({
+      'url.path': '/v1/echo',
+      'http.route': '/v1/echo',
+      'http.response.status_code': 200,
+    })
     expect(http?.parentSpanContext?.spanId).to.equal(PARENT)
     expect(call?.parentSpanContext?.spanId).to.equal(http?.spanContext().spanId)
 
@@ -143,7 +147,15 @@ describe('telemetry', () => {
     await fetch(`${running.http}/hello?secret=1`)
     const [mounted] = await finished(1)
     expect(inside).to.equal(mounted?.spanContext().spanId)
+    expect(mounted?.name).to.equal('GET')
     expect(mounted?.attributes).to.include({ 'url.path': '/hello' })
+  })
+
+  it('makes no span of a probe', async () => {
+    await fetch(`${running.http}/healthz`)
+    await fetch(`${running.http}/readyz`)
+    await fetch(`${running.http}/hello`)
+    expect((await finished(1)).map(({ attributes }) => attributes['url.path'])).to.deep.equal(['/hello'])
   })
 
   it('measures how long calls take', async () => {

@@ -57,11 +57,21 @@ export interface Lease extends Executor {
   release(options?: { readonly broken?: boolean }): void
 }
 
+/** How a pool is used at the moment. */
+export interface PoolUse {
+  /** Connections that a call or a transaction holds. */
+  readonly used: number
+  /** Calls that wait for a connection. */
+  readonly waiting: number
+}
+
 /** The pool of one DataSource. */
 export interface Database extends Executor {
   readonly dataSource: DataSource
   /** How many statements can run at the same time. */
   readonly connections: number
+  /** Undefined where there is one connection and no pool. */
+  readonly use?: PoolUse
   /** Waits for a connection. */
   lease(options?: RunOptions): Promise<Lease>
   /** The connection of a query runner of TypeORM that has a transaction open. Nobody releases it but the query runner. */

@@ -2,18 +2,21 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import type { Dialect } from '../../dialects/dialect.js'
 import { Unavailable, UnknownOutcome } from '../../../errors.js'
 import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
-import type { Database, Lease, Result, RunOptions, Statement } from './executor.js'
+import type { Database, Lease, PoolUse, Result, RunOptions, Statement } from './executor.js'
 import { Writability } from './writability.js'
 
 /** A connection of a pool. `signal` is the one of the lease's holder. */
 export interface PooledConnection extends Lease {
   signal: AbortSignal | undefined
+  /** Called once, when the holder of a lease hands the connection back. */
+  onRelease: (() => void) | undefined
 }
 
 /** A database that TypeORM reaches through a pool of connections: what PostgreSQL and MySQL have in common. */
 export abstract class PooledDatabase implements Database {
   abstract readonly dialect: Dialect
   protected readonly writes: Writability
+  readonly #use = { used: 0, waiting: 0 }
 
   /** @param isReadOnly - whether the server behind a connection refuses writes. */
   constructor(
@@ -29,8 +32,12 @@ export abstract class PooledDatabase implements Database {
     return this.writes.check()
   }
 
+  get use(): PoolUse {
+    return this.#use
+  }
+
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const connection = await this.connect(options?.signal)
+    const connection = await this.#taken(this.connect(options?.signal))
     try {
       return await connection.run(statement, values, options)
     } catch (error) {
@@ -38,14 +45,31 @@ export abstract class PooledDatabase implements Database {
         ? new UnknownOutcome(`${error.message}: whether the change is saved is not known`, error)
         : error
     } finally {
+      this.#use.used--
       connection.release()
     }
   }
 
   async lease(options?: RunOptions): Promise<Lease> {
-    const connection = await this.connect(options?.signal)
+    const connection = await this.#taken(this.connect(options?.signal))
+    connection.onRelease = this.#left
     connection.signal = options?.signal
     return connection
+  }
+
+  async #taken(connecting: Promise<PooledConnection>): Promise<PooledConnection> {
+    this.#use.waiting++
+    try {
+      const connection = await connecting
+      this.#use.used++
+      return connection
+    } finally {
+      this.#use.waiting--
+    }
+  }
+
+  readonly #left = (): void => {
+    this.#use.used--
   }
 
   abstract borrow(runner: QueryRunner): Promise<Lease>

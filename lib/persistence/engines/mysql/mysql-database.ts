@@ -137,6 +137,7 @@ export class MysqlDatabase extends PooledDatabase {
 class MysqlConnection implements PooledConnection {
   /** The signal of the lease's holder. */
   signal: AbortSignal | undefined
+  onRelease: (() => void) | undefined
   readonly #named = new NamedStatements()
   /** What the server said last of its transaction. */
   isIdle = true
@@ -206,6 +207,8 @@ class MysqlConnection implements PooledConnection {
 
   release({ broken = false } = {}): void {
     this.signal = undefined
+    this.onRelease?.()
+    this.onRelease = undefined
     if (broken || !this.isIdle || this.#isGivenUp || this.#named.isFull) this.#cut()
     else if (!this.#isCut) this.connection.release()
   }

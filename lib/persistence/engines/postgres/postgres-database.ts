@@ -95,6 +95,7 @@ class PostgresConnection implements PooledConnection {
   readonly dialect = postgres
   /** The signal of the lease's holder. */
   signal: AbortSignal | undefined
+  onRelease: (() => void) | undefined
   readonly #named = new NamedStatements()
   #isGivenUp = false
   /** The cancel request of a statement that still runs after its caller left. */
@@ -163,6 +164,8 @@ class PostgresConnection implements PooledConnection {
   /** What has a transaction open was left by somebody who did not know of it. */
   release({ broken = false } = {}): void {
     this.signal = undefined
+    this.onRelease?.()
+    this.onRelease = undefined
     const isIdle = this.client.getTransactionStatus() === 'I'
     if (this.#cancelling === undefined)
       return this.client.release(broken || !isIdle || this.#isGivenUp || this.#named.isFull)

@@ -1,0 +1,107 @@
+import { expect } from 'chai'
+import { transaction } from '../../../lib/persistence/sql/transaction.js'
+import { EchoService } from '../../support/gen/specimens_pb.js'
+import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
+import { run } from '../../support/databases/statement.js'
+import { echoService } from '../../support/grpc/echo.js'
+import { ForeignClient } from '../../support/grpc/clients.js'
+import { ALICE, post, type RunningServer, startServer } from '../../support/servers/server.js'
+
+const METRICS = { metricsAddr: '127.0.0.1:0' }
+
+/** The value of the one sample with these labels. */
+const sample = (text: string, name: string, labels: Readonly<Record<string, string>>): number | undefined => {
+  const parts = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  const line = text
+    .split('\n')
+    .find((each) => each.startsWith(`${name}{`) && parts.every((part) => each.includes(part)))
+  return line === undefined ? undefined : Number(line.split(' ')[1])
+}
+
+describe('metrics for Prometheus', () => {
+  let running: RunningServer
+  let url: string
+  const scrape = async () => (await fetch(url)).text()
+
+  before(async () => {
+    running = await startServer((builder) => builder.register(EchoService, echoService), METRICS)
+    url = `http://${running.server.metricsAddr()}/metrics`
+  })
+  after(() => running.stop())
+
+  it('count calls by method and code, over both listeners', async () => {
+    const client = new ForeignClient(EchoService, running.grpc)
+    await client.unary('Echo', { text: 'a' }, ALICE)
+    await client.unary('Echo', { text: 'a' }, {})
+    client.close()
+    await fetch(`${running.http}/v1/echo`, post(ALICE))
+    const text = await scrape()
+    const method = { rpc_service: 'specimens.v1.EchoService', rpc_method: 'Echo' }
+    const count = 'rpc_server_duration_count'
+    const codes = ['0', '7'].map((code) => sample(text, count, { ...method, rpc_grpc_status_code: code }))
+    expect(codes).to.deep.equal([2, 1])
+  })
+
+  it('count requests by route, never by path or probe', async () => {
+    await fetch(`${running.http}/v1/echo`, post(ALICE))
+    await fetch(`${running.http}/nothing/at/secret-7`)
+    await fetch(`${running.http}/healthz`)
+    const text = await scrape()
+    const labels = { http_route: '/v1/echo', http_response_status_code: '200', http_request_method: 'POST' }
+    expect(sample(text, 'http_server_request_duration_count', labels)).to.be.greaterThan(0)
+    expect(
+      sample(text, 'http_server_request_duration_bucket', { ...labels, le: '10' }),
+    ).to.be.greaterThan(0)
+    expect(text).to.not.match(/secret-7|healthz/)
+  })
+
+  it('are in the format of Prometheus, at one path of their own listener', async () => {
+    const response = await fetch(url)
+    expect(response.headers.get('content-type')).to.match(/^text\/plain/)
+    expect(
+      (await response.text()).split('\n').filter((line) => !/^(#|[a-z_]+({.*})? [^ ]+$|$)/.test(line)),
+    ).to.deep.equal([])
+    expect((await fetch(url, { method: 'POST' })).status).to.equal(405)
+    expect((await fetch(url.replace('/metrics', '/other'))).status).to.equal(404)
+    expect((await fetch(`${running.http}/metrics`)).status).to.equal(404)
+  })
+
+  it('end with the server', async () => {
+    const other = await startServer((builder) => builder.register(EchoService, echoService), METRICS)
+    const address = `http://${other.server.metricsAddr()}/metrics`
+    expect((await fetch(address)).status).to.equal(200)
+    await other.stop()
+    expect(await fetch(address).catch(() => 'refused')).to.equal('refused')
+  })
+})
+
+const pooled = databases.filter(({ name }) => name !== 'sqlite' && name !== 'better-sqlite3')
+
+describeOn('metrics of a pool', pooled, ({ open }) => {
+  let backend: OpenBackend
+  let running: RunningServer
+  before(async () => {
+    backend = await open([])
+    running = await startServer((builder) => builder.register(EchoService, echoService), METRICS)
+  })
+  after(async () => {
+    await running?.stop()
+    await backend?.close()
+  })
+
+  it('tell how many connections are held', async () => {
+    const database = backend.database!
+    const used = async () => {
+      const text = await (await fetch(`http://${running.server.metricsAddr()}/metrics`)).text()
+      const pool = database.dataSource.driver.database ?? ''
+      return sample(text, 'db_client_connection_count', { db_client_connection_pool_name: pool })
+    }
+    await run(database, 'SELECT 1')
+    expect(await used()).to.equal(0)
+    await transaction(database, async () => {
+      expect(await used()).to.equal(1)
+    })
+    await run(database, 'SELECT nothing FROM nowhere').catch(() => {})
+    expect(await used()).to.equal(0)
+  })
+})
