@@ -49,9 +49,7 @@ describe('metrics for Prometheus', () => {
     const text = await scrape()
     const labels = { http_route: '/v1/echo', http_response_status_code: '200', http_request_method: 'POST' }
     expect(sample(text, 'http_server_request_duration_count', labels)).to.be.greaterThan(0)
-    expect(
-      sample(text, 'http_server_request_duration_bucket', { ...labels, le: '10' }),
-    ).to.be.greaterThan(0)
+    expect(sample(text, 'http_server_request_duration_bucket', { ...labels, le: '10' })).to.be.greaterThan(0)
     expect(text).to.not.match(/secret-7|healthz/)
   })
 
