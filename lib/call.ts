@@ -116,6 +116,11 @@ export interface Incoming {
   readonly unreadable?: Error | undefined
   /** Writes the response of a unary call as it is sent. An error that it throws is the result of the call. */
   readonly write?: (response: Message) => void
+  /**
+   * Takes the bytes of a response instead, in the wire format of protobuf, where no code has needed a message of it. Then
+   * `write` is not called. For a listener that sends bytes.
+   */
+  readonly writeBytes?: (response: Uint8Array) => void
 }
 
 /** A body that is read after authorization. */
@@ -134,7 +139,8 @@ export interface Dispatcher {
    * Continue`.
    */
   readonly readsRest?: boolean
-  unary(incoming: Incoming, request: Message): Message | Promise<Message>
+  /** @returns the response; undefined where `incoming.writeBytes` has taken it. */
+  unary(incoming: Incoming, request: Message): Message | undefined | Promise<Message | undefined>
   /** Streaming of every kind; a single request or response is a stream of one. */
   stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message>
 }

@@ -127,7 +127,7 @@ async function unary(
   let content: Content | undefined
   const write = (reply: Message): Content => (content = toContent(binding, message, reply, setup.registry))
   const reply = await dispatcher.unary(Object.assign(incoming, { write }), message)
-  content ??= write(reply)
+  content ??= write(reply as Message)
   const etag = etagHeader(incoming.trailers.get('etag'))
   copyHeaders(setup, incoming, response)
   if (etag !== undefined) keepPrivate(response)

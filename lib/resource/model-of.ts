@@ -64,7 +64,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const tenant = withRole('tenant')
   const create = computing(entity, computed)
   const defaulted = entityFields.filter((field) => field.default !== undefined && !field.nullable)
-  const { toMessage, fromMessage } =
+  const { toMessage, write, fromMessage } =
     message === undefined
       ? withoutMessage(entity)
       : conversionsOf(
@@ -124,6 +124,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     listeners,
     create,
     toMessage,
+    write,
     fromMessage,
     leaveToDefaults(made: object) {
       const values = made as Record<string, unknown>
@@ -142,7 +143,7 @@ function withoutMessage<E extends object>(entity: EntityClass<E>): Conversions<E
   const refuse = (): never => {
     throw new TypeError(`${entity.name} has no message: write @Resource({ message: ... }) to serve it`)
   }
-  return { toMessage: refuse, fromMessage: refuse }
+  return { toMessage: refuse, write: refuse, fromMessage: refuse }
 }
 
 /** Without a prototype, so that `constructor` and `__proto__` are not columns. */

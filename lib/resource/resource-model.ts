@@ -6,6 +6,7 @@ import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
 import type { JsonColumn } from './values/wire-values.js'
+import type { WriteEntity } from './wire/entity-writer.js'
 
 /** A class whose instances are entities. */
 export type EntityClass<E extends object> = new () => E
@@ -108,6 +109,11 @@ export interface ResourceModel<E extends object = object> {
   readonly create: () => E
   /** Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in it. */
   toMessage<M extends Message = Message>(entity: E): M
+  /**
+   * Writes the bytes of `toMessage(entity)`, without making the message. Throws for what cannot be written, and
+   * `toBinary` of the message then says why.
+   */
+  readonly write: WriteEntity
   /** Converts a client's message to an entity. Output-only values are dropped (AIP-203). */
   fromMessage(message: Message): E
   /**

@@ -2,7 +2,8 @@ import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { Unimplemented } from '../errors.js'
 import type { Dispatcher, Incoming } from '../call.js'
 import { Call, type OperationStarter } from './chain/call.js'
-import type { Next } from './chain/interceptor.js'
+import { EntityReply, messageOfReply } from './chain/entity-reply.js'
+import type { Next, Reply } from './chain/interceptor.js'
 import type { Method } from './chain/method.js'
 
 /** A method with its composed chain and handler. */
@@ -30,9 +31,8 @@ export const dispatcher = (
     unary(incoming, request) {
       const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const reply = run(new Call(method, incoming, request, undefined, runner))
-      if (reply instanceof Promise)
-        return reply.then((reply) => (Symbol.asyncIterator in reply ? onlyOne(reply) : reply))
-      return Symbol.asyncIterator in reply ? onlyOne(reply) : reply
+      if (reply instanceof Promise) return reply.then((reply) => responseTo(incoming, reply))
+      return responseTo(incoming, reply)
     },
     async *stream(incoming, requests) {
       const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
@@ -41,13 +41,20 @@ export const dispatcher = (
         : await callOfOne(method, incoming, requests)
       const reply = await run(call)
       if (Symbol.asyncIterator in reply) yield* reply
-      else yield reply
+      else yield messageOfReply(reply)
     },
   }
 }
 
 const notServed = ({ parent, name }: DescMethod): never => {
   throw new Unimplemented(`${parent.typeName}.${name} is not served here`)
+}
+
+/** Nothing where the listener has taken the bytes. */
+const responseTo = (incoming: Incoming, reply: Reply): Message | undefined | Promise<Message> => {
+  if (Symbol.asyncIterator in reply) return onlyOne(reply)
+  if (incoming.writeBytes !== undefined && reply instanceof EntityReply) return undefined
+  return messageOfReply(reply)
 }
 
 const onlyOne = async (messages: AsyncIterable<Message>): Promise<Message> => {

@@ -4,6 +4,7 @@ import type { ComputedField, Field, FieldKind, ValueField } from '../fields/fiel
 import type { NamePattern } from '../names/name-pattern.js'
 import { kindOfMessageField } from '../fields/field-kind.js'
 import { withholding } from '../behavior/input-only.js'
+import { entityWriter, type Output, type WriteEntity } from '../wire/entity-writer.js'
 import { fromMessageField, toMessageField } from './wire-values.js'
 
 type Values = Record<string, unknown>
@@ -11,6 +12,7 @@ type Values = Record<string, unknown>
 /** The conversion of one field in one direction. */
 interface Step {
   readonly property: string
+  readonly inMessage: DescField
   /** Undefined when the value needs no conversion. */
   readonly convert: ((value: unknown) => unknown) | undefined
   /** The replacement for an absent value; a function when each message needs its own. */
@@ -43,6 +45,8 @@ export function zeroOf(field: ValueField): unknown {
 /** The conversion of each field, compiled once per resource. */
 export interface Conversions<E> {
   readonly toMessage: <M extends Message>(entity: E) => M
+  /** Writes the bytes of `toMessage(entity)`. Throws where only `toMessage` or `toBinary` can say what is wrong. */
+  readonly write: WriteEntity
   readonly fromMessage: (message: Message) => E
 }
 
@@ -82,15 +86,25 @@ export function conversionsOf<E extends object>(
     const inMessage = byLocalName.get(property)
     return inMessage === undefined ? [] : [{ ...outward({ property, ...field }, inMessage), valueOf }]
   })
+  const outputs: Output[] = [
+    ...out.map(outputOf),
+    ...reckoned.map((step) => ({ ...outputOf(step), valueOf: step.valueOf })),
+  ]
+  if (name !== undefined)
+    outputs.push({
+      field: name.field,
+      valueOf: (entity) => name.format(entity),
+      convert: undefined,
+      emptyOf: () => '',
+    })
   return {
+    write: entityWriter(outputs),
     toMessage<M extends Message>(entity: E) {
       const message: Values = { $typeName: desc.typeName }
       if (named !== undefined) message[named] = name?.format(entity)
       for (const { property, convert, empty } of out) {
-        const value = (entity as Values)[property]
-        if (value === undefined || value === null || convert === WITHHELD)
-          message[property] = typeof empty === 'function' ? (empty as () => unknown)() : empty
-        else message[property] = convert === undefined ? value : convert(value)
+        const value = convert === WITHHELD ? undefined : (entity as Values)[property]
+        message[property] = converted(value, convert, empty)
       }
       for (const { property, convert, empty, valueOf } of reckoned)
         message[property] = converted(valueOf(entity), convert, empty)
@@ -115,19 +129,29 @@ function withheld(inMessage: DescField): Step {
   const kind = kindOfMessageField(inMessage)
   return {
     property: inMessage.localName,
+    inMessage,
     convert: WITHHELD,
     empty: emptyOf(inMessage, typeof kind === 'string' ? ZERO[kind] : undefined),
   }
 }
 
 const converted = (value: unknown, convert: Step['convert'], empty: unknown): unknown => {
-  if (value === undefined || value === null)
-    return typeof empty === 'function' ? (empty as () => unknown)() : empty
+  if (value === undefined || value === null) return made(empty)
   return convert === undefined ? value : convert(value)
 }
 
+const made = (empty: unknown): unknown => (typeof empty === 'function' ? (empty as () => unknown)() : empty)
+
+const outputOf = ({ property, inMessage, convert, empty }: Step): Output => ({
+  field: inMessage,
+  valueOf: convert === WITHHELD ? () => undefined : (entity) => (entity as Values)[property],
+  convert,
+  emptyOf: () => made(empty),
+})
+
 const outward = (field: ValueField, inMessage: DescField): Step => ({
   property: field.property,
+  inMessage,
   convert: withoutInputOnly(inMessage, toMessageField(inMessage)),
   empty: emptyOf(inMessage, ZERO[field.kind]),
 })
@@ -147,6 +171,7 @@ function withoutInputOnly(inMessage: DescField, convert: Step['convert']): Step[
 
 const inward = (property: string, inMessage: DescField): Step => ({
   property,
+  inMessage,
   convert: fromMessageField(inMessage),
   empty: undefined,
 })

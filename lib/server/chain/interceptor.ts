@@ -1,9 +1,10 @@
 import type { Message } from '@bufbuild/protobuf'
 import type { Call } from './call.js'
+import type { SingleReply } from './entity-reply.js'
 import type { Registered } from './registered.js'
 
-/** One message, or a stream of them for methods that reply with a stream. */
-export type Reply = Message | AsyncIterable<Message>
+/** One response, or a stream of messages for methods that reply with a stream. */
+export type Reply = SingleReply | AsyncIterable<Message>
 
 /** A reply, or a promise of one. An interceptor that does not wait creates no promise. */
 export type ReplyOrPromise = Reply | Promise<Reply>

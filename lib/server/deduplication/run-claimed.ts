@@ -1,8 +1,8 @@
-import type { Message } from '@bufbuild/protobuf'
 import type { RequestContext } from '../../context.js'
 import { Aborted, Unavailable, UnknownOutcome } from '../../errors.js'
 import { errorForLog } from '../../faults/driver-fault.js'
 import type { Call } from '../chain/call.js'
+import { messageOfReply, type SingleReply } from '../chain/entity-reply.js'
 import type { Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import type { Redaction } from '../../resource/redaction.js'
@@ -51,16 +51,17 @@ export const runClaimed = (
     let failure: unknown
     let isUnknown = false
     const effect = async (context: RequestContext): Promise<Reply> => {
-      const response = await run(context).catch((error: unknown) => {
+      const returned = await run(context).catch((error: unknown) => {
         const { handling } = call
         isUnknown = error instanceof UnknownOutcome
         if (handling === undefined || handling.settled) throw error
         reject(error as Error)
         return handling.reply
       })
+      const response = messageOfReply(returned as SingleReply)
       reply = response
       try {
-        kept = toStored(response as Message, call, redaction)
+        kept = toStored(response, call, redaction)
         if (await inTime(claim.complete(kept, context))) return response
       } catch (error) {
         failure = error

@@ -1,5 +1,6 @@
-import { type DescMethod, type Message, toBinary } from '@bufbuild/protobuf'
+import type { DescMethod, Message } from '@bufbuild/protobuf'
 import { type Caller, type Incoming, Metadata } from '../../call.js'
+import { messageBytes } from '../../resource/wire/message-writer.js'
 import type { Arrival } from './arrival.js'
 
 /** A call from the gRPC listener. */
@@ -24,7 +25,11 @@ export class GrpcIncoming implements Incoming {
   }
 
   write(response: Message): void {
-    this.bytes = toBinary(this.method.output, response)
+    this.bytes = messageBytes(this.method.output, response)
+  }
+
+  writeBytes(response: Uint8Array): void {
+    this.bytes = response
   }
 }
 

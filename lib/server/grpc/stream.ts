@@ -1,8 +1,9 @@
-import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
+import { type DescMethod, fromBinary, type Message } from '@bufbuild/protobuf'
 import { Metadata as GrpcMetadata } from '@grpc/grpc-js'
 import { type CallContext, ServerError } from 'nice-grpc'
 import { AshlarError, Cancelled, Internal } from '../../errors.js'
 import type { Dispatcher } from '../../call.js'
+import { messageBytes } from '../../resource/wire/message-writer.js'
 import { GrpcIncoming } from './incoming.js'
 import { intoNice } from './metadata.js'
 import { type Streamed, takeStreamed } from './stream-call.js'
@@ -38,7 +39,7 @@ async function* respond(
   }
   const toBytes = (message: Message): Bytes => {
     try {
-      return toBinary(method.output, message)
+      return messageBytes(method.output, message)
     } catch (error) {
       // For the call's log: what the caller is told.
       incoming.caller.leave(new Internal(error))

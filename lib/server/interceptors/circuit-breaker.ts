@@ -1,4 +1,5 @@
 import { AshlarError, type Code, Unavailable } from '../../errors.js'
+import { messageOfReply, type SingleReply } from '../chain/entity-reply.js'
 import type { Interceptor, Passed, Reply, ReplyOrPromise } from '../chain/interceptor.js'
 
 /** Stops calls to a failing handler. A cockatiel policy fits. */
@@ -42,7 +43,7 @@ type Outcome = { readonly reply: Reply } | { readonly error: unknown }
 
 const settle = async (work: () => ReplyOrPromise): Promise<Outcome> => {
   try {
-    return { reply: await work() }
+    return { reply: messageOfReply((await work()) as SingleReply) }
   } catch (error) {
     if (error instanceof AshlarError && !COUNTED.has(error.code)) return { error }
     throw error

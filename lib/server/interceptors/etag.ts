@@ -1,8 +1,8 @@
-import type { Message } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../../errors.js'
 import type { IfMatch } from '../../call.js'
 import { parseIfMatch, sameIfMatch } from '../../if-match.js'
 import type { Call } from '../chain/call.js'
+import { EntityReply, type SingleReply } from '../chain/entity-reply.js'
 import type { Interceptor, Passed, Reply } from '../chain/interceptor.js'
 import type { Registered } from '../chain/registered.js'
 import { withReply } from '../chain/reply.js'
@@ -26,8 +26,8 @@ export const etag = (): Interceptor<unknown, Passed<'validation'>> => (next, reg
 }
 
 /** Puts the etag of a reply into the trailers, unless it is already there: a read mask may remove it from the reply. */
-export const announceEtag = ({ method, trailers }: Call, message: Message): void => {
-  const current = method.responseEtag?.(message) ?? ''
+export const announceEtag = ({ method, trailers }: Call, reply: SingleReply): void => {
+  const current = reply instanceof EntityReply ? reply.etag : (method.responseEtag?.(reply) ?? '')
   if (current !== '' && trailers.get('etag') === undefined) trailers.set('etag', current)
 }
 

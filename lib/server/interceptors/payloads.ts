@@ -1,6 +1,7 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf'
 import { type Redaction, redactMessage } from '../../resource/redaction.js'
 import type { Call } from '../chain/call.js'
+import { messageOfReply } from '../chain/entity-reply.js'
 import type { Interceptor } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import { withReply } from '../chain/reply.js'
@@ -31,7 +32,7 @@ export const payloads =
     else if (call.request !== undefined && call.unreadable === undefined)
       write('request', input, call.request)
     return withReply(next(call), (reply) => {
-      if (!(Symbol.asyncIterator in reply)) write('response', output, reply)
+      if (!(Symbol.asyncIterator in reply)) write('response', output, messageOfReply(reply))
       return reply
     })
   }

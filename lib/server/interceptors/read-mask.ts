@@ -1,5 +1,6 @@
 import { create, type DescMessage, type Message } from '@bufbuild/protobuf'
 import type { Call } from '../chain/call.js'
+import { messageOfReply } from '../chain/entity-reply.js'
 import type { Interceptor, Passed, Reply } from '../chain/interceptor.js'
 import { type Method, valueOf } from '../chain/method.js'
 import { expand } from '../expansion/expand.js'
@@ -53,7 +54,7 @@ export const readMask =
         const shown = (reply: Reply): Reply | Promise<Reply> => {
           if (Symbol.asyncIterator in reply) return eachShown(reply, async (one) => all(await expanded(one)))
           announceEtag(call, reply)
-          return call.time.step(expanded(reply)).then(all)
+          return call.time.step(expanded(messageOfReply(reply))).then(all)
         }
         const reply = next(call)
         return reply instanceof Promise ? reply.then(shown) : shown(reply)
@@ -62,7 +63,7 @@ export const readMask =
       return withReply(next(call), (reply) => {
         if (Symbol.asyncIterator in reply) return eachPicked(reply, method, tree)
         announceEtag(call, reply)
-        return picked(reply, method, tree)
+        return picked(messageOfReply(reply), method, tree)
       })
     }
   }

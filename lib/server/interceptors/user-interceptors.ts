@@ -1,7 +1,8 @@
 import { isMessage, type Message } from '@bufbuild/protobuf'
 import type { ServerCall } from '../../call.js'
 import type { Call } from '../chain/call.js'
-import type { Interceptor, Passed, Reply, ReplyOrPromise } from '../chain/interceptor.js'
+import { messageOfReply, type SingleReply } from '../chain/entity-reply.js'
+import type { Interceptor, Passed, ReplyOrPromise } from '../chain/interceptor.js'
 import type { InterceptedCall, UserInterceptor } from '../chain/user-interceptor.js'
 
 type Needs = ServerCall & Passed<'idempotency'>
@@ -18,7 +19,7 @@ export const userInterceptors =
         const interceptor = interceptors[index]
         if (interceptor === undefined) {
           fix(call, { context, principal })
-          return promised(() => next(call)) as Promise<Message>
+          return promised(() => next(call))
         }
         return interceptor(call as Call & Needs & InterceptedCall, (request) => {
           if (request !== undefined) call.request = requestFrom(call, request)
@@ -56,4 +57,5 @@ const requestFrom = (call: Call, given: unknown): Message => {
 /**
  * A promise even for a plain reply: interceptors may use `next().then(...)` or `await next()`, and catch with either.
  */
-const promised = async (work: () => ReplyOrPromise): Promise<Reply> => work()
+const promised = async (work: () => ReplyOrPromise): Promise<Message> =>
+  messageOfReply((await work()) as SingleReply)

@@ -6,6 +6,7 @@ import { parseIfMatch } from '../../if-match.js'
 import type { ReadOptions, Repository } from '../../persistence/contract/repository.js'
 import type { Call } from '../chain/call.js'
 import { enter } from '../chain/enter.js'
+import { messageOfReply } from '../chain/entity-reply.js'
 import { asMessage, type Handler, isMarked, messageOf } from '../chain/handler.js'
 import { type Reader, requiredIn } from '../../resource/messages/field-readers.js'
 import { methodOf } from '../chain/method.js'
@@ -54,9 +55,9 @@ export const wrappedHandler = (
       const etag = requestEtag?.(request) ?? ''
       const own = etag === '' || etag === givenEtag ? undefined : parseIfMatch(etag, 'etag')
       const facts = { context: RequestContext.current(), ignoredMask, related }
-      const message = await respond(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
+      const reply = await respond(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
       isCompared = true
-      return message
+      return messageOfReply(reply)
     }
     return asMessage(await fn.call(self, given, call, standard), desc)
   }

@@ -1,0 +1,154 @@
+/** Bytes that are kept between two messages; a larger buffer is given back. */
+const KEPT_BYTES = 64 * 1024
+/** From here on the encoder of Node is faster than a loop. */
+const LOOPED_CHARACTERS = 96
+const WORD = 2 ** 32
+
+/**
+ * The wire format of protobuf, into one buffer that grows. It takes only values of the right type and range, and throws
+ * for all others.
+ */
+export class ByteWriter {
+  #bytes = Buffer.allocUnsafeSlow(4096)
+  #at = 0
+
+  /** A tag, a length or another unsigned integer of at most 53 bits. */
+  varint(value: number): void {
+    if (this.#at + 10 > this.#bytes.length) this.#grow(10)
+    const bytes = this.#bytes
+    let rest = value
+    for (; rest >= WORD / 2; rest = Math.floor(rest / 128)) bytes[this.#at++] = (rest % 128) + 128
+    for (; rest > 127; rest >>>= 7) bytes[this.#at++] = (rest & 127) | 128
+    bytes[this.#at++] = rest
+  }
+
+  /** int32 and enums: a negative one takes ten bytes. */
+  int32(value: number): void {
+    if (value >= 0) this.varint(value)
+    else this.varint64(BigInt.asUintN(64, BigInt(value)))
+  }
+
+  /** @param value - from 0 to 2^64 - 1. */
+  varint64(value: bigint): void {
+    if (value <= Number.MAX_SAFE_INTEGER) return this.varint(Number(value))
+    if (this.#at + 10 > this.#bytes.length) this.#grow(10)
+    let rest = value
+    for (; rest > 127n; rest >>= 7n) this.#bytes[this.#at++] = Number(rest & 127n) | 128
+    this.#bytes[this.#at++] = Number(rest)
+  }
+
+  /** @param value - its low 32 bits are written. */
+  fixed32(value: number): void {
+    if (this.#at + 4 > this.#bytes.length) this.#grow(4)
+    this.#at = this.#bytes.writeUInt32LE(value >>> 0, this.#at)
+  }
+
+  /** @param value - from 0 to 2^64 - 1. */
+  fixed64(value: bigint): void {
+    if (this.#at + 8 > this.#bytes.length) this.#grow(8)
+    this.#at = this.#bytes.writeBigUInt64LE(value, this.#at)
+  }
+
+  float(value: number): void {
+    if (this.#at + 4 > this.#bytes.length) this.#grow(4)
+    this.#at = this.#bytes.writeFloatLE(value, this.#at)
+  }
+
+  double(value: number): void {
+    if (this.#at + 8 > this.#bytes.length) this.#grow(8)
+    this.#at = this.#bytes.writeDoubleLE(value, this.#at)
+  }
+
+  /** A string with its length, as UTF-8; a lone surrogate becomes U+FFFD. */
+  string(value: string): void {
+    const { length } = value
+    if (this.#at + length * 3 + 5 > this.#bytes.length) this.#grow(length * 3 + 5)
+    if (length <= LOOPED_CHARACTERS && this.#ascii(value, length)) return
+    const start = this.begin()
+    this.#at += this.#bytes.write(value, this.#at, 'utf8')
+    this.end(start)
+  }
+
+  /** Bytes with their length. */
+  bytes(value: Uint8Array): void {
+    this.varint(value.byteLength)
+    this.raw(value)
+  }
+
+  /** Bytes as they are. */
+  raw(value: Uint8Array): void {
+    if (this.#at + value.byteLength > this.#bytes.length) this.#grow(value.byteLength)
+    this.#bytes.set(value, this.#at)
+    this.#at += value.byteLength
+  }
+
+  /** Begins a part whose length stands before it. @returns what `end` needs. */
+  begin(): number {
+    if (this.#at + 5 > this.#bytes.length) this.#grow(5)
+    return ++this.#at
+  }
+
+  /** Ends the part that began at `start`, and writes its length. */
+  end(start: number): void {
+    const length = this.#at - start
+    if (length < 128) {
+      this.#bytes[start - 1] = length
+      return
+    }
+    const more = length < 2 ** 14 ? 1 : length < 2 ** 21 ? 2 : length < 2 ** 28 ? 3 : 4
+    if (this.#at + more > this.#bytes.length) this.#grow(more)
+    this.#bytes.copyWithin(start + more, start, this.#at)
+    this.#at = start - 1
+    this.varint(length)
+    this.#at += length
+  }
+
+  /** A copy of what was written. The writer is empty again. */
+  finish(): Buffer {
+    const result = Buffer.allocUnsafe(this.#at)
+    result.set(this.#bytes.subarray(0, this.#at))
+    this.clear()
+    return result
+  }
+
+  clear(): void {
+    this.#at = 0
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(4096)
+  }
+
+  /** @returns false, and has written nothing, where the string has another character. */
+  #ascii(value: string, length: number): boolean {
+    const bytes = this.#bytes
+    const start = this.#at
+    bytes[start] = length
+    for (let index = 0; index < length; index++) {
+      const code = value.charCodeAt(index)
+      if (code > 127) return false
+      bytes[start + 1 + index] = code
+    }
+    this.#at = start + 1 + length
+    return true
+  }
+
+  #grow(by: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + by))
+    larger.set(this.#bytes.subarray(0, this.#at))
+    this.#bytes = larger
+  }
+}
+
+/** The writer that nobody is using. What is written may itself write a message. */
+let spare: ByteWriter | undefined
+
+/** What `write` writes. */
+export function bytesOf(write: (out: ByteWriter) => void): Buffer {
+  const out = spare ?? new ByteWriter()
+  spare = undefined
+  try {
+    write(out)
+    return out.finish()
+  } finally {
+    out.clear()
+    spare = out
+  }
+}

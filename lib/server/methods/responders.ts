@@ -1,0 +1,236 @@
+import { create, type DescMessage, type DescMethod, type Message } from '@bufbuild/protobuf'
+import { EmptySchema } from '@bufbuild/protobuf/wkt'
+import type { ServerCall } from '../../call.js'
+import type { RequestContext } from '../../context.js'
+import { InvalidArgument } from '../../errors.js'
+import { etagOfResource } from '../../if-match.js'
+import type {
+  BatchUpdateItem,
+  RelatedAccess,
+  RelatedOptions,
+  Repository,
+} from '../../persistence/contract/repository.js'
+import { maskReader, requiredIn, stringReader } from '../../resource/messages/field-readers.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import { EntityReply, type SingleReply } from '../chain/entity-reply.js'
+import { methodOf, valueOf } from '../chain/method.js'
+import { sparingImmutable } from './immutable-fields.js'
+import { checkEtag, conditional, firstThatHolds } from './preconditions.js'
+import { entityForm, listForm } from './reply-forms.js'
+import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
+import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
+import { checkHeld, checkScope, heldIn, putScope, under } from './scope/path-scope.js'
+import type { StandardMethod } from './standard-method.js'
+import { type ListLimits, totalSize } from './total-size.js'
+
+/** What a response depends on besides the request. */
+export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
+  Pick<RelatedOptions, 'mostRows'> & { readonly related: RelatedAccess | undefined }
+export type Responder = (request: Message, facts: Facts) => Promise<SingleReply>
+type AnyRepository = Repository<object>
+
+type Responders = {
+  readonly [K in StandardMethod['kind']]: (
+    method: StandardMethod & { kind: K },
+    desc: DescMethod,
+    repository: AnyRepository,
+    limits: ListLimits,
+  ) => Responder
+}
+
+/** Compiled once per method: what a repository returns for it. */
+export const responder: AnyResponders = (method, desc, repository, limits) =>
+  (RESPONDERS[method.kind] as AnyResponders)(method, desc, repository, limits)
+
+type AnyResponders = (
+  method: StandardMethod,
+  desc: DescMethod,
+  repository: AnyRepository,
+  limits: ListLimits,
+) => Responder
+
+const RESPONDERS: Responders = {
+  get: ({ key, scope, name }, desc, repository) => {
+    const { model } = repository
+    const form = entityForm(model, desc.output)
+    const keyOf = keyIn(key, name)
+    return async (request, { context, ifMatch }) => {
+      const entity = await repository.get(keyOf(request), { context })
+      if (scope.length > 0) checkScope(model, scope, request, entity)
+      if (ifMatch !== undefined) checkEtag(model, entity, ifMatch)
+      return new EntityReply(form, entity)
+    }
+  },
+
+  list: ({ items, has, scope, total }, desc, repository, limits) => {
+    const { model } = repository
+    const form = listForm(model, desc.output, items, total)
+    return async (request, facts) => {
+      const options = { context: facts.context, ...under(model, scope, request) }
+      const list = listOptions(request, has)
+      const page = await repository.list(list, options)
+      if (total === undefined) return new EntityReply(form, page)
+      const { items: entities, nextPageToken } = page
+      const totalOfPages = await totalSize(repository, page, list, options, limits)
+      return new EntityReply(form, { items: entities, nextPageToken, total: totalOfPages })
+    }
+  },
+
+  create: ({ resource, id, scope }, desc, repository) => {
+    const { model } = repository
+    const form = entityForm(model, desc.output)
+    const hasTokens = model.credentials.length > 0
+    const messageOf = requiredIn<Message>(resource)
+    return async (request, facts) => {
+      const entity = model.fromMessage(messageOf(request))
+      model.leaveToDefaults(entity)
+      if (id !== undefined) {
+        const given = valueOf(request, id) as string
+        if (model.name !== undefined) checkId(given, id.name)
+        putKey(entity, model.key.property, given, id.name)
+      }
+      if (scope.length > 0) putScope(model, scope, request, entity, facts.context.tenant)
+      const created = await repository.create(entity, { context: facts.context })
+      return hasTokens ? withTokens(model, created) : new EntityReply(form, created)
+    }
+  },
+
+  update: ({ resource, scope }, desc, repository) => {
+    const { model } = repository
+    const form = entityForm(model, desc.output)
+    const mask = methodOf(desc).updateMask
+    const spared = sparingImmutable(model)
+    const messageOf = requiredIn<Message>(resource)
+    const keyOf = keyInside(model, resource)
+    return async (request, facts) => {
+      const message = messageOf(request)
+      const key = keyOf(message)
+      if (scope.length > 0) await checkStored(repository, [{ key, held: heldIn(scope, request) }], facts)
+      const entity = model.fromMessage(message)
+      const { paths, touchOnly } = spared(maskToWrite(mask?.(request) ?? [], facts.ignoredMask), entity)
+      const { context, ifMatch } = facts
+      const conditions = ifMatch === undefined ? { context } : await conditional(repository, key, facts)
+      const options = touchOnly ? { ...conditions, touchOnly } : conditions
+      return new EntityReply(form, await repository.update(key, entity, paths, options))
+    }
+  },
+
+  delete: ({ key, scope, name, force }, _desc, repository) => {
+    const keyOf = keyIn(key, name)
+    return async (request, facts) => {
+      const id = keyOf(request)
+      if (scope.length > 0) await checkStored(repository, [{ key: id, held: heldIn(scope, request) }], facts)
+      const conditions = await conditional(repository, id, facts)
+      await repository.delete(id, { ...conditions, ...relatedIn(request, force, facts) })
+      return create(EmptySchema)
+    }
+  },
+
+  undelete: ({ key, scope, name, force }, desc, repository) => {
+    const { model } = repository
+    const form = entityForm(model, desc.output)
+    const keyOf = keyIn(key, name)
+    return async (request, facts) => {
+      const id = keyOf(request)
+      const restore = async (context: RequestContext) => {
+        const conditions = { ...facts, context }
+        const more = relatedIn(request, force, facts)
+        const entity = await firstThatHolds(conditions, (options) =>
+          repository.undelete(id, { ...options, ...more }),
+        )
+        checkScope(model, scope, request, entity)
+        return entity
+      }
+      // A deleted row cannot be read beforehand; outside of the scope, the transaction is rolled back.
+      if (scope.length === 0) return new EntityReply(form, await restore(facts.context))
+      const inside = async (context: RequestContext) => model.toMessage(await restore(context))
+      return repository.transaction(inside, { context: facts.context })
+    }
+  },
+
+  batchGet: ({ keys, items, scope, name }, desc, repository) => {
+    const { model } = repository
+    const form = listForm(model, desc.output, items)
+    return async (request, facts) => {
+      const named = namedIn(request, keys, name, 'any')
+      const ids = named.map(({ key }) => key)
+      const entities = await repository.batchGet(ids, { context: facts.context })
+      for (const entity of entities) checkScope(model, scope, request, entity)
+      checkAll(model, named, entities)
+      return new EntityReply(form, { items: entities })
+    }
+  },
+
+  batchUpdate: ({ requests, resource, items, scope }, desc, repository) => {
+    const { model } = repository
+    const form = listForm(model, desc.output, items)
+    const mask = maskReader(requests.message, 'update_mask')
+    const spared = sparingImmutable(model)
+    const requestId = stringReader(requests.message, 'request_id')
+    const etag = stringReader(resource.message as DescMessage, 'etag')
+    const messageOf = requiredIn<Message>(resource)
+    const namedOf = namedInside(model, resource)
+    return async (request, facts) => {
+      const place = heldIn(scope, request)
+      const stored: Named[] = []
+      const updates = (valueOf(request, requests) as Message[]).map(
+        (item, index): BatchUpdateItem<string, object> => {
+          const at = `${requests.name}[${index}]`
+          if ((requestId?.(item) ?? '') !== '')
+            throw new InvalidArgument(
+              `${at}.request_id`,
+              'a batch is run once as a whole: send it beside the items',
+            )
+          const message = messageOf(item)
+          const ifMatch = etagOfResource(etag?.(message) ?? '', `${at}.${resource.name}.etag`)
+          const entity = model.fromMessage(message)
+          const { paths, touchOnly } = spared({ paths: mask?.(item) ?? [], touchOnly: false }, entity)
+          const { key, held } = namedOf(message, `${at}.`)
+          stored.push({ key, held: [...place, ...held] })
+          return {
+            key,
+            entity,
+            fieldMask: paths,
+            ...(touchOnly && { touchOnly }),
+            ...(ifMatch === undefined ? {} : { ifMatch }),
+          }
+        },
+      )
+      await checkStored(repository, stored, facts)
+      const entities = await repository.batchUpdate(updates, { context: facts.context })
+      return new EntityReply(form, { items: entities })
+    }
+  },
+
+  batchDelete:
+    ({ keys, scope, name, force }, _desc, repository) =>
+    async (request, facts) => {
+      const place = heldIn(scope, request)
+      const named = namedIn(request, keys, name, 'one')
+      await checkStored(
+        repository,
+        named.map(({ key, held }) => ({ key, held: [...place, ...held] })),
+        facts,
+      )
+      await repository.batchDelete(
+        named.map(({ key }) => key),
+        { context: facts.context, ...relatedIn(request, force, facts) },
+      )
+      return create(EmptySchema)
+    },
+}
+
+/** Before a write: checks that the entities are where the request says. */
+const checkStored = async (
+  repository: AnyRepository,
+  named: readonly Named[],
+  facts: Facts,
+): Promise<void> => {
+  if (named.every(({ held }) => held.length === 0)) return
+  const keys = named.map(({ key }) => key)
+  checkAll(repository.model, named, await repository.batchGet(keys, { context: facts.context }))
+}
+
+const checkAll = (model: ResourceModel, named: readonly Named[], entities: readonly object[]): void => {
+  for (const [index, { held }] of named.entries()) checkHeld(model, held, entities[index] as object)
+}
