@@ -5,7 +5,9 @@ import type { Operation } from './gen/google/longrunning/operations_pb.js'
 
 /** Names are lower-case; a name may have several values. Names ending in `-bin` hold base64 text. */
 export class Metadata {
-  readonly #values = new Map<string, string[]>()
+  private readonly values = new Map<string, string[]>()
+  /** Every name with its values. */
+  readonly all: ReadonlyMap<string, readonly string[]> = this.values
 
   constructor(entries: Iterable<readonly [string, string]> = []) {
     for (const [name, value] of entries) this.append(name, value)
@@ -13,45 +15,40 @@ export class Metadata {
 
   /** The first value. */
   get(name: string): string | undefined {
-    return this.#values.get(name.toLowerCase())?.[0]
+    return this.values.get(name.toLowerCase())?.[0]
   }
 
   getAll(name: string): readonly string[] {
-    return this.#values.get(name.toLowerCase()) ?? []
+    return this.values.get(name.toLowerCase()) ?? []
   }
 
   /** The first of these names that has several values. @param names - in lower case. */
   repeatedOf(names: readonly string[]): string | undefined {
-    for (const name of names) if ((this.#values.get(name)?.length ?? 0) > 1) return name
+    for (const name of names) if ((this.values.get(name)?.length ?? 0) > 1) return name
     return undefined
   }
 
   set(name: string, value: string): this {
-    this.#values.set(name.toLowerCase(), [value])
+    this.values.set(name.toLowerCase(), [value])
     return this
   }
 
   append(name: string, value: string): this {
     const key = name.toLowerCase()
-    const values = this.#values.get(key)
-    if (values === undefined) this.#values.set(key, [value])
+    const values = this.values.get(key)
+    if (values === undefined) this.values.set(key, [value])
     else values.push(value)
     return this
   }
 
   delete(name: string): this {
-    this.#values.delete(name.toLowerCase())
+    this.values.delete(name.toLowerCase())
     return this
-  }
-
-  /** Every name with its values. */
-  get all(): ReadonlyMap<string, readonly string[]> {
-    return this.#values
   }
 
   /** Every name with each of its values. */
   *entries(): IterableIterator<[string, string]> {
-    for (const [name, values] of this.#values) for (const value of values) yield [name, value]
+    for (const [name, values] of this.values) for (const value of values) yield [name, value]
   }
 }
 
@@ -62,32 +59,32 @@ export class Caller {
    * it.
    */
   reason: AshlarError | undefined = undefined
-  #controller: AbortController | undefined
-  #onGone: (() => void) | undefined
+  private controller: AbortController | undefined = undefined
+  private callback: (() => void) | undefined = undefined
 
   get isGone(): boolean {
     return this.reason !== undefined
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.isGone) this.#controller.abort()
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.isGone) this.controller.abort()
     }
-    return this.#controller.signal
+    return this.controller.signal
   }
 
   /** Nothing more is sent to the caller. The first reason counts. */
   leave(reason: AshlarError = new Cancelled()): void {
     if (this.reason !== undefined) return
     this.reason = reason
-    this.#controller?.abort()
-    this.#onGone?.()
+    this.controller?.abort()
+    this.callback?.()
   }
 
   /** Calls back when the caller leaves. It holds one callback; undefined removes it. */
   onGone(callback: (() => void) | undefined): void {
-    this.#onGone = callback
+    this.callback = callback
   }
 }
 

@@ -31,8 +31,8 @@ export const dispatcher = (
     unary(incoming, request) {
       const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const reply = run(new Call(method, incoming, request, undefined, runner))
-      if (reply instanceof Promise) return reply.then((reply) => responseTo(incoming, reply))
-      return responseTo(incoming, reply)
+      const settle = incoming.writeBytes === undefined ? asMessage : asTaken
+      return reply instanceof Promise ? reply.then(settle) : settle(reply)
     },
     async *stream(incoming, requests) {
       const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
@@ -50,11 +50,14 @@ const notServed = ({ parent, name }: DescMethod): never => {
   throw new Unimplemented(`${parent.typeName}.${name} is not served here`)
 }
 
-/** Nothing where the listener has taken the bytes. */
-const responseTo = (incoming: Incoming, reply: Reply): Message | undefined | Promise<Message> => {
-  if (Symbol.asyncIterator in reply) return onlyOne(reply)
-  if (incoming.writeBytes !== undefined && reply instanceof EntityReply) return undefined
-  return messageOfReply(reply)
+/** For a listener that sends messages. */
+const asMessage = (reply: Reply): Message | Promise<Message> =>
+  Symbol.asyncIterator in reply ? onlyOne(reply) : messageOfReply(reply)
+
+/** For a listener that has taken the bytes of what is no message. */
+const asTaken = (reply: Reply): Message | undefined | Promise<Message> => {
+  if (reply instanceof EntityReply) return undefined
+  return Symbol.asyncIterator in reply ? onlyOne(reply) : reply
 }
 
 const onlyOne = async (messages: AsyncIterable<Message>): Promise<Message> => {

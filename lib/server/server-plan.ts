@@ -6,7 +6,6 @@ import { Operations } from '../gen/google/longrunning/operations_pb.js'
 import type { AuthorizedServer } from './authz/authorizer.js'
 import { startUpCheck } from './authz/start-up-check.js'
 import type { Deadline } from './chain/deadline.js'
-import { handling } from './chain/handler.js'
 import { methodOf, pathOf } from './chain/method.js'
 import { frameworkChain } from './interceptor-order.js'
 import { identityOf, type ResolvedConfig } from './config/config.js'
@@ -150,7 +149,7 @@ const dispatcherOf = (
       reader: new RelatedReader(rules, config.authorizer),
     },
     messageRules,
-  }).around(({ handler }) => handling(handler))
+  }).around(({ handler }) => handler.run)
   const methods = [...registry.methods()].map(
     ([desc, registered]) => [desc, { method: registered.method, run: runOf(registered) }] as const,
   )

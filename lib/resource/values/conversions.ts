@@ -87,15 +87,15 @@ export function conversionsOf<E extends object>(
     return inMessage === undefined ? [] : [{ ...outward({ property, ...field }, inMessage), valueOf }]
   })
   const outputs: Output[] = [
-    ...out.map(outputOf),
-    ...reckoned.map((step) => ({ ...outputOf(step), valueOf: step.valueOf })),
+    ...out.map((step) => outputOf(step, step.convert === WITHHELD ? undefined : step.property)),
+    ...reckoned.map((step) => outputOf(step, step.valueOf)),
   ]
   if (name !== undefined)
     outputs.push({
       field: name.field,
-      valueOf: (entity) => name.format(entity),
+      from: (entity) => name.format(entity),
       convert: undefined,
-      emptyOf: () => '',
+      empty: '',
     })
   return {
     write: entityWriter(outputs),
@@ -103,8 +103,10 @@ export function conversionsOf<E extends object>(
       const message: Values = { $typeName: desc.typeName }
       if (named !== undefined) message[named] = name?.format(entity)
       for (const { property, convert, empty } of out) {
-        const value = convert === WITHHELD ? undefined : (entity as Values)[property]
-        message[property] = converted(value, convert, empty)
+        const value = (entity as Values)[property]
+        if (value === undefined || value === null || convert === WITHHELD)
+          message[property] = typeof empty === 'function' ? (empty as () => unknown)() : empty
+        else message[property] = convert === undefined ? value : convert(value)
       }
       for (const { property, convert, empty, valueOf } of reckoned)
         message[property] = converted(valueOf(entity), convert, empty)
@@ -142,11 +144,11 @@ const converted = (value: unknown, convert: Step['convert'], empty: unknown): un
 
 const made = (empty: unknown): unknown => (typeof empty === 'function' ? (empty as () => unknown)() : empty)
 
-const outputOf = ({ property, inMessage, convert, empty }: Step): Output => ({
+const outputOf = ({ inMessage, convert, empty }: Step, from: Output['from']): Output => ({
   field: inMessage,
-  valueOf: convert === WITHHELD ? () => undefined : (entity) => (entity as Values)[property],
+  from,
   convert,
-  emptyOf: () => made(empty),
+  empty: made(empty),
 })
 
 const outward = (field: ValueField, inMessage: DescField): Step => ({

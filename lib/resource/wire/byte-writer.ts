@@ -1,5 +1,6 @@
 /** Bytes that are kept between two messages; a larger buffer is given back. */
 const KEPT_BYTES = 64 * 1024
+const FIRST_BYTES = 4096
 /** From here on the encoder of Node is faster than a loop. */
 const LOOPED_CHARACTERS = 96
 const WORD = 2 ** 32
@@ -9,8 +10,22 @@ const WORD = 2 ** 32
  * for all others.
  */
 export class ByteWriter {
-  #bytes = Buffer.allocUnsafeSlow(4096)
+  /** The writer that nobody is using. What is written may itself write a message. */
+  static #spare: ByteWriter | undefined
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #at = 0
+
+  /** What `write` writes of the value, as a copy. A writer in which it has failed is not used again. */
+  static bytesOf<T>(write: (value: T, out: ByteWriter) => void, value: T): Buffer {
+    const out = ByteWriter.#spare ?? new ByteWriter()
+    ByteWriter.#spare = undefined
+    write(value, out)
+    const result = Buffer.allocUnsafe(out.#at)
+    result.set(out.#bytes.subarray(0, out.#at))
+    out.#at = 0
+    if (out.#bytes.length <= KEPT_BYTES) ByteWriter.#spare = out
+    return result
+  }
 
   /** A tag, a length or another unsigned integer of at most 53 bits. */
   varint(value: number): void {
@@ -20,12 +35,6 @@ export class ByteWriter {
     for (; rest >= WORD / 2; rest = Math.floor(rest / 128)) bytes[this.#at++] = (rest % 128) + 128
     for (; rest > 127; rest >>>= 7) bytes[this.#at++] = (rest & 127) | 128
     bytes[this.#at++] = rest
-  }
-
-  /** int32 and enums: a negative one takes ten bytes. */
-  int32(value: number): void {
-    if (value >= 0) this.varint(value)
-    else this.varint64(BigInt.asUintN(64, BigInt(value)))
   }
 
   /** @param value - from 0 to 2^64 - 1. */
@@ -63,8 +72,22 @@ export class ByteWriter {
   string(value: string): void {
     const { length } = value
     if (this.#at + length * 3 + 5 > this.#bytes.length) this.#grow(length * 3 + 5)
-    if (length <= LOOPED_CHARACTERS && this.#ascii(value, length)) return
-    const start = this.begin()
+    if (length <= LOOPED_CHARACTERS) {
+      const bytes = this.#bytes
+      const first = this.#at + 1
+      let index = 0
+      for (; index < length; index++) {
+        const code = value.charCodeAt(index)
+        if (code > 127) break
+        bytes[first + index] = code
+      }
+      if (index === length) {
+        bytes[this.#at] = length
+        this.#at = first + length
+        return
+      }
+    }
+    const start = ++this.#at
     this.#at += this.#bytes.write(value, this.#at, 'utf8')
     this.end(start)
   }
@@ -82,8 +105,9 @@ export class ByteWriter {
     this.#at += value.byteLength
   }
 
-  /** Begins a part whose length stands before it. @returns what `end` needs. */
-  begin(): number {
+  /** Begins a part whose length stands behind its tag. @returns what `end` needs. */
+  begin(tag: number): number {
+    this.varint(tag)
     if (this.#at + 5 > this.#bytes.length) this.#grow(5)
     return ++this.#at
   }
@@ -103,52 +127,9 @@ export class ByteWriter {
     this.#at += length
   }
 
-  /** A copy of what was written. The writer is empty again. */
-  finish(): Buffer {
-    const result = Buffer.allocUnsafe(this.#at)
-    result.set(this.#bytes.subarray(0, this.#at))
-    this.clear()
-    return result
-  }
-
-  clear(): void {
-    this.#at = 0
-    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(4096)
-  }
-
-  /** @returns false, and has written nothing, where the string has another character. */
-  #ascii(value: string, length: number): boolean {
-    const bytes = this.#bytes
-    const start = this.#at
-    bytes[start] = length
-    for (let index = 0; index < length; index++) {
-      const code = value.charCodeAt(index)
-      if (code > 127) return false
-      bytes[start + 1 + index] = code
-    }
-    this.#at = start + 1 + length
-    return true
-  }
-
   #grow(by: number): void {
     const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + by))
     larger.set(this.#bytes.subarray(0, this.#at))
     this.#bytes = larger
-  }
-}
-
-/** The writer that nobody is using. What is written may itself write a message. */
-let spare: ByteWriter | undefined
-
-/** What `write` writes. */
-export function bytesOf(write: (out: ByteWriter) => void): Buffer {
-  const out = spare ?? new ByteWriter()
-  spare = undefined
-  try {
-    write(out)
-    return out.finish()
-  } finally {
-    out.clear()
-    spare = out
   }
 }

@@ -1,44 +1,55 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf'
 import { DurationSchema, TimestampSchema } from '@bufbuild/protobuf/wkt'
-import type { ByteWriter } from './byte-writer.js'
+import { ByteWriter } from './byte-writer.js'
 import { fieldWriter } from './field-writers.js'
 import { messageWriter } from './message-writer.js'
-import { SCALARS, tagOf, WIRE, type Write } from './scalar-writers.js'
+import { tagOf, WIRE, type Write, writeScalar } from './scalar-writers.js'
 
 /** Where the value of one field of a response comes from. */
 export interface Output {
   readonly field: DescField
-  /** What the entity says of it; undefined or null for nothing. */
-  readonly valueOf: (entity: object) => unknown
+  /** The property of the entity that holds it, or what computes it; neither for a field that is never sent. */
+  readonly from: string | ((entity: object) => unknown) | undefined
   /** Makes what a message holds of it; undefined where that is the same. */
   readonly convert: ((value: unknown) => unknown) | undefined
-  /** What a message holds for nothing. */
-  readonly emptyOf: () => unknown
+  /** What a message holds for an absent value. */
+  readonly empty: unknown
 }
 
 /** Writes the bytes of the message of an entity. */
 export type WriteEntity = (entity: object, out: ByteWriter) => void
+
+/** One field, compiled. */
+interface Part {
+  readonly from: Output['from']
+  readonly convert: Output['convert']
+  /** The bytes for an absent value. */
+  readonly absent: Uint8Array
+  readonly write: Write
+}
 
 /**
  * Writes the bytes of an entity's message without making the message: the same as those of `toBinary(toMessage(entity))`.
  * It throws for a value that is not of its field's type.
  */
 export function entityWriter(outputs: readonly Output[]): WriteEntity {
-  const fields = outputs
-    .toSorted((one, other) => one.field.number - other.field.number)
-    .map(({ field, valueOf, convert, emptyOf }) => {
-      const isDirect = field.message === undefined || DIRECT.has(field.message.typeName)
-      const write = fieldWriter(field, (desc) => DIRECT.get(desc.typeName) ?? messageWriter(desc))
-      return { valueOf, convert: isDirect ? undefined : convert, emptyOf, write }
-    })
+  const parts = outputs.toSorted((one, other) => one.field.number - other.field.number).map(partOf)
   return (entity, out) => {
-    for (let index = 0; index < fields.length; index++) {
-      const { valueOf, convert, emptyOf, write } = fields[index] as (typeof fields)[number]
-      const value = valueOf(entity)
-      if (value === undefined || value === null) write(emptyOf(), out)
-      else write(convert === undefined ? value : convert(value), out)
+    for (const { from, convert, absent, write } of parts) {
+      const value = typeof from === 'string' ? (entity as Values)[from] : from?.(entity)
+      if (value !== undefined && value !== null) write(convert === undefined ? value : convert(value), out)
+      else if (absent.length > 0) out.raw(absent)
     }
   }
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+function partOf({ field, from, convert, empty }: Output): Part {
+  const isDirect = field.message === undefined || DIRECT.has(field.message.typeName)
+  const write = fieldWriter(field, (desc) => DIRECT.get(desc.typeName) ?? messageWriter(desc))
+  const absent = ByteWriter.bytesOf(write, empty)
+  return { from, convert: isDirect ? undefined : convert, absent, write }
 }
 
 const SECONDS = tagOf(1, WIRE.varint)
@@ -65,12 +76,12 @@ const duration: Write = (value, out) => {
   const seconds = (value as bigint) / 1_000_000_000n
   if (seconds !== 0n) {
     out.varint(SECONDS)
-    SCALARS[ScalarType.INT64].write(seconds, out)
+    writeScalar(ScalarType.INT64, seconds, out)
   }
   const nanos = Number((value as bigint) % 1_000_000_000n)
   if (nanos === 0) return
   out.varint(NANOS)
-  out.int32(nanos)
+  writeScalar(ScalarType.INT32, nanos, out)
 }
 
 /** Messages that an entity has in another form. */

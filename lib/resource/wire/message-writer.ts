@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type Message, toBinary } from '@bufbuild/protobuf'
 import type { Choice, Local } from '../messages/local-field.js'
-import { type ByteWriter, bytesOf } from './byte-writer.js'
+import { ByteWriter } from './byte-writer.js'
 import { fieldWriter, PRESENCE } from './field-writers.js'
 import { tagOf, type Write } from './scalar-writers.js'
 
@@ -38,7 +38,7 @@ export function messageWriter(desc: DescMessage): Write {
 export function messageBytes(desc: DescMessage, message: Message): Uint8Array {
   const write = messageWriter(desc)
   try {
-    return bytesOf((out) => write(message, out))
+    return ByteWriter.bytesOf(write, message)
   } catch {
     return toBinary(desc, message)
   }

@@ -33,7 +33,9 @@ export class Call {
   ifMatch: IfMatch | undefined = undefined
   /** Whether the call must write nothing. */
   validateOnly = false
-  /** The handler's work, which may continue after the caller has the reply; undefined until it starts. */
+  /** Whether the call holds an idempotency key, which it keeps until its handler has settled. */
+  holdsKey = false
+  /** The work of a handler that holds a key, which may continue after the caller has the reply; undefined until it starts. */
   handling: Handling | undefined = undefined
   /** How rows are restricted; undefined where the authorizer allowed them all. */
   rowAccess: RowAccess | undefined = undefined

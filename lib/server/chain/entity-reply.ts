@@ -1,5 +1,5 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
-import { type ByteWriter, bytesOf } from '../../resource/wire/byte-writer.js'
+import { ByteWriter } from '../../resource/wire/byte-writer.js'
 
 /** How the responses of a method are made of what its repository returns; compiled once per method. */
 export interface ReplyForm<T> {
@@ -7,8 +7,8 @@ export interface ReplyForm<T> {
   readonly toMessage: (value: T) => Message
   /** Writes the bytes of `toMessage(value)`; may throw where `toBinary` does. */
   readonly write: (value: T, out: ByteWriter) => void
-  /** The etag in the response; undefined or empty for none. */
-  readonly etagOf: (value: T) => unknown
+  /** The property of the value that is the etag in the response; undefined where none is. */
+  readonly etag: string | undefined
 }
 
 /**
@@ -16,40 +16,34 @@ export interface ReplyForm<T> {
  * interceptor, the log, a read mask, a listener that sends JSON.
  */
 export class EntityReply {
-  readonly #form: ReplyForm<unknown>
-  readonly #value: unknown
-  #message: Message | undefined
-  #bytes: Uint8Array | undefined
+  /** The etag in the response; empty for none. */
+  readonly etag: string
+  private made: Message | undefined = undefined
+  private written: Uint8Array | undefined = undefined
 
-  constructor(form: ReplyForm<never>, value: unknown) {
-    this.#form = form as ReplyForm<unknown>
-    this.#value = value
+  constructor(
+    private readonly form: ReplyForm<never>,
+    private readonly value: object,
+  ) {
+    const etag = form.etag === undefined ? undefined : (value as Readonly<Record<string, unknown>>)[form.etag]
+    this.etag = typeof etag === 'string' ? etag : ''
   }
 
   /** Always the same one. After the bytes were made, it is read from them, so that nobody sees two different responses. */
   get message(): Message {
-    return (this.#message ??=
-      this.#bytes === undefined
-        ? this.#form.toMessage(this.#value)
-        : fromBinary(this.#form.desc, this.#bytes))
-  }
-
-  get etag(): string {
-    const etag = this.#form.etagOf(this.#value)
-    return typeof etag === 'string' ? etag : ''
+    const { form, value, written } = this
+    return (this.made ??=
+      written === undefined ? form.toMessage(value as never) : fromBinary(form.desc, written))
   }
 
   /** The bytes of the message. @throws Error as `toBinary` does. */
   bytes(): Uint8Array {
-    return (this.#bytes ??=
-      this.#message === undefined ? this.#written() : toBinary(this.#form.desc, this.#message))
-  }
-
-  #written(): Uint8Array {
+    const { form, value, made } = this
+    if (made !== undefined) return (this.written ??= toBinary(form.desc, made))
     try {
-      return bytesOf((out) => this.#form.write(this.#value, out))
+      return (this.written ??= ByteWriter.bytesOf(form.write, value as never))
     } catch {
-      return toBinary(this.#form.desc, this.message)
+      return toBinary(form.desc, this.message)
     }
   }
 }

@@ -14,7 +14,7 @@ import { withholding } from '../../resource/behavior/input-only.js'
 import { isThenable } from '../../thenable.js'
 import type { Call } from './call.js'
 import { enter } from './enter.js'
-import type { Next, ReplyOrPromise } from './interceptor.js'
+import type { Next } from './interceptor.js'
 import type { RowAccessUse } from './row-access.js'
 
 /** The implementation of a method as the chain sees it. */
@@ -31,20 +31,8 @@ export interface Handler {
   readonly changesRelated?: 'delete' | 'undelete' | undefined
   /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
   checkReplay?(reply: Message, call: ServerCall & Call): Promise<void>
-  run(call: ServerCall & Call): ReplyOrPromise
+  readonly run: Next<ServerCall & Call>
 }
-
-/** The innermost step of the chain: runs the handler, and records on the call whether it is still at work. */
-export const handling =
-  (handler: Handler): Next<ServerCall & Call> =>
-  (call) => {
-    const reply = handler.run(call)
-    const state = { settled: !(reply instanceof Promise), reply }
-    call.handling = state
-    const settle = () => void (state.settled = true)
-    if (reply instanceof Promise) reply.then(settle, settle)
-    return reply
-  }
 
 /** The function that you write for one method. */
 export type MethodHandler<M extends Pick<DescMethod, 'input' | 'output' | 'methodKind'>> =

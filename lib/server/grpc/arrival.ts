@@ -20,7 +20,7 @@ export class Arrival {
     readonly stream: ServerHttp2Stream,
     readonly deadline: number | undefined,
   ) {
-    stream.on('data', (chunk: Buffer) => this.#count(chunk))
+    stream.on('data', this.#count)
   }
 
   /** Whether the stream is gone, so that the caller did not send its end. */
@@ -46,7 +46,7 @@ export class Arrival {
     )
   }
 
-  #count(chunk: Buffer): void {
+  readonly #count = (chunk: Buffer): void => {
     let at = 0
     while (at < chunk.length) {
       if (this.#left > 0) {

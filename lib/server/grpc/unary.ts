@@ -83,28 +83,26 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
         const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
         this.#ended = true
         this.#call.sendMetadata(toGrpc(headers))
-        this.#call.sendMessage(message, () =>
-          this.#call.sendStatus({ code: status.OK, details: 'OK', metadata: toGrpc(trailers) }),
-        )
+        this.#call.sendMessage(message, sent)
+        // Right behind the message, and not when it has left: both go out in one write.
+        this.#call.sendStatus({ code: status.OK, details: 'OK', metadata: toGrpc(trailers) })
       } catch (error) {
         fail(error)
       }
     }
+    let request: Message
     try {
-      const reply = this.#dispatcher.unary(incoming, this.#requestOf(incoming, bytes))
+      request = fromBinary(this.#method.input, bytes)
+    } catch (error) {
+      incoming.unreadable = malformed(this.#method, error)
+      request = create(this.#method.input)
+    }
+    try {
+      const reply = this.#dispatcher.unary(incoming, request)
       if (reply instanceof Promise) reply.then(send, fail)
       else send()
     } catch (error) {
       fail(error)
-    }
-  }
-
-  #requestOf(incoming: GrpcIncoming, bytes: Uint8Array): Message {
-    try {
-      return fromBinary(this.#method.input, bytes)
-    } catch (error) {
-      incoming.unreadable = malformed(this.#method, error)
-      return create(this.#method.input)
     }
   }
 
@@ -123,6 +121,9 @@ export class UnaryCall extends ServerInterceptingCall implements Listener {
     this.#call.sendStatus(statusOf(error, new GrpcMetadata()))
   }
 }
+
+/** grpc-js tells here that it has handed the message over; there is nothing left to do. */
+const sent = (): void => {}
 
 const unfit = (what: string, { name }: DescMethod): AshlarError =>
   new Unimplemented(`received ${what} for unary method ${name}`)

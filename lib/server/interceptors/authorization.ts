@@ -191,29 +191,30 @@ class Question implements AuthorizationRequest {
   }
 }
 
-/** Undefined when it is allowed without waiting. */
+/** Undefined when it is allowed without waiting. @param message - the request, or one of those of a client's stream. */
 const allow = (
   call: Call & Needs,
   rule: Rule,
   principal: Principal,
   asking: Asking,
+  message = call.request,
 ): Promise<void> | undefined => {
   if (rule.public === true) return undefined
   const { authorizer } = asking
   const template = templates.get(rule) ?? templateOf(call.method, rule)
-  const check = (message: Message | undefined): Promise<void> | undefined => {
-    const resource = template.fill(message)
-    const question = new Question(principal, call.path, rule.verb ?? '', resource, template.type, call.time)
-    const decision = authorizer.authorize(question)
-    if (decision instanceof Promise)
-      return call.time.step(decision).then((decided) => accept(decided, question, call, asking))
-    if (decision !== true || asking.restrictsAllowed) accept(decision, question, call, asking)
-    return undefined
-  }
-  const { requests } = call
-  if (requests === undefined || template.fields.length === 0) return check(call.request)
+  const { requests, time } = call
   // Each message of a client's stream may name another resource, so each is checked before the handler sees it.
-  return checkedFromFirst(requests, check).then((checked) => void (call.requests = checked))
+  if (message === undefined && requests !== undefined && template.fields.length > 0)
+    return checkedFromFirst(requests, (each) => allow(call, rule, principal, asking, each)).then(
+      (checked) => void (call.requests = checked),
+    )
+  const resource = template.fill(message)
+  const question = new Question(principal, call.path, rule.verb ?? '', resource, template.type, time)
+  const decision = authorizer.authorize(question)
+  if (decision instanceof Promise)
+    return time.step(decision).then((decided) => accept(decided, question, call, asking))
+  if (decision !== true || asking.restrictsAllowed) accept(decision, question, call, asking)
+  return undefined
 }
 
 /** @throws PermissionDenied for anything but a permission. @throws TypeError for a decision that nobody would carry out. */

@@ -1,7 +1,6 @@
 import type { AshlarError } from '../../errors.js'
-import type { Incoming } from '../../call.js'
 import type { Call } from '../chain/call.js'
-import { EntityReply, messageOfReply, type SingleReply } from '../chain/entity-reply.js'
+import { EntityReply, messageOfReply } from '../chain/entity-reply.js'
 import type { Interceptor, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import { mapStreamError, proceed } from '../chain/reply.js'
@@ -24,7 +23,10 @@ export const errorMapper =
       if (Symbol.asyncIterator in reply) return mapStreamError(reply, map)
       if (method.isStreaming) return reply
       try {
-        writeReply(call.incoming, reply)
+        const { incoming } = call
+        if (reply instanceof EntityReply && incoming.writeBytes !== undefined)
+          incoming.writeBytes(reply.bytes())
+        else incoming.write?.(messageOfReply(reply))
       } catch (error) {
         fail(error)
       }
@@ -32,11 +34,6 @@ export const errorMapper =
     }
     return proceed(call, next, write, fail)
   }
-
-const writeReply = (incoming: Incoming, reply: SingleReply): void => {
-  if (reply instanceof EntityReply && incoming.writeBytes !== undefined) incoming.writeBytes(reply.bytes())
-  else incoming.write?.(messageOfReply(reply))
-}
 
 const mapped = (error: unknown, { time, requestId, path }: Call & RequestId, logger: Logger): AshlarError => {
   const known = toAshlarError(error, time)

@@ -2,10 +2,9 @@ import { InvalidArgument } from '../../errors.js'
 import type { IfMatch } from '../../call.js'
 import { parseIfMatch, sameIfMatch } from '../../if-match.js'
 import type { Call } from '../chain/call.js'
-import { EntityReply, type SingleReply } from '../chain/entity-reply.js'
+import { EntityReply } from '../chain/entity-reply.js'
 import type { Interceptor, Passed, Reply } from '../chain/interceptor.js'
 import type { Registered } from '../chain/registered.js'
-import { withReply } from '../chain/reply.js'
 
 /**
  * Reads the precondition of a call, and sends the etag of the reply as the trailer `etag`. A handler that cannot
@@ -17,18 +16,18 @@ export const etag = (): Interceptor<unknown, Passed<'validation'>> => (next, reg
     call.ifMatch = ifMatchOf(call, registered)
     const reply = next(call)
     if (responseEtag === undefined) return reply
-    const announce = (reply: Reply): Reply => {
-      if (!(Symbol.asyncIterator in reply)) announceEtag(call, reply)
-      return reply
-    }
-    return withReply(reply, announce)
+    return reply instanceof Promise
+      ? reply.then((reply) => announceEtag(call, reply))
+      : announceEtag(call, reply)
   }
 }
 
 /** Puts the etag of a reply into the trailers, unless it is already there: a read mask may remove it from the reply. */
-export const announceEtag = ({ method, trailers }: Call, reply: SingleReply): void => {
+export const announceEtag = ({ method, trailers }: Call, reply: Reply): Reply => {
+  if (Symbol.asyncIterator in reply) return reply
   const current = reply instanceof EntityReply ? reply.etag : (method.responseEtag?.(reply) ?? '')
   if (current !== '' && trailers.get('etag') === undefined) trailers.set('etag', current)
+  return reply
 }
 
 /**

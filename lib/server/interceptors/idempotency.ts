@@ -17,6 +17,7 @@ import {
 } from '../deduplication/deduplication-store.js'
 import { UnrecordedCalls } from '../deduplication/unrecorded-calls.js'
 import { isNobody } from '../authz/is-nobody.js'
+import type { RuleSet } from '../authz/rules.js'
 import type { Authorized } from './authorization.js'
 import type { RequestId } from './request-id.js'
 
@@ -38,14 +39,14 @@ export const idempotency = (
   store: DeduplicationStore,
   redaction: Redaction,
   logger: Logger,
+  rules: RuleSet,
 ): Interceptor<unknown, Needs> => {
   const leaders = new Map<string, Promise<Outcome>>()
   const unrecorded = new UnrecordedCalls()
   const keeping: Keeping = { store, redaction, logger, unrecorded }
   return (next, { method, handler }) => {
-    if (method.isStreaming) return next
+    if (method.isStreaming || READING.has(rules.declared(method.path)?.verb)) return next
     return (call) => {
-      if (READING.has(call.rule.verb)) return next(call)
       const requestId = retryIdOf(call)
       return requestId === undefined ? next(call) : once(requestId, call, next, handler)
     }
@@ -74,6 +75,7 @@ export const idempotency = (
         if (claimed.state === 'claimed') {
           const run = async (context: RequestContext) => next(Object.assign(call, { context }))
           const { claim } = claimed
+          call.holdsKey = true
           return runClaimed(keeping, { claim, key: text, call, run }, (reply) =>
             settle(reply && { fingerprint, reply }),
           )

@@ -9,12 +9,11 @@ import type { ReplyForm } from '../chain/entity-reply.js'
 /** A response that is the resource itself. */
 export const entityForm = (model: ResourceModel, desc: DescMessage): ReplyForm<object> => {
   const etag = desc.fields.find(({ name }) => name === 'etag')?.localName
-  const isStored = etag !== undefined && model.byProperty.has(etag)
   return {
     desc,
     toMessage: (entity) => model.toMessage(entity),
     write: model.write,
-    etagOf: isStored ? (entity) => (entity as Readonly<Record<string, unknown>>)[etag] : () => undefined,
+    etag: etag !== undefined && model.byProperty.has(etag) ? etag : undefined,
   }
 }
 
@@ -47,7 +46,7 @@ export const listForm = (
     write: (listed, out) => {
       for (const write of parts) write(listed, out)
     },
-    etagOf: () => undefined,
+    etag: undefined,
   }
 }
 
@@ -55,8 +54,7 @@ const itemsWriter = (model: ResourceModel, { number }: DescField): Write => {
   const tag = tagOf(number, WIRE.length)
   return (listed, out) => {
     for (const entity of (listed as Listed).items) {
-      out.varint(tag)
-      const start = out.begin()
+      const start = out.begin(tag)
       model.write(entity, out)
       out.end(start)
     }

@@ -5,7 +5,7 @@ import { Book } from '../../../examples/library/book.js'
 import { Order } from '../../../examples/orders/order.js'
 import { Widget } from '../../../examples/widgets/widget.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
-import { ByteWriter, bytesOf } from '../../../lib/resource/wire/byte-writer.js'
+import { ByteWriter } from '../../../lib/resource/wire/byte-writer.js'
 import { messageBytes, messageWriter } from '../../../lib/resource/wire/message-writer.js'
 import { drill } from '../../support/drill.js'
 import { Deposit } from '../../support/entities/deposit.js'
@@ -51,21 +51,21 @@ describe('compiled writers', function () {
   const entities = Math.ceil(drill(5_500, 1_000_000) / ENTITIES.length)
   it(`write each of ${entities * ENTITIES.length} entities as toBinary writes its message`, () => {
     const random = new Random(SEED)
-    let written = 0
+    let count = 0
     let refused = 0
     for (const entity of ENTITIES) {
       const model = resourceModel<object>(entity)
-      for (let left = entities; left > 0; left--, written++) {
+      for (let left = entities; left > 0; left--, count++) {
         const one = randomEntity(model, random)
-        const made = attempt(() => bytesOf((out) => model.write(one, out)))
+        const made = attempt(() => ByteWriter.bytesOf(model.write, one))
         const expected = attempt(() => toBinary(model.message as DescMessage, model.toMessage(one)))
         if (expected === undefined) expect(made, `${entity.name}, ASHLAR_SEED=${SEED}`).to.equal(undefined)
         else same(made, expected, entity.name, SEED)
         if (expected === undefined) refused++
       }
     }
-    expect(written).to.equal(entities * ENTITIES.length)
-    expect(refused / written, 'that no message can hold').to.be.below(0.1)
+    expect(count).to.equal(entities * ENTITIES.length)
+    expect(refused / count, 'that no message can hold').to.be.below(0.1)
   })
 
   const messages = drill(600, 50_000)
@@ -75,7 +75,7 @@ describe('compiled writers', function () {
       const write = messageWriter(desc)
       for (let left = messages; left > 0; left--) {
         const message = randomMessage(desc, random)
-        const made = attempt(() => bytesOf((out) => write(message, out)))
+        const made = attempt(() => ByteWriter.bytesOf(write, message))
         same(made, toBinary(desc, message), desc.typeName, SEED)
       }
     })
@@ -134,7 +134,7 @@ describe('compiled writers', function () {
       for (const odd of ODD) {
         const entity = Object.assign(model.create(), { [property]: odd })
         const expected = outcome(() => toBinary(SpecimenSchema, model.toMessage(entity)))
-        const made = attempt(() => bytesOf((out) => model.write(entity, out)))
+        const made = attempt(() => ByteWriter.bytesOf(model.write, entity))
         if (made !== undefined) expect(made.toString('hex'), `${property}: ${typeof odd}`).to.equal(expected)
       }
   })
@@ -142,7 +142,7 @@ describe('compiled writers', function () {
   it('withhold what a client may never receive', () => {
     const model = resourceModel(Specimen)
     const entity = Object.assign(model.create(), { id: 'a', webhookSecret: 'canary', apiKey: 'canary' })
-    expect(bytesOf((out) => model.write(entity, out)).includes('canary')).to.equal(false)
+    expect(ByteWriter.bytesOf(model.write, entity).includes('canary')).to.equal(false)
   })
 })
 
@@ -156,6 +156,8 @@ const outcome = (work: () => Uint8Array): string => {
 }
 
 describe('the bytes of a message', () => {
+  const bytesOf = (write: (out: ByteWriter) => void): Buffer =>
+    ByteWriter.bytesOf((_, out) => write(out), undefined)
   const text = (out: ByteWriter, value: string): void => out.string(value)
 
   it('are a copy of their own, although the buffer is used again', () => {
@@ -192,13 +194,13 @@ describe('the bytes of a message', () => {
       for (const before of [0, 4090, 4095]) {
         const made = bytesOf((out) => {
           out.raw(Buffer.alloc(before))
-          const start = out.begin()
+          const start = out.begin(0)
           out.raw(Buffer.alloc(length, 7))
           out.end(start)
         })
         const expected = bytesOf((out) => out.varint(length))
-        expect(made.subarray(before, before + expected.length).equals(expected)).to.equal(true)
-        expect(made.length).to.equal(before + expected.length + length)
+        expect(made.subarray(before + 1, before + 1 + expected.length).equals(expected)).to.equal(true)
+        expect(made.length).to.equal(before + 1 + expected.length + length)
         expect(made.at(-1) ?? 0).to.equal(length === 0 ? 0 : 7)
       }
     })
