@@ -1,6 +1,7 @@
 import { type SideProcess, startSide } from './side-process.js'
 import type { Slice } from './slice.js'
 import type { Subject } from './subject.js'
+import type { SliceRequest } from './worker.js'
 
 /** One line of the result: how Ashlar stands to one peer in one operation. */
 export interface Comparison {
@@ -15,6 +16,10 @@ export interface Comparison {
   readonly cpuRatio: Spread
   /** 99th percentile of the latency, the peer's divided by ours: above 1 means that Ashlar's is shorter. */
   readonly p99Ratio: Spread
+  /** What `cpuRatio` is to reach; undefined where nothing was aimed at. */
+  readonly goal: number | undefined
+  /** The peer's CPU divided by that of a bare echo, where the subject has one. */
+  readonly ceiling: Spread | undefined
 }
 
 export interface Spread {
@@ -51,17 +56,29 @@ export async function compare(
   const sides: SideProcess[] = []
   try {
     for (const [name, module] of Object.entries(subject.sides)) sides.push(await startSide(name, module))
+    const { ceiling } = subject
+    if (ceiling !== undefined) sides.push(await startSide(ECHO, ceiling.echo))
     for (const operation of subject.operations)
       for (const concurrency of subject.concurrency ?? [1]) {
-        const slices = await interleave(sides, { operation, concurrency, ms }, rounds, warmUpMs)
+        const requestOf = ({ name }: SideProcess) => ({
+          operation: name === ECHO ? (ceiling?.operation ?? operation) : operation,
+          ...{ concurrency, ms },
+        })
+        const slices = await interleave(sides, requestOf, rounds, warmUpMs)
+        const echo = slices.get(ECHO)
         const ours = slices.get('ashlar') ?? []
         const comparisons = [...slices]
-          .filter(([name]) => name !== 'ashlar')
+          .filter(([name]) => name !== 'ashlar' && name !== ECHO)
           .map(([against, theirs]) => ({
             ...{ subject: subject.name, operation, against, concurrency, rounds },
             ratio: spread(ours.map(({ perSecond }, i) => perSecond / (theirs[i]?.perSecond ?? Number.NaN))),
             cpuRatio: spread(ours.map(({ cpuUs }, i) => (theirs[i]?.cpuUs ?? Number.NaN) / cpuUs)),
             p99Ratio: spread(ours.map(({ p99Us }, i) => (theirs[i]?.p99Us ?? Number.NaN) / p99Us)),
+            goal: subject.goals?.[against]?.[operation],
+            ceiling:
+              against === ceiling?.peer && echo !== undefined
+                ? spread(theirs.map(({ cpuUs }, i) => cpuUs / (echo[i]?.cpuUs ?? Number.NaN)))
+                : undefined,
           }))
         report({ operation, concurrency }, comparisons, [...slices].map(figuresOf))
       }
@@ -70,17 +87,20 @@ export async function compare(
   }
 }
 
+/** The side that only gives the ceiling. */
+const ECHO = 'bare echo'
+
 async function interleave(
   sides: readonly SideProcess[],
-  request: { readonly operation: string; readonly concurrency: number; readonly ms: number },
+  requestOf: (side: SideProcess) => SliceRequest,
   rounds: number,
   warmUpMs: number,
 ): Promise<ReadonlyMap<string, readonly Slice[]>> {
   const slices = new Map<string, Slice[]>(sides.map(({ name }) => [name, []]))
-  for (const side of sides) await side.measure({ ...request, ms: warmUpMs })
+  for (const side of sides) await side.measure({ ...requestOf(side), ms: warmUpMs })
   for (let round = 0; round < rounds; round++)
     for (const side of round % 2 === 0 ? sides : sides.toReversed())
-      slices.get(side.name)?.push(await side.measure(request))
+      slices.get(side.name)?.push(await side.measure(requestOf(side)))
   return slices
 }
 

@@ -74,6 +74,8 @@ function print(
       against === undefined
         ? ''
         : `ratio ${textOf(against.ratio)}  cpu ${textOf(against.cpuRatio)}  p99 ${textOf(against.p99Ratio)}`,
+      against?.goal === undefined ? '' : `goal ${against.goal.toFixed(2)}`,
+      against?.ceiling === undefined ? '' : `ceiling ${textOf(against.ceiling)}`,
     ]
     console.log(columns.join('  ').trimEnd())
   }

@@ -12,10 +12,22 @@ export interface Subject {
   readonly pace?: { readonly rounds?: number; readonly ms?: number; readonly warmUpMs?: number }
   /** Whether the peers come from `bench/package.json`. */
   readonly installs?: boolean
+  /** The aims: peer → operation → CPU per operation, the peer's divided by ours. */
+  readonly goals?: Readonly<Record<string, Readonly<Record<string, number>>>>
+  /** What no chain and no codec can pass: where ours cost nothing, this would still be between it and the peer. */
+  readonly ceiling?: Ceiling
   /** Figures that are no comparison of speed, as lines to print behind them. */
   readonly afterwards?: () => Promise<readonly string[]>
   /** Why it cannot be measured here; undefined when it can. */
   readonly unavailable?: () => Promise<string | undefined>
+}
+
+/** The peer's CPU per operation divided by that of a bare echo on the same library: a goal above it is void. */
+export interface Ceiling {
+  readonly peer: string
+  readonly echo: URL
+  /** The operation of the echo's side. */
+  readonly operation: string
 }
 
 /** One operation once. A synchronous one is called in a plain loop, so that no promise is measured with it. */

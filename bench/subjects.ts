@@ -63,6 +63,7 @@ export const SUBJECTS: readonly Subject[] = [
       'grpc-js, bare': load('rpc', 'echo-grpc-js.mjs'),
     },
     installs: true,
+    goals: { 'grpc-js, bare': { echo: 0.9 } },
   },
   {
     name: 'stack',
@@ -75,6 +76,11 @@ export const SUBJECTS: readonly Subject[] = [
       'NestJS and TypeORM': load('stack', 'widgets-nest.mjs'),
     },
     installs: true,
+    goals: {
+      'grpc-js and pg': { get: 1.6, list: 1.2, create: 1.3, update: 1.4 },
+      'NestJS and TypeORM': { get: 3.2, list: 2.3, create: 4.5, update: 8 },
+    },
+    ceiling: { peer: 'grpc-js and pg', echo: load('rpc', 'echo-grpc-js.mjs'), operation: 'echo' },
   },
   {
     name: 'gateway',
@@ -87,6 +93,8 @@ export const SUBJECTS: readonly Subject[] = [
       'over loopback gRPC': load('gateway', 'gateway-loopback'),
     },
     installs: true,
+    goals: { 'fastify and pg': { get: 1.4, list: 1.2 } },
+    ceiling: { peer: 'fastify and pg', echo: load('http-echo', 'echo-fastify.mjs'), operation: 'echo' },
   },
   {
     name: 'startup',
