@@ -38,8 +38,18 @@ export const SUBJECTS: readonly Subject[] = [
   {
     name: 'postgres',
     operations: ['get', 'list', 'page 1', 'page 181', 'create', 'update', 'batchGet 100'],
-    concurrency: [16, 64],
+    concurrency: [1, 16, 64],
     sides: POSTGRES_SIDES,
+  },
+  {
+    name: 'postgres-far',
+    operations: ['get'],
+    concurrency: [1, 4, 10, 64],
+    pace: { rounds: 7, ms: 700 },
+    sides: {
+      ashlar: new URL('./sides/far-gets.js?merge=all', import.meta.url),
+      'each call alone': new URL('./sides/far-gets.js?merge=off', import.meta.url),
+    },
   },
   {
     name: 'postgres-batch',

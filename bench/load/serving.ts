@@ -1,6 +1,6 @@
 /** What a server says when it is ready. */
 export interface ServerReport {
-  readonly ports: { readonly grpc?: number; readonly http?: number }
+  readonly ports: { readonly grpc?: number; readonly http?: number; readonly postgres?: number }
 }
 
 /** Loaded into every server before its own code: answers what it costs, and ends it with its parent. */

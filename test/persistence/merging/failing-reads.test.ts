@@ -2,11 +2,15 @@ import { expect } from 'chai'
 import { setMaxListeners } from 'node:events'
 import { RequestContext } from '../../../lib/context.js'
 import { Cancelled, DeadlineExceeded, Unavailable } from '../../../lib/errors.js'
+import { asTenant } from '../../conformance/repository/subject.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { ConnectionKiller } from '../../support/databases/connection-killer.js'
 import { column } from '../../support/databases/statement.js'
 import { rejection } from '../../support/rejection.js'
 import { everyCall, ManyReaders } from './many-readers.js'
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
 const postgres = databases.filter(({ name }) => name === 'postgres')
 
@@ -94,6 +98,49 @@ describeOn('merged reads', postgres, (backend) => {
       await readers.getAll(specimens).catch(() => {})
       await readers.getAll(specimens)
     })
+  })
+
+  it('keep nobody waiting while a statement of theirs is stuck', async () => {
+    const specimens = await readers.warm()
+    let release = () => {}
+    const stuck = new Promise<void>((resolve) => (release = resolve))
+    let isFirst = true
+    await readers.changed(
+      (send) => async (statement, values, options) => {
+        if (isFirst && (options?.calls ?? 1) > 1) {
+          isFirst = false
+          await stuck
+        }
+        return send(statement, values, options)
+      },
+      async () => {
+        const calls = readers.getAll(specimens)
+        while (isFirst) await new Promise((resolve) => setImmediate(resolve))
+        await readers.getAll(specimens)
+        release()
+        await calls
+      },
+    )
+  })
+
+  it('are not kept waiting by a tenant that holds a row, nor by the writes that wait for it', async () => {
+    const specimens = await readers.warm()
+    const [hold, release] = [new AbortController(), new AbortController()]
+    const write = () => specimens.update('k1', { title: 'later' }, ['title'])
+    const holding = asTenant('acme', () =>
+      specimens.transaction(async () => {
+        await write()
+        hold.abort()
+        await aborted(release.signal)
+      }),
+    )
+    await aborted(hold.signal)
+    const waiting = [asTenant('acme', write), asTenant('acme', write)]
+    const rows = await readers.getAll(specimens)
+    expect(rows.find(({ accountId, id }) => accountId === 'acme' && id === 'k1')?.title).to.equal('acme k1')
+    expect(readers.together).to.have.length.greaterThan(0)
+    release.abort()
+    await Promise.all([holding, ...waiting])
   })
 
   describe('of callers that leave', () => {

@@ -1,0 +1,37 @@
+import { DataSource } from 'typeorm'
+import { Widget } from '../../examples/widgets/widget.js'
+import { RequestContext } from '../../lib/context.js'
+import type { Merge } from '../../lib/persistence/merging/merge.js'
+import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
+import { startServer } from '../load/server-process.js'
+import type { Side } from '../subject.js'
+import { benchUrl, fill, POOL, randomRow } from './postgres-data.js'
+
+/** Gets from a database that is 2 ms away. `?merge=` says whose calls share a statement. */
+export async function setUp(): Promise<Side> {
+  await fill()
+  const proxy = await startServer(new URL('../load/delaying-proxy.js', import.meta.url))
+  const url = Object.assign(new URL(benchUrl()), { host: `127.0.0.1:${proxy.ports.postgres}` }).href
+  const dataSource = await new DataSource({
+    type: 'postgres',
+    url,
+    entities: [Widget],
+    poolSize: POOL,
+  }).initialize()
+  const merge = new URL(import.meta.url).searchParams.get('merge') as Merge
+  const widgets = new TypeormRepository(dataSource, Widget, { merge })
+  return {
+    operations: {
+      async get() {
+        const { tenant, key } = randomRow()
+        const principal = { tenant, subject: 'bench', groups: [], scopes: [] }
+        const { id } = await widgets.get(key, { context: new RequestContext({ principal }) })
+        if (id !== key) throw new TypeError(key)
+      },
+    },
+    async tearDown() {
+      await dataSource.destroy()
+      await proxy.end()
+    },
+  }
+}
