@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { DataSource } from 'typeorm'
 import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
@@ -7,11 +8,14 @@ import type { Dialect } from '../dialects/dialect.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import { patched } from '../hooks/changes.js'
-import type { Hooks, WriteEvents } from '../hooks/call-hooks.js'
+import { Hooks, type WriteEvents } from '../hooks/call-hooks.js'
 import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
-import type { References } from '../references/references.js'
+import { References } from '../references/references.js'
 import type { Target } from '../references/row-target.js'
 import { ChangedMeanwhile, type LateTransaction } from '../engines/executor/late-transaction.js'
+import type { Member } from '../deletion/rules/family.js'
+import { tableNameOf } from '../schema/table-name-of.js'
+import { EntitySubscribers } from '../typeorm/subscribers.js'
 import { RowStore } from './row-store.js'
 import { FOR_WRITE, type GetOptions } from './statements.js'
 
@@ -149,4 +153,13 @@ export class HookedRows<E extends object> extends RowStore<E> {
       ifMatch === undefined || (canMatch(this.model, ifMatch) && values[etag?.property ?? ''] === ifMatch)
     )
   }
+}
+
+/** The rows of a resource that a deletion of another one reaches, with its own hooks. */
+export function hookedMember({ model }: Member, dialect: Dialect, dataSource: DataSource) {
+  const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
+  const references = References.of(model, dialect, dataSource)
+  const table = tableNameOf(model, dialect, dataSource)
+  const store = new HookedRows(model, dialect, table, hooks, references)
+  return { store, surround: (operation: string) => hooks.surround(operation) }
 }

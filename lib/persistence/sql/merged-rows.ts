@@ -3,7 +3,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
-import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Database, Executor, Row, RunOptions } from '../engines/executor/executor.js'
 import { type Merge, type MergeOptions, mergeOf } from '../merging/merge.js'
 import { MergedRead, type Sought } from '../merging/merged-read.js'
 import { mergedRead } from '../merging/read-statement.js'
@@ -11,6 +11,7 @@ import { TableRules } from '../merging/table-rules.js'
 import { isStorable } from '../query/reachable.js'
 import type { References } from '../references/references.js'
 import type { Reach, Target } from '../references/row-target.js'
+import { credentialRowOf } from './row-codec.js'
 import { RowStore } from './row-store.js'
 import type { GetOptions } from './statements.js'
 
@@ -52,8 +53,10 @@ class MergedRows<E extends object> extends RowStore<E> {
   }
 
   override get(on: Executor, target: Target, run: RunOptions, options?: GetOptions): Promise<E | undefined> {
-    const isPlain = options?.lock === undefined && options?.showDeleted !== true
-    if (on !== this.database || !isPlain || target.where !== undefined || !this.#isOfTenant(target))
+    const { where, ifMatch, seen } = target
+    const isPlain = where === undefined && ifMatch === undefined && seen === undefined
+    const isLive = options?.lock === undefined && options?.showDeleted !== true
+    if (on !== this.database || !isPlain || !isLive || !this.#isOfTenant(target))
       return super.get(on, target, run, options)
     return this.#gets.run({ value: target.key, tenant: target.tenant }, run)
   }
@@ -104,6 +107,7 @@ class MergedRows<E extends object> extends RowStore<E> {
     if (known !== undefined) return known
     const { model, dialect } = this
     const tenant = isOfTenant ? model.tenant : undefined
+    const hydrate = (row: Row) => this.hydrateBehind([undefined, ...row])
     const shape = { by, tenant, selected: model.fields, isFirst: true }
     const read = {
       name: `${model.entity.name} by ${by.property}`,
@@ -111,7 +115,7 @@ class MergedRows<E extends object> extends RowStore<E> {
         (await super.find(this.database, by, value, { tenant }, run))[0],
       statement: mergedRead(model, dialect, this.table, shape),
       soughtIn: ({ columns }: CredentialRow<E>) => soughtIn(columns, by, tenant),
-      read: (row: readonly unknown[]) => this.credentialRow(row.slice(1)),
+      read: (row: Row) => credentialRowOf(model, row.slice(1), hydrate),
     }
     const merged = new MergedRead(this.database, read, this.#rules)
     this.#finds.set(name, merged)

@@ -223,12 +223,7 @@ export class RowStore<E extends object> {
       values,
       run,
     )
-    return rows.map((row) => this.credentialRow(row))
-  }
-
-  /** Of a row of every stored field. */
-  protected credentialRow(row: Row): CredentialRow<E> {
-    return credentialRowOf(this.model, row, this.#hydrate)
+    return rows.map((row) => credentialRowOf(this.model, row, this.#hydrate))
   }
 
   /** A page that locks reads no extra row to find out whether more follow, because that row would be locked too. */

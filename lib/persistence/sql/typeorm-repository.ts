@@ -51,11 +51,10 @@ import type {
 } from '../contract/repository.js'
 import { Hooks } from '../hooks/call-hooks.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
-import { HookedRows } from './hooked-rows.js'
+import { hookedMember, HookedRows } from './hooked-rows.js'
 import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
 import { References } from '../references/references.js'
-import { tableNameOf } from '../schema/table-name-of.js'
 import type { MergeOptions } from '../merging/merge.js'
 import { mergedRows } from './merged-rows.js'
 import type { RowStore } from './row-store.js'
@@ -110,13 +109,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
         ? mergedRows(this.#database, this.model, this.table, references, options)
         : new HookedRows(this.model, dialect, this.table, hooks, references)
     this.#writer = new RowWriter(this.#rows)
-    const storeOf = ({ model }: Member) => {
-      const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
-      const references = References.of(model, dialect, dataSource)
-      const table = tableNameOf(model, dialect, dataSource)
-      const store = new HookedRows(model, dialect, table, hooks, references)
-      return { store, surround: (operation: string) => hooks.surround(operation) }
-    }
+    const storeOf = (member: Member) => hookedMember(member, dialect, dataSource)
     this.#family = new Family(this.#database, this.model, this.#writer, options, storeOf)
     this.#operations = new Operations(
       this.#database,

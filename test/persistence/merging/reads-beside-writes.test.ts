@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
-import { ErrNotFound } from '../../lib/errors.js'
-import { watchStatements } from '../../lib/persistence/engines/watch-statements.js'
-import { increment } from '../../lib/resource/values/increment.js'
-import { openSubject, type OpenSubject } from '../conformance/repository/open-subject.js'
-import { asTenant, draft } from '../conformance/repository/subject.js'
-import { databases, describeOn } from '../support/databases/backends.js'
-import { drill } from '../support/drill.js'
+import { ErrNotFound } from '../../../lib/errors.js'
+import { watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
+import { increment } from '../../../lib/resource/values/increment.js'
+import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
+import { asTenant, draft } from '../../conformance/repository/subject.js'
+import { databases, describeOn } from '../../support/databases/backends.js'
+import { drill } from '../../support/drill.js'
 
 const CALLERS = 64
 const SECONDS = drill(2, 600)
