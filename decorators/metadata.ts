@@ -19,6 +19,8 @@ export interface PropertyFacts {
   readonly compute?: (entity: object) => unknown
   /** Is a source of search. */
   readonly searchable?: boolean
+  /** The name that its column had before. */
+  readonly renamedFrom?: string
 }
 
 /** What the decorators of one class declare. */

@@ -2,7 +2,10 @@ import { Failure } from '../errors/failure.js'
 import { foreignModule } from './foreign-module.js'
 import { pathFlag } from './path-flag.js'
 
-export const entitiesFlag = pathFlag({ summary: 'The compiled module that exports the entities.' })
+const SUMMARY = 'The compiled module that exports the entities.'
+
+export const entitiesFlag = pathFlag({ summary: SUMMARY })
+export const requiredEntitiesFlag = pathFlag({ summary: SUMMARY, required: true })
 
 /**
  * What `read` returns for the entities that a module exports. @throws Failure when there is none, or when an entity's

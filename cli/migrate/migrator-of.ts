@@ -5,7 +5,7 @@ import { connectionString } from './connection-string.js'
 /** The parsed flags of a command that connects to a database. */
 export interface DatabaseFlags {
   readonly url: string
-  readonly files: string
+  readonly files: MigrateOptions['files']
   readonly module?: string | undefined
   readonly schema?: string | undefined
   readonly 'lock-timeout'?: number | undefined

@@ -11,7 +11,7 @@ export interface NextVersion {
 }
 
 export interface NextFiles {
-  /** `0007_add_colour`. */
+  /** `0007_add_colour`; each once, where the engines are at the same number. */
   readonly names: readonly string[]
   /** The files that were written. */
   readonly files: readonly string[]
@@ -62,20 +62,21 @@ export function writeNextFiles(
   versions: readonly NextVersion[],
 ): NextFiles {
   const folders = foldersOf(folder, dialect)
-  const first = nextNumber(folder, folders)
-  if (first + versions.length - 1 > LAST)
-    throw new Failure('input', `${LAST} was the last number there is for hand-written files`)
-  const named = versions.map((version, index) => ({
-    ...version,
-    name: `${String(first + index).padStart(4, '0')}_${version.description}`,
-  }))
-  const texts = folders.flatMap((one) =>
-    named.flatMap(({ name, sqlFor }) =>
-      (['up', 'down'] as const).map((direction) => ({
-        file: join(one.folder, `${name}.${direction}.sql`),
-        text: sqlFor(one.dialect)[direction],
-      })),
-    ),
+  const named = folders.flatMap((one) => {
+    const first = nextNumber(one.folder)
+    if (first + versions.length - 1 > LAST)
+      throw new Failure('input', `${LAST} was the last number there is for hand-written files`)
+    return versions.map(({ description, sqlFor }, index) => ({
+      ...one,
+      name: `${String(first + index).padStart(4, '0')}_${description}`,
+      sql: sqlFor(one.dialect),
+    }))
+  })
+  const texts = named.flatMap((one) =>
+    (['up', 'down'] as const).map((direction) => ({
+      file: join(one.folder, `${one.name}.${direction}.sql`),
+      text: one.sql[direction],
+    })),
   )
   const written: string[] = []
   try {
@@ -93,14 +94,12 @@ export function writeNextFiles(
     for (const file of written) unlinkSync(file)
     throw new Failure('output', `nothing is written: ${whyNot(error)}`, { cause: error })
   }
-  return { names: named.map(({ name }) => name), files: written }
+  return { names: [...new Set(named.map(({ name }) => name))], files: written }
 }
 
-/** The next number is the same for every engine, whichever of them has files. */
-function nextNumber(folder: string, folders: readonly { readonly folder: string }[]): number {
-  const all = [...folders, ...foldersOf(folder, undefined)].flatMap((one) => sqlIn(one.folder))
-  return Math.max(FIRST, ...all.map((file) => numberOf(file) + 1))
-}
+/** Each engine has numbers of its own without gaps: one may need a change that another does not. */
+const nextNumber = (folder: string): number =>
+  Math.max(FIRST, ...sqlIn(folder).map((file) => numberOf(file) + 1))
 
 function whyNot(error: unknown): string {
   const { code, path } = error as NodeJS.ErrnoException

@@ -8,6 +8,7 @@ const BETWEEN_REMINDERS_MS = 5_000
 export function progressLines(paint: Paint): (event: Progress) => readonly string[] {
   let toldAt = -Infinity
   let told = ''
+  let filledAt = 0
   return (event) => {
     switch (event.kind) {
       case 'waiting': {
@@ -26,11 +27,18 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
       case 'recovering':
         return [`${paint.warn('recovering')} ${event.version}: ${event.text}`]
       case 'file':
+        filledAt = 0
         return [
           `${event.direction === 'up' ? 'applying' : 'rolling back'} ${event.version} ${paint.dim(`(${count(event.statements)})`)}`,
         ]
       case 'statement':
         return event.step === 'started' ? [paint.dim(`  ${event.number}/${event.of} ${event.summary}`)] : []
+      case 'filled': {
+        if (event.ms - filledAt < BETWEEN_REMINDERS_MS) return []
+        filledAt = event.ms
+        const rate = Math.round((event.rows * 1000) / Math.max(1, event.ms))
+        return [paint.dim(`  ${event.rows} rows filled, ${rate} a second`)]
+      }
       case 'notice':
         return [`  ${paint.warn(event.severity)}: ${terminalLine(event.text)}`]
       case 'done':

@@ -1,5 +1,6 @@
 export { DeclarationError, MigrationError, type MigrationStop } from '../errors.js'
 export { createdTables } from './created-tables.js'
+export type { ComparedModel, DiffOptions, DiffResult } from './diff.js'
 export { DIALECTS, type Dialect } from './files/dialect.js'
 export type { FileSource } from './files/migration-files.js'
 export type { Finding } from './lint/lint.js'

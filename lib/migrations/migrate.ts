@@ -1,4 +1,5 @@
 import { engineOf } from './engines.js'
+import { type ComparedModel, diff, type DiffOptions, type DiffResult } from './diff.js'
 import type { Dialect } from './files/dialect.js'
 import type { FileSource } from './files/migration-files.js'
 import type { Finding } from './lint/lint.js'
@@ -23,6 +24,15 @@ export interface Migrator {
   verify(compare?: SchemaComparison): Promise<readonly string[]>
   /** The findings of lint. Opens no connection. */
   lint(): Promise<readonly Finding[]>
+  /**
+   * What turns the schema of the files into the model's. Makes databases for the comparison on the same server, and drops them.
+   * @param model - such as `schemaModel(entities)` of `ashlar/persistence`.
+   * @throws {MigrationError} `denied` where the user may make no database.
+   */
+  diff<Tables, Changes>(
+    model: ComparedModel<Tables, Changes>,
+    options?: DiffOptions,
+  ): Promise<DiffResult<Changes>>
 }
 
 /**
@@ -42,6 +52,7 @@ export function migrate(options: MigrateOptions): Migrator {
     down: (to) => down(resolved, to),
     status: () => status(resolved),
     verify: (compare) => verify(resolved, compare),
+    diff: (model, how) => diff(resolved, model, how),
     lint: async () => (await readSet(resolved.files, resolved.engine, resolved.statementTimeoutMs)).findings,
   }
 }

@@ -56,7 +56,8 @@ function downStep(
   const refused = lintDown(row.name, sql, options.engine).filter(({ level }) => level === 'refuse')
   if (refused.length > 0) throw new DeclarationError('migrations', refused.map(toProblem))
   const { statements } = splitStatements(sql, options.engine.syntax)
-  return { session, options, version: row.version, name: row.name, direction: 'down', sql, statements }
+  const { version, name } = row
+  return { session, options, version, name, direction: 'down', sql, statements, isBackfill: false }
 }
 
 /** A corrected file takes precedence over the stored SQL, if it belongs to the way up that was applied. */

@@ -5,6 +5,7 @@ import { withLock } from './lock.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
 import { withSession } from './open-session.js'
 import type { ResolvedOptions } from './session/options.js'
+import { isBackfill } from './sql/backfill.js'
 import { endRollBack, rollBack } from './recover.js'
 import type { Session } from './session/session.js'
 import {
@@ -120,7 +121,8 @@ async function apply(
   options.report({ kind: 'file', direction: 'up', version: name, statements: statements.length })
   if (row !== undefined)
     options.report({ kind: 'recovering', version: name, text: 'runs it again after it failed' })
-  const step = { session, options, version, name, direction: 'up', sql, statements } as const
+  const fills = isBackfill(script)
+  const step = { session, options, version, name, direction: 'up', sql, statements, isBackfill: fills } as const
   const done = appliedRow(migration, statements.length)
   await options.engine.up(step, done, row)
   options.report({

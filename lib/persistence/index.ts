@@ -62,7 +62,14 @@ export {
   type TypedMemoryRepository,
   type TypedTypeormRepository,
 } from './repository-of.js'
-export { type SchemaComparison, schemaComparison } from './schema/schema-comparison.js'
+export { type SchemaComparison, schemaComparison } from './comparison/schema-comparison.js'
+export type { SchemaVersion } from './comparison/change-files.js'
+export {
+  type SchemaChanges,
+  type SchemaModel,
+  schemaModel,
+  type SchemaTables,
+} from './comparison/schema-model.js'
 export { type SearchTable, type SearchTables, searchTables } from './schema/search-tables.js'
 export { SqliteDataSource, type SqliteOptions } from './sqlite-data-source.js'
 export { type TableMigration, tableMigrations, type TableSql } from './schema/table-migrations.js'

@@ -73,6 +73,7 @@ export function readFields(
   }
   for (const [property, { role, default: make }] of facts.properties)
     if (make !== undefined && !columns.has(property)) problems.push(strayDefault(property, role))
+  problems.push(...renameProblems(facts, columns, read))
   const { name, fields, problems: unnamed } = namePatternOf(message, read)
   problems.push(...unnamed)
   const { relations, problems: unfit } = relationsOf(declaredOnes.relations, fields)
@@ -89,6 +90,27 @@ export function readFields(
   ])
   if (message !== undefined) problems.push(...missingFields(message, fields, known))
   return { fields, name, relations, problems, refused }
+}
+
+/** What is wrong with `@RenamedFrom()`. */
+function renameProblems(
+  { properties }: EntityFacts,
+  columns: ReadonlyMap<string, unknown>,
+  fields: readonly Field[],
+): string[] {
+  return [...properties].flatMap(([property, { renamedFrom }]): string[] => {
+    if (renamedFrom === undefined) return []
+    if (typeof renamedFrom !== 'string' || renamedFrom === '')
+      return [`${property}: @RenamedFrom() takes the old name of the column, such as @RenamedFrom('title')`]
+    if (!columns.has(property))
+      return [`${property} has a @RenamedFrom() and no column of its own: add @Column()`]
+    const owner = fields.find(({ column }) => column === renamedFrom)
+    return owner === undefined
+      ? []
+      : [
+          `${property}: @RenamedFrom(${JSON.stringify(renamedFrom)}) names the column of ${owner.property}: a column that is still declared is not renamed`,
+        ]
+  })
 }
 
 /** Restores the class of its property when TypeORM was given another type. */
@@ -178,6 +200,7 @@ function toField(
     exposed,
     maxLength: lengthOf(kind, column.options),
     repeated: inMessage?.fieldKind === 'list',
+    ...(facet?.renamedFrom === undefined ? {} : { renamedFrom: facet.renamedFrom }),
     ...(inMessage?.fieldKind === 'enum' ? { enumNames: enumNamesOf(inMessage.enum) } : {}),
     ...inside,
   })

@@ -20,6 +20,7 @@ const ON_A_PROPERTY = [
     'Default',
     'ETag',
     'OutputOnly',
+    'RenamedFrom',
     'Searchable',
     'Secret',
     'Tags',

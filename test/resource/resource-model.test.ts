@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { expect } from 'chai'
 import { Column, DeleteDateColumn, Entity, PrimaryColumn } from 'typeorm'
-import { CreateTime } from '../../decorators/create-time.js'
+import { CreateTime } from '../../decorators/times.js'
 import { ETag } from '../../decorators/etag.js'
 import { Expirable } from '../../decorators/expirable.js'
 import { OutputOnly } from '../../decorators/output-only.js'

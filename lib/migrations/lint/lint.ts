@@ -7,6 +7,7 @@ import { COLUMN_RULES } from './rules/columns.js'
 import { REFUSALS } from './rules/refusals.js'
 import { REWRITE_RULES } from './rules/rewrites.js'
 import { SECRET_RULES } from './rules/secrets.js'
+import { isBackfill } from '../sql/backfill.js'
 import type { Script, Statement } from '../sql/statements.js'
 import { createTable, isDdl } from '../sql/statement-shape.js'
 
@@ -77,9 +78,11 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
   )
   const created = new Set<string>()
   const ddlBefore: Statement[] = []
-  const file: FileFacts = { ...facts, statements, ddlBefore, created }
+  const file: FileFacts = { ...facts, statements, isBackfill: isBackfill(script), ddlBefore, created }
   const findings = statements.flatMap((statement) => {
+    const forbidsCopies = file.engine.forbidsCopies(statement)
     const told = rules.flatMap((rule) => {
+      if (forbidsCopies && rule.ofCopies === true) return []
       const text = rule.check(statement, file)
       return text === undefined ? [] : [found(statement.line, rule.name, rule.level, text)]
     })

@@ -4,6 +4,7 @@ import type { AppliedVersion } from '../session/version-table.js'
 import { splitStatements } from '../sql/statements.js'
 import { mysqlFailures } from './failures.js'
 import { mysqlLint } from './lint/mysql-lint.js'
+import { mysqlScratch } from './scratch-sql.js'
 import { openMysql } from './session.js'
 import { mysqlSyntax } from './sql/syntax.js'
 import { downOnMysql, upOnMysql } from './step.js'
@@ -31,6 +32,7 @@ export const mysql: Engine = {
   isUndone: (_step, row) => Promise.resolve(row.error === undefined || row.statementsDone < -1),
   finishDown: downOnMysql,
   unusableIndexes: () => Promise.resolve([]),
+  scratch: mysqlScratch,
 }
 
 function isNeverApplied(row: AppliedVersion): boolean {

@@ -50,7 +50,7 @@ class MysqlSession implements Session {
   }
 
   /** MySQL has no timeout for DDL: a second connection cancels what takes too long. */
-  async run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  async run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<number> {
     const result = await stoppable(
       () => this.#query(sql),
       { timeoutMs, signal },
@@ -61,6 +61,7 @@ class MysqlSession implements Session {
       },
     )
     if (mayHaveWarned(result)) await this.#reportWarnings()
+    return (result as { readonly affectedRows?: number } | undefined)?.affectedRows ?? 0
   }
 
   async settle(lockTimeoutMs: number): Promise<void> {

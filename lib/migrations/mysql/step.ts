@@ -1,5 +1,6 @@
 import { MigrationError } from '../../errors.js'
 import { mysqlSyntax } from './sql/syntax.js'
+import { fillRows, ROWS_STAY } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
 import { splitStatements, type Statement } from '../sql/statements.js'
 import { failureOf, type Remains, send, type Step } from '../session/step.js'
@@ -55,8 +56,9 @@ async function runFrom(step: Step, first: number, mayBeDone: boolean): Promise<v
   await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
   for (let at = first; at < statements.length; at++)
     try {
+      if (step.isBackfill) await fillRows(step)
       await session.run('START TRANSACTION', options.statementTimeoutMs)
-      await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
+      if (!step.isBackfill) await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
         const code = error instanceof SessionError ? error.code : ''
         if (!(mayBeDone && at === first && DONE_ALREADY.includes(code))) throw error
         const text = `statement ${at + 1} was done when the host died`
@@ -65,7 +67,7 @@ async function runFrom(step: Step, first: number, mayBeDone: boolean): Promise<v
       await mark(at + 1)
       await session.run('COMMIT', options.statementTimeoutMs)
     } catch (error) {
-      const failure = failureOf(step, at, error, remainsOf(at))
+      const failure = failureOf(step, at, error, step.isBackfill ? ROWS_STAY : remainsOf(at))
       await session
         .run('ROLLBACK', options.statementTimeoutMs)
         .then(() => mark(at, failure.message))

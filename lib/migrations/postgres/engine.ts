@@ -3,6 +3,7 @@ import type { Engine } from '../session/engine.js'
 import { postgresFailures } from './failures.js'
 import { postgresLint } from './lint/postgres-lint.js'
 import { recoverNonTransactional } from './recovery.js'
+import { postgresScratch } from './scratch-sql.js'
 import { openPostgres } from './session.js'
 import { postgresSyntax } from './sql/syntax.js'
 import { downOnPostgres, upOnPostgres } from './step.js'
@@ -32,4 +33,5 @@ export const postgres: Engine = {
   // The statement is done; only its row is left.
   finishDown: ({ session }, { version }) => deleteVersion(session, version),
   unusableIndexes,
+  scratch: postgresScratch,
 }

@@ -74,9 +74,9 @@ class PostgresSession implements Session {
     return (await this.#told(this.client.query<Row>(numbered, [...values]))).rows
   }
 
-  run(sql: string, _timeoutMs = 0, signal?: AbortSignal): Promise<void> {
+  run(sql: string, _timeoutMs = 0, signal?: AbortSignal): Promise<number> {
     return stoppable(
-      async () => void (await this.#told(this.client.query(sql))),
+      async () => (await this.#told(this.client.query(sql))).rowCount ?? 0,
       { timeoutMs: 0, signal },
       {
         stopped: this.engine.failures.stopped,

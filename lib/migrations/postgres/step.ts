@@ -3,6 +3,7 @@ import { type NonTransactional, nonTransactionalOf } from './sql/non-transaction
 import { movesExtension, reachExtensions, refuseStrangers, refuseStrangeTable } from './extensions.js'
 import { indexState } from './index-state.js'
 import { recoverNonTransactional } from './recovery.js'
+import { fillRows, ROWS_STAY } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
 import { failureOf, send, type Step } from '../session/step.js'
 import { refuseAborted } from '../session/stoppable.js'
@@ -28,6 +29,11 @@ export async function upOnPostgres(step: Step, row: VersionRow, previous?: Appli
   const { session } = step
   const isDone =
     previous !== undefined && (await recoverNonTransactional(step, previous, previous.upSql === row.upSql))
+  if (step.isBackfill) {
+    await writeVersion(session, { ...row, dirty: true, statementsDone: 0 })
+    await filled(step)
+    return writeVersion(session, row)
+  }
   const nonTransactional = nonTransactionalIn(step)
   if (nonTransactional === undefined)
     return inTransaction(step, {
@@ -105,6 +111,21 @@ async function inTransaction(step: Step, { record, recordFailure }: Recorder): P
       .run('ROLLBACK', 0)
       .then(() => (failure.stop === 'cancelled' ? undefined : recordFailure(failure.message)))
       .catch(() => undefined)
+    throw failure
+  }
+}
+
+async function filled(step: Step): Promise<void> {
+  const { session, options, version } = step
+  await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
+  try {
+    await reachExtensions(step)
+    await fillRows(step)
+  } catch (error) {
+    const failure = failureOf(step, 0, error, ROWS_STAY)
+    await markVersion(session, version, { dirty: true, statementsDone: 0, error: failure.message }).catch(
+      () => undefined,
+    )
     throw failure
   }
 }

@@ -41,6 +41,7 @@ export interface Engine extends EngineFiles {
   readonly finishDown: (step: Step, row: AppliedVersion) => Promise<void>
   /** Indexes of the module that no query can use, one line each. */
   readonly unusableIndexes: (session: Session) => Promise<readonly string[]>
+  readonly scratch: ScratchSql
 }
 
 /** The version table in the engine's SQL. */
@@ -55,4 +56,18 @@ export interface VersionTableSql {
   readonly replace: (columns: readonly string[]) => readonly [verb: string, ending: string]
   /** A condition on `table_schema` for the schema, with its values. */
   readonly inSchema: (schema: string) => readonly [condition: string, values: readonly string[]]
+}
+
+/** Databases that a comparison makes for itself. */
+export interface ScratchSql {
+  readonly create: (name: string) => string
+  readonly drop: (name: string) => string
+  /** Selects the names of databases that begin with a text, as `name`; the pattern is its only value. */
+  readonly find: string
+  /** Selects a row where the database has a table, a view, a routine or a schema of its own. */
+  readonly occupied: string
+  /** Takes out whatever was made in a database that was empty. */
+  readonly empty: (session: Session) => Promise<void>
+  /** What to do where a user may not make a database. */
+  readonly right: string
 }

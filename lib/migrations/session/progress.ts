@@ -31,6 +31,14 @@ export type Progress =
       readonly summary: string
     }
   | {
+      /** After each chunk of a backfill. */
+      readonly kind: 'filled'
+      readonly version: string
+      /** Rows that this run has written so far. */
+      readonly rows: number
+      readonly ms: number
+    }
+  | {
       /** A message of the server: `NOTICE`, `WARNING`, `INFO` of PostgreSQL; `NOTE`, `WARNING` of MySQL. */
       readonly kind: 'notice'
       readonly severity: string

@@ -24,8 +24,9 @@ export interface Session {
   /**
    * Runs a statement as written, for at most `timeoutMs` (0: no limit). PostgreSQL uses the timeouts of `settle`. When
    * `signal` aborts, the server is asked to cancel the statement.
+   * @returns how many rows it wrote; 0 for what writes none.
    */
-  run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<void>
+  run(sql: string, timeoutMs: number, signal?: AbortSignal): Promise<number>
   /** Resets every setting that a file may have changed, and sets the two timeouts (0 for none). */
   settle(lockTimeoutMs: number, statementTimeoutMs: number): Promise<void>
   tryLock(): Promise<boolean>

@@ -16,6 +16,8 @@ export interface Step {
   /** The file's text and its statements. */
   readonly sql: string
   readonly statements: readonly Statement[]
+  /** Its only statement is repeated until it writes no row. */
+  readonly isBackfill: boolean
 }
 
 /**

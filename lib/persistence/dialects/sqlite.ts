@@ -148,8 +148,14 @@ export const sqlite: Dialect = {
 async function addMissingColumns(query: Query, table: TableDefinition): Promise<void> {
   const rows = await query('SELECT name FROM pragma_table_info(?)', [table.name])
   const present = new Set(rows.map(([name]) => name))
-  for (const column of table.columns.filter(({ name }) => !present.has(name)))
-    await query(`ALTER TABLE ${quote(table.name)} ADD COLUMN ${columnText(filled(column), sqlite)}`, [])
+  for (const column of table.columns.filter(({ name }) => !present.has(name))) {
+    const { renamedFrom } = column
+    const change =
+      renamedFrom !== undefined && present.has(renamedFrom)
+        ? `RENAME COLUMN ${quote(renamedFrom)} TO ${quote(column.name)}`
+        : `ADD COLUMN ${columnText(filled(column), sqlite)}`
+    await query(`ALTER TABLE ${quote(table.name)} ${change}`, [])
+  }
 }
 
 /** A table with rows can only be given a NOT NULL column together with a value for them. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Field, FieldKind } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Dialect } from '../dialects/dialect.js'
@@ -10,6 +9,8 @@ import type {
 } from '../dialects/catalog/table-definition.js'
 import { DELETE_ID } from '../deletion/rules/family.js'
 import type { TableReferences } from './foreign-keys.js'
+import { fillerOf } from './filler-of.js'
+import { indexName } from './index-name.js'
 import { tableNameOf } from './table-name-of.js'
 
 /** Where an index has no condition: this column is `''` while a row lives and its key once it is deleted. */
@@ -69,6 +70,8 @@ export function tableOf(
     nullable: field.nullable,
     fallback: undefined,
     initial: initialOf(field, dialect),
+    filler: fillerOf(field, dialect),
+    renamedFrom: field.renamedFrom,
   }))
   if (hasDiscriminator)
     columns.push({
@@ -179,18 +182,4 @@ const scopedColumns = (fields: readonly Field[], scope: readonly string[]): read
 function distinct(indexes: readonly IndexDefinition[]): IndexDefinition[] {
   const shape = ({ columns, unique, where }: IndexDefinition) => JSON.stringify([columns, unique, where])
   return [...new Map(indexes.map((index) => [shape(index), index])).values()]
-}
-
-/** Bytes: PostgreSQL cuts a longer name. */
-const MAX_NAME = 63
-
-/** Readable while it fits, then cut and told apart by a digest. */
-function indexName(table: string, columns: readonly string[], suffix: string): string {
-  const name = [table, ...columns, suffix].join('_')
-  if (Buffer.byteLength(name) <= MAX_NAME) return name
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8)
-  const characters = [...name]
-  const room = MAX_NAME - digest.length - suffix.length - 2
-  while (Buffer.byteLength(characters.join('')) > room) characters.pop()
-  return `${characters.join('')}_${digest}_${suffix}`
 }

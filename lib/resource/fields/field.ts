@@ -94,6 +94,8 @@ export interface Field extends Column {
   readonly default?: FieldDefault
   /** For `json`: whether the message field is repeated. */
   readonly repeated: boolean
+  /** The name that the column had before, for migrations. */
+  readonly renamedFrom?: string
 }
 
 /** What the values of a field are. */

@@ -9,7 +9,7 @@ import { expectGolden } from '../../support/golden.js'
 import { runCli } from '../../support/run-cli.js'
 import { onEachEngine, tables } from '../../migrations/each-engine.js'
 
-const VERBS = ['', 'new', 'lint', 'up', 'down', 'status', 'verify'] as const
+const VERBS = ['', 'new', 'diff', 'lint', 'up', 'down', 'status', 'verify'] as const
 
 describe('ashlar migrate', () => {
   let folder: string
@@ -34,16 +34,19 @@ describe('ashlar migrate', () => {
     })
 
   describe('new', () => {
-    it('writes empty files of the next number for both engines', async () => {
+    it('writes empty files of the next number of each engine', async () => {
       const { exit, stdout } = await run('new', 'first_table')
       expect([exit, stdout.split('\n').length]).to.deep.equal([0, 5])
       write('migrations/mysql/0003_only_here.up.sql', '')
       write('migrations/mysql/9001_generated.up.sql', '')
       await run('new', 'second')
-      for (const engine of ['postgres', 'mysql'])
+      for (const [engine, number] of [
+        ['postgres', '0003'],
+        ['mysql', '0004'],
+      ] as const)
         expect(readdirSync(join(folder, 'migrations', engine))).to.include.members([
           ...['0002_first_table.up.sql', '0002_first_table.down.sql'],
-          ...['0004_second.up.sql', '0004_second.down.sql'],
+          ...[`${number}_second.up.sql`, `${number}_second.down.sql`],
         ])
       expect(readFileSync(join(folder, 'migrations/mysql/0004_second.up.sql'), 'utf8')).to.equal('')
     })
@@ -55,8 +58,8 @@ describe('ashlar migrate', () => {
       expect(readdirSync(join(folder, 'migrations/postgres'))).to.include('0003_second.up.sql')
       await run('new', 'third', '--dialect', 'mysql')
       expect(readdirSync(join(folder, 'migrations/mysql'))).to.deep.equal([
-        '0004_third.down.sql',
-        '0004_third.up.sql',
+        '0002_third.down.sql',
+        '0002_third.up.sql',
       ])
     })
 

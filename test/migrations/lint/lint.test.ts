@@ -45,6 +45,17 @@ const UP: readonly Case[] = [
   ['postgres', 'SELECT pg_advisory_unlock_all()', ['engine-state']],
   ['postgres', 'DISCARD ALL', ['engine-state']],
   ['mysql', 'DO RELEASE_ALL_LOCKS()', ['engine-state']],
+  // The server refuses what says how it is carried out, instead of copying the table.
+  ['mysql', 'ALTER TABLE t MODIFY a int NOT NULL, ALGORITHM=INPLACE, LOCK=NONE', []],
+  ['mysql', 'ALTER TABLE t MODIFY a bigint, ALGORITHM=INSTANT', []],
+  ['mysql', 'ALTER TABLE t MODIFY a bigint, ALGORITHM=INPLACE', ['changing-column-type']],
+  ['mysql', 'ALTER TABLE t MODIFY a bigint, ALGORITHM=COPY, LOCK=NONE', ['changing-column-type', 'algorithm-copy']],
+  ['mysql', 'ALTER TABLE t DROP COLUMN a, ALGORITHM=INSTANT', ['ban-drop-column']],
+  ['postgres', '-- ashlar:backfill\nUPDATE t SET a = b WHERE id IN (SELECT id FROM t WHERE a IS NULL LIMIT 9)', []],
+  ['mysql', '-- ashlar:backfill\nUPDATE t SET a = b WHERE a IS NULL LIMIT 9', []],
+  ['mysql', '-- ashlar:backfill\nUPDATE t SET a = b WHERE a IS NULL', ['backfill-form']],
+  ['mysql', '-- ashlar:backfill\nUPDATE t SET a = b LIMIT 9', ['backfill-form']],
+  ['mysql', '-- ashlar:backfill\nDELETE FROM t WHERE a IS NULL LIMIT 9', ['backfill-form']],
   // Nobody uses a table yet that the file itself makes.
   ['postgres', 'CREATE TABLE t (a text); CREATE INDEX i ON t (a); ALTER TABLE t ADD UNIQUE (a)', []],
   ['postgres', 'CREATE TABLE t (a text); CREATE INDEX i ON u (a)', ['require-concurrent-index-creation']],

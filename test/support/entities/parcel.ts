@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
-import { CreateTime } from '../../../decorators/create-time.js'
+import { CreateTime } from '../../../decorators/times.js'
 import { ETag } from '../../../decorators/etag.js'
 import { Resource } from '../../../decorators/resource.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn, Unique } from 'typeorm'
-import { CreateTime } from '../../../decorators/create-time.js'
+import { CreateTime, UpdateTime } from '../../../decorators/times.js'
 import { Credential } from '../../../decorators/credential.js'
 import { ETag } from '../../../decorators/etag.js'
 import { Expirable } from '../../../decorators/expirable.js'
@@ -8,7 +8,6 @@ import { Secret } from '../../../decorators/secret.js'
 import { SoftDeletable } from '../../../decorators/soft-deletable.js'
 import { Tags } from '../../../decorators/tags.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'
-import { UpdateTime } from '../../../decorators/update-time.js'
 import { NoteSchema, SpecimenSchema, Specimen_Phase } from '../gen/specimens_pb.js'
 
 /** Everything a resource can have: every field kind, a tenant, soft delete, expiry, a secret and a credential. */

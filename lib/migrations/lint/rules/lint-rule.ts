@@ -13,6 +13,8 @@ export interface FileFacts {
   readonly engine: EngineLint
   readonly direction: 'up' | 'down'
   readonly statements: readonly Statement[]
+  /** The file says `-- ashlar:backfill`. */
+  readonly isBackfill: boolean
   /** The CREATE, ALTER, DROP, RENAME and TRUNCATE statements before this one. */
   readonly ddlBefore: readonly Statement[]
   /** Tables that the file created before this statement, so that nothing else uses them yet. */
@@ -28,6 +30,8 @@ export interface Rule {
   readonly dialect?: Dialect
   /** Rules check the way up. With this, also the way down. */
   readonly bothWays?: true
+  /** It is about copying or locking a table, which a statement can forbid: see `EngineLint.forbidsCopies`. */
+  readonly ofCopies?: true
   /** What is wrong and what to do instead; undefined when nothing is wrong. */
   readonly check: (statement: Statement, file: FileFacts) => string | undefined
 }

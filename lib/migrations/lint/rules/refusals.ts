@@ -40,6 +40,18 @@ export const REFUSALS: readonly Rule[] = [
     },
   },
   {
+    name: 'backfill-form',
+    level: 'refuse',
+    bothWays: true,
+    check: ({ tokens }, { isBackfill, statements, direction }) => {
+      if (!isBackfill) return undefined
+      const isBounded = isWord(tokens[0], 'UPDATE') && hasWords(tokens, 'WHERE') && tokens.some((token) => isWord(token, 'LIMIT'))
+      return statements.length === 1 && direction === 'up' && isBounded
+        ? undefined
+        : 'a backfill is one UPDATE on the way up that is repeated until it finds no row: with a LIMIT, and a WHERE that leaves out the rows that are done'
+    },
+  },
+  {
     name: 'engine-state',
     level: 'refuse',
     bothWays: true,

@@ -20,6 +20,7 @@ export const REWRITE_RULES: readonly Rule[] = [
   {
     name: 'adding-stored-generated-column',
     level: 'danger',
+    ofCopies: true,
     check: toldBy((action, file) =>
       addedColumns(action, file.engine.syntax).some(
         (column) => isStored(column.definition) && !isSearchVector(column),
@@ -44,6 +45,7 @@ export const REWRITE_RULES: readonly Rule[] = [
   {
     name: 'adding-auto-increment-column',
     level: 'danger',
+    ofCopies: true,
     check: toldBy((action, { engine }) =>
       addedColumns(action, engine.syntax).some(
         (column) =>
@@ -58,6 +60,7 @@ export const REWRITE_RULES: readonly Rule[] = [
   {
     name: 'adding-primary-key-constraint',
     level: 'danger',
+    ofCopies: true,
     check: toldBy((action, { engine }) => {
       const constraint = addedConstraint(action)
       const isKey =
@@ -71,6 +74,7 @@ export const REWRITE_RULES: readonly Rule[] = [
   {
     name: 'changing-column-type',
     level: 'danger',
+    ofCopies: true,
     check: toldBy((action, { engine }) =>
       engine.changesColumnType(action)
         ? 'may rewrite the table under a lock, and code that runs reads the old type: add a column of the new type, ' +

@@ -1,7 +1,7 @@
 import type { EngineLint } from '../../lint/rules/engine-lint.js'
 import { Cursor, isWord } from '../../sql/cursor.js'
 import { mysqlSyntax } from '../sql/syntax.js'
-import { MYSQL_RULES } from './mysql-rules.js'
+import { forbidsCopies, MYSQL_RULES } from './mysql-rules.js'
 
 export const mysqlLint: EngineLint = {
   syntax: mysqlSyntax,
@@ -27,6 +27,7 @@ export const mysqlLint: EngineLint = {
   serverWide: ['DATABASE', 'TABLESPACE', 'SCHEMA'],
   isNameTooLong: (name) => [...name].length > 64,
   longestName: '64 characters',
+  forbidsCopies,
   changesColumnType: ([verb]) => isWord(verb, 'MODIFY') || isWord(verb, 'CHANGE'),
   primaryKey: 'rewrites the table in the order of the new key: plan it for a quiet hour, or make a new table',
 }

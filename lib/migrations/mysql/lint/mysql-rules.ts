@@ -78,6 +78,7 @@ export const MYSQL_RULES: readonly Rule[] = [
   {
     name: 'adding-foreign-key-constraint',
     level: 'danger',
+    ofCopies: true,
     dialect: 'mysql',
     check: toldBy((action) =>
       addedConstraint(action)?.kind === 'FOREIGN'
@@ -88,6 +89,7 @@ export const MYSQL_RULES: readonly Rule[] = [
   {
     name: 'rebuilding-a-table',
     level: 'danger',
+    ofCopies: true,
     dialect: 'mysql',
     check: (statement, file) => {
       const converts = actionsOnOldTables(statement, file).some(
@@ -197,6 +199,11 @@ const PLAIN = ['TABLE', 'VIEW', 'INDEX']
 /** `SET @name = …` sets a session variable. Server settings need no `@`. */
 const sets = (tokens: Statement['tokens']): boolean =>
   isWord(tokens[0], 'SET') && tokens.some((token) => isWord(token, '@'))
+
+/** `ALGORITHM=INSTANT`, or `ALGORITHM=INPLACE, LOCK=NONE`. */
+export const forbidsCopies = ({ tokens }: Statement): boolean =>
+  setting(tokens, 'ALGORITHM', ['INSTANT']) ||
+  (setting(tokens, 'ALGORITHM', ['INPLACE', 'NOCOPY']) && setting(tokens, 'LOCK', ['NONE']))
 
 /** Whether `NAME=VALUE` or `NAME VALUE` has one of `values`, or any value when none are given. */
 function setting(tokens: Statement['tokens'], name: string, values: readonly string[] | undefined): boolean {

@@ -23,6 +23,7 @@ export const postgresLint: EngineLint = {
   serverWide: ['DATABASE', 'TABLESPACE'],
   isNameTooLong: (name) => Buffer.byteLength(name) > 63,
   longestName: '63 bytes',
+  forbidsCopies: () => false,
   changesColumnType: (action) => {
     const { change = [] } = alteredColumn(action) ?? {}
     return hasWords(change.slice(0, 1), 'TYPE') || hasWords(change.slice(0, 3), 'SET', 'DATA', 'TYPE')

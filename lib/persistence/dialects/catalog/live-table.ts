@@ -1,3 +1,4 @@
+import type { ChangeSql } from './change-sql.js'
 import type { ColumnDefinition, TableName } from './table-definition.js'
 
 /** A row of a catalog, by the names of its columns. */
@@ -19,23 +20,26 @@ export interface LiveColumn {
   /** Of text only. */
   readonly collation: string | undefined
   readonly nullable: boolean
+  /** A constant as {@link Catalog.defaultText} writes it, else the expression of the catalog. */
   readonly fallback: string | undefined
-  /** The database generates its values, and refuses others. */
-  readonly isComputed: boolean
+  /** How the database generates its values, and refuses others; empty where that is no expression. */
+  readonly generated: string | undefined
 }
 
-export interface LiveIndex {
+export interface LiveIndex extends IndexShape {
   readonly name: string
-  readonly unique: boolean
-  /** `UNIQUE (account_id, code) WHERE deleted_at IS NULL`: everything that decides the effect of the index. */
-  readonly shape: string
+  /** It belongs to a constraint, with which it goes. */
+  readonly isConstraint: boolean
 }
 
-export interface LiveForeignKey {
+export interface LiveForeignKey extends ForeignKeyShape {
   readonly name: string
-  readonly columns: readonly string[]
-  /** Everything that decides its effect, as {@link foreignKeyShape} writes it. */
-  readonly shape: string
+}
+
+export interface LiveCheck {
+  readonly name: string
+  /** Whether every row was checked. */
+  readonly isValid: boolean
 }
 
 /** A table as it is in a database. */
@@ -45,6 +49,9 @@ export interface LiveTable {
   /** Without the index of the primary key. */
   readonly indexes: readonly LiveIndex[]
   readonly foreignKeys: readonly LiveForeignKey[]
+  /** Those that are declared by name; not what an engine keeps for a type of its own. */
+  readonly checks: readonly LiveCheck[]
+  readonly triggers: readonly string[]
   /** What is wrong with the table as a whole, and what to do. */
   readonly faults: readonly string[]
 }
@@ -80,7 +87,9 @@ export interface ForeignKeyShape {
   /** Otherwise than NO ACTION. */
   readonly onDelete?: string | undefined
   readonly onUpdate?: string | undefined
-  /** Such as NOT VALID. */
+  /** The rows that were there before were never checked: NOT VALID. */
+  readonly isUnchecked?: boolean
+  /** Such as DEFERRABLE. */
   readonly extras?: readonly string[]
 }
 
@@ -90,12 +99,14 @@ export const foreignKeyShape = ({
   targetColumns,
   onDelete,
   onUpdate,
+  isUnchecked,
   extras = [],
 }: ForeignKeyShape): string =>
   [
     `(${columns.join(', ')}) → ${target} (${targetColumns.join(', ')})`,
     ...(onDelete === undefined ? [] : [`ON DELETE ${onDelete}`]),
     ...(onUpdate === undefined ? [] : [`ON UPDATE ${onUpdate}`]),
+    ...(isUnchecked === true ? ['NOT VALID'] : []),
     ...extras,
   ].join(' ')
 
@@ -108,10 +119,12 @@ export interface Catalog {
   readonly readTable: (live: LiveSchema, table: TableName) => Promise<LiveTable | undefined>
   /** A type in the words of the catalog. */
   readonly typeText: (type: string) => string
+  /** A default as {@link LiveColumn} has it, of a text as CREATE TABLE or the catalog writes it. */
+  readonly defaultText: (text: string) => string
   /** Collations that compare by code point, case and trailing spaces counting; the first is the one to use. */
   readonly exactCollations: readonly string[]
   /**
-   * The text after ALTER TABLE that corrects a column.
+   * The text after ALTER TABLE that corrects a column at once, whatever it locks.
    * @param whole - the column as CREATE TABLE writes it.
    */
   readonly change: (what: 'type' | 'nullable' | 'fallback', column: ColumnDefinition, whole: string) => string
@@ -119,6 +132,7 @@ export interface Catalog {
   readonly addedForeignKey: { readonly option: string; readonly then: string }
   /** Stands before the name of an index that is made while the table is in use. */
   readonly indexOption: string
+  readonly changes: ChangeSql
 }
 
 /** What a table's name can be qualified with, and how to ask whether one is there; the question has one value. */

@@ -16,6 +16,10 @@ export interface ColumnDefinition {
   readonly fallback: string | undefined
   /** What a row of another writer gets that leaves the column out; the repository writes its own, so that nothing compares it. */
   readonly initial?: string | undefined
+  /** What rows hold that were there before a required column, and what older images write that leave it out; a constant. */
+  readonly filler?: string | undefined
+  /** The name that the column had before. */
+  readonly renamedFrom?: string | undefined
 }
 
 export interface IndexDefinition {

@@ -1,13 +1,15 @@
 import {
   type Catalog,
   type CatalogRow,
-  foreignKeyShape,
   type LiveColumn,
+  type LiveForeignKey,
+  type LiveIndex,
   type LiveSchema,
   type LiveTable,
-  shapeOf,
 } from '../catalog/live-table.js'
 import type { TableName } from '../catalog/table-definition.js'
+import { mysqlChanges } from './changes.js'
+import { mysqlDefault, mysqlLiteral } from './default-text.js'
 
 /** In what the catalogs of MySQL 8 and MariaDB differ. */
 export interface MysqlCatalogOptions {
@@ -20,9 +22,11 @@ export const mysqlCatalog = ({ jsonIsText, exactCollations }: MysqlCatalogOption
   readTable: (live, table) => readTable(live, table, jsonIsText),
   typeText: (type) => type,
   exactCollations,
+  defaultText: (text) => mysqlDefault(text) ?? '',
   change: (_what, _column, whole) => `MODIFY ${whole}`,
   indexOption: '',
   addedForeignKey: { option: '', then: '' },
+  changes: mysqlChanges,
 })
 
 /** Whether the server of the MySQL protocol is MariaDB. */
@@ -44,7 +48,7 @@ async function readTable(
   if (found === undefined) return undefined
   const columns = await live.rows(
     `SELECT COLUMN_NAME AS name, COLUMN_TYPE AS type, IS_NULLABLE AS nullable, COLLATION_NAME AS collated,
-            COLUMN_DEFAULT AS fallback, GENERATION_EXPRESSION AS made
+            COLUMN_DEFAULT AS fallback, GENERATION_EXPRESSION AS made, EXTRA AS extra
      FROM information_schema.COLUMNS WHERE ${OF_TABLE} ORDER BY ORDINAL_POSITION`,
     place,
   )
@@ -53,14 +57,16 @@ async function readTable(
     `SELECT * FROM information_schema.STATISTICS WHERE ${OF_TABLE} ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
     place,
   )
-  const json = jsonIsText ? await jsonColumns(live, place) : new Set<string>()
+  const { json, checks } = await checksOf(live, place, jsonIsText)
   const indexes = grouped(parts, 'INDEX_NAME')
   const links = await live.rows(FOREIGN_KEYS, place)
   return {
-    columns: columns.map((row) => columnOf(row, json)),
+    columns: columns.map((row) => columnOf(row, json, jsonIsText)),
     primaryKey: (indexes.get(PRIMARY) ?? []).map(keyOf),
     indexes: [...indexes].filter(([name]) => name !== PRIMARY).map(([name, keys]) => indexOf(name, keys)),
     foreignKeys: [...grouped(links, 'name')].map(([name, rows]) => foreignKeyOf(name, rows)),
+    checks,
+    triggers: (await live.rows(TRIGGERS, place)).map(({ name }) => String(name)),
     faults: faultsOf(found),
   }
 }
@@ -76,10 +82,13 @@ const FOREIGN_KEYS = `
   WHERE k.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND k.TABLE_NAME = ? AND k.REFERENCED_TABLE_NAME IS NOT NULL
   ORDER BY k.CONSTRAINT_NAME, k.ORDINAL_POSITION`
 
+const TRIGGERS = `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
+  WHERE EVENT_OBJECT_SCHEMA = COALESCE(?, DATABASE()) AND EVENT_OBJECT_TABLE = ? ORDER BY 1`
+
 /** InnoDB takes the two for the same. */
 const NO_ACTION: readonly unknown[] = ['NO ACTION', 'RESTRICT']
 
-function foreignKeyOf(name: string, rows: readonly CatalogRow[]) {
+function foreignKeyOf(name: string, rows: readonly CatalogRow[]): LiveForeignKey {
   const [first = {}] = rows
   const columns = rows.map(({ part }) => String(part))
   const action = (rule: unknown) => (NO_ACTION.includes(rule) ? undefined : String(rule))
@@ -87,33 +96,40 @@ function foreignKeyOf(name: string, rows: readonly CatalogRow[]) {
   return {
     name,
     columns,
-    shape: foreignKeyShape({
-      columns,
-      target: first.target_schema === first.here ? target : `${String(first.target_schema)}.${target}`,
-      targetColumns: rows.map(({ target_part: part }) => String(part)),
-      onDelete: action(first.on_delete),
-      onUpdate: action(first.on_update),
-    }),
+    target: first.target_schema === first.here ? target : `${String(first.target_schema)}.${target}`,
+    targetColumns: rows.map(({ target_part: part }) => String(part)),
+    onDelete: action(first.on_delete),
+    onUpdate: action(first.on_update),
   }
 }
 
 const PRIMARY = 'PRIMARY'
 
-/** MariaDB's JSON is text with a check of its own. */
-async function jsonColumns(live: LiveSchema, place: readonly unknown[]): Promise<ReadonlySet<string>> {
-  const checks = await live.rows(
-    `SELECT CONSTRAINT_NAME AS name, CHECK_CLAUSE AS clause FROM information_schema.CHECK_CONSTRAINTS
-     WHERE CONSTRAINT_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`,
-    place,
-  )
-  return new Set(
-    checks
-      .filter(({ name, clause }) => clause === `json_valid(\`${String(name)}\`)`)
-      .map(({ name }) => String(name)),
-  )
+interface Checks {
+  /** MariaDB's JSON is text with a check of its own. */
+  readonly json: ReadonlySet<string>
+  readonly checks: LiveTable['checks']
 }
 
-function columnOf(row: CatalogRow, json: ReadonlySet<string>): LiveColumn {
+async function checksOf(live: LiveSchema, place: readonly unknown[], jsonIsText: boolean): Promise<Checks> {
+  const rows = await live.rows(jsonIsText ? MARIADB_CHECKS : MYSQL_CHECKS, place)
+  const isJson = ({ name, clause }: CatalogRow) => jsonIsText && clause === `json_valid(\`${String(name)}\`)`
+  return {
+    json: new Set(rows.filter(isJson).map(({ name }) => String(name))),
+    checks: rows.filter((row) => !isJson(row)).map(({ name }) => ({ name: String(name), isValid: true })),
+  }
+}
+
+const MARIADB_CHECKS = `
+  SELECT CONSTRAINT_NAME AS name, CHECK_CLAUSE AS clause FROM information_schema.CHECK_CONSTRAINTS
+  WHERE CONSTRAINT_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`
+
+/** Its CHECK_CONSTRAINTS do not say of which table they are. */
+const MYSQL_CHECKS = `
+  SELECT CONSTRAINT_NAME AS name FROM information_schema.TABLE_CONSTRAINTS
+  WHERE CONSTRAINT_TYPE = 'CHECK' AND TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`
+
+function columnOf(row: CatalogRow, json: ReadonlySet<string>, isMariadb: boolean): LiveColumn {
   const name = String(row.name)
   const isJson = row.type === 'longtext' && json.has(name)
   return {
@@ -121,10 +137,16 @@ function columnOf(row: CatalogRow, json: ReadonlySet<string>): LiveColumn {
     type: isJson ? 'json' : withoutWidth(String(row.type)),
     collation: isJson || typeof row.collated !== 'string' ? undefined : row.collated,
     nullable: row.nullable === 'YES',
-    // MariaDB writes the literal, MySQL its value.
-    fallback: typeof row.fallback !== 'string' ? undefined : row.fallback === '' ? `''` : row.fallback,
-    isComputed: typeof row.made === 'string' && row.made !== '',
+    fallback: fallbackOf(row, isMariadb),
+    generated: typeof row.made === 'string' && row.made !== '' ? row.made : undefined,
   }
+}
+
+/** MariaDB writes the literal, MySQL its value, unless it is an expression. */
+function fallbackOf({ fallback, extra }: CatalogRow, isMariadb: boolean): string | undefined {
+  if (typeof fallback !== 'string') return undefined
+  const isValue = !isMariadb && !/DEFAULT_GENERATED/i.test(String(extra)) && !/^-?\d+(\.\d+)?$/.test(fallback)
+  return isValue ? mysqlLiteral(fallback) : mysqlDefault(fallback)
 }
 
 /** MariaDB and older versions of MySQL say how wide an integer is shown, which decides nothing. */
@@ -140,19 +162,17 @@ function grouped(parts: readonly CatalogRow[], by: string): ReadonlyMap<string, 
   return groups
 }
 
-function indexOf(name: string, keys: readonly CatalogRow[]) {
+function indexOf(name: string, keys: readonly CatalogRow[]): LiveIndex {
   const unique = Number(keys[0]?.NON_UNIQUE) === 0
   const method = String(keys[0]?.INDEX_TYPE)
   const isIgnored = keys[0]?.IGNORED === 'YES' || keys[0]?.IS_VISIBLE === 'NO'
   return {
     name,
     unique,
-    shape: shapeOf({
-      unique,
-      columns: keys.map(keyOf),
-      method: method === 'BTREE' ? undefined : method,
-      extras: isIgnored ? ['IGNORED'] : [],
-    }),
+    isConstraint: false,
+    columns: keys.map(keyOf),
+    method: method === 'BTREE' ? undefined : method,
+    extras: isIgnored ? ['IGNORED'] : [],
   }
 }
 

@@ -1,14 +1,16 @@
 import {
   type Catalog,
   type CatalogRow,
-  foreignKeyShape,
   type LiveColumn,
+  type LiveForeignKey,
+  type LiveIndex,
   type LiveSchema,
   type LiveTable,
-  shapeOf,
 } from '../catalog/live-table.js'
 import type { TableName } from '../catalog/table-definition.js'
 import { quoted } from '../values/quoted.js'
+import { postgresChanges } from './changes.js'
+import { postgresDefault } from './default-text.js'
 
 async function readTable(live: LiveSchema, table: TableName): Promise<LiveTable | undefined> {
   const [found] = await live.rows(
@@ -19,11 +21,15 @@ async function readTable(live: LiveSchema, table: TableName): Promise<LiveTable 
   if (found === undefined) return undefined
   const [columns, indexes] = [await live.rows(COLUMNS, [found.oid]), await live.rows(INDEXES, [found.oid])]
   const foreignKeys = await live.rows(FOREIGN_KEYS, [found.oid])
+  const checks = await live.rows(CHECKS, [found.oid])
+  const triggers = await live.rows(TRIGGERS, [found.oid])
   return {
     columns: columns.map(columnOf),
     primaryKey: namesOf(indexes.find(({ is_primary: isPrimary }) => isPrimary === true)?.columns),
     indexes: indexes.filter(({ is_primary: isPrimary }) => isPrimary !== true).map(indexOf),
     foreignKeys: foreignKeys.map((row) => foreignKeyOf(row, live)),
+    checks: checks.map(({ name, is_valid: isValid }) => ({ name: String(name), isValid: isValid === true })),
+    triggers: triggers.map(({ name }) => String(name)),
     faults: faultsOf(found),
   }
 }
@@ -31,7 +37,7 @@ async function readTable(live: LiveSchema, table: TableName): Promise<LiveTable 
 const COLUMNS = `
   SELECT attname AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS nullable,
          collname AS collation, pg_get_expr(adbin, adrelid) AS fallback,
-         attgenerated <> '' OR attidentity = 'a' AS is_computed
+         attgenerated <> '' AS is_generated, attidentity = 'a' AS is_identity
   FROM pg_attribute
   LEFT JOIN pg_collation c ON c.oid = attcollation
   LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
@@ -41,6 +47,7 @@ const COLUMNS = `
 const INDEXES = `
   SELECT relname AS name, indisunique AS is_unique, indisprimary AS is_primary, amname AS method,
          pg_get_expr(indpred, indrelid) AS condition, NOT indimmediate AS is_deferrable,
+         EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('u', 'x')) AS is_constraint,
          (to_jsonb(i) ->> 'indnullsnotdistinct')::boolean AS takes_nulls_for_equal,
          ARRAY(
            SELECT coalesce(attname::text, '(' || pg_get_indexdef(indexrelid, k, true) || ')')
@@ -65,6 +72,12 @@ const FOREIGN_KEYS = `
   FROM pg_constraint JOIN pg_class c ON c.oid = confrelid JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE contype = 'f' AND conparentid = 0 AND conrelid = ?::oid ORDER BY conname`
 
+const CHECKS = `
+  SELECT conname AS name, convalidated AS is_valid FROM pg_constraint
+  WHERE contype = 'c' AND conrelid = ?::oid ORDER BY conname`
+
+const TRIGGERS = `SELECT tgname AS name FROM pg_trigger WHERE tgrelid = ?::oid AND NOT tgisinternal ORDER BY tgname`
+
 const ACTIONS: Readonly<Record<string, string>> = {
   r: 'RESTRICT',
   c: 'CASCADE',
@@ -72,44 +85,41 @@ const ACTIONS: Readonly<Record<string, string>> = {
   d: 'SET DEFAULT',
 }
 
-const foreignKeyOf = (row: CatalogRow, { schema }: LiveSchema) => ({
+const foreignKeyOf = (row: CatalogRow, { schema }: LiveSchema): LiveForeignKey => ({
   name: String(row.name),
   columns: namesOf(row.columns),
-  shape: foreignKeyShape({
-    columns: namesOf(row.columns),
-    target: row.schema === schema ? String(row.target) : `${String(row.schema)}.${String(row.target)}`,
-    targetColumns: namesOf(row.target_columns),
-    onDelete: ACTIONS[String(row.on_delete)],
-    onUpdate: ACTIONS[String(row.on_update)],
-    extras: [
-      ...(row.is_valid === true ? [] : ['NOT VALID']),
-      ...(row.is_deferrable === true ? ['DEFERRABLE'] : []),
-    ],
-  }),
+  target: row.schema === schema ? String(row.target) : `${String(row.schema)}.${String(row.target)}`,
+  targetColumns: namesOf(row.target_columns),
+  onDelete: ACTIONS[String(row.on_delete)],
+  onUpdate: ACTIONS[String(row.on_update)],
+  isUnchecked: row.is_valid !== true,
+  extras: row.is_deferrable === true ? ['DEFERRABLE'] : [],
 })
 
-const columnOf = (row: CatalogRow): LiveColumn => ({
-  name: String(row.name),
-  type: String(row.type),
-  collation: typeof row.collation === 'string' ? row.collation : undefined,
-  nullable: row.nullable === true,
-  fallback: typeof row.fallback === 'string' ? row.fallback : undefined,
-  isComputed: row.is_computed === true,
-})
+function columnOf(row: CatalogRow): LiveColumn {
+  const written = typeof row.fallback === 'string' ? row.fallback : undefined
+  const isGenerated = row.is_generated === true
+  return {
+    name: String(row.name),
+    type: String(row.type),
+    collation: typeof row.collation === 'string' ? row.collation : undefined,
+    nullable: row.nullable === true,
+    fallback: isGenerated || written === undefined ? undefined : postgresDefault(written),
+    generated: isGenerated ? (written ?? '') : row.is_identity === true ? '' : undefined,
+  }
+}
 
-const indexOf = (row: CatalogRow) => ({
+const indexOf = (row: CatalogRow): LiveIndex => ({
   name: String(row.name),
   unique: row.is_unique === true,
-  shape: shapeOf({
-    unique: row.is_unique === true,
-    columns: namesOf(row.columns),
-    method: row.method === 'btree' ? undefined : String(row.method),
-    where: typeof row.condition === 'string' ? row.condition : undefined,
-    extras: [
-      ...(row.takes_nulls_for_equal === true ? ['NULLS NOT DISTINCT'] : []),
-      ...(row.is_deferrable === true ? ['DEFERRABLE'] : []),
-    ],
-  }),
+  isConstraint: row.is_constraint === true,
+  columns: namesOf(row.columns),
+  method: row.method === 'btree' ? undefined : String(row.method),
+  where: typeof row.condition === 'string' ? row.condition : undefined,
+  extras: [
+    ...(row.takes_nulls_for_equal === true ? ['NULLS NOT DISTINCT'] : []),
+    ...(row.is_deferrable === true ? ['DEFERRABLE'] : []),
+  ],
 })
 
 const namesOf = (names: unknown): readonly string[] => (Array.isArray(names) ? names.map(String) : [])
@@ -126,13 +136,15 @@ export const postgresCatalog: Catalog = {
       .replace(/^timestamptz$/, 'timestamp with time zone')
       .replace(/^varchar/, 'character varying')
       .replace(/^numeric\((\d+)\)$/, 'numeric($1,0)'),
+  defaultText: postgresDefault,
   exactCollations: ['C', 'POSIX'],
-  change: (what, { name, type, isText, nullable, fallback }) => {
+  change: (what, { name, type, isText, nullable, fallback, initial }) => {
     const alter = `ALTER COLUMN ${quoted(name, '"')} `
     if (what === 'nullable') return `${alter}${nullable ? 'DROP' : 'SET'} NOT NULL`
-    if (what === 'fallback') return `${alter}SET DEFAULT ${fallback}`
+    if (what === 'fallback') return `${alter}SET DEFAULT ${fallback ?? initial ?? 'NULL'}`
     return `${alter}TYPE ${type}${isText ? ' COLLATE "C"' : ''}`
   },
   indexOption: 'CONCURRENTLY ',
   addedForeignKey: { option: ' NOT VALID', then: 'VALIDATE CONSTRAINT' },
+  changes: postgresChanges,
 }

@@ -1,47 +1,51 @@
-import type { SearchModel } from '../../resource/search/search-model.js'
+import { type LiveSchema, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import { postgres } from '../dialects/postgres.js'
 import { quoteTable } from '../dialects/quote-table.js'
-import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
-import { tableText } from './table-name-of.js'
-import { type LiveSchema, type LiveTable, shapeOf } from '../dialects/catalog/live-table.js'
+import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
+import { tableText } from '../schema/table-name-of.js'
 
-/** The differences of the stored vector of an INDEXED resource from the model. PostgreSQL only. */
-export async function compareVector(
+/**
+ * The differences of the stored vector of an INDEXED resource from the model. PostgreSQL only.
+ * @param wanted - its expression in PostgreSQL's own spelling; undefined where nobody can say it.
+ */
+export function vectorDifferences(
   table: TableName,
-  search: SearchModel,
-  live: LiveSchema,
   { columns, indexes }: LiveTable,
-): Promise<readonly string[]> {
+  wanted: string | undefined,
+): readonly string[] {
   const column = columns.find(({ name: one }) => one === SEARCH_VECTOR)
-  const hasIndex = indexes.some(
-    ({ shape }) => shape === shapeOf({ unique: false, method: 'gin', columns: [SEARCH_VECTOR] }),
-  )
+  const gin = shapeOf({ unique: false, method: 'gin', columns: [SEARCH_VECTOR] })
   const name = tableText(table)
-  const index = hasIndex ? [] : [`${name} lacks the gin index on ${SEARCH_VECTOR}: ${GENERATE}`]
+  const index = indexes.some((one) => shapeOf(one) === gin)
+    ? []
+    : [`${name} lacks the gin index on ${SEARCH_VECTOR}: ${GENERATE}`]
   if (column === undefined) return [`${name}.${SEARCH_VECTOR} is missing: ${GENERATE}`]
-  if (column.type !== 'tsvector' || !column.isComputed)
+  if (column.type !== 'tsvector' || column.generated === undefined)
     return [`${name}.${SEARCH_VECTOR} is no generated tsvector: drop it; ${GENERATE}`, ...index]
-  const wanted = await asStored(table, vectorOf(search), live)
-  const isEqual = wanted === undefined || wanted === column.fallback
+  const isEqual = wanted === undefined || wanted === column.generated
   return [...(isEqual ? [] : [`${name}.${SEARCH_VECTOR} is made of other sources: ${GENERATE}`]), ...index]
 }
 
 const GENERATE = 'ashlar search generate writes the files, up applies them'
 
 /**
- * The expression in PostgreSQL's own spelling. PostgreSQL reads it into a temporary table that is dropped at the end of
- * the transaction. Undefined when that is not allowed, as on a replica: then only the files and their checksums are
- * compared.
+ * The expression of a vector in PostgreSQL's own spelling. PostgreSQL reads it into a temporary table that is dropped at
+ * the end of the transaction. Undefined when that is not allowed, as on a replica: then only the files and their
+ * checksums are compared.
  */
-async function asStored(table: TableName, vector: string, live: LiveSchema): Promise<string | undefined> {
+export async function storedVector(
+  table: TableName,
+  vector: string,
+  live: LiveSchema,
+): Promise<string | undefined> {
   const source = quoteTable({ name: table.name, schema: table.schema ?? live.schema }, postgres)
   const column = postgres.quote(SEARCH_VECTOR)
   await live.rows('BEGIN')
   try {
     await live.rows(`CREATE TEMPORARY TABLE ${SCRATCH} (LIKE ${source}) ON COMMIT DROP`)
     await live.rows(
-      `ALTER TABLE pg_temp.${SCRATCH} DROP COLUMN ${column}, ADD COLUMN ${column} tsvector GENERATED ALWAYS AS (${vector}) STORED`,
+      `ALTER TABLE pg_temp.${SCRATCH} DROP COLUMN IF EXISTS ${column}, ADD COLUMN ${column} tsvector GENERATED ALWAYS AS (${vector}) STORED`,
     )
     const [row] = await live.rows(
       `SELECT pg_get_expr(adbin, adrelid) AS made FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum

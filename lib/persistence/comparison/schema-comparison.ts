@@ -1,13 +1,15 @@
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { LiveSchema } from '../dialects/catalog/live-table.js'
 import { dialectNamed } from '../dialects/dialect-named.js'
-import { SEARCH_VECTOR } from '../dialects/search-predicate.js'
-import { type ComparedDialect, compareTable } from './compare-table.js'
-import { compareVector } from './compare-vector.js'
-import { referencesOf, type TableReferences } from './foreign-keys.js'
-import { resourcesIn } from './resources-in.js'
-import { type Naming, tableNameOf } from './table-name-of.js'
-import { tableOf } from './table-of.js'
+import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
+import { differenceText } from './difference-text.js'
+import { type ComparedDialect, expectedTable } from './expected-table.js'
+import { tableDifferences } from './table-differences.js'
+import { storedVector, vectorDifferences } from './vector-differences.js'
+import { referencesOf, type TableReferences } from '../schema/foreign-keys.js'
+import { resourcesIn } from '../schema/resources-in.js'
+import { type Naming, tableNameOf } from '../schema/table-name-of.js'
+import { tableOf } from '../schema/table-of.js'
 
 /**
  * The differences between a live database and the resources, one line each with what to do. Empty when there are none.
@@ -16,8 +18,9 @@ export type SchemaComparison = (live: LiveSchema) => Promise<readonly string[]>
 
 /**
  * Compares the tables of resources with a database: columns, their types, collations and NULLs, the primary key, the
- * indexes by their effect and not by their names, and stored search vectors. Indexes beside those of the model count
- * only where they are unique. Pass it to `migrate(…).verify`. Reads catalogs and changes nothing.
+ * indexes by their effect and not by their names, foreign keys, defaults that the model declares, constraints that were never
+ * checked, and stored search vectors. Indexes and foreign keys beside those of the model count only where they are unique, or where
+ * the framework made them. Pass it to `migrate(…).verify`. Reads catalogs and changes nothing.
  * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables are named.
  * @throws DeclarationError for a resource whose declarations do not fit together.
  */
@@ -53,7 +56,14 @@ async function compareModel(
   const there = await dialect.catalog.readTable(live, table)
   const isIndexed = dialect.can.fullText && search?.strategy === 'INDEXED'
   const wanted = tableOf(model, dialect, table, links)
-  const differences = compareTable(wanted, there, dialect, isIndexed ? [SEARCH_VECTOR] : [])
-  if (!isIndexed || there === undefined || there.faults.length > 0) return differences
-  return [...differences, ...(await compareVector(table, search, live, there))]
+  const differences = tableDifferences(
+    wanted,
+    there,
+    expectedTable(wanted, dialect),
+    dialect,
+    isIndexed ? [SEARCH_VECTOR] : [],
+  )
+  const lines = differences.flatMap((difference) => differenceText(difference, wanted, dialect) ?? [])
+  if (!isIndexed || there === undefined || there.faults.length > 0) return lines
+  return [...lines, ...vectorDifferences(table, there, await storedVector(table, vectorOf(search), live))]
 }

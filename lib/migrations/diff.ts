@@ -1,0 +1,68 @@
+import { MigrationError } from '../errors.js'
+import type { Dialect } from './files/dialect.js'
+import { withSession } from './open-session.js'
+import { up } from './runner.js'
+import { scratchOf } from './scratch.js'
+import type { ResolvedOptions } from './session/options.js'
+import type { LiveSchema } from './status.js'
+
+/** A schema that can be made, read and compared, such as `schemaModel(entities)` of `ashlar/persistence`. */
+export interface ComparedModel<Tables, Changes> {
+  readonly make: (live: LiveSchema) => Promise<void>
+  readonly read: (live: LiveSchema) => Promise<Tables>
+  readonly changes: (from: Tables, wanted: Tables) => Changes
+}
+
+export interface DiffOptions {
+  /** An empty database for the comparison. Default: one is made on the same server, and dropped. */
+  readonly scratch?: string
+  /** Compares the database of the connection string as it is, instead of what the files make. */
+  readonly live?: boolean
+}
+
+export interface DiffResult<Changes> {
+  readonly dialect: Dialect
+  readonly changes: Changes
+  /** Databases that earlier comparisons left on the server, because they were killed; or that others use now. */
+  readonly leftovers: readonly string[]
+}
+
+/**
+ * What turns the schema that the files make into the model's: both are made in databases of their own, so that the server
+ * itself says what it stores.
+ */
+export async function diff<Tables, Changes>(
+  options: ResolvedOptions,
+  model: ComparedModel<Tables, Changes>,
+  { scratch: url, live = false }: DiffOptions = {},
+): Promise<DiffResult<Changes>> {
+  const scratch = scratchOf(options, url)
+  const from = live
+    ? await withSession(options, 'read', (session) => model.read(session))
+    : await scratch.use(async (there) => {
+        await up(there).catch(ofTheFiles)
+        return withSession(there, 'read', (session) => model.read(session))
+      })
+  const wanted = await scratch.use((there) =>
+    withSession(there, 'change', async (session) => {
+      await session.makeSchema()
+      await model.make(session)
+      return model.read(session)
+    }),
+  )
+  return {
+    dialect: options.engine.dialect,
+    changes: model.changes(from, wanted),
+    leftovers: await scratch.leftovers(),
+  }
+}
+
+const ofTheFiles = (error: unknown): never => {
+  if (!(error instanceof MigrationError)) throw error
+  throw new MigrationError(
+    error.stop,
+    `the files cannot be replayed into the scratch database: ${error.message.replace(/^migrations: /, '')}`,
+    error.version,
+    error.sqlState,
+  )
+}

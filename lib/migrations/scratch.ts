@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { DeclarationError, MigrationError } from '../errors.js'
+import { dialectOf } from './engines.js'
+import { withSession } from './open-session.js'
+import type { ResolvedOptions } from './session/options.js'
+
+/** Where the two sides of a comparison are made. */
+export interface Scratch {
+  /**
+   * Runs `work` with the options of an empty database, and leaves nothing of it behind, whatever happens.
+   * @throws {MigrationError} `denied` where no database may be made.
+   */
+  readonly use: <T>(work: (options: ResolvedOptions) => Promise<T>) => Promise<T>
+  /** Databases of comparisons that were killed, or that run now. */
+  readonly leftovers: () => Promise<readonly string[]>
+}
+
+/** @param url - of an empty database; without it each use makes one on the server of the options. */
+export function scratchOf(options: ResolvedOptions, url?: string): Scratch {
+  return url === undefined ? onTheServer(options) : inDatabase(options, url)
+}
+
+/** Neither progress nor the end of the run: what was begun is cleaned up. */
+const quiet = (options: ResolvedOptions): ResolvedOptions => ({ ...options, report: () => undefined })
+const unstoppable = (options: ResolvedOptions): ResolvedOptions => ({ ...quiet(options), signal: undefined })
+
+function onTheServer(options: ResolvedOptions): Scratch {
+  const { scratch } = options.engine
+  const url = new URL(options.url)
+  const database = decodeURIComponent(url.pathname.slice(1))
+  const prefix = `${[...database].slice(0, LONGEST_DATABASE).join('')}_ashlar_scratch_`
+  const find = (on: ResolvedOptions) =>
+    withSession(on, 'read', async (session) =>
+      (await session.rows(scratch.find, [prefix])).map(({ name }) => String(name)),
+    )
+  return {
+    use: async (work) => {
+      const name = `${prefix}${randomBytes(4).toString('hex')}`
+      await withSession(quiet(options), 'read', (session) => session.rows(scratch.create(name))).catch(denied(scratch.right))
+      const made = new URL(url)
+      made.pathname = `/${encodeURIComponent(name)}`
+      try {
+        return await work({ ...quiet(options), url: made.href })
+      } finally {
+        // What is still there afterwards is a leftover.
+        await withSession(unstoppable(options), 'read', (session) => session.rows(scratch.drop(name))).catch(() => undefined)
+      }
+    },
+    leftovers: () => find(unstoppable(options)),
+  }
+}
+
+/** Database names have at most 63 bytes on PostgreSQL. */
+const LONGEST_DATABASE = 30
+
+function inDatabase(options: ResolvedOptions, url: string): Scratch {
+  if (dialectOf(url) !== options.engine.dialect)
+    throw new DeclarationError('migrations', ['the scratch database is on another engine than the database'])
+  const there = { ...quiet(options), url: url.trim() }
+  return {
+    use: async (work) => {
+      const { scratch } = options.engine
+      const [occupied] = await withSession(there, 'read', (session) => session.rows(scratch.occupied))
+      if (occupied !== undefined)
+        throw new DeclarationError('migrations', [
+          'the scratch database is not empty: whatever is in it would be dropped; name a database that has nothing in it',
+        ])
+      try {
+        return await work(there)
+      } finally {
+        await withSession(unstoppable(there), 'change', (session) => scratch.empty(session))
+      }
+    },
+    leftovers: () => Promise.resolve([]),
+  }
+}
+
+const denied =
+  (right: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof MigrationError) || error.stop !== 'denied') throw error
+    throw new MigrationError(
+      'denied',
+      `the user of the connection string may make no database for the comparison (${error.sqlState ?? ''}): ${right}`,
+      undefined,
+      error.sqlState,
+    )
+  }

@@ -1,0 +1,33 @@
+import type { Allowance, ChangeFile } from '../dialects/catalog/change-sql.js'
+
+/** One version as a file of each way has it. */
+export interface SchemaVersion {
+  /** Words for the name of the files, such as `index_orders_code`. */
+  readonly what: string
+  readonly up: string
+  readonly down: string
+}
+
+const text = (statements: readonly string[]): string => statements.map((one) => `${one};\n`).join('\n')
+
+/** The texts of the files of a change. */
+export function versionOf(file: ChangeFile): SchemaVersion {
+  const { what, up, down, comments = '', isBackfill } = file
+  const chunks = isBackfill === true ? '-- ashlar:backfill\n' : ''
+  return {
+    what: what
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '_')
+      .replaceAll(/^_+|_+$/g, '')
+      .slice(0, LONGEST_NAME)
+      .replace(/_$/, ''),
+    up: `${comments}${allowed(file.allow)}${chunks}${text(up)}`,
+    down: down.length === 0 ? '-- nothing to undo: what it did goes with the version before it\n' : `${allowed(file.allowDown)}${text(down)}`,
+  }
+}
+
+const allowed = (allow: Allowance | undefined): string =>
+  allow === undefined ? '' : `-- ashlar:allow ${allow.rules.join(', ')}\n-- ${allow.reason}\n`
+
+/** Of a part of a file name. */
+const LONGEST_NAME = 80

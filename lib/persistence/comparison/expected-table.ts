@@ -1,0 +1,31 @@
+import { type Catalog, type LiveColumn, type LiveTable } from '../dialects/catalog/live-table.js'
+import type { TableDefinition } from '../dialects/catalog/table-definition.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { tableText } from '../schema/table-name-of.js'
+
+/** A dialect whose live schemas can be read. */
+export type ComparedDialect = Dialect & { readonly catalog: Catalog }
+
+/** The table of a resource as the catalog would describe it. */
+export function expectedTable(table: TableDefinition, { catalog }: ComparedDialect): LiveTable {
+  const { columns, primaryKey, indexes, foreignKeys } = table
+  return {
+    columns: columns.map(({ name, type, isText, nullable, fallback, initial }): LiveColumn => {
+      const value = fallback ?? initial
+      return {
+        name,
+        type: catalog.typeText(type),
+        collation: isText ? catalog.exactCollations[0] : undefined,
+        nullable,
+        fallback: value === undefined ? undefined : catalog.defaultText(value),
+        generated: undefined,
+      }
+    }),
+    primaryKey,
+    indexes: indexes.map((index) => ({ ...index, isConstraint: false })),
+    foreignKeys: foreignKeys.map((key) => ({ ...key, target: tableText(key.target) })),
+    checks: [],
+    triggers: [],
+    faults: [],
+  }
+}

@@ -1,0 +1,317 @@
+import type { Alteration, ChangeFile, Renamed } from '../dialects/catalog/change-sql.js'
+import type { LiveColumn, LiveTable } from '../dialects/catalog/live-table.js'
+import type { ColumnDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { freeName, indexName } from '../schema/index-name.js'
+import { tableText } from '../schema/table-name-of.js'
+import { differenceText } from './difference-text.js'
+import type { ComparedDialect } from './expected-table.js'
+import type { Difference } from './table-differences.js'
+
+/** What makes a database what the model says, in two deployments. */
+export interface SchemaPlan {
+  /** For images of both versions: safe while the old one runs. */
+  readonly expand: readonly ChangeFile[]
+  /** For the time when no old image runs any more. */
+  readonly contract: readonly ChangeFile[]
+  /** What the contract is for, one line each with what to do. */
+  readonly left: readonly string[]
+  /** What no file is written for, likewise. */
+  readonly byHand: readonly string[]
+}
+
+/** The steps of one table, by what has to come first. */
+export interface TablePlan {
+  readonly alter: ChangeFile[]
+  readonly copy: ChangeFile[]
+  readonly index: ChangeFile[]
+  readonly link: ChangeFile[]
+  readonly unlink: ChangeFile[]
+  readonly unindex: ChangeFile[]
+  readonly settle: ChangeFile[]
+  readonly drop: ChangeFile[]
+  readonly relink: ChangeFile[]
+  readonly left: string[]
+  readonly byHand: string[]
+}
+
+const OLD_IMAGES = 'no image that runs now uses it'
+
+/** The plan of one table that is there. */
+export function planTable(
+  definition: TableDefinition,
+  live: LiveTable,
+  differences: readonly Difference[],
+  dialect: ComparedDialect,
+): TablePlan {
+  const plan: TablePlan = {
+    alter: [],
+    copy: [],
+    index: [],
+    link: [],
+    unlink: [],
+    unindex: [],
+    settle: [],
+    drop: [],
+    relink: [],
+    left: [],
+    byHand: [],
+  }
+  const planner = new TablePlanner(definition, live, dialect, plan)
+  for (const difference of differences) planner.add(difference)
+  planner.end()
+  return plan
+}
+
+/** All tables together: what a step needs of another table is there before it. */
+export function joined(made: readonly ChangeFile[], tables: readonly TablePlan[]): SchemaPlan {
+  const all = (step: Exclude<keyof TablePlan, 'left' | 'byHand'>) => tables.flatMap((table) => table[step])
+  return {
+    expand: [...made, ...all('alter'), ...all('copy'), ...all('index'), ...all('link')],
+    contract: [...all('unlink'), ...all('unindex'), ...all('settle'), ...all('drop'), ...all('relink')],
+    left: tables.flatMap(({ left }) => left),
+    byHand: tables.flatMap(({ byHand }) => byHand),
+  }
+}
+
+class TablePlanner {
+  readonly #added: Alteration[] = []
+  readonly #addedColumns: ColumnDefinition[] = []
+  readonly #defaults: Alteration[] = []
+  readonly #spare: Alteration[] = []
+  readonly #indexNames: Set<string>
+
+  constructor(
+    private readonly table: TableDefinition,
+    private readonly live: LiveTable,
+    private readonly dialect: ComparedDialect,
+    private readonly plan: TablePlan,
+  ) {
+    this.#indexNames = new Set(live.indexes.map(({ name }) => name))
+  }
+
+  get #sql() {
+    return this.dialect.catalog.changes
+  }
+
+  add(difference: Difference): void {
+    const { plan, table } = this
+    const text = differenceText(difference, table, this.dialect)
+    const left = () => text !== undefined && plan.left.push(text)
+    switch (difference.kind) {
+      case 'noTable':
+      case 'fault':
+      case 'generated':
+      case 'primaryKey':
+      case 'uncheckedCheck':
+        if (text !== undefined) plan.byHand.push(text)
+        return
+      case 'addColumn':
+        return this.#addColumn(difference.column)
+      case 'type':
+      case 'collation':
+        left()
+        plan.settle.push(...this.#sql.retype({ table, ...difference }))
+        return
+      case 'nullable':
+        left()
+        return this.#changeNullable(difference.column, difference.live)
+      case 'default': {
+        const { column, live } = difference
+        // A default would win over what an older image writes to the old name.
+        const isCopied = this.live.columns.some(({ name }) => name === column.renamedFrom)
+        if (isCopied) left()
+        const value = column.fallback ?? column.initial
+        if (value !== undefined) (isCopied ? this.#spare : this.#defaults).push(this.#defaultChange(live, value))
+        return
+      }
+      case 'spareDefault':
+        left()
+        this.#spare.push(this.#defaultChange(difference.live, undefined))
+        return
+      case 'extraColumn':
+        left()
+        return this.#dropColumn(difference.live, difference.to)
+      case 'addIndex': {
+        const name = freeName(difference.index.name, this.#indexNames)
+        this.#indexNames.add(name)
+        plan.index.push(...this.#sql.addIndex(table, { ...difference.index, name }))
+        return
+      }
+      case 'extraIndex': {
+        const { index } = difference
+        const isPlain = index.columns.every((column) => this.live.columns.some(({ name }) => name === column))
+        if (index.method !== undefined || (index.extras ?? []).length > 0 || !isPlain) {
+          plan.byHand.push(
+            `the index ${index.name} of ${tableText(table)} is no index of plain columns: drop it by hand`,
+          )
+          return
+        }
+        plan.left.push(
+          text ?? `the index ${index.name} of ${tableText(table)} is replaced: drop it once the other one is there`,
+        )
+        plan.unindex.push(...this.#sql.dropIndex(table, index))
+        return
+      }
+      case 'addForeignKey': {
+        const files = this.#sql.addForeignKey(table, difference.key)
+        if (this.#sql.addsForeignKeysInUse) plan.link.push(...files)
+        else {
+          plan.left.push(
+            text ?? `${tableText(table)} lacks the foreign key ${difference.key.name}, which locks the table`,
+          )
+          plan.relink.push(...files)
+        }
+        return
+      }
+      case 'extraForeignKey':
+        left()
+        plan.unlink.push(...this.#sql.dropForeignKey(table, difference.key))
+        return
+      case 'uncheckedForeignKey':
+        plan.link.push(this.#validated(difference.key.name))
+        return
+    }
+  }
+
+  /** Writes what several differences share. */
+  end(): void {
+    const { plan, table } = this
+    const { migration } = this.dialect
+    const name = table.name
+    if (this.#added.length > 0)
+      plan.alter.unshift(
+        ...this.#sql.alter(table, `add_to_${name}`, this.#added).map((file) => ({
+          ...file,
+          comments: migration?.lintComments({ ...table, columns: this.#addedColumns }) ?? '',
+        })),
+      )
+    if (this.#defaults.length > 0)
+      plan.alter.push(...this.#sql.alter(table, `default_${name}`, this.#defaults))
+    if (this.#spare.length > 0) plan.settle.push(...this.#sql.alter(table, `end_default_${name}`, this.#spare))
+  }
+
+  #addColumn(column: ColumnDefinition): void {
+    const { name, type, nullable } = column
+    const drop = `DROP COLUMN ${this.dialect.quote(name)}`
+    const add = (one: ColumnDefinition) => {
+      this.#addedColumns.push(one)
+      this.#added.push({ up: `ADD COLUMN ${this.#sql.columnText(one)}`, down: drop })
+    }
+    const old = this.live.columns.find((one) => one.name === column.renamedFrom)
+    if (old !== undefined) {
+      add({ ...column, nullable: true, fallback: undefined, initial: undefined })
+      this.#copy(column, old)
+      return
+    }
+    const value = column.fallback ?? column.initial ?? (nullable ? undefined : this.#fillerOf(column))
+    if (value === undefined) return add({ ...column, nullable: true })
+    if (this.#sql.takesDefault(type)) return add({ ...column, fallback: value })
+    add({ ...column, nullable: true, fallback: undefined, initial: undefined })
+    this.#defaults.push(this.#defaultChange({ name, type, fallback: undefined }, value))
+    if (!nullable) this.#fill(column, value)
+  }
+
+  /** Rows that are there would all hold the same value, which neither a unique rule nor a reference takes. */
+  #fillerOf({ name, filler }: ColumnDefinition): string | undefined {
+    const { indexes, foreignKeys } = this.table
+    const isUnique = indexes.some(({ unique, columns }) => unique && columns.includes(name))
+    return isUnique || foreignKeys.some(({ columns }) => columns.includes(name)) ? undefined : filler
+  }
+
+  #fill({ name }: ColumnDefinition, value: string, to = this.plan.copy): void {
+    const column = this.dialect.quote(name)
+    to.push(...this.#sql.backfill(this.table, this.table.primaryKey, `${column} = ${value}`, `${column} IS NULL`))
+  }
+
+  #copy(column: ColumnDefinition, old: LiveColumn): void {
+    const { plan, table } = this
+    const columns = { from: old.name, to: column.name }
+    if (this.dialect.catalog.typeText(column.type) !== old.type) {
+      plan.byHand.push(
+        `${tableText(table)}.${column.name} is ${old.name} of another type: keep the type ${old.type} until it is renamed`,
+      )
+      return
+    }
+    const [from, to] = [this.dialect.quote(old.name), this.dialect.quote(column.name)]
+    plan.copy.push(
+      ...this.#sql.mirror(table, this.#mirrorName(columns), columns),
+      ...this.#sql.backfill(table, table.primaryKey, `${to} = ${from}`, `${to} IS NULL AND ${from} IS NOT NULL`),
+    )
+  }
+
+  #mirrorName({ to }: Renamed): string {
+    return indexName(this.table.name, [to], 'mirror').slice(0, 56)
+  }
+
+  #changeNullable(column: ColumnDefinition, live: LiveColumn): void {
+    const { plan, table } = this
+    const change = { table, column, live }
+    if (column.nullable) {
+      plan.settle.push(...this.#sql.takeNull(change))
+      return
+    }
+    if (column.initial !== undefined) this.#fill(column, column.initial, plan.settle)
+    plan.settle.push(...this.#sql.require(change, indexName(table.name, [column.name], 'not_null')))
+  }
+
+  #defaultChange({ name, type, fallback }: Pick<LiveColumn, 'name' | 'type' | 'fallback'>, value?: string): Alteration {
+    const set = (one: string | undefined) =>
+      `ALTER COLUMN ${this.dialect.quote(name)} ${one === undefined ? 'DROP DEFAULT' : `SET DEFAULT ${this.#sql.defaultOf(type, one)}`}`
+    return { up: set(value), down: set(fallback) }
+  }
+
+  #dropColumn(live: LiveColumn, to: ColumnDefinition | undefined): void {
+    const { plan, table } = this
+    const name = tableText(table)
+    this.#letOut(live)
+    if (to !== undefined) {
+      const columns = { from: live.name, to: to.name }
+      const mirror = this.#mirrorName(columns)
+      if (this.live.triggers.some((trigger) => trigger === mirror || trigger.startsWith(`${mirror}_`)))
+        plan.drop.push(...this.#sql.unmirror(table, mirror, columns))
+    }
+    const column = this.dialect.quote(live.name)
+    const [dropped] = this.#sql.alter(table, `drop_${table.name}_${live.name}`, [
+      { up: `DROP COLUMN ${column}`, down: `ADD COLUMN ${this.#sql.liveText(this.#restored(live))}` },
+    ])
+    if (dropped === undefined) return
+    const { quote } = this.dialect
+    const copied = to === undefined ? [] : [`UPDATE ${quoteTable(table, this.dialect)} SET ${column} = ${quote(to.name)}`]
+    plan.drop.push({
+      ...dropped,
+      down: [...dropped.down, ...copied],
+      allow: { rules: ['ban-drop-column'], reason: `${OLD_IMAGES}, and what ${name}.${live.name} holds is not needed any more` },
+    })
+  }
+
+  /** Images that do not know the column any more leave it out. */
+  #letOut(live: LiveColumn): void {
+    if (live.nullable || live.fallback !== undefined || live.generated !== undefined) return
+    const value = this.#valueFor(live)
+    if (value === undefined)
+      this.plan.byHand.push(
+        `${tableText(this.table)}.${live.name} is required and the model lacks it: no image that leaves it out can write until the contract drops it`,
+      )
+    else this.#defaults.push(this.#defaultChange(live, value))
+  }
+
+  #valueFor({ name, type }: LiveColumn): string | undefined {
+    if (this.live.foreignKeys.some(({ columns }) => columns.includes(name))) return undefined
+    const isUnique = this.live.indexes.some(({ unique, columns }) => unique && columns.includes(name))
+    return isUnique ? this.#sql.ownValue(type) : this.#sql.emptyValue(type)
+  }
+
+  /** On the way back a required column needs a value for the rows that are there. */
+  #restored(live: LiveColumn): LiveColumn {
+    return live.nullable || live.fallback !== undefined ? live : { ...live, fallback: this.#valueFor(live) }
+  }
+
+  #validated(name: string): ChangeFile {
+    const { dialect, table } = this
+    const [file] = this.#sql.alter(table, `validate_${name}`, [
+      { up: `VALIDATE CONSTRAINT ${dialect.quote(name)}`, down: '' },
+    ])
+    return { what: `validate_${name}`, up: file?.up ?? [], down: [] }
+  }
+}

@@ -1,0 +1,165 @@
+import { DeclarationError } from '../../errors.js'
+import { relationGraph } from '../../resource/relations/graph.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { ChangeFile } from '../dialects/catalog/change-sql.js'
+import type { LiveSchema, LiveTable } from '../dialects/catalog/live-table.js'
+import type { TableDefinition } from '../dialects/catalog/table-definition.js'
+import { dialectNamed } from '../dialects/dialect-named.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
+import { addForeignKey, createNewTable } from '../schema/create-table.js'
+import { referencesOf } from '../schema/foreign-keys.js'
+import { resourcesIn } from '../schema/resources-in.js'
+import { tableNameOf, tableText } from '../schema/table-name-of.js'
+import { tableMigrations } from '../schema/table-migrations.js'
+import { tableOf } from '../schema/table-of.js'
+import { type SchemaVersion, versionOf } from './change-files.js'
+import type { ComparedDialect } from './expected-table.js'
+import { joined, planTable } from './plan-changes.js'
+import { tableDifferences } from './table-differences.js'
+import { vectorDifferences } from './vector-differences.js'
+
+/** The tables of a database that belong to resources, as its catalog describes them. */
+export interface SchemaTables {
+  readonly dialect: ComparedDialect
+  /** In the order of the model's own list; undefined for a table that is not there. */
+  readonly tables: readonly (LiveTable | undefined)[]
+}
+
+/** The versions that make a database what the resources say. */
+export interface SchemaChanges {
+  /** Safe while older images run. */
+  readonly expand: readonly SchemaVersion[]
+  /** For when none of them runs any more. */
+  readonly contract: readonly SchemaVersion[]
+  /** What the contract is for, one line each. */
+  readonly left: readonly string[]
+  /** What no file is written for, one line each with what to do. */
+  readonly byHand: readonly string[]
+}
+
+/** The resources of a module as a schema that can be made, read and compared. Pass it to `migrate(…).diff`. */
+export interface SchemaModel {
+  /** Makes the tables in an empty database. */
+  readonly make: (live: LiveSchema) => Promise<void>
+  readonly read: (live: LiveSchema) => Promise<SchemaTables>
+  /** @param wanted - read where `make` has made them, on the same engine. */
+  readonly changes: (from: SchemaTables, wanted: SchemaTables) => SchemaChanges
+}
+
+/**
+ * @param entities - a list of entities, or what a module exports; the DataSource among them says how tables are named.
+ * @throws DeclarationError for a resource whose declarations do not fit together, and without a resource.
+ */
+export function schemaModel(entities: Readonly<Record<string, unknown>> | readonly unknown[]): SchemaModel {
+  const { models: unsorted, naming } = resourcesIn(entities)
+  tableMigrations(Object.fromEntries(Object.entries(entities))) // It refuses what no table can be made of.
+  if (unsorted.length === 0) throw new DeclarationError('entities', ['there is no resource among them'])
+  const models = relationGraph(unsorted).order
+  const definitions = (dialect: ComparedDialect): readonly TableDefinition[] => {
+    const links = referencesOf(models, dialect, naming)
+    return models.map((model) => tableOf(model, dialect, tableNameOf(model, dialect, naming), links(model)))
+  }
+  return {
+    make: async (live) => {
+      const dialect = await dialectOf(live)
+      const tables = definitions(dialect)
+      const made = new Set<string>()
+      for (const [at, table] of tables.entries()) {
+        for (const statement of schemaOf(table, dialect)) await live.rows(statement)
+        for (const statement of createNewTable(linked(table, made).whole, dialect)) await live.rows(statement)
+        for (const statement of vectorSql(models[at] as ResourceModel, table, dialect)) await live.rows(statement)
+        made.add(tableText(table))
+      }
+      for (const table of tables) {
+        const there = table.foreignKeys.length === 0 ? undefined : await dialect.catalog.readTable(live, table)
+        for (const key of table.foreignKeys)
+          if (made.has(tableText(key.target)) && there?.foreignKeys.every(({ name }) => name !== key.name) === true)
+            await live.rows(addForeignKey(table, key, dialect))
+      }
+    },
+    read: async (live) => {
+      const dialect = await dialectOf(live)
+      const tables: (LiveTable | undefined)[] = []
+      for (const table of definitions(dialect)) tables.push(await dialect.catalog.readTable(live, table))
+      return { dialect, tables }
+    },
+    changes: ({ dialect, tables }, wanted) => {
+      const all = definitions(dialect)
+      const there = new Set(all.filter((_, at) => tables[at] !== undefined).map(tableText))
+      const made: ChangeFile[] = []
+      const plans = all.map((table, at) => {
+        const model = models[at] as ResourceModel
+        const [live, want] = [tables[at], wanted.tables[at]]
+        const isIndexed = dialect.can.fullText && model.search?.strategy === 'INDEXED'
+        const after = want ?? NOTHING
+        if (live !== undefined) {
+          const others = isIndexed ? [SEARCH_VECTOR] : []
+          const plan = planTable(table, live, tableDifferences(table, live, after, dialect, others), dialect)
+          if (isIndexed) plan.byHand.push(...vectorDifferences(table, live, vectorIn(after)))
+          return plan
+        }
+        const { whole, later } = linked(table, there)
+        made.push(newTable(model, whole, dialect))
+        there.add(tableText(table))
+        const empty = { ...after, foreignKeys: after.foreignKeys.filter(({ name }) => later.every((key) => key.name !== name)) }
+        const plan = planTable(table, empty, tableDifferences(table, empty, after, dialect, [SEARCH_VECTOR]), dialect)
+        if (isIndexed) plan.byHand.push(...vectorDifferences(table, NOTHING, undefined))
+        return plan
+      })
+      const { expand, contract, left, byHand } = joined(made, plans)
+      return { expand: expand.map(versionOf), contract: contract.map(versionOf), left, byHand }
+    },
+  }
+}
+
+async function dialectOf(live: LiveSchema): Promise<ComparedDialect> {
+  const dialect = await dialectNamed(live.dialect).identify(live)
+  const { catalog } = dialect
+  if (catalog === undefined) throw new TypeError(`${dialect.label} has no schema to compare`)
+  return { ...dialect, catalog }
+}
+
+const NOTHING: LiveTable = {
+  columns: [],
+  primaryKey: [],
+  indexes: [],
+  foreignKeys: [],
+  checks: [],
+  triggers: [],
+  faults: [],
+}
+
+const schemaOf = ({ schema }: TableDefinition, { migration }: ComparedDialect): readonly string[] =>
+  schema === undefined ? [] : (migration?.createSchema(schema) ?? [])
+
+/** A table with its foreign keys to tables that are there, and those that have to wait. */
+function linked(table: TableDefinition, there: ReadonlySet<string>) {
+  const isThere = ({ target }: TableDefinition['foreignKeys'][number]) =>
+    there.has(tableText(target)) || tableText(target) === tableText(table)
+  return {
+    whole: { ...table, foreignKeys: table.foreignKeys.filter(isThere) },
+    later: table.foreignKeys.filter((key) => !isThere(key)),
+  }
+}
+
+function vectorSql({ search }: ResourceModel, table: TableDefinition, dialect: ComparedDialect): readonly string[] {
+  if (!dialect.can.fullText || search?.strategy !== 'INDEXED') return []
+  const [name, column] = [quoteTable(table, dialect), dialect.quote(SEARCH_VECTOR)]
+  return [
+    `ALTER TABLE ${name} ADD COLUMN ${column} tsvector GENERATED ALWAYS AS (${vectorOf(search)}) STORED`,
+    `CREATE INDEX ON ${name} USING gin (${column})`,
+  ]
+}
+
+const vectorIn = ({ columns }: LiveTable): string | undefined =>
+  columns.find(({ name }) => name === SEARCH_VECTOR)?.generated
+
+function newTable(model: ResourceModel, table: TableDefinition, dialect: ComparedDialect): ChangeFile {
+  return {
+    what: `create_${table.name}`,
+    comments: `-- The table of the resource ${model.type}, as its decorators describe it.\n${dialect.migration?.lintComments(table) ?? ''}`,
+    up: [...schemaOf(table, dialect), ...createNewTable(table, dialect)],
+    down: [`DROP TABLE ${quoteTable(table, dialect)}`],
+  }
+}

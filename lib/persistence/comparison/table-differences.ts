@@ -1,0 +1,173 @@
+import {
+  foreignKeyShape,
+  type LiveCheck,
+  type LiveColumn,
+  type LiveForeignKey,
+  type LiveIndex,
+  type LiveTable,
+  shapeOf,
+} from '../dialects/catalog/live-table.js'
+import type {
+  ColumnDefinition,
+  ForeignKeyDefinition,
+  IndexDefinition,
+  TableDefinition,
+} from '../dialects/catalog/table-definition.js'
+import { indexName } from '../schema/index-name.js'
+import { tableText } from '../schema/table-name-of.js'
+import type { ComparedDialect } from './expected-table.js'
+
+/** One way in which a table of a database is not what the model says. */
+export type Difference =
+  | { readonly kind: 'noTable' }
+  | { readonly kind: 'fault'; readonly text: string }
+  | { readonly kind: 'addColumn'; readonly column: ColumnDefinition }
+  | { readonly kind: 'generated' | 'type' | 'collation' | 'nullable'; readonly column: ColumnDefinition; readonly live: LiveColumn }
+  /** The model's default is missing, or another. `wanted` is as the catalog has it. */
+  | { readonly kind: 'default'; readonly column: ColumnDefinition; readonly live: LiveColumn; readonly wanted: string }
+  /** The default that let older images leave a required column out. */
+  | { readonly kind: 'spareDefault'; readonly column: ColumnDefinition; readonly live: LiveColumn }
+  /** `to` is the column that it is called now, if any. */
+  | { readonly kind: 'extraColumn'; readonly live: LiveColumn; readonly to: ColumnDefinition | undefined }
+  | { readonly kind: 'primaryKey'; readonly is: readonly string[]; readonly wanted: readonly string[] }
+  /** `there` has its name. */
+  | { readonly kind: 'addIndex'; readonly index: IndexDefinition; readonly there: LiveIndex | undefined }
+  | { readonly kind: 'extraIndex'; readonly index: LiveIndex; readonly isReplaced: boolean }
+  /** `others` hold the reference in another way. */
+  | { readonly kind: 'addForeignKey'; readonly key: ForeignKeyDefinition; readonly others: readonly LiveForeignKey[] }
+  /** `wanted` is the one in whose place it is; with `isThere` the table has that one, too. */
+  | {
+      readonly kind: 'extraForeignKey'
+      readonly key: LiveForeignKey
+      readonly wanted: ForeignKeyDefinition | undefined
+      readonly isThere: boolean
+    }
+  | { readonly kind: 'uncheckedForeignKey'; readonly key: LiveForeignKey }
+  | { readonly kind: 'uncheckedCheck'; readonly check: LiveCheck }
+
+/**
+ * The differences of a table from the model, in an order that changes can follow.
+ * @param wanted - the table of the model as the catalog describes it, or would.
+ * @param others - columns of the table that do not belong to fields of the model.
+ */
+export function tableDifferences(
+  definition: TableDefinition,
+  live: LiveTable | undefined,
+  wanted: LiveTable,
+  dialect: ComparedDialect,
+  others: readonly string[] = [],
+): readonly Difference[] {
+  if (live === undefined) return [{ kind: 'noTable' }]
+  if (live.faults.length > 0) return live.faults.map((text) => ({ kind: 'fault', text }))
+  return [
+    ...columnDifferences(definition, live, wanted, dialect, others),
+    ...(live.primaryKey.join() === wanted.primaryKey.join()
+      ? []
+      : [{ kind: 'primaryKey', is: live.primaryKey, wanted: wanted.primaryKey } as const]),
+    ...indexDifferences(definition, live, wanted),
+    ...foreignKeyDifferences(definition, live, wanted),
+    ...live.checks.filter(({ isValid }) => !isValid).map((check) => ({ kind: 'uncheckedCheck', check }) as const),
+  ]
+}
+
+function columnDifferences(
+  { columns }: TableDefinition,
+  live: LiveTable,
+  wanted: LiveTable,
+  dialect: ComparedDialect,
+  others: readonly string[],
+): readonly Difference[] {
+  const found = new Map(live.columns.map((column) => [column.name, column]))
+  const expected = new Map(wanted.columns.map((column) => [column.name, column]))
+  const known = new Set([...columns.map(({ name }) => name), ...others])
+  return [
+    ...columns.flatMap((column): readonly Difference[] => {
+      const [there, want] = [found.get(column.name), expected.get(column.name)]
+      if (there === undefined) return [{ kind: 'addColumn', column }]
+      return want === undefined ? [] : columnDifference(column, there, want, dialect)
+    }),
+    ...live.columns
+      .filter(({ name }) => !known.has(name))
+      .map((column): Difference => ({
+        kind: 'extraColumn',
+        live: column,
+        to: columns.find(({ renamedFrom }) => renamedFrom === column.name),
+      })),
+  ]
+}
+
+function columnDifference(
+  column: ColumnDefinition,
+  live: LiveColumn,
+  wanted: LiveColumn,
+  { catalog }: ComparedDialect,
+): readonly Difference[] {
+  if (live.generated !== undefined) return [{ kind: 'generated', column, live }]
+  const differences: Difference[] = []
+  if (live.type !== wanted.type) differences.push({ kind: 'type', column, live })
+  else if (column.isText && !catalog.exactCollations.includes(live.collation ?? ''))
+    differences.push({ kind: 'collation', column, live })
+  if (live.nullable !== column.nullable) differences.push({ kind: 'nullable', column, live })
+  if (wanted.fallback !== undefined && live.fallback !== wanted.fallback)
+    differences.push({ kind: 'default', column, live, wanted: wanted.fallback })
+  const isSpare =
+    wanted.fallback === undefined &&
+    !column.nullable &&
+    column.filler !== undefined &&
+    live.fallback === catalog.defaultText(column.filler)
+  return isSpare ? [...differences, { kind: 'spareDefault', column, live }] : differences
+}
+
+function indexDifferences(definition: TableDefinition, live: LiveTable, wanted: LiveTable): readonly Difference[] {
+  const shapes = new Set(wanted.indexes.map(shapeOf))
+  const missing = definition.indexes.filter((index) => {
+    const want = wanted.indexes.find(({ name }) => name === index.name) ?? index
+    return !live.indexes.some((one) => shapeOf(one) === shapeOf(want))
+  })
+  const replaced = new Set(missing.map(({ name }) => name))
+  return [
+    ...missing.map((index): Difference => ({
+      kind: 'addIndex',
+      index,
+      there: live.indexes.find(({ name }) => name === index.name),
+    })),
+    ...live.indexes
+      .filter((index) => !shapes.has(shapeOf(index)) && (index.unique || replaced.has(index.name) || isOurs(definition, index)))
+      .map((index): Difference => ({ kind: 'extraIndex', index, isReplaced: replaced.has(index.name) })),
+  ]
+}
+
+/** Whether the framework gave the index its name; an index of somebody else's is left alone unless it refuses rows. */
+const isOurs = ({ name: table }: TableDefinition, { name, columns }: LiveIndex): boolean =>
+  name === indexName(table, columns, 'idx')
+
+/** A foreign key of other columns is nobody's concern here, unless the framework made it. */
+function foreignKeyDifferences(
+  definition: TableDefinition,
+  live: LiveTable,
+  wanted: LiveTable,
+): readonly Difference[] {
+  const claimed = new Set<LiveForeignKey>()
+  const asked = definition.foreignKeys.flatMap((key): readonly Difference[] => {
+    const want = wanted.foreignKeys.find(({ name }) => name === key.name)
+    // Tables of other modules are not made for a comparison.
+    const shape = foreignKeyShape(want ?? { ...key, target: tableText(key.target) })
+    const reference = key.columns.at(-1) as string
+    const there = live.foreignKeys.filter(({ columns }) => columns.includes(reference))
+    for (const one of there) claimed.add(one)
+    const checked = (one: LiveForeignKey) => foreignKeyShape({ ...one, isUnchecked: false })
+    const same = there.filter((one) => checked(one) === shape)
+    const others = there.filter((one) => checked(one) !== shape)
+    return [
+      ...(same.length === 0 ? [{ kind: 'addForeignKey', key, others } as const] : []),
+      ...same.filter(({ isUnchecked }) => isUnchecked).map((one) => ({ kind: 'uncheckedForeignKey', key: one }) as const),
+      ...others.map((one) => ({ kind: 'extraForeignKey', key: one, wanted: key, isThere: same.length > 0 }) as const),
+    ]
+  })
+  return [
+    ...asked,
+    ...live.foreignKeys
+      .filter((one) => !claimed.has(one) && one.name === indexName(definition.name, one.columns, 'fkey'))
+      .map((key): Difference => ({ kind: 'extraForeignKey', key, wanted: undefined, isThere: false })),
+  ]
+}

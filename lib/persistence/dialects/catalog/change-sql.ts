@@ -1,0 +1,80 @@
+import type { LiveColumn, LiveForeignKey, LiveIndex } from './live-table.js'
+import type { ColumnDefinition, ForeignKeyDefinition, IndexDefinition, TableName } from './table-definition.js'
+
+/** Rules of lint that a file breaks on purpose, and why it may. */
+export interface Allowance {
+  readonly rules: readonly string[]
+  readonly reason: string
+}
+
+/** The two ways of one version that changes a table. */
+export interface ChangeFile {
+  /** In words for the name of a file, such as `index_orders_code`. */
+  readonly what: string
+  readonly up: readonly string[]
+  readonly down: readonly string[]
+  readonly allow?: Allowance
+  /** On the way down. */
+  readonly allowDown?: Allowance
+  /** Comments for lint about what is as it is on purpose; each ends its line. */
+  readonly comments?: string
+  /** Its only statement is repeated until it finds no row: `-- ashlar:backfill`. */
+  readonly isBackfill?: true
+}
+
+/** Text after ALTER TABLE, both ways. */
+export interface Alteration {
+  readonly up: string
+  readonly down: string
+}
+
+/** How a column changes from what a database has to what the model says. */
+export interface ColumnChange {
+  readonly table: TableName
+  readonly column: ColumnDefinition
+  readonly live: LiveColumn
+}
+
+/**
+ * The statements that change a table while it is in use: those that an engine carries out without reading or copying
+ * every row under a lock, wherever it has them.
+ */
+export interface ChangeSql {
+  /** Adds what needs only the catalog, in one statement. */
+  readonly alter: (table: TableName, what: string, alterations: readonly Alteration[]) => readonly ChangeFile[]
+  /** A column as ADD COLUMN has it in a file for every server of the engine. */
+  readonly columnText: (column: ColumnDefinition) => string
+  /** The same, of a column of a database. */
+  readonly liveText: (column: LiveColumn) => string
+  /** Whether a column of that type can be added with a constant default without a copy, on every server of the engine. */
+  readonly takesDefault: (type: string) => boolean
+  /** SET DEFAULT needs it in this form. */
+  readonly defaultOf: (type: string, value: string) => string
+  /** What a column of a database holds where nobody says; undefined where no value is like nothing. */
+  readonly emptyValue: (type: string) => string | undefined
+  /** An expression that gives each row a text of its own. */
+  readonly ownValue: (type: string) => string | undefined
+  readonly addIndex: (table: TableName, index: IndexDefinition) => readonly ChangeFile[]
+  /** @param index - of plain columns. */
+  readonly dropIndex: (table: TableName, index: LiveIndex) => readonly ChangeFile[]
+  /** Whether a foreign key is added without a lock on every row. */
+  readonly addsForeignKeysInUse: boolean
+  readonly addForeignKey: (table: TableName, key: ForeignKeyDefinition) => readonly ChangeFile[]
+  readonly dropForeignKey: (table: TableName, key: LiveForeignKey) => readonly ChangeFile[]
+  /** NOT NULL. @param name - of the constraint that proves it meanwhile. */
+  readonly require: (change: ColumnChange, name: string) => readonly ChangeFile[]
+  readonly takeNull: (change: ColumnChange) => readonly ChangeFile[]
+  readonly retype: (change: ColumnChange) => readonly ChangeFile[]
+  /** Whichever of the two columns a writer fills or changes, the other one gets the same. @param name - of the triggers. */
+  readonly mirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
+  /** Ends that. */
+  readonly unmirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
+  /** Fills rows in chunks. @param where - finds no row that is filled already. */
+  readonly backfill: (table: TableName, key: readonly string[], set: string, where: string) => readonly ChangeFile[]
+}
+
+/** The two names of a column. */
+export interface Renamed {
+  readonly from: string
+  readonly to: string
+}

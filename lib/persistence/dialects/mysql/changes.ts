@@ -1,0 +1,176 @@
+import type { ChangeFile, ChangeSql, ColumnChange, Renamed } from '../catalog/change-sql.js'
+import type { LiveColumn } from '../catalog/live-table.js'
+import type { ColumnDefinition, ForeignKeyDefinition, IndexDefinition, TableName } from '../catalog/table-definition.js'
+import { quoted } from '../values/quoted.js'
+
+/**
+ * The server refuses instead of copying. MySQL 8 takes no LOCK beside INSTANT, which locks for a moment only.
+ */
+const INSTANT = 'ALGORITHM=INSTANT'
+const INPLACE = 'ALGORITHM=INPLACE, LOCK=NONE'
+
+/** Both servers read a file: MariaDB the first comment, MySQL 8 the second. */
+const COLLATED = ' CHARACTER SET utf8mb4 COLLATE /*M! utf8mb4_nopad_bin */ /*!80000 utf8mb4_0900_bin */'
+const EXACT = ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin']
+
+const quote = (name: string): string => quoted(name, '`')
+const list = (names: readonly string[]): string => names.map(quote).join(', ')
+const named = ({ schema, name }: TableName): string =>
+  schema === undefined ? quote(name) : `${quote(schema)}.${quote(name)}`
+const alterTable = (table: TableName, ...actions: readonly string[]): string =>
+  `ALTER TABLE ${named(table)}\n  ${actions.join(',\n  ')}`
+
+/** MySQL 8 takes no literal there. */
+const HAS_NO_LITERAL = /^(?:(?:tiny|medium|long)?(?:text|blob)|json|geometry)$/i
+
+/** An expression is in parentheses, the time alone aside. */
+const defaultOf = (type: string, value: string): string => {
+  const isCall = /^\w+\(/.test(value) && !/^CURRENT_TIMESTAMP/i.test(value)
+  return (isCall || HAS_NO_LITERAL.test(type)) && !value.startsWith('(') ? `(${value})` : value
+}
+
+const columnText = ({ name, type, isText, nullable, fallback, initial }: ColumnDefinition): string => {
+  const value = fallback ?? initial
+  return `${quote(name)} ${type}${isText ? COLLATED : ''}${nullable ? '' : ' NOT NULL'}${value === undefined ? '' : ` DEFAULT ${defaultOf(type, value)}`}`
+}
+
+const liveText = ({ name, type, collation, nullable, fallback }: LiveColumn): string => {
+  const collated =
+    collation === undefined
+      ? ''
+      : EXACT.includes(collation)
+        ? COLLATED
+        : ` CHARACTER SET ${collation.replace(/_.*$/, '')} COLLATE ${collation}`
+  return `${quote(name)} ${type}${collated}${nullable ? ' NULL' : ' NOT NULL'}${fallback === undefined ? '' : ` DEFAULT ${defaultOf(type, fallback)}`}`
+}
+
+const keyText = ({ name, columns, unique }: IndexDefinition): string =>
+  `ADD ${unique ? 'UNIQUE ' : ''}KEY ${quote(name)} (${list(columns)})`
+
+const addIndex = (table: TableName, index: IndexDefinition): string => alterTable(table, keyText(index), INPLACE)
+const dropIndex = (table: TableName, name: string): string =>
+  alterTable(table, `DROP KEY ${quote(name)}`, INPLACE)
+
+const foreignKey = ({ name, columns, target, targetColumns }: ForeignKeyDefinition): string =>
+  `ADD CONSTRAINT ${quote(name)} FOREIGN KEY (${list(columns)}) REFERENCES ${named(target)} (${list(targetColumns)}) ON DELETE NO ACTION`
+
+const EMPTY: readonly (readonly [type: RegExp, value: string])[] = [
+  [/^(varchar|.*text)/, "''"],
+  [/^(tinyint|smallint|int|bigint|float|double|decimal)/, '0'],
+  [/^datetime\(6\)/, 'CURRENT_TIMESTAMP(6)'],
+  [/^json$/, "'{}'"],
+  [/^.*blob$/, "''"],
+]
+
+/** One trigger for each kind of statement, and one statement for each file. */
+const mirrors = (table: TableName, name: string, { from, to }: Renamed): readonly (readonly [string, string, string])[] => {
+  const [old, now] = [quote(from), quote(to)]
+  const make = (kind: string, body: string) =>
+    `CREATE TRIGGER IF NOT EXISTS ${triggerName(table, `${name}_${kind}`)} BEFORE ${kind.toUpperCase()} ON ${named(table)} FOR EACH ROW\nSET ${body}`
+  const drop = (kind: string) => `DROP TRIGGER IF EXISTS ${triggerName(table, `${name}_${kind}`)}`
+  return [
+    [
+      'insert',
+      make('insert', `NEW.${now} = COALESCE(NEW.${now}, NEW.${old}),\n  NEW.${old} = NEW.${now}`),
+      drop('insert'),
+    ],
+    [
+      'update',
+      make(
+        'update',
+        `NEW.${now} = IF(NEW.${now} <=> OLD.${now} AND (NEW.${now} IS NULL OR NOT (NEW.${old} <=> OLD.${old})), NEW.${old}, NEW.${now}),\n  NEW.${old} = NEW.${now}`,
+      ),
+      drop('update'),
+    ],
+  ]
+}
+
+const triggerName = ({ schema }: TableName, name: string): string =>
+  schema === undefined ? quote(name) : `${quote(schema)}.${quote(name)}`
+
+const COPIES =
+  'InnoDB copies or reads the whole table for it, and no write gets in meanwhile: run it in a quiet hour'
+
+const modify = (what: string, { table, column, live }: ColumnChange, how: string): ChangeFile => ({
+  what: `${what}_${table.name}_${column.name}`,
+  up: [alterTable(table, `MODIFY ${columnText(column)}${how}`)],
+  down: [alterTable(table, `MODIFY ${liveText(live)}`)],
+})
+
+/** MySQL has no constraint that is checked later: what changes more than the catalog says how, so that it is refused otherwise. */
+export const mysqlChanges: ChangeSql = {
+  alter: (table, what, alterations) => [
+    {
+      what,
+      up: [alterTable(table, ...alterations.map(({ up }) => up), INSTANT)],
+      down: [alterTable(table, ...alterations.map(({ down }) => down).reverse())],
+    },
+  ],
+  columnText,
+  liveText,
+  takesDefault: (type) => !HAS_NO_LITERAL.test(type),
+  defaultOf,
+  emptyValue: (type) => EMPTY.find(([known]) => known.test(type))?.[1],
+  ownValue: (type) => {
+    const length = Number(/^varchar\((\d+)\)$/.exec(type)?.[1] ?? 0)
+    if (length === 0) return undefined
+    return length < 36 ? `left(md5(uuid()), ${length})` : 'uuid()'
+  },
+  addIndex: (table, index) => [
+    { what: `index_${index.name}`, up: [addIndex(table, index)], down: [dropIndex(table, index.name)] },
+  ],
+  dropIndex: (table, { name, columns, unique }) => [
+    {
+      what: `drop_index_${name}`,
+      up: [dropIndex(table, name)],
+      down: [addIndex(table, { name, columns, unique, where: undefined })],
+    },
+  ],
+  addsForeignKeysInUse: false,
+  addForeignKey: (table, key) => [
+    {
+      what: `foreign_key_${key.name}`,
+      up: [alterTable(table, foreignKey(key))],
+      down: [alterTable(table, `DROP FOREIGN KEY ${quote(key.name)}`)],
+      allow: { rules: ['adding-foreign-key-constraint', 'unrecoverable-statement'], reason: COPIES },
+    },
+  ],
+  dropForeignKey: (table, key) => [
+    {
+      what: `drop_foreign_key_${key.name}`,
+      up: [alterTable(table, `DROP FOREIGN KEY ${quote(key.name)}`)],
+      down: [
+        alterTable(
+          table,
+          `ADD CONSTRAINT ${quote(key.name)} FOREIGN KEY (${list(key.columns)}) REFERENCES ${key.target.split('.').map(quote).join('.')} (${list(key.targetColumns)}) ON DELETE ${key.onDelete ?? 'NO ACTION'} ON UPDATE ${key.onUpdate ?? 'NO ACTION'}`,
+        ),
+      ],
+      allowDown: { rules: ['unrecoverable-statement'], reason: COPIES },
+    },
+  ],
+  require: (change) => [modify('require', change, `,\n  ${INPLACE}`)],
+  takeNull: (change) => [modify('optional', change, `,\n  ${INPLACE}`)],
+  retype: (change) => [
+    { ...modify('type', change, ''), allow: { rules: ['changing-column-type'], reason: COPIES } },
+  ],
+  mirror: (table, name, columns) =>
+    mirrors(table, name, columns).map(([kind, make, drop]) => ({
+      what: `mirror_${table.name}_${columns.to}_${kind}`,
+      up: [make],
+      down: [drop],
+    })),
+  unmirror: (table, name, columns) =>
+    mirrors(table, name, columns).map(([kind, make, drop]) => ({
+      what: `end_mirror_${table.name}_${columns.to}_${kind}`,
+      up: [drop],
+      down: [make],
+    })),
+  backfill: (table, _key, set, where) => [
+    {
+      what: `fill_${table.name}`,
+      up: [`UPDATE ${named(table)} SET ${set}\nWHERE ${where}\nLIMIT 1000`],
+      down: [],
+      isBackfill: true,
+    },
+  ],
+}

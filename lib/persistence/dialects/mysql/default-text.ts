@@ -1,0 +1,12 @@
+/** A text as a literal. */
+export const mysqlLiteral = (text: string): string =>
+  `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`
+
+/** A default without the parentheses and the spelling that differ between a statement and the catalogs; NULL is none. */
+export function mysqlDefault(text: string): string | undefined {
+  const bare = text.replace(/^\((.*)\)$/s, '$1')
+  if (/^NULL$/i.test(bare)) return undefined
+  const inside = /^(?:_utf8mb4)?\\?'(.*?)\\?'$/s.exec(bare)?.[1]
+  if (inside !== undefined) return mysqlLiteral(inside.replace(/''|\\(.)/gs, (_, escaped?: string) => escaped ?? "'"))
+  return /^-?\d+\.\d+$/.test(bare) ? String(Number(bare)) : bare.replace(/^current_timestamp/i, 'CURRENT_TIMESTAMP')
+}

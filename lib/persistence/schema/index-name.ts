@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto'
+
+/** Bytes: PostgreSQL cuts a longer name. */
+const MAX_NAME = 63
+
+/** Its columns between the name of the table and what it is: readable while it fits, then cut and told apart by a digest. */
+export function indexName(table: string, columns: readonly string[], suffix: string): string {
+  const name = [table, ...columns, suffix].join('_')
+  if (Buffer.byteLength(name) <= MAX_NAME) return name
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8)
+  const characters = [...name]
+  const room = MAX_NAME - digest.length - suffix.length - 2
+  while (Buffer.byteLength(characters.join('')) > room) characters.pop()
+  return `${characters.join('')}_${digest}_${suffix}`
+}
+
+/** A name like this one that nothing has yet. */
+export function freeName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name
+  let number = 2
+  let free: string
+  do {
+    const characters = [...name]
+    while (Buffer.byteLength(characters.join('')) > MAX_NAME - 1 - String(number).length) characters.pop()
+    free = `${characters.join('')}_${number++}`
+  } while (taken.has(free))
+  return free
+}

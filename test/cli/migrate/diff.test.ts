@@ -1,0 +1,139 @@
+import { expect } from 'chai'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { file, onEachEngine } from '../../migrations/each-engine.js'
+import { freshDatabase } from '../../migrations/fresh-database.js'
+import { limitedUser } from '../../migrations/limited-user.js'
+import { expectGolden } from '../../support/golden.js'
+import { compiled } from '../../support/root.js'
+import { serviceUrl } from '../../support/running/services.js'
+import { type RunOptions, runCli } from '../../support/run-cli.js'
+
+const entities = (name: string) => join(compiled, 'test', 'cli', 'migrate', 'hosts', `${name}.js`)
+const [BEFORE, AFTER] = [entities('before'), entities('after')]
+
+onEachEngine('ashlar migrate diff', (database, dialect) => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-diff-'))
+  })
+  afterEach(() => {
+    rmSync(folder, { recursive: true })
+  })
+
+  const migrate = (args: readonly string[], { env = {}, ...options }: RunOptions = {}) =>
+    runCli('ashlar', ['migrate', ...args], {
+      cwd: folder,
+      env: { ASHLAR_DATABASE_URL: database().url, ...env },
+      ...options,
+    })
+  const files = () => readdirSync(join(folder, 'migrations', dialect)).sort()
+  const scratches = async () =>
+    (
+      await database().rows(
+        dialect === 'postgres' ? 'SELECT datname AS name FROM pg_database' : 'SELECT SCHEMA_NAME AS name FROM information_schema.SCHEMATA',
+      )
+    )
+      .map(({ name }) => String(name))
+      .filter((name) => name.startsWith(`${database().name}_ashlar_scratch_`))
+  const ship = (made: Readonly<Record<string, string>>) => {
+    mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
+    for (const [name, text] of Object.entries(made)) writeFileSync(join(folder, 'migrations', dialect, name), text)
+  }
+
+  it('takes a service from one version to the next in two deployments, and back', async () => {
+    const made = await migrate(['diff', 'tasks', '--entities', BEFORE])
+    expect([made.exit, made.stderr]).to.deep.equal([0, ''])
+    expect(files()).to.deep.equal(['0002_tasks.down.sql', '0002_tasks.up.sql'])
+    expect((await migrate(['up'])).exit).to.equal(0)
+    await database().rows(`INSERT INTO tasks (account_id, id, title, colour) VALUES ('t', '1', 'build', 'red')`)
+
+    const expand = await migrate(['diff', 'next', '--entities', AFTER])
+    expect([expand.exit, expand.stderr]).to.deep.equal([0, ''])
+    expect(expand.stdout).to.include('left for --contract:').and.include('tasks.colour is not in the model')
+    expect((await migrate(['lint'])).exit).to.equal(0)
+    const early = await migrate(['diff', 'end', '--entities', AFTER, '--contract', '--live'])
+    expect([early.exit, early.stdout]).to.deep.equal([1, ''])
+    expect(early.stderr).to.include('expanding changes come first')
+    expect((await migrate(['up'])).exit).to.equal(0)
+    // The image of yesterday, and the one of tomorrow.
+    await database().rows(`INSERT INTO tasks (account_id, id, title, colour) VALUES ('t', '2', 'test', 'red')`)
+    await database().rows(`INSERT INTO tasks (account_id, id, display_name, priority) VALUES ('t', '3', 'ship', 1)`)
+    await database().rows(`UPDATE tasks SET title = 'rest' WHERE id = '2'`)
+    const both = await database().rows('SELECT title, display_name FROM tasks ORDER BY id')
+    expect(both.map(({ title, display_name: name }) => [title, name])).to.deep.equal([
+      ['build', 'build'],
+      ['rest', 'rest'],
+      ['ship', 'ship'],
+    ])
+
+    const contract = await migrate(['diff', 'end', '--entities', AFTER, '--contract'])
+    expect([contract.exit, contract.stderr]).to.deep.equal([0, ''])
+    expect((await migrate(['lint'])).exit).to.equal(0)
+    expect((await migrate(['up'])).exit).to.equal(0)
+    expect((await migrate(['verify', '--entities', AFTER])).exit).to.equal(0)
+    const none = await migrate(['diff', 'more', '--entities', AFTER])
+    expect([none.exit, none.stdout]).to.deep.equal([0, 'nothing to expand\n'])
+    const sql = files().filter((name) => !name.startsWith('0002')).map((name) => `-- ${name}\n${readFileSync(join(folder, 'migrations', dialect, name), 'utf8')}`)
+    expectGolden(`sql/migrate-diff-tasks.${dialect}.sql`, sql.join('\n'))
+
+    expect((await migrate(['down', '--to', '2'])).exit).to.equal(0)
+    const names = await database().rows('SELECT title FROM tasks ORDER BY id')
+    expect(names.map(({ title }) => title)).to.deep.equal(['build', 'rest', 'ship'])
+    expect(await scratches()).to.deep.equal([])
+  })
+
+  it('names what is lacking where no database may be made, and takes an empty one instead', async () => {
+    const user = await limitedUser(database(), dialect === 'postgres' ? [] : ['GRANT SELECT ON * TO USER'])
+    const scratch = await freshDatabase(serviceUrl(dialect) ?? '')
+    try {
+      const denied = await migrate(['diff', 'tasks', '--entities', BEFORE], { env: { ASHLAR_DATABASE_URL: user.url } })
+      expect([denied.exit, denied.stdout]).to.deep.equal([6, ''])
+      expect(denied.stderr).to.match(dialect === 'postgres' ? /\(42501\): grant it the right \(ALTER ROLE … CREATEDB\)/ : /\(10(44|45)\): grant it the right/)
+      expect(denied.stderr).to.include('--scratch').and.not.include('hush')
+      const done = await migrate(['diff', 'tasks', '--entities', BEFORE, '--scratch', scratch.url])
+      expect([done.exit, done.stderr]).to.deep.equal([0, ''])
+      expect(await scratch.tables()).to.deep.equal([])
+      await scratch.rows('CREATE TABLE mine (id int)')
+      const occupied = await migrate(['diff', 'more', '--entities', BEFORE, '--scratch', scratch.url])
+      expect(occupied.exit).to.equal(2)
+      expect(occupied.stderr).to.include('the scratch database is not empty')
+      expect(await scratch.tables()).to.deep.equal(['mine'])
+    } finally {
+      await scratch.drop()
+      await user.drop()
+    }
+  })
+
+  it('drops its databases when a file fails or it is told to end, and names those of others', async () => {
+    ship(file('0002_wrong', 'INSERT INTO nowhere VALUES (1)', '-- nothing'))
+    const failed = await migrate(['diff', 'tasks', '--entities', BEFORE])
+    expect(failed.exit).to.equal(6)
+    expect(failed.stderr).to.include('the files cannot be replayed into the scratch database: 0002_wrong.up.sql')
+    ship(file('0002_wrong', dialect === 'postgres' ? 'SELECT pg_sleep(50)' : 'DO SLEEP(50)', '-- nothing'))
+    const ended = await migrate(['diff', 'tasks', '--entities', BEFORE], {
+      started: (child) => {
+        const timer = setInterval(() => {
+          void scratches().then((found) => {
+            if (found.length === 0) return
+            clearInterval(timer)
+            child.kill('SIGTERM')
+          })
+        }, 100)
+      },
+    })
+    expect(ended.exit).to.equal(143)
+    expect(await scratches()).to.deep.equal([])
+    ship(file('0002_wrong', 'SELECT 1', '-- nothing'))
+    const other = `${database().name}_ashlar_scratch_killed`
+    await database().rows(`CREATE DATABASE ${other}`)
+    try {
+      const { exit, stderr } = await migrate(['diff', 'tasks', '--entities', BEFORE, '--json'])
+      expect(exit).to.equal(0)
+      expect(stderr).to.include(`the database ${other} is of another comparison: drop it`)
+    } finally {
+      await database().rows(`DROP DATABASE ${other}`)
+    }
+  })
+})
