@@ -9,7 +9,10 @@ export const CreateTime = (options: OutputOnlyOptions = {}): PropertyDecorator =
 /** Set at every write (AIP-148). `filterable` lets filter and order_by name it. */
 export const UpdateTime = (options: OutputOnlyOptions = {}): PropertyDecorator => time('updateTime', options)
 
-const time = (role: 'createTime' | 'updateTime', { filterable = false }: OutputOnlyOptions): PropertyDecorator =>
+const time = (
+  role: 'createTime' | 'updateTime',
+  { filterable = false }: OutputOnlyOptions,
+): PropertyDecorator =>
   onProperty(role === 'createTime' ? 'CreateTime' : 'UpdateTime', (prototype, property) => {
     declareProperty(prototype, property, { role, filterable })
     Column({ type: Date })(prototype, property)

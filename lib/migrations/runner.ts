@@ -122,7 +122,16 @@ async function apply(
   if (row !== undefined)
     options.report({ kind: 'recovering', version: name, text: 'runs it again after it failed' })
   const fills = isBackfill(script)
-  const step = { session, options, version, name, direction: 'up', sql, statements, isBackfill: fills } as const
+  const step = {
+    session,
+    options,
+    version,
+    name,
+    direction: 'up',
+    sql,
+    statements,
+    isBackfill: fills,
+  } as const
   const done = appliedRow(migration, statements.length)
   await options.engine.up(step, done, row)
   options.report({

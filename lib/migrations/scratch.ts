@@ -36,14 +36,18 @@ function onTheServer(options: ResolvedOptions): Scratch {
   return {
     use: async (work) => {
       const name = `${prefix}${randomBytes(4).toString('hex')}`
-      await withSession(quiet(options), 'read', (session) => session.rows(scratch.create(name))).catch(denied(scratch.right))
+      await withSession(quiet(options), 'read', (session) => session.rows(scratch.create(name))).catch(
+        denied(scratch.right),
+      )
       const made = new URL(url)
       made.pathname = `/${encodeURIComponent(name)}`
       try {
         return await work({ ...quiet(options), url: made.href })
       } finally {
         // What is still there afterwards is a leftover.
-        await withSession(unstoppable(options), 'read', (session) => session.rows(scratch.drop(name))).catch(() => undefined)
+        await withSession(unstoppable(options), 'read', (session) => session.rows(scratch.drop(name))).catch(
+          () => undefined,
+        )
       }
     },
     leftovers: () => find(unstoppable(options)),

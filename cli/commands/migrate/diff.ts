@@ -29,7 +29,9 @@ Without --contract it writes what is safe while older images run: columns that m
     files: folderFlag,
     entities: requiredEntitiesFlag,
     contract: Flags.boolean({ summary: 'Write what only images without the old columns can run with.' }),
-    live: Flags.boolean({ summary: 'Compare the database of --url as it is, instead of what the files make.' }),
+    live: Flags.boolean({
+      summary: 'Compare the database of --url as it is, instead of what the files make.',
+    }),
     scratch: Flags.string({
       summary: 'An empty database for the comparison, which is emptied again.',
       helpValue: '<url>',
@@ -60,7 +62,9 @@ Without --contract it writes what is safe while older images run: columns that m
       ...(byHand.length === 0 ? [] : [this.paint.warn('to do by hand:'), ...byHand]),
     ])
     this.note(
-      leftovers.map((name) => `the database ${name} is of another comparison: drop it, unless that one runs now`),
+      leftovers.map(
+        (name) => `the database ${name} is of another comparison: drop it, unless that one runs now`,
+      ),
     )
     return { ...written, left, byHand, leftovers }
   }

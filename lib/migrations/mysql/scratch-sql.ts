@@ -18,7 +18,9 @@ export const mysqlScratch: ScratchSql = {
     const routines = await session.rows(
       'SELECT ROUTINE_NAME AS name, ROUTINE_TYPE AS kind FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()',
     )
-    for (const { name, kind } of routines) await session.run(`DROP ${String(kind)} IF EXISTS ${quoted(name)}`, 0)
+    for (const { name, kind } of routines)
+      await session.run(`DROP ${String(kind)} IF EXISTS ${quoted(name)}`, 0)
   },
-  right: 'grant it the right (GRANT ALL PRIVILEGES ON `…\\_ashlar\\_scratch\\_%`.*), or name an empty database with --scratch',
+  right:
+    'grant it the right (GRANT ALL PRIVILEGES ON `…\\_ashlar\\_scratch\\_%`.*), or name an empty database with --scratch',
 }

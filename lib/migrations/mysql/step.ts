@@ -58,12 +58,13 @@ async function runFrom(step: Step, first: number, mayBeDone: boolean): Promise<v
     try {
       if (step.isBackfill) await fillRows(step)
       await session.run('START TRANSACTION', options.statementTimeoutMs)
-      if (!step.isBackfill) await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
-        const code = error instanceof SessionError ? error.code : ''
-        if (!(mayBeDone && at === first && DONE_ALREADY.includes(code))) throw error
-        const text = `statement ${at + 1} was done when the host died`
-        options.report({ kind: 'recovering', version: step.name, text })
-      })
+      if (!step.isBackfill)
+        await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
+          const code = error instanceof SessionError ? error.code : ''
+          if (!(mayBeDone && at === first && DONE_ALREADY.includes(code))) throw error
+          const text = `statement ${at + 1} was done when the host died`
+          options.report({ kind: 'recovering', version: step.name, text })
+        })
       await mark(at + 1)
       await session.run('COMMIT', options.statementTimeoutMs)
     } catch (error) {

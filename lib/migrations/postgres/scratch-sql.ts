@@ -13,7 +13,9 @@ export const postgresScratch: ScratchSql = {
     WHERE nspname <> 'information_schema' AND nspname !~ '^pg_'
     UNION ALL SELECT 1 FROM (${OWN_SCHEMAS}) AS schemas LIMIT 1`,
   empty: async (session) => {
-    for (const { name } of await session.rows(`SELECT extname AS name FROM pg_extension WHERE extname <> 'plpgsql'`))
+    for (const { name } of await session.rows(
+      `SELECT extname AS name FROM pg_extension WHERE extname <> 'plpgsql'`,
+    ))
       await session.run(`DROP EXTENSION IF EXISTS ${quoted(name)} CASCADE`, 0)
     for (const { name } of await session.rows(OWN_SCHEMAS))
       await session.run(`DROP SCHEMA ${quoted(name)} CASCADE`, 0)

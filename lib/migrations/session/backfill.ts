@@ -24,7 +24,12 @@ export async function fillRows(step: Step): Promise<void> {
   for (let written = -1; written !== 0; rows += written) {
     refuseAborted(options.signal)
     written = await session.run(statement.text, options.statementTimeoutMs, options.signal)
-    options.report({ kind: 'filled', version, rows: rows + written, ms: Math.round(performance.now() - started) })
+    options.report({
+      kind: 'filled',
+      version,
+      rows: rows + written,
+      ms: Math.round(performance.now() - started),
+    })
   }
   options.report({ ...event, step: 'ended' })
 }

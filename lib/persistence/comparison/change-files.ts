@@ -22,7 +22,10 @@ export function versionOf(file: ChangeFile): SchemaVersion {
       .slice(0, LONGEST_NAME)
       .replace(/_$/, ''),
     up: `${comments}${allowed(file.allow)}${chunks}${text(up)}`,
-    down: down.length === 0 ? '-- nothing to undo: what it did goes with the version before it\n' : `${allowed(file.allowDown)}${text(down)}`,
+    down:
+      down.length === 0
+        ? '-- nothing to undo: what it did goes with the version before it\n'
+        : `${allowed(file.allowDown)}${text(down)}`,
   }
 }
 

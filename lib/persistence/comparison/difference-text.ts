@@ -1,5 +1,9 @@
 import { foreignKeyShape, shapeOf } from '../dialects/catalog/live-table.js'
-import type { ColumnDefinition, IndexDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
+import type {
+  ColumnDefinition,
+  IndexDefinition,
+  TableDefinition,
+} from '../dialects/catalog/table-definition.js'
 import { columnText } from '../dialects/column-text.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { addForeignKey, createIndex, dropForeignKey } from '../schema/create-table.js'

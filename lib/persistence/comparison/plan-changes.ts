@@ -122,7 +122,8 @@ class TablePlanner {
         const isCopied = this.live.columns.some(({ name }) => name === column.renamedFrom)
         if (isCopied) left()
         const value = column.fallback ?? column.initial
-        if (value !== undefined) (isCopied ? this.#spare : this.#defaults).push(this.#defaultChange(live, value))
+        if (value !== undefined)
+          (isCopied ? this.#spare : this.#defaults).push(this.#defaultChange(live, value))
         return
       }
       case 'spareDefault':
@@ -148,7 +149,8 @@ class TablePlanner {
           return
         }
         plan.left.push(
-          text ?? `the index ${index.name} of ${tableText(table)} is replaced: drop it once the other one is there`,
+          text ??
+            `the index ${index.name} of ${tableText(table)} is replaced: drop it once the other one is there`,
         )
         plan.unindex.push(...this.#sql.dropIndex(table, index))
         return
@@ -188,7 +190,8 @@ class TablePlanner {
       )
     if (this.#defaults.length > 0)
       plan.alter.push(...this.#sql.alter(table, `default_${name}`, this.#defaults))
-    if (this.#spare.length > 0) plan.settle.push(...this.#sql.alter(table, `end_default_${name}`, this.#spare))
+    if (this.#spare.length > 0)
+      plan.settle.push(...this.#sql.alter(table, `end_default_${name}`, this.#spare))
   }
 
   #addColumn(column: ColumnDefinition): void {
@@ -221,7 +224,9 @@ class TablePlanner {
 
   #fill({ name }: ColumnDefinition, value: string, to = this.plan.copy): void {
     const column = this.dialect.quote(name)
-    to.push(...this.#sql.backfill(this.table, this.table.primaryKey, `${column} = ${value}`, `${column} IS NULL`))
+    to.push(
+      ...this.#sql.backfill(this.table, this.table.primaryKey, `${column} = ${value}`, `${column} IS NULL`),
+    )
   }
 
   #copy(column: ColumnDefinition, old: LiveColumn): void {
@@ -236,7 +241,12 @@ class TablePlanner {
     const [from, to] = [this.dialect.quote(old.name), this.dialect.quote(column.name)]
     plan.copy.push(
       ...this.#sql.mirror(table, this.#mirrorName(columns), columns),
-      ...this.#sql.backfill(table, table.primaryKey, `${to} = ${from}`, `${to} IS NULL AND ${from} IS NOT NULL`),
+      ...this.#sql.backfill(
+        table,
+        table.primaryKey,
+        `${to} = ${from}`,
+        `${to} IS NULL AND ${from} IS NOT NULL`,
+      ),
     )
   }
 
@@ -255,7 +265,10 @@ class TablePlanner {
     plan.settle.push(...this.#sql.require(change, indexName(table.name, [column.name], 'not_null')))
   }
 
-  #defaultChange({ name, type, fallback }: Pick<LiveColumn, 'name' | 'type' | 'fallback'>, value?: string): Alteration {
+  #defaultChange(
+    { name, type, fallback }: Pick<LiveColumn, 'name' | 'type' | 'fallback'>,
+    value?: string,
+  ): Alteration {
     const set = (one: string | undefined) =>
       `ALTER COLUMN ${this.dialect.quote(name)} ${one === undefined ? 'DROP DEFAULT' : `SET DEFAULT ${this.#sql.defaultOf(type, one)}`}`
     return { up: set(value), down: set(fallback) }
@@ -277,11 +290,15 @@ class TablePlanner {
     ])
     if (dropped === undefined) return
     const { quote } = this.dialect
-    const copied = to === undefined ? [] : [`UPDATE ${quoteTable(table, this.dialect)} SET ${column} = ${quote(to.name)}`]
+    const copied =
+      to === undefined ? [] : [`UPDATE ${quoteTable(table, this.dialect)} SET ${column} = ${quote(to.name)}`]
     plan.drop.push({
       ...dropped,
       down: [...dropped.down, ...copied],
-      allow: { rules: ['ban-drop-column'], reason: `${OLD_IMAGES}, and what ${name}.${live.name} holds is not needed any more` },
+      allow: {
+        rules: ['ban-drop-column'],
+        reason: `${OLD_IMAGES}, and what ${name}.${live.name} holds is not needed any more`,
+      },
     })
   }
 

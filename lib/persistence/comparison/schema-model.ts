@@ -68,13 +68,18 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
       for (const [at, table] of tables.entries()) {
         for (const statement of schemaOf(table, dialect)) await live.rows(statement)
         for (const statement of createNewTable(linked(table, made).whole, dialect)) await live.rows(statement)
-        for (const statement of vectorSql(models[at] as ResourceModel, table, dialect)) await live.rows(statement)
+        for (const statement of vectorSql(models[at] as ResourceModel, table, dialect))
+          await live.rows(statement)
         made.add(tableText(table))
       }
       for (const table of tables) {
-        const there = table.foreignKeys.length === 0 ? undefined : await dialect.catalog.readTable(live, table)
+        const there =
+          table.foreignKeys.length === 0 ? undefined : await dialect.catalog.readTable(live, table)
         for (const key of table.foreignKeys)
-          if (made.has(tableText(key.target)) && there?.foreignKeys.every(({ name }) => name !== key.name) === true)
+          if (
+            made.has(tableText(key.target)) &&
+            there?.foreignKeys.every(({ name }) => name !== key.name) === true
+          )
             await live.rows(addForeignKey(table, key, dialect))
       }
     },
@@ -102,8 +107,16 @@ export function schemaModel(entities: Readonly<Record<string, unknown>> | readon
         const { whole, later } = linked(table, there)
         made.push(newTable(model, whole, dialect))
         there.add(tableText(table))
-        const empty = { ...after, foreignKeys: after.foreignKeys.filter(({ name }) => later.every((key) => key.name !== name)) }
-        const plan = planTable(table, empty, tableDifferences(table, empty, after, dialect, [SEARCH_VECTOR]), dialect)
+        const empty = {
+          ...after,
+          foreignKeys: after.foreignKeys.filter(({ name }) => later.every((key) => key.name !== name)),
+        }
+        const plan = planTable(
+          table,
+          empty,
+          tableDifferences(table, empty, after, dialect, [SEARCH_VECTOR]),
+          dialect,
+        )
         if (isIndexed) plan.byHand.push(...vectorDifferences(table, NOTHING, undefined))
         return plan
       })
@@ -143,7 +156,11 @@ function linked(table: TableDefinition, there: ReadonlySet<string>) {
   }
 }
 
-function vectorSql({ search }: ResourceModel, table: TableDefinition, dialect: ComparedDialect): readonly string[] {
+function vectorSql(
+  { search }: ResourceModel,
+  table: TableDefinition,
+  dialect: ComparedDialect,
+): readonly string[] {
   if (!dialect.can.fullText || search?.strategy !== 'INDEXED') return []
   const [name, column] = [quoteTable(table, dialect), dialect.quote(SEARCH_VECTOR)]
   return [

@@ -22,9 +22,18 @@ export type Difference =
   | { readonly kind: 'noTable' }
   | { readonly kind: 'fault'; readonly text: string }
   | { readonly kind: 'addColumn'; readonly column: ColumnDefinition }
-  | { readonly kind: 'generated' | 'type' | 'collation' | 'nullable'; readonly column: ColumnDefinition; readonly live: LiveColumn }
+  | {
+      readonly kind: 'generated' | 'type' | 'collation' | 'nullable'
+      readonly column: ColumnDefinition
+      readonly live: LiveColumn
+    }
   /** The model's default is missing, or another. `wanted` is as the catalog has it. */
-  | { readonly kind: 'default'; readonly column: ColumnDefinition; readonly live: LiveColumn; readonly wanted: string }
+  | {
+      readonly kind: 'default'
+      readonly column: ColumnDefinition
+      readonly live: LiveColumn
+      readonly wanted: string
+    }
   /** The default that let older images leave a required column out. */
   | { readonly kind: 'spareDefault'; readonly column: ColumnDefinition; readonly live: LiveColumn }
   /** `to` is the column that it is called now, if any. */
@@ -34,7 +43,11 @@ export type Difference =
   | { readonly kind: 'addIndex'; readonly index: IndexDefinition; readonly there: LiveIndex | undefined }
   | { readonly kind: 'extraIndex'; readonly index: LiveIndex; readonly isReplaced: boolean }
   /** `others` hold the reference in another way. */
-  | { readonly kind: 'addForeignKey'; readonly key: ForeignKeyDefinition; readonly others: readonly LiveForeignKey[] }
+  | {
+      readonly kind: 'addForeignKey'
+      readonly key: ForeignKeyDefinition
+      readonly others: readonly LiveForeignKey[]
+    }
   /** `wanted` is the one in whose place it is; with `isThere` the table has that one, too. */
   | {
       readonly kind: 'extraForeignKey'
@@ -66,7 +79,9 @@ export function tableDifferences(
       : [{ kind: 'primaryKey', is: live.primaryKey, wanted: wanted.primaryKey } as const]),
     ...indexDifferences(definition, live, wanted),
     ...foreignKeyDifferences(definition, live, wanted),
-    ...live.checks.filter(({ isValid }) => !isValid).map((check) => ({ kind: 'uncheckedCheck', check }) as const),
+    ...live.checks
+      .filter(({ isValid }) => !isValid)
+      .map((check) => ({ kind: 'uncheckedCheck', check }) as const),
   ]
 }
 
@@ -118,7 +133,11 @@ function columnDifference(
   return isSpare ? [...differences, { kind: 'spareDefault', column, live }] : differences
 }
 
-function indexDifferences(definition: TableDefinition, live: LiveTable, wanted: LiveTable): readonly Difference[] {
+function indexDifferences(
+  definition: TableDefinition,
+  live: LiveTable,
+  wanted: LiveTable,
+): readonly Difference[] {
   const shapes = new Set(wanted.indexes.map(shapeOf))
   const missing = definition.indexes.filter((index) => {
     const want = wanted.indexes.find(({ name }) => name === index.name) ?? index
@@ -132,7 +151,11 @@ function indexDifferences(definition: TableDefinition, live: LiveTable, wanted: 
       there: live.indexes.find(({ name }) => name === index.name),
     })),
     ...live.indexes
-      .filter((index) => !shapes.has(shapeOf(index)) && (index.unique || replaced.has(index.name) || isOurs(definition, index)))
+      .filter(
+        (index) =>
+          !shapes.has(shapeOf(index)) &&
+          (index.unique || replaced.has(index.name) || isOurs(definition, index)),
+      )
       .map((index): Difference => ({ kind: 'extraIndex', index, isReplaced: replaced.has(index.name) })),
   ]
 }
@@ -160,8 +183,12 @@ function foreignKeyDifferences(
     const others = there.filter((one) => checked(one) !== shape)
     return [
       ...(same.length === 0 ? [{ kind: 'addForeignKey', key, others } as const] : []),
-      ...same.filter(({ isUnchecked }) => isUnchecked).map((one) => ({ kind: 'uncheckedForeignKey', key: one }) as const),
-      ...others.map((one) => ({ kind: 'extraForeignKey', key: one, wanted: key, isThere: same.length > 0 }) as const),
+      ...same
+        .filter(({ isUnchecked }) => isUnchecked)
+        .map((one) => ({ kind: 'uncheckedForeignKey', key: one }) as const),
+      ...others.map(
+        (one) => ({ kind: 'extraForeignKey', key: one, wanted: key, isThere: same.length > 0 }) as const,
+      ),
     ]
   })
   return [

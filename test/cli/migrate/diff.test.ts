@@ -32,14 +32,17 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
   const scratches = async () =>
     (
       await database().rows(
-        dialect === 'postgres' ? 'SELECT datname AS name FROM pg_database' : 'SELECT SCHEMA_NAME AS name FROM information_schema.SCHEMATA',
+        dialect === 'postgres'
+          ? 'SELECT datname AS name FROM pg_database'
+          : 'SELECT SCHEMA_NAME AS name FROM information_schema.SCHEMATA',
       )
     )
       .map(({ name }) => String(name))
       .filter((name) => name.startsWith(`${database().name}_ashlar_scratch_`))
   const ship = (made: Readonly<Record<string, string>>) => {
     mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
-    for (const [name, text] of Object.entries(made)) writeFileSync(join(folder, 'migrations', dialect, name), text)
+    for (const [name, text] of Object.entries(made))
+      writeFileSync(join(folder, 'migrations', dialect, name), text)
   }
 
   it('takes a service from one version to the next in two deployments, and back', async () => {
@@ -47,7 +50,9 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     expect([made.exit, made.stderr]).to.deep.equal([0, ''])
     expect(files()).to.deep.equal(['0002_tasks.down.sql', '0002_tasks.up.sql'])
     expect((await migrate(['up'])).exit).to.equal(0)
-    await database().rows(`INSERT INTO tasks (account_id, id, title, colour) VALUES ('t', '1', 'build', 'red')`)
+    await database().rows(
+      `INSERT INTO tasks (account_id, id, title, colour) VALUES ('t', '1', 'build', 'red')`,
+    )
 
     const expand = await migrate(['diff', 'next', '--entities', AFTER])
     expect([expand.exit, expand.stderr]).to.deep.equal([0, ''])
@@ -58,8 +63,12 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     expect(early.stderr).to.include('expanding changes come first')
     expect((await migrate(['up'])).exit).to.equal(0)
     // The image of yesterday, and the one of tomorrow.
-    await database().rows(`INSERT INTO tasks (account_id, id, title, colour) VALUES ('t', '2', 'test', 'red')`)
-    await database().rows(`INSERT INTO tasks (account_id, id, display_name, priority) VALUES ('t', '3', 'ship', 1)`)
+    await database().rows(
+      `INSERT INTO tasks (account_id, id, title, colour) VALUES ('t', '2', 'test', 'red')`,
+    )
+    await database().rows(
+      `INSERT INTO tasks (account_id, id, display_name, priority) VALUES ('t', '3', 'ship', 1)`,
+    )
     await database().rows(`UPDATE tasks SET title = 'rest' WHERE id = '2'`)
     const both = await database().rows('SELECT title, display_name FROM tasks ORDER BY id')
     expect(both.map(({ title, display_name: name }) => [title, name])).to.deep.equal([
@@ -75,7 +84,9 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     expect((await migrate(['verify', '--entities', AFTER])).exit).to.equal(0)
     const none = await migrate(['diff', 'more', '--entities', AFTER])
     expect([none.exit, none.stdout]).to.deep.equal([0, 'nothing to expand\n'])
-    const sql = files().filter((name) => !name.startsWith('0002')).map((name) => `-- ${name}\n${readFileSync(join(folder, 'migrations', dialect, name), 'utf8')}`)
+    const sql = files()
+      .filter((name) => !name.startsWith('0002'))
+      .map((name) => `-- ${name}\n${readFileSync(join(folder, 'migrations', dialect, name), 'utf8')}`)
     expectGolden(`sql/migrate-diff-tasks.${dialect}.sql`, sql.join('\n'))
 
     expect((await migrate(['down', '--to', '2'])).exit).to.equal(0)
@@ -88,9 +99,15 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const user = await limitedUser(database(), dialect === 'postgres' ? [] : ['GRANT SELECT ON * TO USER'])
     const scratch = await freshDatabase(serviceUrl(dialect) ?? '')
     try {
-      const denied = await migrate(['diff', 'tasks', '--entities', BEFORE], { env: { ASHLAR_DATABASE_URL: user.url } })
+      const denied = await migrate(['diff', 'tasks', '--entities', BEFORE], {
+        env: { ASHLAR_DATABASE_URL: user.url },
+      })
       expect([denied.exit, denied.stdout]).to.deep.equal([6, ''])
-      expect(denied.stderr).to.match(dialect === 'postgres' ? /\(42501\): grant it the right \(ALTER ROLE … CREATEDB\)/ : /\(10(44|45)\): grant it the right/)
+      expect(denied.stderr).to.match(
+        dialect === 'postgres'
+          ? /\(42501\): grant it the right \(ALTER ROLE … CREATEDB\)/
+          : /\(10(44|45)\): grant it the right/,
+      )
       expect(denied.stderr).to.include('--scratch').and.not.include('hush')
       const done = await migrate(['diff', 'tasks', '--entities', BEFORE, '--scratch', scratch.url])
       expect([done.exit, done.stderr]).to.deep.equal([0, ''])
@@ -110,7 +127,9 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     ship(file('0002_wrong', 'INSERT INTO nowhere VALUES (1)', '-- nothing'))
     const failed = await migrate(['diff', 'tasks', '--entities', BEFORE])
     expect(failed.exit).to.equal(6)
-    expect(failed.stderr).to.include('the files cannot be replayed into the scratch database: 0002_wrong.up.sql')
+    expect(failed.stderr).to.include(
+      'the files cannot be replayed into the scratch database: 0002_wrong.up.sql',
+    )
     ship(file('0002_wrong', dialect === 'postgres' ? 'SELECT pg_sleep(50)' : 'DO SLEEP(50)', '-- nothing'))
     const ended = await migrate(['diff', 'tasks', '--entities', BEFORE], {
       started: (child) => {

@@ -19,7 +19,8 @@ onEachEngine('a backfill', (database, dialect) => {
     const numbers = Array.from({ length: count }, (_, at) => `(${at}, ${at % 7})`)
     await database().rows(`INSERT INTO t (id, a) VALUES ${numbers.join(', ')}`)
   }
-  const left = async () => Number((await database().rows('SELECT count(*) AS n FROM t WHERE b IS NULL'))[0]?.n)
+  const left = async () =>
+    Number((await database().rows('SELECT count(*) AS n FROM t WHERE b IS NULL'))[0]?.n)
 
   it('is repeated until it finds no row, and each chunk commits by itself', async () => {
     await rows(2_500)
@@ -46,7 +47,11 @@ onEachEngine('a backfill', (database, dialect) => {
 
   it('is dirty with its error when a row refuses it, and runs again once corrected', async () => {
     await rows(1_200)
-    await database().rows(dialect === 'postgres' ? 'ALTER TABLE t ADD CHECK (b <> 6)' : 'ALTER TABLE t ADD CONSTRAINT c CHECK (b <> 6)')
+    await database().rows(
+      dialect === 'postgres'
+        ? 'ALTER TABLE t ADD CHECK (b <> 6)'
+        : 'ALTER TABLE t ADD CONSTRAINT c CHECK (b <> 6)',
+    )
     const failure = await failureOf(up(fill('b = a')))
     expect(failure.message).to.include('0003_fill.up.sql').and.include('correct what it says and run again')
     const states = await migrate({ url: database().url, files: files(fill('b = a')) }).status()

@@ -26,7 +26,14 @@ export interface Model {
   readonly hasOwner: boolean
 }
 
-const KINDS = { alpha: 'text', beta: 'text', gamma: 'number', delta: 'flag', epsilon: 'time', zeta: 'tags' } as const
+const KINDS = {
+  alpha: 'text',
+  beta: 'text',
+  gamma: 'number',
+  delta: 'flag',
+  epsilon: 'time',
+  zeta: 'tags',
+} as const
 
 const propertyOf = (name: keyof typeof KINDS): fc.Arbitrary<Property | undefined> => {
   const kind = KINDS[name]
@@ -37,7 +44,10 @@ const propertyOf = (name: keyof typeof KINDS): fc.Arbitrary<Property | undefined
       width: fc.constantFrom(0, 1, 2),
       nullable: fc.boolean(),
       hasDefault: kind === 'time' || kind === 'tags' ? fc.constant(false) : fc.boolean(),
-      rule: kind === 'text' ? fc.constantFrom('none', 'unique', 'index') : fc.constantFrom('none', 'none', 'index'),
+      rule:
+        kind === 'text'
+          ? fc.constantFrom('none', 'unique', 'index')
+          : fc.constantFrom('none', 'none', 'index'),
     }),
     { nil: undefined, freq: 4 },
   )
@@ -72,10 +82,7 @@ export const pairs: fc.Arbitrary<readonly [Model, Model]> = fc
     const alpha = old.get('alpha')
     if (!renames || alpha === undefined) return [before, { ...drawn, properties }]
     const renamed = { ...alpha, name: 'omega', renamedFrom: 'alpha' }
-    return [
-      before,
-      { ...drawn, properties: [...properties.filter(({ name }) => name !== 'alpha'), renamed] },
-    ]
+    return [before, { ...drawn, properties: [...properties.filter(({ name }) => name !== 'alpha'), renamed] }]
   })
 
 @Resource({ shared: true })
@@ -106,7 +113,13 @@ export function entityOf({ properties, softDeletable, hasEtag, hasOwner }: Model
       else declare(name, String, Column({ ...options, unique, length: width === 0 ? 50 : 80 }), ...rules)
     } else if (kind === 'number')
       if (width === 0) declare(name, Number, Column('int', options), ...rules)
-      else declare(name, BigInt, Column('bigint', hasDefault ? { ...options, default: 7n as never } : options), ...rules)
+      else
+        declare(
+          name,
+          BigInt,
+          Column('bigint', hasDefault ? { ...options, default: 7n as never } : options),
+          ...rules,
+        )
     else if (kind === 'flag') declare(name, Boolean, Column(options), ...rules)
     else if (kind === 'time') declare(name, Date, Column(options), ...rules)
     else declare(name, Object, Tags())
@@ -114,7 +127,12 @@ export function entityOf({ properties, softDeletable, hasEtag, hasOwner }: Model
   if (hasEtag) declare('etag', String, ETag())
   if (hasOwner) {
     declare('ownerId', String, Column({ nullable: true }))
-    declare('owner', Owner, ManyToOne(() => Owner, { nullable: true }), JoinColumn({ name: 'owner_id' }))
+    declare(
+      'owner',
+      Owner,
+      ManyToOne(() => Owner, { nullable: true }),
+      JoinColumn({ name: 'owner_id' }),
+    )
   }
   TenantScoped()(Thing)
   if (softDeletable) SoftDeletable()(Thing)

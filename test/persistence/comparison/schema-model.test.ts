@@ -139,12 +139,21 @@ for (const dialect of ['postgres', 'mysql'] as const)
           await apply(left.contract)
           expect(await verify(after), 'the second model').to.deep.equal([])
           const end = await changes(after)
-          expect([end.expand, end.contract, end.left, end.byHand], 'nothing is left').to.deep.equal([[], [], [], []])
-          expect(await database.rows(kept(before, after, dialect, 'after')), 'rows at last').to.deep.equal(rows)
+          expect([end.expand, end.contract, end.left, end.byHand], 'nothing is left').to.deep.equal([
+            [],
+            [],
+            [],
+            [],
+          ])
+          expect(await database.rows(kept(before, after, dialect, 'after')), 'rows at last').to.deep.equal(
+            rows,
+          )
 
           await back(first)
           expect(await verify(before), 'the first model again').to.deep.equal([])
-          expect(await database.rows(kept(before, after, dialect, 'before')), 'rows again').to.deep.equal(rows)
+          expect(await database.rows(kept(before, after, dialect, 'before')), 'rows again').to.deep.equal(
+            rows,
+          )
         }),
         { numRuns: RUNS, endOnFailure: true },
       )

@@ -45,7 +45,10 @@ export const REFUSALS: readonly Rule[] = [
     bothWays: true,
     check: ({ tokens }, { isBackfill, statements, direction }) => {
       if (!isBackfill) return undefined
-      const isBounded = isWord(tokens[0], 'UPDATE') && hasWords(tokens, 'WHERE') && tokens.some((token) => isWord(token, 'LIMIT'))
+      const isBounded =
+        isWord(tokens[0], 'UPDATE') &&
+        hasWords(tokens, 'WHERE') &&
+        tokens.some((token) => isWord(token, 'LIMIT'))
       return statements.length === 1 && direction === 'up' && isBounded
         ? undefined
         : 'a backfill is one UPDATE on the way up that is repeated until it finds no row: with a LIMIT, and a WHERE that leaves out the rows that are done'

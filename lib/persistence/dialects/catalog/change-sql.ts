@@ -1,5 +1,10 @@
 import type { LiveColumn, LiveForeignKey, LiveIndex } from './live-table.js'
-import type { ColumnDefinition, ForeignKeyDefinition, IndexDefinition, TableName } from './table-definition.js'
+import type {
+  ColumnDefinition,
+  ForeignKeyDefinition,
+  IndexDefinition,
+  TableName,
+} from './table-definition.js'
 
 /** Rules of lint that a file breaks on purpose, and why it may. */
 export interface Allowance {
@@ -41,7 +46,11 @@ export interface ColumnChange {
  */
 export interface ChangeSql {
   /** Adds what needs only the catalog, in one statement. */
-  readonly alter: (table: TableName, what: string, alterations: readonly Alteration[]) => readonly ChangeFile[]
+  readonly alter: (
+    table: TableName,
+    what: string,
+    alterations: readonly Alteration[],
+  ) => readonly ChangeFile[]
   /** A column as ADD COLUMN has it in a file for every server of the engine. */
   readonly columnText: (column: ColumnDefinition) => string
   /** The same, of a column of a database. */
@@ -70,7 +79,12 @@ export interface ChangeSql {
   /** Ends that. */
   readonly unmirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
   /** Fills rows in chunks. @param where - finds no row that is filled already. */
-  readonly backfill: (table: TableName, key: readonly string[], set: string, where: string) => readonly ChangeFile[]
+  readonly backfill: (
+    table: TableName,
+    key: readonly string[],
+    set: string,
+    where: string,
+  ) => readonly ChangeFile[]
 }
 
 /** The two names of a column. */

@@ -1,6 +1,11 @@
 import type { ChangeFile, ChangeSql, ColumnChange, Renamed } from '../catalog/change-sql.js'
 import type { LiveColumn } from '../catalog/live-table.js'
-import type { ColumnDefinition, ForeignKeyDefinition, IndexDefinition, TableName } from '../catalog/table-definition.js'
+import type {
+  ColumnDefinition,
+  ForeignKeyDefinition,
+  IndexDefinition,
+  TableName,
+} from '../catalog/table-definition.js'
 import { quoted } from '../values/quoted.js'
 
 /**
@@ -47,7 +52,8 @@ const liveText = ({ name, type, collation, nullable, fallback }: LiveColumn): st
 const keyText = ({ name, columns, unique }: IndexDefinition): string =>
   `ADD ${unique ? 'UNIQUE ' : ''}KEY ${quote(name)} (${list(columns)})`
 
-const addIndex = (table: TableName, index: IndexDefinition): string => alterTable(table, keyText(index), INPLACE)
+const addIndex = (table: TableName, index: IndexDefinition): string =>
+  alterTable(table, keyText(index), INPLACE)
 const dropIndex = (table: TableName, name: string): string =>
   alterTable(table, `DROP KEY ${quote(name)}`, INPLACE)
 
@@ -63,7 +69,11 @@ const EMPTY: readonly (readonly [type: RegExp, value: string])[] = [
 ]
 
 /** One trigger for each kind of statement, and one statement for each file. */
-const mirrors = (table: TableName, name: string, { from, to }: Renamed): readonly (readonly [string, string, string])[] => {
+const mirrors = (
+  table: TableName,
+  name: string,
+  { from, to }: Renamed,
+): readonly (readonly [string, string, string])[] => {
   const [old, now] = [quote(from), quote(to)]
   const make = (kind: string, body: string) =>
     `CREATE TRIGGER IF NOT EXISTS ${triggerName(table, `${name}_${kind}`)} BEFORE ${kind.toUpperCase()} ON ${named(table)} FOR EACH ROW\nSET ${body}`

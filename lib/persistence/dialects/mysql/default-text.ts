@@ -7,6 +7,9 @@ export function mysqlDefault(text: string): string | undefined {
   const bare = text.replace(/^\((.*)\)$/s, '$1')
   if (/^NULL$/i.test(bare)) return undefined
   const inside = /^(?:_utf8mb4)?\\?'(.*?)\\?'$/s.exec(bare)?.[1]
-  if (inside !== undefined) return mysqlLiteral(inside.replace(/''|\\(.)/gs, (_, escaped?: string) => escaped ?? "'"))
-  return /^-?\d+\.\d+$/.test(bare) ? String(Number(bare)) : bare.replace(/^current_timestamp/i, 'CURRENT_TIMESTAMP')
+  if (inside !== undefined)
+    return mysqlLiteral(inside.replace(/''|\\(.)/gs, (_, escaped?: string) => escaped ?? "'"))
+  return /^-?\d+\.\d+$/.test(bare)
+    ? String(Number(bare))
+    : bare.replace(/^current_timestamp/i, 'CURRENT_TIMESTAMP')
 }

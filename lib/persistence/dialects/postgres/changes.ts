@@ -1,6 +1,11 @@
 import type { ChangeFile, ChangeSql, ColumnChange, Renamed } from '../catalog/change-sql.js'
 import type { LiveColumn } from '../catalog/live-table.js'
-import type { ColumnDefinition, ForeignKeyDefinition, IndexDefinition, TableName } from '../catalog/table-definition.js'
+import type {
+  ColumnDefinition,
+  ForeignKeyDefinition,
+  IndexDefinition,
+  TableName,
+} from '../catalog/table-definition.js'
 import { quoted } from '../values/quoted.js'
 
 const quote = (name: string): string => quoted(name, '"')
@@ -26,7 +31,8 @@ const liveText = (live: LiveColumn): string =>
 const createIndex = (table: TableName, { name, columns, unique, where }: IndexDefinition): string =>
   `CREATE ${unique ? 'UNIQUE ' : ''}INDEX CONCURRENTLY ${quote(name)} ON ${inSchema(table, table.name)} (${list(columns)})${where === undefined ? '' : ` WHERE ${where}`}`
 
-const dropIndex = (table: TableName, name: string): string => `DROP INDEX CONCURRENTLY ${inSchema(table, name)}`
+const dropIndex = (table: TableName, name: string): string =>
+  `DROP INDEX CONCURRENTLY ${inSchema(table, name)}`
 
 const foreignKey = ({ name, columns, target, targetColumns }: ForeignKeyDefinition): string =>
   `ADD CONSTRAINT ${quote(name)} FOREIGN KEY (${list(columns)}) REFERENCES ${inSchema(target, target.name)} (${list(targetColumns)}) ON DELETE NO ACTION NOT VALID`
@@ -90,7 +96,9 @@ export const postgresChanges: ChangeSql = {
   defaultOf: (_type, value) => value,
   emptyValue: (type) => EMPTY.find(([known]) => known.test(type))?.[1],
   ownValue: (type) => {
-    const length = Number(/^character varying\((\d+)\)$/.exec(type)?.[1] ?? (/^(text|character varying)$/.test(type) ? 36 : 0))
+    const length = Number(
+      /^character varying\((\d+)\)$/.exec(type)?.[1] ?? (/^(text|character varying)$/.test(type) ? 36 : 0),
+    )
     if (length === 0) return undefined
     return length < 36 ? `left(md5(gen_random_uuid()::text), ${length})` : 'gen_random_uuid()::text'
   },
@@ -140,7 +148,12 @@ export const postgresChanges: ChangeSql = {
     return [
       {
         what: `check_${name}`,
-        up: [alterTable(table, `ADD CONSTRAINT ${quote(name)} CHECK (${quote(column.name)} IS NOT NULL) NOT VALID`)],
+        up: [
+          alterTable(
+            table,
+            `ADD CONSTRAINT ${quote(name)} CHECK (${quote(column.name)} IS NOT NULL) NOT VALID`,
+          ),
+        ],
         down: [alterTable(table, drop)],
       },
       {
@@ -182,7 +195,11 @@ export const postgresChanges: ChangeSql = {
     },
   ],
   mirror: (table, name, columns) => [
-    { what: `mirror_${table.name}_${columns.to}`, up: makeMirror(table, name, columns), down: endMirror(table, name) },
+    {
+      what: `mirror_${table.name}_${columns.to}`,
+      up: makeMirror(table, name, columns),
+      down: endMirror(table, name),
+    },
   ],
   unmirror: (table, name, columns) => [
     {
