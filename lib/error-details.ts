@@ -1,6 +1,7 @@
-import { create, type DescMessage, type Message, toBinary } from '@bufbuild/protobuf'
-import { type Any, anyPack, DurationSchema } from '@bufbuild/protobuf/wkt'
+import { create, type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
+import { type Any, anyPack, anyUnpack, DurationSchema } from '@bufbuild/protobuf/wkt'
 import { type AshlarError, CODES, ERROR_DOMAIN, type ErrorDetail } from './errors.js'
+import { boundedViolations } from './field-violations.js'
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -27,6 +28,36 @@ export const toStatus = (error: AshlarError): Status =>
 
 /** The bytes for `grpc-status-details-bin`. */
 export const toStatusBytes = (error: AshlarError): Uint8Array => toBinary(StatusSchema, toStatus(error))
+
+/**
+ * The details in the bytes of `grpc-status-details-bin`, as far as this framework knows them.
+ * @throws where the bytes are no google.rpc.Status.
+ */
+export const detailsIn = (bytes: Uint8Array): readonly ErrorDetail[] =>
+  fromBinary(StatusSchema, bytes).details.flatMap(ofAny)
+
+function ofAny(any: Any): readonly ErrorDetail[] {
+  const info = anyUnpack(any, ErrorInfoSchema)
+  if (info !== undefined)
+    return info.domain === ERROR_DOMAIN
+      ? [{ kind: 'errorInfo', reason: info.reason, metadata: info.metadata }]
+      : []
+  const bad = anyUnpack(any, BadRequestSchema)
+  if (bad !== undefined) return [{ kind: 'badRequest', violations: boundedViolations(bad.fieldViolations) }]
+  const retry = anyUnpack(any, RetryInfoSchema)
+  if (retry?.retryDelay !== undefined) {
+    const { seconds, nanos } = retry.retryDelay
+    return [{ kind: 'retryInfo', delayMs: Math.max(0, Number(seconds) * 1000 + nanos / 1e6) }]
+  }
+  return (anyUnpack(any, PreconditionFailureSchema)?.violations ?? []).map(
+    ({ type, subject, description }) => ({
+      kind: 'preconditionFailure',
+      type,
+      subject,
+      description,
+    }),
+  )
+}
 
 function toAny(detail: ErrorDetail): Any {
   switch (detail.kind) {

@@ -2,6 +2,7 @@ import type { DescField, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
 import { DeclarationError } from '../errors.js'
 import { Gateway } from '../gateway/gateway.js'
+import { IDENTITY_HEADERS } from '../gateway/http/metadata.js'
 import { Operations } from '../gen/google/longrunning/operations_pb.js'
 import type { AuthorizedServer } from './authz/authorizer.js'
 import { startUpCheck } from './authz/start-up-check.js'
@@ -22,6 +23,8 @@ import { loadPrometheus, type Prometheus } from './observability/prometheus.js'
 import type { OperationRunner } from './operations/operation-runner.js'
 import { operationRules, operationsService, startsOperations } from './operations/operations-service.js'
 import type { ExternalTarget } from './references/external-target.js'
+import { proxiedMethods, proxyProblems } from './references/proxied-methods.js'
+import { proxying } from './references/proxying.js'
 import { showReferences, unshownReferences } from './references/show-references.js'
 import type { Registrations } from './registrations.js'
 import { loadMessageRules, type MessageRules } from './validation/protovalidate.js'
@@ -115,6 +118,7 @@ const check = async (
     ...references.problems(),
     ...readableRelations(registry, rules).problems,
     ...unshownReferences(shownBy(registry), references.external(), isRelation(registry)),
+    ...proxyProblems(references.external(), registry.services(), registrations.mux !== undefined),
     ...ruleProblems,
     ...(await repositoryProblems(repositories, config.logger)),
     ...rowAccessProblems(config.authorizer, repositories),
@@ -132,15 +136,14 @@ const dispatcherOf = (
 ): Dispatcher => {
   const { resilience } = config
   const external = references.external()
-  const identity = identityOf(config) === 'headers' ? ['account-id', 'subject', 'groups'] : []
-  const parts = { external, redaction: registry, logger: config.logger, identity }
+  const parts = { external, redaction: registry, logger: config.logger, identity: identityHeaders(config) }
   const runOf = frameworkChain({
     ...config,
     ...resilience,
     identity: identityOf(config),
     rules,
     openCalls,
-    timeoutMsOf: ({ path }) => resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs,
+    timeoutMsOf: timeoutMsOf(config),
     telemetry,
     redaction: registry,
     related: {
@@ -155,6 +158,15 @@ const dispatcherOf = (
   )
   return dispatcher(new Map(methods), runner)
 }
+
+/** The headers that say who calls, where no authenticator does. */
+const identityHeaders = (config: ResolvedConfig): readonly string[] =>
+  identityOf(config) === 'headers' ? IDENTITY_HEADERS : []
+
+const timeoutMsOf =
+  ({ resilience }: ResolvedConfig) =>
+  ({ path }: { readonly path: string }): number =>
+    resilience.perMethodTimeoutMs.get(path) ?? resilience.requestTimeoutMs
 
 /** The methods of repositories. Your own functions fill what they return. */
 const shownBy = (registry: Registry): readonly DescMethod[] =>
@@ -176,11 +188,12 @@ const isRelation = (registry: Registry) => {
 }
 
 const newGateway = (
-  { config, registrations: { registry, mux }, health }: Foundation,
+  { config, registrations: { registry, references, mux }, health }: Foundation,
   telemetry: Telemetry | undefined,
   dispatch: Dispatcher,
-): Gateway =>
-  new Gateway(
+): Gateway => {
+  const proxied = proxiedMethods(references.external())
+  return new Gateway(
     {
       ...config.gateway,
       logger: config.logger,
@@ -188,9 +201,14 @@ const newGateway = (
         telemetry?.countIgnoredMask(method.name)
         config.gateway.onIgnoredMask?.(method, paths)
       },
-      dispatcher: dispatch,
-      methods: () => registry.services().flatMap(({ methods }) => methods),
+      dispatcher: proxying(dispatch, proxied, {
+        identity: identityHeaders(config),
+        timeoutMsOf: timeoutMsOf(config),
+        logger: config.logger,
+      }),
+      methods: () => [...registry.services().flatMap(({ methods }) => methods), ...proxied.keys()],
       readiness: () => health.check(),
     },
     mux,
   )
+}

@@ -1,3 +1,4 @@
+import type { Metadata } from '../../call.js'
 import { InvalidArgument, Unauthenticated } from '../../errors.js'
 import { IDENTITY_HEADERS, SINGLE_HEADERS } from '../../gateway/http/metadata.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
@@ -17,11 +18,16 @@ export const tenantId =
   (next) =>
   (call) => {
     const { metadata } = call
-    const repeated = metadata.repeatedOf(SINGLE_HEADERS)
-    if (repeated !== undefined) throw twice(repeated)
+    checkSentOnce(metadata)
     if (isVerified) for (const name of IDENTITY_HEADERS) metadata.delete(name)
     return next(Object.assign(call, { tenantHint: metadata.get('account-id') ?? '' }))
   }
+
+/** @throws for a header that identifies the caller and is there twice. */
+export function checkSentOnce(metadata: Metadata): void {
+  const repeated = metadata.repeatedOf(SINGLE_HEADERS)
+  if (repeated !== undefined) throw twice(repeated)
+}
 
 const twice = (name: string): Error =>
   name === 'authorization'

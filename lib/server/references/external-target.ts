@@ -19,6 +19,11 @@ export interface ExternalTargetOptions {
   readonly metadata?: readonly string[]
   /** The most keys of one BatchGet. Default: 1000. */
   readonly batchSize?: number
+  /**
+   * Services of the target whose HTTP routes the gateway of this server answers as well: it hands their calls on. The target
+   * authenticates, authorizes and limits them; the chain of this server does not run. Default: none.
+   */
+  readonly proxy?: readonly DescService[]
 }
 
 export interface ExternalTls {
@@ -37,6 +42,7 @@ export interface ExternalTarget {
   readonly service: DescService | undefined
   readonly metadata: readonly string[]
   readonly batchSize: number
+  readonly proxy: readonly DescService[]
   readonly problems: readonly string[]
   /** Connected when it is first used, to the recorded address and no other. */
   channel(): Channel
@@ -54,7 +60,7 @@ const DIRECT = { 'grpc.enable_http_proxy': 0, 'grpc.service_config_disable_resol
 export function externalTarget(
   type: string,
   address: string | undefined,
-  { service, tls, metadata = [], batchSize = MAX_BATCH }: ExternalTargetOptions,
+  { service, tls, metadata = [], batchSize = MAX_BATCH, proxy = [] }: ExternalTargetOptions,
 ): ExternalTarget {
   let channel: Channel | undefined
   const where = `the external reference target ${type}`
@@ -65,6 +71,7 @@ export function externalTarget(
     service,
     metadata: ['authorization', ...metadata],
     batchSize,
+    proxy,
     problems: [
       ...(address !== undefined && !ADDRESS.test(address)
         ? [`the address "${address}" of ${where} is not host:port, such as stock.internal:9090`]

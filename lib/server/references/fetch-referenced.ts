@@ -1,15 +1,15 @@
-import { create, type DescMessage, type DescMethod, isMessage, type Message } from '@bufbuild/protobuf'
+import { create, type DescMessage, isMessage, type Message } from '@bufbuild/protobuf'
 import { FieldMaskSchema } from '@bufbuild/protobuf/wkt'
-import { ClientError, createClient, Metadata as NiceMetadata, Status } from 'nice-grpc'
+import { ClientError, Status } from 'nice-grpc'
 import type { Call } from '../chain/call.js'
 import { valueOf } from '../chain/method.js'
 import { ResourceExhausted, Unavailable } from '../../errors.js'
 import { isInstance } from '../../faults/readable.js'
 import type { Logger } from '../observability/logger.js'
-import { methodDefinition } from '../grpc/definition.js'
 import type { RequestId } from '../interceptors/request-id.js'
 import type { BatchGet } from './batch-get.js'
 import type { ExternalTarget } from './external-target.js'
+import { metadataFor, unaryOf } from './target-calls.js'
 
 /**
  * How many calls a page makes of one type at most. A target refuses a batch as a whole, so that a key it does not have is found
@@ -53,7 +53,7 @@ export async function fetchReferenced(
   const { target, batchGet } = source
   const found = new Map<string, Message>()
   let left = MAX_CALLS
-  const get = clientOf(target, batchGet.method)
+  const get = unaryOf(target, batchGet.method)
   const read = async (some: readonly string[]): Promise<void> => {
     if (--left < 0)
       throw new ResourceExhausted(
@@ -62,7 +62,7 @@ export async function fetchReferenced(
     let response: Message
     try {
       call.time.mustGoOn()
-      const metadata = metadataOf(call, [...target.metadata, ...identity])
+      const metadata = metadataFor([...target.metadata, ...identity], call)
       response = await get(requestOf(batchGet, some, paths), { metadata, signal: call.signal })
     } catch (error) {
       const code = isInstance(error, ClientError) ? error.code : undefined
@@ -87,25 +87,6 @@ export async function fetchReferenced(
   return found
 }
 
-type Get = (
-  request: Message,
-  options: { readonly metadata: NiceMetadata; readonly signal: AbortSignal },
-) => Promise<Message>
-
-const clients = new WeakMap<ExternalTarget, Map<DescMethod, Get>>()
-
-function clientOf(target: ExternalTarget, method: DescMethod): Get {
-  const channel = target.channel()
-  let known = clients.get(target)
-  if (known === undefined) clients.set(target, (known = new Map<DescMethod, Get>()))
-  let get = known.get(method)
-  if (get === undefined) {
-    const client = createClient({ get: methodDefinition(method) } as never, channel) as { readonly get: Get }
-    known.set(method, (get = (request, options) => client.get(request, options)))
-  }
-  return get
-}
-
 function requestOf(
   { method, keys, key, mask, parent }: BatchGet,
   some: readonly string[],
@@ -118,18 +99,6 @@ function requestOf(
     values[mask.localName] = mask.fieldKind === 'list' ? all : create(FieldMaskSchema, { paths: all })
   }
   return create(method.input, values)
-}
-
-/** The target learns who asks, for which call, and until when. */
-function metadataOf(call: CallInChain, names: readonly string[]): NiceMetadata {
-  const metadata = new NiceMetadata()
-  for (const name of new Set([...names, 'traceparent', 'tracestate'])) {
-    const values = call.metadata.getAll(name)
-    if (values.length > 0) metadata.set(name, [...values])
-  }
-  metadata.set('x-request-id', call.requestId)
-  if (call.deadline !== undefined) metadata.set('grpc-timeout', `${Math.max(1, call.deadline - Date.now())}m`)
-  return metadata
 }
 
 const itemsOf = (response: Message, { batchGet, message }: Source): readonly Message[] =>

@@ -1,0 +1,37 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf'
+import { httpRulesOf } from '../../gateway/routing/bindings.js'
+import type { ExternalTarget } from './external-target.js'
+
+/** The methods of other processes that the gateway has routes of, with the process of each. */
+export const proxiedMethods = (
+  external: ReadonlyMap<string, ExternalTarget>,
+): ReadonlyMap<DescMethod, ExternalTarget> =>
+  new Map(
+    [...external.values()].flatMap((target) =>
+      target.proxy.flatMap((service) => routed(service).map((method) => [method, target] as const)),
+    ),
+  )
+
+/** Why a proxy cannot be what it says, one text each. @param own - the services of this server. */
+export function proxyProblems(
+  external: ReadonlyMap<string, ExternalTarget>,
+  own: readonly DescService[],
+  hasGateway: boolean,
+): string[] {
+  const served = new Map(own.map(({ typeName }) => [typeName, 'this server serves']))
+  return [...external.values()].flatMap(({ type, address, proxy }) =>
+    proxy.flatMap((service) => {
+      const where = `proxy of the external reference target ${type} names ${service.typeName}`
+      const other = served.get(service.typeName)
+      served.set(service.typeName, `${type} names as well`)
+      return [
+        ...(address === undefined ? [`${where}, and has no address: give one`] : []),
+        ...(hasGateway ? [] : [`${where}, and there is no gateway: set httpAddr, or leave proxy out`]),
+        ...(other === undefined ? [] : [`${where}, which ${other}: leave one of the two out`]),
+        ...(routed(service).length > 0 ? [] : [`${where}, none of whose methods has google.api.http`]),
+      ]
+    }),
+  )
+}
+
+const routed = ({ methods }: DescService) => methods.filter((method) => httpRulesOf(method).length > 0)

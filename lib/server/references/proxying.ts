@@ -1,0 +1,184 @@
+import type { DescMethod, Message } from '@bufbuild/protobuf'
+import type { Metadata as NiceMetadata } from 'nice-grpc'
+import type { Dispatcher, Incoming } from '../../call.js'
+import { AshlarError, Cancelled, DeadlineExceeded, InvalidArgument } from '../../errors.js'
+import { IDENTITY_HEADERS } from '../../gateway/http/metadata.js'
+import { requestIdFrom } from '../../text/request-id.js'
+import { pathOf } from '../chain/method.js'
+import { checkSentOnce } from '../interceptors/tenant-id.js'
+import type { Logger } from '../observability/logger.js'
+import type { ExternalTarget } from './external-target.js'
+import { metadataFor, streamOf, type TargetCall, unaryOf } from './target-calls.js'
+import { targetError } from './target-error.js'
+
+/** What handing calls on needs of the server. */
+export interface ProxyParts {
+  /** The headers that say who calls, where no authenticator does. */
+  readonly identity: readonly string[]
+  readonly timeoutMsOf: (method: { readonly path: string }) => number
+  readonly logger: Logger
+}
+
+/** What the target is told beside the metadata that its options name. */
+const HANDED_ON = ['if-match', 'idempotency-key'] as const
+const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_HEADERS)
+const DETAILS = 'grpc-status-details-bin'
+/** The longest that a timer of Node takes. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * The dispatcher of a gateway that has routes of methods of other processes. It hands their calls on: the target
+ * authenticates, authorizes and limits them. Every other call is this server's own.
+ */
+export function proxying(
+  own: Dispatcher,
+  methods: ReadonlyMap<DescMethod, ExternalTarget>,
+  parts: ProxyParts,
+): Dispatcher {
+  if (methods.size === 0) return own
+  return {
+    ...own,
+    unary(incoming, request) {
+      const target = methods.get(incoming.method)
+      if (target === undefined) return own.unary(incoming, request)
+      return handOn(new Forwarding(incoming, target, parts), request)
+    },
+    stream(incoming, requests) {
+      const target = methods.get(incoming.method)
+      if (target === undefined) return own.stream(incoming, requests)
+      return handOnStream(new Forwarding(incoming, target, parts), requests)
+    },
+  }
+}
+
+async function handOn(forwarding: Forwarding, request: Message): Promise<Message> {
+  try {
+    const whole = await forwarding.whole(request)
+    const { target, incoming } = forwarding
+    const reply = await unaryOf(target, incoming.method)(whole, forwarding.begin())
+    incoming.write?.(reply)
+    forwarding.end()
+    return reply
+  } catch (error) {
+    throw forwarding.end(error)
+  }
+}
+
+async function* handOnStream(
+  forwarding: Forwarding,
+  requests: AsyncIterable<Message>,
+): AsyncGenerator<Message> {
+  let thrown: unknown
+  try {
+    for await (const request of requests) {
+      const { target, incoming } = forwarding
+      yield* streamOf(target, incoming.method)(await forwarding.whole(request), forwarding.begin())
+    }
+  } catch (error) {
+    thrown = error
+  } finally {
+    const failure = forwarding.end(thrown)
+    // eslint-disable-next-line no-unsafe-finally
+    if (failure !== undefined) throw failure
+  }
+}
+
+/** One call on its way to its target. */
+class Forwarding {
+  readonly #requestId: string
+  readonly #since = performance.now()
+  readonly #deadline: number | undefined
+  readonly #ended = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #details: Uint8Array | undefined
+
+  constructor(
+    readonly incoming: Incoming,
+    readonly target: ExternalTarget,
+    private readonly parts: ProxyParts,
+  ) {
+    const { method, deadline } = incoming
+    this.#requestId = requestIdFrom(incoming.metadata.get('x-request-id'))
+    incoming.headers.set('x-request-id', this.#requestId)
+    const mostMs = method.methodKind === 'unary' ? parts.timeoutMsOf({ path: pathOf(method) }) : Infinity
+    const until = Math.min(deadline ?? Infinity, Date.now() + mostMs)
+    this.#deadline = Number.isFinite(until) ? until : undefined
+  }
+
+  /** The request with its body. @throws what is wrong with it. */
+  async whole(request: Message): Promise<Message> {
+    const { metadata, unreadable, rest, ignoredMask } = this.incoming
+    checkSentOnce(metadata)
+    if (unreadable !== undefined) throw unreadable
+    const read = rest === undefined ? { request, ignoredMask: ignoredMask ?? [] } : await rest.read()
+    if (read.ignoredMask.length > 0)
+      throw new InvalidArgument(
+        'update_mask',
+        'another server would not know these paths: send one update_mask parameter for each field, in the spelling of the .proto',
+      )
+    return read.request
+  }
+
+  begin(): TargetCall {
+    const { incoming, target, parts } = this
+    const named = target.metadata.filter((name) => !IDENTITY.has(name))
+    const metadata = metadataFor([...named, ...HANDED_ON, ...parts.identity], {
+      metadata: incoming.metadata,
+      requestId: this.#requestId,
+      deadline: this.#deadline,
+    })
+    if (this.#deadline !== undefined) {
+      const ms = Math.min(Math.max(0, this.#deadline - Date.now()), MAX_TIMER_MS)
+      this.#timer = setTimeout(() => this.#ended.abort(), ms)
+    }
+    incoming.caller.onGone(() => this.#ended.abort())
+    if (incoming.caller.isGone) this.#ended.abort()
+    return {
+      metadata,
+      signal: this.#ended.signal,
+      onHeader: (header) => this.#take(header),
+      onTrailer: (trailer) => this.#take(trailer),
+    }
+  }
+
+  /** Logs the call. @returns what the caller is told. */
+  end(thrown?: unknown): AshlarError | undefined {
+    clearTimeout(this.#timer)
+    const { incoming, target, parts } = this
+    incoming.caller.onGone(undefined)
+    // A stream that is left early is not read any further.
+    this.#ended.abort()
+    const error = thrown === undefined ? undefined : this.#told(thrown)
+    const fields = {
+      method: pathOf(incoming.method),
+      code: error?.code ?? 'OK',
+      type: target.type,
+      durationMs: Math.round((performance.now() - this.#since) * 1000) / 1000,
+      requestId: this.#requestId,
+      transport: incoming.transport,
+      peer: incoming.peer,
+    }
+    if (error?.code === 'UNAVAILABLE' || error?.code === 'INTERNAL') parts.logger.error(fields, 'proxied rpc')
+    else parts.logger.info(fields, 'proxied rpc')
+    return error
+  }
+
+  #told(thrown: unknown): AshlarError {
+    const { caller } = this.incoming
+    if (caller.isGone) return caller.reason ?? new Cancelled()
+    if (thrown instanceof AshlarError) return thrown
+    if (this.#deadline !== undefined && Date.now() >= this.#deadline) return new DeadlineExceeded()
+    return targetError(this.target.type, thrown, this.#details)
+  }
+
+  /** Of the metadata the gateway sends what it sends of its own calls. */
+  #take(sent: NiceMetadata): void {
+    const { headers, trailers } = this.incoming
+    for (const [name, values] of sent) {
+      if (name === DETAILS) this.#details = sent.get(name) as Uint8Array | undefined
+      if (name.endsWith('-bin') || name === 'x-request-id') continue
+      const to = name === 'etag' ? trailers : headers
+      for (const value of values) to.append(name, String(value))
+    }
+  }
+}

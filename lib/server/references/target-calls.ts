@@ -1,0 +1,59 @@
+import type { DescMethod, Message } from '@bufbuild/protobuf'
+import { createClient, Metadata as NiceMetadata } from 'nice-grpc'
+import type { Metadata } from '../../call.js'
+import { methodDefinition } from '../grpc/definition.js'
+import type { ExternalTarget } from './external-target.js'
+
+/** What a call of another server is made with. */
+export interface TargetCall {
+  readonly metadata: NiceMetadata
+  readonly signal: AbortSignal
+  readonly onHeader?: (header: NiceMetadata) => void
+  readonly onTrailer?: (trailer: NiceMetadata) => void
+}
+
+type Send<R> = (request: Message, call: TargetCall) => R
+
+const clients = new WeakMap<ExternalTarget, Map<DescMethod, Send<unknown>>>()
+
+/** A unary method of another server. */
+export const unaryOf = (target: ExternalTarget, method: DescMethod): Send<Promise<Message>> =>
+  clientOf(target, method) as Send<Promise<Message>>
+
+/** A method of another server that streams its responses. */
+export const streamOf = (target: ExternalTarget, method: DescMethod): Send<AsyncIterable<Message>> =>
+  clientOf(target, method) as Send<AsyncIterable<Message>>
+
+function clientOf(target: ExternalTarget, method: DescMethod): Send<unknown> {
+  const channel = target.channel()
+  let known = clients.get(target)
+  if (known === undefined) clients.set(target, (known = new Map<DescMethod, Send<unknown>>()))
+  let send = known.get(method)
+  if (send === undefined) {
+    const client = createClient({ send: methodDefinition(method) } as never, channel) as {
+      readonly send: Send<unknown>
+    }
+    known.set(method, (send = (request, call) => client.send(request, call)))
+  }
+  return send
+}
+
+/** The target learns who asks, for which call, and until when. @param names - of metadata that is handed on. */
+export function metadataFor(
+  names: readonly string[],
+  call: {
+    readonly metadata: Metadata
+    readonly requestId: string
+    /** Milliseconds since the epoch. */
+    readonly deadline: number | undefined
+  },
+): NiceMetadata {
+  const metadata = new NiceMetadata()
+  for (const name of new Set([...names, 'traceparent', 'tracestate'])) {
+    const values = call.metadata.getAll(name)
+    if (values.length > 0) metadata.set(name, [...values])
+  }
+  metadata.set('x-request-id', call.requestId)
+  if (call.deadline !== undefined) metadata.set('grpc-timeout', `${Math.max(1, call.deadline - Date.now())}m`)
+  return metadata
+}
