@@ -1,7 +1,6 @@
 import { create, type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import { type Any, anyPack, anyUnpack, DurationSchema } from '@bufbuild/protobuf/wkt'
 import { type AshlarError, CODES, ERROR_DOMAIN, type ErrorDetail } from './errors.js'
-import { boundedViolations } from './field-violations.js'
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -43,7 +42,7 @@ function ofAny(any: Any): readonly ErrorDetail[] {
       ? [{ kind: 'errorInfo', reason: info.reason, metadata: info.metadata }]
       : []
   const bad = anyUnpack(any, BadRequestSchema)
-  if (bad !== undefined) return [{ kind: 'badRequest', violations: boundedViolations(bad.fieldViolations) }]
+  if (bad !== undefined) return [{ kind: 'badRequest', violations: bad.fieldViolations }]
   const retry = anyUnpack(any, RetryInfoSchema)
   if (retry?.retryDelay !== undefined) {
     const { seconds, nanos } = retry.retryDelay

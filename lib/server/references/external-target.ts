@@ -20,7 +20,7 @@ export interface ExternalTargetOptions {
   /** The most keys of one BatchGet. Default: 1000. */
   readonly batchSize?: number
   /**
-   * Services of the target whose HTTP routes the gateway of this server answers as well: it hands their calls on. The target
+   * Services of the target whose HTTP routes the gateway of this server serves as well: it hands their calls on. The target
    * authenticates, authorizes and limits them; the chain of this server does not run. Default: none.
    */
   readonly proxy?: readonly DescService[]

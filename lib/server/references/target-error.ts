@@ -9,6 +9,7 @@ import {
   Unavailable,
 } from '../../errors.js'
 import { detailsIn } from '../../error-details.js'
+import { boundedViolations } from '../../field-violations.js'
 import { isInstance } from '../../faults/readable.js'
 
 /** Codes that say what the caller has to change. Their texts are for the caller; others may be about the target's inside. */
@@ -34,10 +35,13 @@ const CODE_OF: ReadonlyMap<number, Code> = new Map(
   (Object.keys(CODES) as Code[]).map((name) => [CODES[name], name]),
 )
 
+const bounded = (detail: ErrorDetail): ErrorDetail =>
+  detail.kind === 'badRequest' ? { ...detail, violations: boundedViolations(detail.violations) } : detail
+
 /** None where they cannot be read: the code and the text say enough. */
 function readDetails(bytes: Uint8Array | undefined): readonly ErrorDetail[] {
   try {
-    return bytes === undefined ? [] : detailsIn(bytes)
+    return bytes === undefined ? [] : detailsIn(bytes).map(bounded)
   } catch {
     return []
   }

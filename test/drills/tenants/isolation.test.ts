@@ -13,7 +13,7 @@ import type { Config } from '../../../lib/server/config/config.js'
 import { collated } from '../../conformance/repository/open-subject.js'
 import { backends, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { drill, drilling } from '../../support/drill.js'
-import { Club, clubEntities, Fee, Member } from '../../support/entities/clubs.js'
+import { Club, clubEntities, Fee, Member } from './clubs.js'
 import { Maker } from '../../support/entities/instruments.js'
 import { ClubService, FeeService, MemberService } from '../../support/gen/clubs_pb.js'
 import { MakerService } from '../../support/gen/makers_pb.js'
@@ -110,7 +110,7 @@ describeOn('tenants with equal keys and relations', backends, (backend) => {
         await empty(opened.dataSource, memory.database)
         const models = TENANTS.map(() => new ClubModel())
         // The tenants work at the same time, each of them one step after the other.
-        await Promise.all(
+        const all = await Promise.allSettled(
           TENANTS.map(async (_, tenant) => {
             for (const one of steps.filter((each) => each.tenant === tenant)) {
               const marked = withMark(one)
@@ -121,6 +121,8 @@ describeOn('tenants with equal keys and relations', backends, (backend) => {
             }
           }),
         )
+        // Nothing of this run may go on in the next one.
+        for (const one of all) if (one.status === 'rejected') throw one.reason
         for (const [tenant, model] of models.entries())
           for (const kind of KINDS) {
             const list: Operation = { op: 'list', kind, showDeleted: true }
@@ -135,7 +137,7 @@ describeOn('tenants with equal keys and relations', backends, (backend) => {
     // The operations were worth making.
     const rare = drilling ? ['delete 9', 'undelete 9', 'batchDelete 9', 'batchGet 0', 'batchUpdate 0'] : []
     for (const name of ['create 0', 'create 3', 'create 6', 'update 5', 'undelete 0', 'list 0', ...rare])
-      expect(told.get(name) ?? 0, name).to.be.at.least(drill(1, 20))
+      expect(told.get(name) ?? 0, name).to.be.at.least(drill(1, 5))
   }).timeout(drill(120_000, 3_600_000))
 
   if (backend.name === 'memory') return

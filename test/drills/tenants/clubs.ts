@@ -1,7 +1,7 @@
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm'
 import { Expirable, Resource, SoftDeletable, TenantScoped } from '../../../decorators/index.js'
 import type { EntityClass } from '../../../lib/resource/resource-model.js'
-import { ClubSchema, FeeSchema, MemberSchema } from '../gen/clubs_pb.js'
+import { ClubSchema, FeeSchema, MemberSchema } from '../../support/gen/clubs_pb.js'
 
 @Resource({ message: ClubSchema })
 @Entity('clubs')
