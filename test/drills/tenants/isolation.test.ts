@@ -26,7 +26,7 @@ import { IDS, mark, type Step, stepsOf, TENANTS, withMark } from './club-steps.j
 
 /** Of all runs together, on each backend. */
 const OPERATIONS = drill(600, 20_000)
-const MOST_STEPS = 120
+const MOST_STEPS = 240
 const [INVALID, DENIED] = [3, 7]
 const MARKS = /‹\d›/g
 /** Every other key is a maker's, and not the same ones in each tenant. */
@@ -137,7 +137,7 @@ describeOn('tenants with equal keys and relations', backends, (backend) => {
     // The operations were worth making.
     const rare = drilling ? ['delete 9', 'undelete 9', 'batchDelete 9', 'batchGet 0', 'batchUpdate 0'] : []
     for (const name of ['create 0', 'create 3', 'create 6', 'update 5', 'undelete 0', 'list 0', ...rare])
-      expect(told.get(name) ?? 0, name).to.be.at.least(drill(1, 5))
+      expect(told.get(name) ?? 0, name).to.be.at.least(1)
   }).timeout(drill(120_000, 3_600_000))
 
   if (backend.name === 'memory') return
