@@ -57,10 +57,11 @@ async function handOn(forwarding: Forwarding, request: Message): Promise<Message
     const { target, incoming } = forwarding
     const reply = await unaryOf(target, incoming.method)(whole, forwarding.begin())
     incoming.write?.(reply)
-    forwarding.end()
     return reply
   } catch (error) {
-    throw forwarding.end(error)
+    throw forwarding.fail(error)
+  } finally {
+    forwarding.end()
   }
 }
 
@@ -68,18 +69,15 @@ async function* handOnStream(
   forwarding: Forwarding,
   requests: AsyncIterable<Message>,
 ): AsyncGenerator<Message> {
-  let thrown: unknown
   try {
     for await (const request of requests) {
       const { target, incoming } = forwarding
       yield* streamOf(target, incoming.method)(await forwarding.whole(request), forwarding.begin())
     }
   } catch (error) {
-    thrown = error
+    throw forwarding.fail(error)
   } finally {
-    const failure = forwarding.end(thrown)
-    // eslint-disable-next-line no-unsafe-finally
-    if (failure !== undefined) throw failure
+    forwarding.end()
   }
 }
 
@@ -91,6 +89,7 @@ class Forwarding {
   readonly #ended = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #details: Uint8Array | undefined
+  #error: AshlarError | undefined
 
   constructor(
     readonly incoming: Incoming,
@@ -141,26 +140,29 @@ class Forwarding {
     }
   }
 
-  /** Logs the call. @returns what the caller is told. */
-  end(thrown?: unknown): AshlarError | undefined {
+  /** What the caller is told. */
+  fail(thrown: unknown): AshlarError {
+    return (this.#error = this.#told(thrown))
+  }
+
+  /** Logs the call. A stream that is left early is not read any further. */
+  end(): void {
     clearTimeout(this.#timer)
     const { incoming, target, parts } = this
     incoming.caller.onGone(undefined)
-    // A stream that is left early is not read any further.
     this.#ended.abort()
-    const error = thrown === undefined ? undefined : this.#told(thrown)
+    const code = this.#error?.code ?? 'OK'
     const fields = {
       method: pathOf(incoming.method),
-      code: error?.code ?? 'OK',
+      code,
       type: target.type,
       durationMs: Math.round((performance.now() - this.#since) * 1000) / 1000,
       requestId: this.#requestId,
       transport: incoming.transport,
       peer: incoming.peer,
     }
-    if (error?.code === 'UNAVAILABLE' || error?.code === 'INTERNAL') parts.logger.error(fields, 'proxied rpc')
+    if (code === 'UNAVAILABLE' || code === 'INTERNAL') parts.logger.error(fields, 'proxied rpc')
     else parts.logger.info(fields, 'proxied rpc')
-    return error
   }
 
   #told(thrown: unknown): AshlarError {
