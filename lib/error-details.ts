@@ -1,6 +1,7 @@
 import { create, type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
 import { type Any, anyPack, anyUnpack, DurationSchema } from '@bufbuild/protobuf/wkt'
-import { type AshlarError, CODES, ERROR_DOMAIN, type ErrorDetail } from './errors.js'
+import type { ErrorDetail, MessageDetail } from './error-detail.js'
+import { type AshlarError, CODES, ERROR_DOMAIN } from './errors.js'
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -9,7 +10,7 @@ import {
 } from './gen/google/rpc/error_details_pb.js'
 import { type Status, StatusSchema } from './gen/google/rpc/status_pb.js'
 
-/** The types that {@link toStatus} packs. */
+/** The types of the details that have a kind. */
 export const DETAIL_TYPES: readonly DescMessage[] = [
   ErrorInfoSchema,
   BadRequestSchema,
@@ -17,12 +18,48 @@ export const DETAIL_TYPES: readonly DescMessage[] = [
   RetryInfoSchema,
 ]
 
+/** A detail as a message. */
+export interface DetailMessage {
+  readonly desc: DescMessage
+  readonly message: Message
+}
+
+/** Bytes of the messages of a developer: details travel in a trailer, and clients take 8 KiB of trailers. */
+const MAX_MESSAGE_BYTES = 4096
+
+/** The details of an error as messages, and why any of them is left out. */
+export function detailsOf({ details }: AshlarError): {
+  readonly sent: readonly DetailMessage[]
+  readonly problems: readonly string[]
+} {
+  const sent: DetailMessage[] = []
+  const problems: string[] = []
+  let room = MAX_MESSAGE_BYTES
+  for (const detail of details) {
+    if (detail.kind !== undefined) {
+      sent.push(toMessage(detail))
+      continue
+    }
+    const { desc } = detail
+    try {
+      const message = create(desc, detail.message as never)
+      const { length } = toBinary(desc, message)
+      room -= length
+      if (room < 0) problems.push(`${desc.typeName}: with ${length} bytes it is over ${MAX_MESSAGE_BYTES}`)
+      else sent.push({ desc, message })
+    } catch (error) {
+      problems.push(`${desc.typeName}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  return { sent, problems }
+}
+
 /** The error as a remote caller sees it: HTTP sends it as the body, gRPC as `grpc-status-details-bin`. */
 export const toStatus = (error: AshlarError): Status =>
   create(StatusSchema, {
     code: CODES[error.code],
     message: error.wireMessage,
-    details: error.details.map(toAny),
+    details: detailsOf(error).sent.map(({ desc, message }) => anyPack(desc, message)),
   })
 
 /** The bytes for `grpc-status-details-bin`. */
@@ -58,24 +95,27 @@ function ofAny(any: Any): readonly ErrorDetail[] {
   )
 }
 
-function toAny(detail: ErrorDetail): Any {
+function toMessage(detail: Exclude<ErrorDetail, MessageDetail>): DetailMessage {
   switch (detail.kind) {
     case 'errorInfo':
-      return pack(ErrorInfoSchema, create(ErrorInfoSchema, { ...omitKind(detail), domain: ERROR_DOMAIN }))
-    case 'badRequest':
-      return pack(
-        BadRequestSchema,
-        create(BadRequestSchema, {
-          fieldViolations: detail.violations.map((violation) => ({ ...violation })),
-        }),
-      )
+      return {
+        desc: ErrorInfoSchema,
+        message: create(ErrorInfoSchema, { ...omitKind(detail), domain: ERROR_DOMAIN }),
+      }
+    case 'badRequest': {
+      const fieldViolations = detail.violations.map((violation) => ({ ...violation }))
+      return { desc: BadRequestSchema, message: create(BadRequestSchema, { fieldViolations }) }
+    }
     case 'preconditionFailure':
-      return pack(
-        PreconditionFailureSchema,
-        create(PreconditionFailureSchema, { violations: [omitKind(detail)] }),
-      )
+      return {
+        desc: PreconditionFailureSchema,
+        message: create(PreconditionFailureSchema, { violations: [omitKind(detail)] }),
+      }
     case 'retryInfo':
-      return pack(RetryInfoSchema, create(RetryInfoSchema, { retryDelay: toDuration(detail.delayMs) }))
+      return {
+        desc: RetryInfoSchema,
+        message: create(RetryInfoSchema, { retryDelay: toDuration(detail.delayMs) }),
+      }
   }
 }
 
@@ -83,8 +123,6 @@ function toDuration(ms: number): Message<'google.protobuf.Duration'> & { seconds
   const whole = Math.floor(ms / 1000)
   return create(DurationSchema, { seconds: BigInt(whole), nanos: Math.round((ms - whole * 1000) * 1e6) })
 }
-
-const pack = (desc: DescMessage, message: Message): Any => anyPack(desc, message)
 
 function omitKind<T extends { readonly kind: string }>({ kind: _kind, ...rest }: T): Omit<T, 'kind'> {
   return rest

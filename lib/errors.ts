@@ -3,6 +3,7 @@
  * Programming mistakes (a key of 31 bytes, an empty address) are `TypeError` or `RangeError` at start-up instead.
  */
 
+import type { ErrorDetail } from './error-detail.js'
 import {
   boundedField,
   boundedText,
@@ -11,6 +12,7 @@ import {
   takenTogether,
 } from './field-violations.js'
 
+export type { ErrorDetail } from './error-detail.js'
 export type { FieldViolation } from './field-violations.js'
 
 /** Canonical status codes (google.rpc.Code). */
@@ -56,22 +58,6 @@ export const HTTP_STATUS: Readonly<Record<Code, number>> = {
   DATA_LOSS: 500,
   UNAUTHENTICATED: 401,
 }
-
-/** Machine-readable facts about an error (google.rpc.error_details), as plain objects. */
-export type ErrorDetail =
-  | {
-      readonly kind: 'errorInfo'
-      readonly reason: string
-      readonly metadata?: Readonly<Record<string, string>>
-    }
-  | { readonly kind: 'badRequest'; readonly violations: readonly FieldViolation[] }
-  | {
-      readonly kind: 'preconditionFailure'
-      readonly type: string
-      readonly subject: string
-      readonly description: string
-    }
-  | { readonly kind: 'retryInfo'; readonly delayMs: number }
 
 /** The domain of every ErrorInfo this framework sends. */
 export const ERROR_DOMAIN = 'ashlar'

@@ -10,9 +10,10 @@ import { awaitsContinue, sendContinue } from './http/continue.js'
 import { checkIfNoneMatch, etagHeader, matchesWeakly } from '../if-match.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { HttpError } from './http/http-error.js'
+import { isSendable } from './http/metadata.js'
 import { ignoredMaskHeader } from './transcoding/ignored-mask.js'
 import { incomingOf } from './incoming.js'
-import { addVary, type HttpResponse, NOSNIFF, send } from './http/respond.js'
+import { addVary, type HttpResponse, keepPrivate, NOSNIFF, send } from './http/respond.js'
 import type { Match } from './routing/route-table.js'
 import { framingOf, sendStream } from './streaming.js'
 import { type Content, toContent, toRequest } from './transcode.js'
@@ -149,13 +150,6 @@ function responseOf(
   }
 }
 
-/** Caches keep the response for this caller alone, unless the handler set `Cache-Control` itself. */
-function keepPrivate(response: ServerResponse): void {
-  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
-  if (response.hasHeader('vary')) addVary(response, 'Authorization')
-  else response.setHeader('vary', 'Authorization')
-}
-
 async function stream(
   setup: CallSetup,
   binding: Binding,
@@ -225,11 +219,8 @@ const pathOf = ({ path }: IgnoredPath): string => path
 function copyHeaders({ responseHeaders }: CallSetup, { headers }: Incoming, response: ServerResponse): void {
   for (const name of responseHeaders) {
     const values: string[] = []
-    for (const value of headers.getAll(name)) if (SENDABLE.test(value)) values.push(value)
+    for (const value of headers.getAll(name)) if (isSendable(value)) values.push(value)
     if (name === 'vary') for (const value of values) addVary(response, value)
     else if (values.length > 0) response.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
   }
 }
-
-/** What a header can carry. */
-const SENDABLE = /^[\t\x20-\x7e]*$/

@@ -1,5 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
+import type { ExactPaths } from './exact-path.js'
 import type { CorsOptions } from './http/cors.js'
 import type { ReadinessResult } from './http/probes.js'
 import type { UpdateMaskMode } from './transcoding/update-mask-spelling.js'
@@ -14,6 +15,8 @@ export interface GatewayOptions {
   readonly dispatcher: Dispatcher
   /** Every registered method; those with `google.api.http` get routes. */
   readonly methods: () => readonly DescMethod[]
+  /** What comes before mounted handlers and routes. Default: nothing. */
+  readonly exactPaths?: ExactPaths | undefined
   /** Runs the readiness checks of `/readyz`. */
   readonly readiness: () => Promise<readonly ReadinessResult[]>
   /** What happens to paths of an `update_mask` in another spelling. Default `spec`. */

@@ -4,14 +4,15 @@ import { errorForLog } from '../faults/driver-fault.js'
 import { Caller } from '../call.js'
 import { type Binding, routesOf } from './routing/bindings.js'
 import { call, type CallSetup } from './call.js'
+import type { ExactPath } from './exact-path.js'
 import { sendContinue } from './http/continue.js'
-import { applyCors, checkCors } from './http/cors.js'
+import { applyCors, checkCors, type KnownHeaders } from './http/cors.js'
 import { errorResponse } from './http/error-body.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { runHandler } from './routing/handlers.js'
 import { HttpError } from './http/http-error.js'
 import { requestIdFrom } from '../text/request-id.js'
-import { forwardedNames } from './http/metadata.js'
+import { forwardedNames, sentNames } from './http/metadata.js'
 import { GatewayMux } from './routing/mux.js'
 import { matchedRoutes } from './routing/matched-route.js'
 import { normalPath } from './routing/normal-path.js'
@@ -87,6 +88,10 @@ export class Gateway {
     const normal = normalPath(path)
     if (isProbe(normal))
       return send(request, response, await probe(normal, httpMethod, this.#options.readiness), false)
+    const { exactPaths } = this.#options
+    const exact = exactPaths?.byPath.get(path)
+    if (exactPaths !== undefined && exact !== undefined)
+      return this.#serveExact(exact, exactPaths.headers, query, request, response, caller)
     const handler = this.mux.find(normal)
     if (handler !== undefined) {
       // A handler sees the normalized path by which it was found, in whatever spelling the client sent it.
@@ -109,12 +114,22 @@ export class Gateway {
       throw new HttpError(405, 'UNIMPLEMENTED', 'the path does not support this method', {
         allow: allow.join(', '),
       })
-    await send(
-      request,
-      response,
-      { status: 204, headers: { allow: allow.join(', ') }, body: undefined },
-      false,
-    )
+    await sendAllow(request, response, allow)
+  }
+
+  async #serveExact(
+    exact: ExactPath,
+    headers: KnownHeaders,
+    query: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+  ): Promise<void> {
+    const allow = ['OPTIONS', ...exact.methods].sort()
+    const { cors } = this.#options
+    if (cors !== undefined) applyCors(cors, headers, request, response, allow)
+    if (request.method === 'OPTIONS') await sendAllow(request, response, allow)
+    else await exact.serve(request, response, query, caller)
   }
 
   /**
@@ -142,15 +157,17 @@ export class Gateway {
       routes: routesOf(methods),
       registry: registryOf(methods),
       forwarded: forwardedNames(options.forwardHeaders),
-      responseHeaders: [
-        'x-request-id',
-        'x-idempotent-replay',
-        'x-denied-because',
-        ...options.responseHeaders,
-      ],
+      responseHeaders: sentNames(options.responseHeaders),
     }
   }
 }
+
+const sendAllow = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  allow: readonly string[],
+): Promise<void> =>
+  send(request, response, { status: 204, headers: { allow: allow.join(', ') }, body: undefined }, false)
 
 /** The methods of a path, as `Allow` lists them. */
 function allowOf(routes: RouteTable<Binding>, path: string): readonly string[] {

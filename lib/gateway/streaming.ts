@@ -82,7 +82,7 @@ export async function sendStream(
 }
 
 /** Waits until the client has read what was written, or has disconnected. */
-async function drained(response: ServerResponse): Promise<void> {
+export async function drained(response: ServerResponse): Promise<void> {
   const settled = new AbortController()
   const { signal } = settled
   try {

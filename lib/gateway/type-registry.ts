@@ -25,14 +25,18 @@ const ALWAYS = [
  * imports.
  */
 export function registryOf(methods: readonly DescMethod[]): Registry {
-  const files = new Set<DescFile>()
+  const own = methods.flatMap(({ parent, input, output }) => [parent.file, input.file, output.file])
+  return createRegistry(...withImports([...ALWAYS, ...DETAIL_TYPES.map(({ file }) => file), ...own]))
+}
+
+/** The files, and all that they import, each once. */
+export function withImports(files: readonly DescFile[]): ReadonlySet<DescFile> {
+  const found = new Set<DescFile>()
   const add = (file: DescFile): void => {
-    if (files.has(file)) return
-    files.add(file)
+    if (found.has(file)) return
+    found.add(file)
     file.dependencies.forEach(add)
   }
-  ALWAYS.forEach(add)
-  for (const { file } of DETAIL_TYPES) add(file)
-  for (const { parent, input, output } of methods) for (const { file } of [parent, input, output]) add(file)
-  return createRegistry(...files)
+  files.forEach(add)
+  return found
 }

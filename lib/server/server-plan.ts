@@ -1,6 +1,7 @@
 import type { DescField, DescMethod, DescService } from '@bufbuild/protobuf'
 import type { Dispatcher } from '../call.js'
 import { DeclarationError } from '../errors.js'
+import type { ExactPaths } from '../gateway/exact-path.js'
 import { Gateway } from '../gateway/gateway.js'
 import { IDENTITY_HEADERS } from '../gateway/http/metadata.js'
 import { Operations } from '../gen/google/longrunning/operations_pb.js'
@@ -9,6 +10,7 @@ import { startUpCheck } from './authz/start-up-check.js'
 import type { Deadline } from './chain/deadline.js'
 import { methodOf, pathOf } from './chain/method.js'
 import { frameworkChain } from './interceptor-order.js'
+import { connectPaths } from './connect/connect-paths.js'
 import { identityOf, type ResolvedConfig } from './config/config.js'
 import { developmentGuard } from './development-guard.js'
 import { dispatcher } from './dispatch.js'
@@ -77,7 +79,8 @@ export const planOf = async (foundation: Foundation): Promise<ServerPlan> => {
   await check(foundation, loaded.problems)
   const openCalls: Deadline[] = []
   const dispatch = dispatcherOf(foundation, telemetry, openCalls, loaded.rules)
-  const gateway = mux && newGateway(foundation, telemetry, dispatch)
+  const exactPaths = await connectPaths(mux, registry, config, dispatch)
+  const gateway = mux && newGateway(foundation, telemetry, dispatch, exactPaths)
   gateway?.prepare()
   if (mux !== undefined) await describeApi(mux, registrations, config)
   return Object.freeze({
@@ -191,6 +194,7 @@ const newGateway = (
   { config, registrations: { registry, references, mux }, health }: Foundation,
   telemetry: Telemetry | undefined,
   dispatch: Dispatcher,
+  exactPaths: ExactPaths | undefined,
 ): Gateway => {
   const proxied = proxiedMethods(references.external())
   return new Gateway(
@@ -206,6 +210,7 @@ const newGateway = (
         timeoutMsOf: timeoutMsOf(config),
         logger: config.logger,
       }),
+      exactPaths,
       methods: () => [...registry.services().flatMap(({ methods }) => methods), ...proxied.keys()],
       readiness: () => health.check(),
     },

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import type { Readable, Transform } from 'node:stream'
-import { createGunzip, createInflate } from 'node:zlib'
+import type { Readable } from 'node:stream'
 import { Cancelled, InvalidArgument } from '../../errors.js'
+import { inflaterOf, notOfItsCoding, tooLarge } from './content-coding.js'
 import { HttpError } from './http-error.js'
 import { type Json, parseJson } from '../json/parse.js'
 
@@ -13,7 +13,7 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 /** Bytes of a body, after inflation, that are read before authorization. */
 const EARLY_BYTES = 64 * 1024
 
-/** A body that is read in two steps: the beginning, and the rest after authorization. Inflates gzip and deflate. */
+/** A body that is read in two steps: the beginning, and the rest after authorization. Inflates gzip, deflate and brotli. */
 export class Body {
   readonly #request: IncomingMessage
   readonly #limit: number
@@ -146,18 +146,7 @@ export function checkJsonType(contentType: string | undefined): void {
   })
 }
 
-const asFault = (cause: Error): Error =>
-  cause instanceof HttpError
-    ? cause
-    : new InvalidArgument('', 'the body is not what its Content-Encoding says', cause)
-
-function inflaterOf(coding: string): Transform {
-  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip()
-  if (coding === 'deflate') return createInflate()
-  throw new HttpError(415, 'INVALID_ARGUMENT', 'the Content-Encoding must be gzip, deflate or identity', {
-    'accept-encoding': 'gzip, deflate',
-  })
-}
+const asFault = (cause: Error): Error => (cause instanceof HttpError ? cause : notOfItsCoding(cause))
 
 /** The body as a parser of the surrounding Express or Fastify application has read it. */
 function takenByFramework({ body }: IncomingMessage & { readonly body?: unknown }): Buffer {
@@ -170,6 +159,3 @@ function withinLimit(bytes: Buffer, limit: number): Buffer {
   if (bytes.length > limit) throw tooLarge(limit)
   return bytes
 }
-
-const tooLarge = (limit: number): HttpError =>
-  new HttpError(413, 'RESOURCE_EXHAUSTED', `the body is larger than ${limit} bytes`)

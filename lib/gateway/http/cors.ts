@@ -16,7 +16,10 @@ export interface CorsOptions {
 }
 
 /** Request headers that the gateway itself reads, in addition to those that become metadata. */
-const ALLOWED = ['Baggage', 'Content-Encoding', 'Content-Type', 'Grpc-Timeout', 'If-None-Match', 'Prefer']
+const ALLOWED = [
+  ...['Baggage', 'Content-Encoding', 'Content-Type', 'Grpc-Timeout', 'If-None-Match', 'Last-Event-ID'],
+  'Prefer',
+]
 const EXPOSED = [
   ...['Allow', 'ETag', 'Preference-Applied', 'Retry-After', 'WWW-Authenticate'],
   ...['X-Idempotent-Replay', 'X-Ignored-Update-Mask', 'X-Request-Id'],

@@ -1,16 +1,23 @@
-import { createRegistry } from '@bufbuild/protobuf'
+import { createRegistry, type Registry } from '@bufbuild/protobuf'
 import { AshlarError, httpHeadersOf, httpStatusOf, Internal } from '../../errors.js'
 import { StatusSchema } from '../../gen/google/rpc/status_pb.js'
 import { DETAIL_TYPES, toStatus } from '../../error-details.js'
+import { withImports } from '../type-registry.js'
 import { HttpError } from './http-error.js'
 import { messageWriter } from '../json/writer.js'
 import { type HttpResponse, NOSNIFF } from './respond.js'
 
-const registry = createRegistry(...DETAIL_TYPES)
+const usual = createRegistry(...DETAIL_TYPES)
 const writeStatus = messageWriter(StatusSchema)
 
 /** The body of an error: `{ "code", "message", "details" }` with packed Any JSON details. */
-export const errorBody = (error: AshlarError): string => writeStatus(toStatus(error), registry)
+export const errorBody = (error: AshlarError): string => writeStatus(toStatus(error), registryFor(error))
+
+/** With the types of the details that have no kind, and all that these types import. */
+const registryFor = ({ details }: AshlarError): Registry => {
+  const files = details.flatMap((detail) => (detail.kind === undefined ? [detail.desc.file] : []))
+  return files.length === 0 ? usual : createRegistry(usual, ...withImports(files))
+}
 
 /** The response to a thrown error. Anything but an AshlarError says no more than `internal error`. */
 export function errorResponse(thrown: unknown): HttpResponse {

@@ -21,6 +21,17 @@ export const forwardedNames = (more: readonly string[]): readonly string[] => [
   ...new Set([...FORWARDED, ...IDENTITY_HEADERS, ...more.map((name) => name.toLowerCase())]),
 ]
 
+/** The names of the metadata that becomes response headers. */
+export const sentNames = (more: readonly string[]): readonly string[] => [
+  'x-request-id',
+  'x-idempotent-replay',
+  'x-denied-because',
+  ...more,
+]
+
+/** Whether a header can carry the text. */
+export const isSendable = (text: string): boolean => /^[\t\x20-\x7e]*$/.test(text)
+
 /** @throws InvalidArgument for a value that gRPC metadata cannot carry. */
 export function metadataOf(request: IncomingMessage, names: readonly string[]): Metadata {
   const metadata = new Metadata()

@@ -21,6 +21,13 @@ export function addVary(response: ServerResponse, names: string): void {
   }
 }
 
+/** Caches keep the response for this caller alone, unless the handler set `Cache-Control` itself. */
+export function keepPrivate(response: ServerResponse): void {
+  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
+  if (response.hasHeader('vary')) addVary(response, 'Authorization')
+  else response.setHeader('vary', 'Authorization')
+}
+
 const namesIn = (list: string): readonly string[] =>
   list
     .split(',')

@@ -143,8 +143,21 @@ export interface ResolvedConfig {
 }
 
 /** The options of the gateway with all defaults. */
-export type ResolvedGateway = Omit<GatewayOptions, 'dispatcher' | 'methods' | 'readiness' | 'logger'> &
-  ResolvedDescription
+export type ResolvedGateway = Omit<
+  GatewayOptions,
+  'dispatcher' | 'methods' | 'exactPaths' | 'readiness' | 'logger'
+> &
+  ResolvedDescription &
+  ResolvedProtocols
+
+/** What is spoken at the gateway beside HTTP/JSON. Undefined is the default. */
+export interface ResolvedProtocols {
+  /**
+   * Serves Connect and gRPC-Web at `/package.Service/Method`; it needs the package `@connectrpc/connect`. Default: true where
+   * NODE_ENV is `development` or `test` and the package is installed.
+   */
+  readonly connect: boolean | undefined
+}
 
 /** How the gateway describes itself. Undefined is the default, which gives way to a route or a handler of the same path. */
 export interface ResolvedDescription {

@@ -56,6 +56,10 @@ export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
   forwardHeaders: { documented: 'none', resolve: ({ forwardHeaders = [] }) => forwardHeaders },
   responseHeaders: { documented: 'none', resolve: ({ responseHeaders = [] }) => responseHeaders },
   onIgnoredMask: { documented: 'none', resolve: ({ onIgnoredMask }) => onIgnoredMask },
+  connect: {
+    documented: 'true where NODE_ENV is `development` or `test` and the package is there',
+    resolve: ({ connect }) => connect,
+  },
   openapi: {
     documented: 'true where NODE_ENV is `development` or `test`',
     resolve: ({ openapi }) => openapi,

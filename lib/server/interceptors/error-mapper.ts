@@ -1,3 +1,4 @@
+import { detailsOf } from '../../error-details.js'
 import type { AshlarError } from '../../errors.js'
 import type { Call } from '../chain/call.js'
 import { EntityReply, messageOfReply } from '../chain/entity-reply.js'
@@ -41,5 +42,8 @@ const mapped = (error: unknown, { time, requestId, path }: Call & RequestId, log
   const result = known.code === 'CANCELLED' ? (time.ended ?? known) : known
   if (result.code === 'INTERNAL')
     logger.error({ requestId, method: path, err: causeOf(result) }, 'call failed')
+  if (result.details.some(({ kind }) => kind === undefined))
+    for (const problem of detailsOf(result).problems)
+      logger.error({ requestId, method: path, problem }, 'a detail of an error was left out')
   return result
 }

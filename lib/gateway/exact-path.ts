@@ -1,0 +1,19 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller } from '../call.js'
+import type { KnownHeaders } from './http/cors.js'
+
+/** A path that a protocol of its own is spoken at. */
+export interface ExactPath {
+  /** The HTTP methods that it supports. */
+  readonly methods: readonly string[]
+  /** Responds to any other method, too. Throws what the caller still has to be told. */
+  serve(request: IncomingMessage, response: ServerResponse, query: string, caller: Caller): Promise<void>
+}
+
+/** Paths that come before mounted handlers and HTTP rules. */
+export interface ExactPaths {
+  /** By path, as it is received: another spelling of it is another path. */
+  readonly byPath: ReadonlyMap<string, ExactPath>
+  /** What pages of other origins may send to them and read of them, beside what the gateway has. */
+  readonly headers: KnownHeaders
+}

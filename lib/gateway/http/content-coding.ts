@@ -1,0 +1,73 @@
+import { promisify } from 'node:util'
+import {
+  brotliCompress,
+  brotliDecompress,
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzip,
+  gzip,
+} from 'node:zlib'
+import type { Transform } from 'node:stream'
+import { HttpError } from './http-error.js'
+import { InvalidArgument } from '../../errors.js'
+
+/** A way to compress whole messages, named as in RFC 9110. */
+export interface ContentCoding {
+  readonly name: string
+  compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>
+  /** @throws HttpError 413 for more than `limit` bytes, InvalidArgument for what is not of this coding. */
+  inflate(bytes: Uint8Array, limit: number): Promise<Uint8Array<ArrayBuffer>>
+}
+
+const gzips = promisify(gzip)
+const gunzips = promisify(gunzip)
+const brotlis = promisify<Uint8Array, object, Buffer<ArrayBuffer>>(brotliCompress)
+const unbrotlis = promisify<Uint8Array, object, Buffer<ArrayBuffer>>(brotliDecompress)
+
+/** Brotli of a higher quality takes longer than the bytes that it saves take to travel. */
+export const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } } as const
+
+/** The codings of messages. */
+export const CONTENT_CODINGS: readonly ContentCoding[] = [
+  {
+    name: 'gzip',
+    compress: (bytes) => gzips(bytes) as Promise<Buffer<ArrayBuffer>>,
+    inflate: (bytes, limit) => bounded((options) => gunzips(bytes, options), limit),
+  },
+  {
+    name: 'br',
+    compress: (bytes) => brotlis(bytes, BROTLI),
+    inflate: (bytes, limit) => bounded((options) => unbrotlis(bytes, options), limit),
+  },
+]
+
+const bounded = async (
+  inflate: (options: { maxOutputLength: number }) => Promise<Buffer>,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  try {
+    return (await inflate({ maxOutputLength: limit })) as Buffer<ArrayBuffer>
+  } catch (error) {
+    throw (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE'
+      ? tooLarge(limit)
+      : notOfItsCoding(error)
+  }
+}
+
+/** Inflates a body as it arrives. @throws HttpError 415 for an unknown coding. */
+export function inflaterOf(coding: string): Transform {
+  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip()
+  if (coding === 'deflate') return createInflate()
+  if (coding === 'br') return createBrotliDecompress()
+  throw new HttpError(415, 'INVALID_ARGUMENT', 'the Content-Encoding must be gzip, deflate, br or identity', {
+    'accept-encoding': 'gzip, deflate, br',
+  })
+}
+
+export const tooLarge = (limit: number): HttpError =>
+  new HttpError(413, 'RESOURCE_EXHAUSTED', `the body is larger than ${limit} bytes`)
+
+export const notOfItsCoding = (cause: unknown): InvalidArgument =>
+  new InvalidArgument('', 'the body is not what its Content-Encoding says', cause)

@@ -1,0 +1,18 @@
+import type { ConnectError } from '@connectrpc/connect'
+import { detailsOf } from '../../error-details.js'
+import { AshlarError, CODES, httpHeadersOf, Internal } from '../../errors.js'
+import type { ConnectPackage } from './peer.js'
+import type { WireFormat } from './wire-format.js'
+
+/** The error as the protocols write it. Anything but an AshlarError says no more than `internal error`. */
+export const toConnectError = (
+  connect: ConnectPackage,
+  thrown: unknown,
+  { protocol, isEnveloped }: WireFormat,
+): ConnectError => {
+  const error = thrown instanceof AshlarError ? thrown : new Internal(thrown)
+  const details = detailsOf(error).sent.map(({ desc, message }) => ({ desc, value: message as never }))
+  // The other responses have begun by then, with status 200.
+  const headers = protocol === 'connect' && !isEnveloped ? httpHeadersOf(error) : undefined
+  return new connect.ConnectError(error.wireMessage, CODES[error.code] as number, headers, details, error)
+}

@@ -1,0 +1,113 @@
+import type { UniversalHandler } from '@connectrpc/connect/protocol'
+import { type DescMethod, toBinary, toJson } from '@bufbuild/protobuf'
+import { EmptySchema } from '@bufbuild/protobuf/wkt'
+import type { Dispatcher } from '../../call.js'
+import { DeclarationError } from '../../errors.js'
+import type { ExactPath, ExactPaths } from '../../gateway/exact-path.js'
+import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
+import { forwardedNames, sentNames } from '../../gateway/http/metadata.js'
+import type { GatewayMux } from '../../gateway/routing/mux.js'
+import { registryOf } from '../../gateway/type-registry.js'
+import { literalPaths } from '../../openapi/literal-paths.js'
+import { pathOf } from '../chain/method.js'
+import type { ResolvedConfig } from '../config/config.js'
+import { isDevelopment } from '../config/development.js'
+import type { Registry } from '../methods/registry.js'
+import { type ConnectedCall, implementationOf } from './connected-call.js'
+import { methodPath, type Serving } from './method-path.js'
+import { type ConnectPackage, loadConnect } from './peer.js'
+
+/** Bytes from which on a message is compressed. */
+const COMPRESS_FROM = 1024
+
+/**
+ * The paths of Connect and gRPC-Web, one for each method whose request is a single message, where they are wanted.
+ * @param mux - the handlers beside the services; undefined without a gateway.
+ * @throws DeclarationError where they are asked for and cannot be served, and where a handler or a rule has the path of a method.
+ */
+export const connectPaths = async (
+  mux: GatewayMux | undefined,
+  registry: Registry,
+  config: ResolvedConfig,
+  dispatcher: Dispatcher,
+): Promise<ExactPaths | undefined> => {
+  const { connect: asked } = config.gateway
+  if (!(asked ?? (mux !== undefined && isDevelopment()))) return undefined
+  const refuse = (...problems: string[]): never => {
+    throw new DeclarationError('server', problems)
+  }
+  if (mux === undefined) return refuse('gateway: connect needs an httpAddr, or httpListener()')
+  const connect = await loadConnect()
+  if (connect === undefined) {
+    if (asked === true)
+      return refuse('gateway: connect needs the package @connectrpc/connect: npm install @connectrpc/connect')
+    config.logger.info(
+      { package: '@connectrpc/connect' },
+      'Connect and gRPC-Web are not served: the package is not installed',
+    )
+    return undefined
+  }
+  const methods = registry.services().flatMap((service) => service.methods.filter(hasOneRequest))
+  const rules = literalPaths(registry.services())
+  const taken = methods.map(pathOf).filter((path) => rules.has(path) || mux.has(path))
+  if (taken.length > 0)
+    refuse(
+      ...taken.map(
+        (path) =>
+          `gateway: Connect has the path ${path}, and a handler or an HTTP rule, too: give that another path, or set connect: false`,
+      ),
+    )
+  const because = asked === true ? 'the option connect' : 'development, and the package is installed'
+  config.logger.info({ paths: methods.length, because }, 'Connect and gRPC-Web are served')
+  return pathsOf(connect, methods, registry, config, dispatcher)
+}
+
+const hasOneRequest = ({ methodKind }: DescMethod): boolean =>
+  methodKind === 'unary' || methodKind === 'server_streaming'
+
+const pathsOf = (
+  connect: ConnectPackage,
+  methods: readonly DescMethod[],
+  registry: Registry,
+  { gateway, logger }: ResolvedConfig,
+  dispatcher: Dispatcher,
+): ExactPaths => {
+  const types = registryOf(registry.services().flatMap((service) => service.methods))
+  const jsonOptions = { ignoreUnknownFields: false, registry: types }
+  const forwarded = forwardedNames(gateway.forwardHeaders)
+  const headers = sentNames(gateway.responseHeaders)
+  const trailers = ['etag', ...gateway.responseHeaders]
+  const serving: Serving = {
+    ...{ connect, dispatcher, logger, registry: types, forwarded, sent: { headers, trailers } },
+    ...{ maxBodyBytes: gateway.maxBodyBytes, compress: gateway.compress },
+    key: connect.createContextKey<ConnectedCall | undefined>(undefined),
+    write: ({ output }, message, { isJson }) => {
+      if (isJson) toJson(output, message, jsonOptions)
+      else toBinary(output, message)
+    },
+  }
+  const router = connect.createConnectRouter({
+    // gRPC has a listener of its own.
+    grpc: false,
+    acceptCompression: CONTENT_CODINGS.map(({ name, compress, inflate }) => ({
+      ...{ name, compress, decompress: inflate },
+    })),
+    compressMinBytes: COMPRESS_FROM,
+    jsonOptions,
+  })
+  // The package gets no request to read: of a 64-bit integer in JSON it would keep 53 bits.
+  for (const method of methods)
+    router.rpc({ ...method, input: EmptySchema } as DescMethod, implementationOf(serving, method))
+  const byHandler = (handler: UniversalHandler, index: number): readonly [string, ExactPath] => {
+    const method = methods[index] as DescMethod
+    return [handler.requestPath, methodPath(serving, method, handler)]
+  }
+  const { cors } = connect
+  return {
+    byPath: new Map(router.handlers.map(byHandler)),
+    headers: {
+      forwarded: [...forwarded, ...cors.allowedHeaders, 'Connect-Protocol-Version'],
+      responseHeaders: [...headers, ...cors.exposedHeaders, ...trailers.map((name) => `trailer-${name}`)],
+    },
+  }
+}

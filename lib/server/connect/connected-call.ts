@@ -1,0 +1,96 @@
+import type { ContextKey, HandlerContext, MethodImpl } from '@connectrpc/connect'
+import type { DescMethod, Message } from '@bufbuild/protobuf'
+import { errorForLog } from '../../faults/driver-fault.js'
+import { Internal } from '../../errors.js'
+import type { Dispatcher, Incoming, Metadata } from '../../call.js'
+import { isSendable } from '../../gateway/http/metadata.js'
+import { pathOf } from '../chain/method.js'
+import type { Logger } from '../observability/logger.js'
+import { toConnectError } from './connect-error.js'
+import type { ConnectPackage } from './peer.js'
+import type { WireFormat } from './wire-format.js'
+
+/** A call on its way from the listener through the package to the chain. */
+export interface ConnectedCall {
+  readonly incoming: Incoming
+  /** The package gets an empty message instead. */
+  readonly message: Message
+  readonly format: WireFormat
+}
+
+/** What all calls share. */
+export interface Calling {
+  readonly connect: ConnectPackage
+  readonly dispatcher: Dispatcher
+  readonly logger: Logger
+  /** Finds the call in the context of the package. */
+  readonly key: ContextKey<ConnectedCall | undefined>
+  /** Metadata that is sent: before the response, and after it. */
+  readonly sent: { readonly headers: readonly string[]; readonly trailers: readonly string[] }
+  /** Writes a message as the package will. @throws for a value that its field cannot hold. */
+  readonly write: (method: DescMethod, message: Message, format: WireFormat) => void
+}
+
+/** The implementation that the package calls: the chain, in this process. */
+export const implementationOf = (calling: Calling, method: DescMethod): MethodImpl<DescMethod> =>
+  (method.methodKind === 'unary'
+    ? (_: Message, context: HandlerContext) => unary(calling, context)
+    : (_: Message, context: HandlerContext) => stream(calling, method, context)) as never
+
+const unary = async (calling: Calling, context: HandlerContext): Promise<Message> => {
+  const { connect, dispatcher, key, sent } = calling
+  const { incoming, message, format } = context.values.get(key) as ConnectedCall
+  try {
+    return await dispatcher.unary(incoming, message)
+  } catch (error) {
+    throw toConnectError(connect, error, format)
+  } finally {
+    copy(incoming.headers, sent.headers, context.responseHeader)
+    copy(incoming.trailers, sent.trailers, context.responseTrailer)
+  }
+}
+
+async function* stream(
+  calling: Calling,
+  method: DescMethod,
+  context: HandlerContext,
+): AsyncIterable<Message> {
+  const { connect, dispatcher, key, sent, write, logger } = calling
+  const { incoming, message, format } = context.values.get(key) as ConnectedCall
+  let areHeadersSent = false
+  const sendHeaders = () => {
+    if (!areHeadersSent) copy(incoming.headers, sent.headers, context.responseHeader)
+    areHeadersSent = true
+  }
+  try {
+    for await (const each of dispatcher.stream(incoming, only(message))) {
+      try {
+        write(method, each, format)
+      } catch (error) {
+        const requestId = incoming.headers.get('x-request-id')
+        logger.error({ requestId, method: pathOf(method), err: errorForLog(error) }, 'call failed')
+        const internal = new Internal(error)
+        // For the call's log: what the caller is told.
+        incoming.caller.leave(internal)
+        throw internal
+      }
+      sendHeaders()
+      yield each
+    }
+  } catch (error) {
+    throw toConnectError(connect, error, format)
+  } finally {
+    sendHeaders()
+    copy(incoming.trailers, sent.trailers, context.responseTrailer)
+  }
+}
+
+/** A single request as a stream of one. */
+async function* only(message: Message): AsyncIterable<Message> {
+  yield await Promise.resolve(message)
+}
+
+const copy = (from: Metadata, names: readonly string[], to: Headers): void => {
+  for (const name of names)
+    for (const value of from.getAll(name)) if (isSendable(value)) to.append(name, value)
+}

@@ -1,0 +1,198 @@
+import type { UniversalHandler } from '@connectrpc/connect/protocol'
+import { create, type DescMethod, type Registry } from '@bufbuild/protobuf'
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Caller, type Dispatcher, type Incoming, Metadata } from '../../call.js'
+import type { ExactPath } from '../../gateway/exact-path.js'
+import { HttpError } from '../../gateway/http/http-error.js'
+import { metadataOf } from '../../gateway/http/metadata.js'
+import { addVary, keepPrivate } from '../../gateway/http/respond.js'
+import { type Arriving, arriving } from './arriving.js'
+import type { Calling } from './connected-call.js'
+import { checkVersion, fromQuery, parametersOf } from './query-request.js'
+import type { RequestForm } from './request-bytes.js'
+import { sendUniversal } from './send-universal.js'
+import { deadlineOf } from './timeout.js'
+import { formatOf, formatsOf, type WireFormat } from './wire-format.js'
+
+/** What all paths share. */
+export interface Serving extends Calling {
+  readonly registry: Registry
+  /** Request headers that become metadata: no other header reaches the chain. */
+  readonly forwarded: readonly string[]
+  /** Bytes of a body, and of a message after inflation. */
+  readonly maxBodyBytes: number
+  /** Whether responses are compressed where the client accepts it. */
+  readonly compress: boolean
+}
+
+/** The format of a request and what is left to read of it; or why it has none. */
+type Asked =
+  HttpError | { readonly format: WireFormat; readonly read: (coding?: string) => Promise<Arriving> }
+
+/**
+ * The path of a method. What it receives is read here, and passes the chain also where it cannot be read, so that it is limited
+ * and logged; what it sends is written by the handler of the package.
+ */
+export const methodPath = (serving: Serving, method: DescMethod, handler: UniversalHandler): ExactPath => {
+  const { dispatcher, forwarded } = serving
+  const formats = formatsOf(method.methodKind !== 'unary')
+  const methods = isReadByGet(method) ? ['GET', 'POST'] : ['POST']
+  return {
+    methods,
+    async serve(request, response, query, caller) {
+      const asked = askedOf(serving, method, { methods, formats }, request, response, query)
+      if (asked instanceof HttpError)
+        return refuse(dispatcher, incomingOf(method, forwarded, request, caller), asked)
+      const { format } = asked
+      const arrived = await asked.read()
+      const faults: unknown[] = [arrived.unreadable]
+      const deadline = attempt(() => deadlineOf(format, request.headers, Date.now()), faults)
+      attempt(() => checkVersion(request.headers['connect-protocol-version'] as string | undefined), faults)
+      const plain = incomingOf(method, forwarded, request, caller, faults)
+      const incoming: Incoming = {
+        ...plain,
+        deadline,
+        ...(arrived.rest !== undefined && { rest: arrived.rest }),
+        unreadable: faults.find((fault) => fault !== undefined) as Error | undefined,
+        write: (message) => serving.write(method, message, format),
+      }
+      try {
+        prepare(response, request, method)
+        const contextValues = serving.connect.createContextValues()
+        contextValues.set(serving.key, { incoming, message: arrived.message, format })
+        const reply = await handler({
+          httpVersion: request.httpVersion,
+          method: 'POST',
+          url: `http://localhost${handler.requestPath}`,
+          header: acceptedBy(request, format, serving.compress),
+          body: nothingIn(format),
+          signal: caller.signal,
+          contextValues,
+        })
+        await sendUniversal(response, reply)
+      } finally {
+        arrived.drop?.()
+      }
+    },
+  }
+}
+
+const isReadByGet = ({ idempotency, methodKind }: DescMethod): boolean =>
+  methodKind === 'unary' && idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
+
+/** Finds out how a request is written. */
+const askedOf = (
+  { registry, maxBodyBytes }: Serving,
+  { input, name }: DescMethod,
+  { methods, formats }: { readonly methods: readonly string[]; readonly formats: readonly WireFormat[] },
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: string,
+): Asked => {
+  const { method: httpMethod = '', headers } = request
+  if (!methods.includes(httpMethod))
+    return new HttpError(405, 'UNIMPLEMENTED', `${name} supports ${methods.join(' and ')} only`, {
+      allow: ['OPTIONS', ...methods].sort().join(', '),
+    })
+  const formOf = (format: WireFormat): RequestForm => {
+    const coding = headers[format.protocol === 'connect' ? 'connect-content-encoding' : 'grpc-encoding']
+    const isCoded = format.isEnveloped && typeof coding === 'string'
+    return { input, format, coding: isCoded ? coding : undefined, limit: maxBodyBytes, registry }
+  }
+  if (httpMethod === 'GET') {
+    const faults: unknown[] = []
+    const parameters = attempt(() => parametersOf(query), faults) ?? new Map<string, string>()
+    const encoding = parameters.get('encoding')
+    const format = formatOf(formats, `application/${faults.length > 0 ? 'json' : String(encoding)}`)
+    if (format === undefined || format.isEnveloped)
+      return new HttpError(415, 'INVALID_ARGUMENT', 'the parameter encoding must be json or proto')
+    const unreadable = faults[0] as Error | undefined
+    const read = () =>
+      unreadable === undefined
+        ? fromQuery(formOf(format), parameters)
+        : Promise.resolve({ message: create(input), unreadable })
+    return { format, read }
+  }
+  const format = formatOf(formats, headers['content-type'])
+  if (format !== undefined) return { format, read: () => arriving(formOf(format), request, response) }
+  const types = formats.map(({ contentType }) => contentType).join(', ')
+  return new HttpError(415, 'INVALID_ARGUMENT', `the Content-Type must be one of ${types}`, {
+    'accept-post': types,
+  })
+}
+
+/** What the chain is told of a request, as far as every protocol has it. */
+const incomingOf = (
+  method: DescMethod,
+  forwarded: readonly string[],
+  request: IncomingMessage,
+  caller: Caller,
+  faults: unknown[] = [],
+): Incoming => ({
+  method,
+  transport: 'http',
+  metadata:
+    attempt(() => metadataOf(request, forwarded), faults) ??
+    new Metadata([['x-request-id', String(request.headers['x-request-id'] ?? '')]]),
+  caller,
+  deadline: undefined,
+  peer: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`,
+  headers: new Metadata(),
+  trailers: new Metadata(),
+})
+
+/** Lets the chain limit and log a request that is written in no format. @throws what the chain says of it. */
+const refuse = async (dispatcher: Dispatcher, incoming: Incoming, unreadable: HttpError): Promise<never> => {
+  const refused = { ...incoming, unreadable }
+  const message = create(incoming.method.input)
+  if (incoming.method.methodKind === 'unary') await dispatcher.unary(refused, message)
+  else for await (const _ of dispatcher.stream(refused, only(message))) break
+  throw unreadable
+}
+
+async function* only<T>(item: T): AsyncIterable<T> {
+  yield await Promise.resolve(item)
+}
+
+/** Sets what the responses of the path have, whatever they are. */
+const prepare = (response: ServerResponse, request: IncomingMessage, method: DescMethod): void => {
+  if (request.method === 'GET') {
+    keepPrivate(response)
+    addVary(response, 'Accept-Encoding')
+  }
+  if (method.methodKind === 'unary') return
+  response.setHeader('cache-control', 'no-store')
+  response.setHeader('x-accel-buffering', 'no')
+}
+
+/** The headers that the package needs to write a response. */
+const acceptedBy = ({ headers }: IncomingMessage, format: WireFormat, compress: boolean): Headers => {
+  const sent = new Headers({ 'content-type': format.contentType })
+  const name = format.isEnveloped
+    ? `${format.protocol === 'connect' ? 'connect' : 'grpc'}-accept-encoding`
+    : 'accept-encoding'
+  const accepted = headers[name]
+  if (compress && typeof accepted === 'string') sent.set(name, accepted)
+  return sent
+}
+
+const EMPTY_JSON = [0x7b, 0x7d]
+
+/** An empty message, which is what the package reads. */
+async function* nothingIn({ isJson, isEnveloped }: WireFormat): AsyncIterable<Uint8Array> {
+  const content = isJson ? EMPTY_JSON : []
+  yield await Promise.resolve(
+    Uint8Array.from(isEnveloped ? [0, 0, 0, 0, content.length, ...content] : content),
+  )
+}
+
+/** The result of `read`; undefined where it throws, with the error among the faults. */
+const attempt = <T>(read: () => T, faults: unknown[]): T | undefined => {
+  try {
+    return read()
+  } catch (error) {
+    faults.push(error)
+    return undefined
+  }
+}

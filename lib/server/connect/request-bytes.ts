@@ -1,0 +1,63 @@
+import { type DescMessage, fromBinary, type Message, type Registry } from '@bufbuild/protobuf'
+import { InvalidArgument, Unimplemented } from '../../errors.js'
+import { jsonOf } from '../../gateway/http/body.js'
+import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
+import { invalidAt } from '../../gateway/json/fault.js'
+import { messageReader } from '../../gateway/json/reader.js'
+import { onlyMessage } from './envelope.js'
+import type { WireFormat } from './wire-format.js'
+
+/** How the bytes of a request become a message. */
+export interface RequestForm {
+  readonly input: DescMessage
+  readonly format: WireFormat
+  /** The coding of a message in an envelope that says that it is compressed. */
+  readonly coding: string | undefined
+  /** Bytes of the message. */
+  readonly limit: number
+  /** Finds the types named in a google.protobuf.Any. */
+  readonly registry: Registry
+}
+
+/**
+ * The message of a body. JSON is read as the gateway reads it: strictly, and without losing a digit.
+ * @throws the errors of the gateway, and those of envelopes.
+ */
+export const messageOf = async (form: RequestForm, body: Buffer): Promise<Message> => {
+  if (!form.format.isEnveloped) return decoded(form, body)
+  const { isCompressed, bytes } = onlyMessage(body)
+  return decoded(form, isCompressed ? await inflated(form, bytes) : Buffer.from(bytes))
+}
+
+const inflated = async ({ coding, limit }: RequestForm, bytes: Uint8Array): Promise<Buffer> => {
+  const known = CONTENT_CODINGS.find(({ name }) => name === coding)
+  if (known === undefined)
+    throw new InvalidArgument('', 'a message is compressed, and no header says in which way')
+  return Buffer.from(bytes.length === 0 ? bytes : await known.inflate(bytes, limit))
+}
+
+const decoded = ({ input, format, registry }: RequestForm, bytes: Buffer): Message => {
+  if (!format.isJson) return fromBytes(input, bytes)
+  const json = jsonOf(bytes)
+  if (json === undefined) throw new InvalidArgument('', 'the request is empty, which is no JSON: send {}')
+  try {
+    return messageReader(input)(json, { registry })
+  } catch (error) {
+    throw invalidAt('', error)
+  }
+}
+
+const fromBytes = (input: DescMessage, bytes: Buffer): Message => {
+  try {
+    return fromBinary(input, bytes)
+  } catch (error) {
+    throw new InvalidArgument('', `the request is not a well-formed ${input.typeName}`, error)
+  }
+}
+
+/** @throws Unimplemented for a coding that no message can have here; the codings that it can have are in the text. */
+export const checkCoding = (coding: string | undefined, more: readonly string[] = []): void => {
+  const known = [...CONTENT_CODINGS.map(({ name }) => name), ...more]
+  if (coding === undefined || coding === 'identity' || known.includes(coding)) return
+  throw new Unimplemented(`requests may be compressed by ${known.join(', ')}, and by nothing else`)
+}

@@ -1,0 +1,29 @@
+import type { UniversalServerResponse } from '@connectrpc/connect/protocol'
+import type { ServerResponse } from 'node:http'
+import { addVary, NOSNIFF } from '../../gateway/http/respond.js'
+import { drained } from '../../gateway/streaming.js'
+
+/** Sends what a universal handler returns, as fast as the client reads it. Headers already set on `response` stay. */
+export const sendUniversal = async (
+  response: ServerResponse,
+  { status, header, body = NOTHING }: UniversalServerResponse,
+): Promise<void> => {
+  const chunks = body[Symbol.asyncIterator]()
+  // At once, and not with the next chunk: a client that has left reads none.
+  const stop = (): void => void chunks.return?.().catch(() => {})
+  if (response.destroyed) return stop()
+  response.once('close', stop)
+  response.statusCode = status
+  for (const [name, value] of Object.entries(NOSNIFF)) response.setHeader(name, value)
+  header?.forEach((value, name) => {
+    if (name === 'vary') addVary(response, value)
+    else response.setHeader(name, value)
+  })
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    if (response.destroyed) return
+    if (!response.write(next.value)) await drained(response)
+  }
+  response.end()
+}
+
+const NOTHING: AsyncIterable<Uint8Array> = (async function* () {})()

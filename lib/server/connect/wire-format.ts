@@ -1,0 +1,43 @@
+/** How the messages of a call are written: in which protocol, and as JSON or binary. */
+export interface WireFormat {
+  readonly protocol: 'connect' | 'grpc-web'
+  readonly isJson: boolean
+  /** Whether each message is inside of an envelope; a single message of Connect is the whole body. */
+  readonly isEnveloped: boolean
+  readonly contentType: string
+}
+
+const UNARY: readonly WireFormat[] = [
+  { protocol: 'connect', isJson: true, isEnveloped: false, contentType: 'application/json' },
+  { protocol: 'connect', isJson: false, isEnveloped: false, contentType: 'application/proto' },
+]
+
+const STREAM: readonly WireFormat[] = [
+  { protocol: 'connect', isJson: true, isEnveloped: true, contentType: 'application/connect+json' },
+  { protocol: 'connect', isJson: false, isEnveloped: true, contentType: 'application/connect+proto' },
+]
+
+const GRPC_WEB: readonly WireFormat[] = [
+  { protocol: 'grpc-web', isJson: false, isEnveloped: true, contentType: 'application/grpc-web' },
+  { protocol: 'grpc-web', isJson: false, isEnveloped: true, contentType: 'application/grpc-web+proto' },
+  { protocol: 'grpc-web', isJson: true, isEnveloped: true, contentType: 'application/grpc-web+json' },
+]
+
+/** The formats of a method. */
+export const formatsOf = (isStreaming: boolean): readonly WireFormat[] => [
+  ...(isStreaming ? STREAM : UNARY),
+  ...GRPC_WEB,
+]
+
+/** The format of a Content-Type; undefined for any other type, and for another charset than UTF-8. */
+export const formatOf = (
+  formats: readonly WireFormat[],
+  given: string | undefined,
+): WireFormat | undefined => {
+  const [, type = '', charset = 'utf-8'] = CONTENT_TYPE.exec((given ?? '').toLowerCase()) ?? []
+  return charset === 'utf-8' || charset === 'utf8'
+    ? formats.find(({ contentType }) => contentType === type)
+    : undefined
+}
+
+const CONTENT_TYPE = /^\s*([a-z0-9+./-]+)\s*(?:;\s*charset="?([a-z0-9-]+)"?\s*)?$/
