@@ -40,7 +40,7 @@ const outputs = [
   {
     files: [
       ...['specimens', 'jsontypes', 'parcels', 'tickets', 'editions'],
-      ...['plans', 'makers', 'instruments', 'clubs'],
+      ...['plans', 'makers', 'instruments', 'clubs', 'calls'],
     ].map((name) => `test/support/proto/${name}.proto`),
     out: 'test/support/gen',
     libGen: '../../../lib/gen',

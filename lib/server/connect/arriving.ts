@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RestOfRequest } from '../../call.js'
 import { Body, checkLength, hasBody } from '../../gateway/http/body.js'
 import { awaitsContinue, sendContinue } from '../../gateway/http/continue.js'
+import { PREFIX_BYTES } from './envelope.js'
 import { checkCoding, messageOf, type RequestForm } from './request-bytes.js'
 
 /** A request on its way in. */
@@ -25,11 +26,12 @@ export const arriving = async (
   response: ServerResponse,
 ): Promise<Arriving> => {
   const message = create(form.input)
-  const body = new Body(request, form.limit)
+  const limit = form.limit + (form.format.isEnveloped ? PREFIX_BYTES : 0)
+  const body = new Body(request, limit)
   try {
     checkCoding(form.coding)
     checkCoding(request.headers['content-encoding'], ['deflate'])
-    if (awaitsContinue(request)) checkLength(request, form.limit)
+    if (awaitsContinue(request)) checkLength(request, limit)
     const early = hasBody(request) ? await beginningOf(body, request) : NOTHING
     if (early !== undefined) return { message: await messageOf(form, early) }
   } catch (error) {

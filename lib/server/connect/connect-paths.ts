@@ -1,11 +1,12 @@
 import type { UniversalHandler } from '@connectrpc/connect/protocol'
-import { type DescMethod, toBinary, toJson } from '@bufbuild/protobuf'
+import { type DescMethod, toBinary } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import type { Dispatcher } from '../../call.js'
 import { DeclarationError } from '../../errors.js'
 import type { ExactPath, ExactPaths } from '../../gateway/exact-path.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { forwardedNames, sentNames } from '../../gateway/http/metadata.js'
+import { messageWriter } from '../../gateway/json/writer.js'
 import type { GatewayMux } from '../../gateway/routing/mux.js'
 import { registryOf } from '../../gateway/type-registry.js'
 import { literalPaths } from '../../openapi/literal-paths.js'
@@ -82,7 +83,7 @@ const pathsOf = (
     ...{ maxBodyBytes: gateway.maxBodyBytes, compress: gateway.compress },
     key: connect.createContextKey<ConnectedCall | undefined>(undefined),
     write: ({ output }, message, { isJson }) => {
-      if (isJson) toJson(output, message, jsonOptions)
+      if (isJson) messageWriter(output)(message, types)
       else toBinary(output, message)
     },
   }

@@ -27,7 +27,7 @@ export interface Calling {
   readonly key: ContextKey<ConnectedCall | undefined>
   /** Metadata that is sent: before the response, and after it. */
   readonly sent: { readonly headers: readonly string[]; readonly trailers: readonly string[] }
-  /** Writes a message as the package will. @throws for a value that its field cannot hold. */
+  /** Writes a message, to no end: where the package cannot write it, its text would reach the caller, and nothing the log. @throws for a value that its field cannot hold. */
   readonly write: (method: DescMethod, message: Message, format: WireFormat) => void
 }
 

@@ -1,7 +1,7 @@
 import { InvalidArgument, Unimplemented } from '../../errors.js'
 
-/** Flags, and the length in four bytes. */
-const PREFIX_BYTES = 5
+/** Bytes in front of a message: its flags, and its length in four bytes. */
+export const PREFIX_BYTES = 5
 const COMPRESSED = 0b0000_0001
 /** The last envelope, which holds no message: of Connect, and of gRPC-Web. */
 const ENDS = 0b1000_0010

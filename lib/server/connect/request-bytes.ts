@@ -1,5 +1,5 @@
 import { type DescMessage, fromBinary, type Message, type Registry } from '@bufbuild/protobuf'
-import { InvalidArgument, Unimplemented } from '../../errors.js'
+import { AshlarError, InvalidArgument, Unimplemented } from '../../errors.js'
 import { jsonOf } from '../../gateway/http/body.js'
 import { CONTENT_CODINGS } from '../../gateway/http/content-coding.js'
 import { invalidAt } from '../../gateway/json/fault.js'
@@ -31,8 +31,9 @@ export const messageOf = async (form: RequestForm, body: Buffer): Promise<Messag
 
 const inflated = async ({ coding, limit }: RequestForm, bytes: Uint8Array): Promise<Buffer> => {
   const known = CONTENT_CODINGS.find(({ name }) => name === coding)
+  // The code that the protocols ask for.
   if (known === undefined)
-    throw new InvalidArgument('', 'a message is compressed, and no header says in which way')
+    throw new AshlarError('INTERNAL', 'a message is compressed, and no header says in which way')
   return Buffer.from(bytes.length === 0 ? bytes : await known.inflate(bytes, limit))
 }
 
