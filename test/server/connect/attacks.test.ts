@@ -1,0 +1,250 @@
+import { expect } from 'chai'
+import { randomBytes } from 'node:crypto'
+import { connect as connectTo, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { create, toBinary } from '@bufbuild/protobuf'
+import type { ServerCall } from '../../../lib/call.js'
+import { callService } from '../../support/connect/call-service.js'
+import { envelope } from '../../support/connect/wire-client.js'
+import { type CallRequest, CallRequestSchema, CallService } from '../../support/gen/calls_pb.js'
+import { ALICE, post, type RunningServer, startServer } from '../../support/servers/server.js'
+
+const MIB = 2 ** 20
+const CALL = '/calls.v1.CallService/Call'
+const FOLLOW = '/calls.v1.CallService/Follow'
+const TYPES = ['application/json', 'application/proto', 'application/grpc-web+proto'] as const
+
+/** What a stream without an end was told, and how far it came. */
+const endless = { sent: 0, ended: 0 }
+
+const service = {
+  ...callService,
+  async *follow(request: CallRequest, call: ServerCall) {
+    if (request.number !== -1n) {
+      yield* callService.follow(request, call)
+      return
+    }
+    try {
+      for (; !call.signal.aborted; endless.sent++)
+        yield await Promise.resolve({ data: randomBytes(64 * 1024) })
+    } finally {
+      endless.ended++
+    }
+  },
+}
+
+describe('Connect under attack', () => {
+  let running: RunningServer
+  before(async () => {
+    running = await startServer((builder) => builder.register(CallService, service), {
+      gateway: { connect: true },
+    })
+  })
+  after(() => running.stop())
+  beforeEach(() => Object.assign(endless, { sent: 0, ended: 0 }))
+
+  const send = async (path: string, headers: object, body: Uint8Array | string, method = 'POST') => {
+    const all = { ...ALICE, ...headers } as Record<string, string>
+    const bytes = typeof body === 'string' ? body : new Uint8Array(body)
+    const response = await fetch(`${running.http}${path}`, { method, headers: all, body: bytes })
+    return { status: response.status, text: await response.text() }
+  }
+  const isAlive = async () =>
+    expect((await send(CALL, { 'content-type': 'application/json' }, '{}')).status).to.equal(200)
+
+  /** Writes text as it is, and returns what came back within a time, or until the server closed. */
+  const raw = (text: string | Buffer, more: (socket: Socket) => void = () => {}): Promise<string> =>
+    new Promise((resolve) => {
+      const { hostname, port } = new URL(running.http)
+      const chunks: Buffer[] = []
+      const socket = connectTo(Number(port), hostname, () => {
+        socket.write(text)
+        more(socket)
+      })
+      socket.on('data', (chunk) => chunks.push(chunk))
+      const done = () => {
+        socket.destroy()
+        resolve(Buffer.concat(chunks).toString())
+      }
+      socket.once('close', done).once('error', done)
+      socket.setTimeout(1500, done)
+    })
+  const head = (path: string, ...lines: readonly string[]) =>
+    [
+      ...[`POST ${path} HTTP/1.1`, 'Host: a', 'account-id: acme', 'groups: makers', 'subject: alice'],
+      ...[...lines, '', ''],
+    ].join('\r\n')
+
+  it('refuses bodies of 10 MB, with a length and without one', async () => {
+    const body = Buffer.alloc(10 * MIB, 0x20)
+    for (const type of TYPES) {
+      const { text } = await send(CALL, { 'content-type': type }, body)
+      expect(text).to.match(/resource_exhausted|grpc-status: 8/)
+    }
+    const chunked = await raw(
+      head(CALL, 'Content-Type: application/json', 'Transfer-Encoding: chunked'),
+      (socket) => {
+        for (let sent = 0; sent < 10; sent++) socket.write(`100000\r\n${' '.repeat(MIB)}\r\n`)
+      },
+    )
+    expect(chunked).to.include('429').and.include('resource_exhausted')
+    await isAlive()
+  })
+
+  it('refuses what grows when it is inflated, without inflating it', async () => {
+    const zeros = Buffer.alloc(128 * MIB)
+    const bombs = { gzip: gzipSync(zeros), br: brotliCompressSync(zeros.subarray(0, 32 * MIB)) }
+    for (const [coding, bomb] of Object.entries(bombs)) {
+      const before = process.memoryUsage().rss
+      const type = { 'content-type': 'application/proto', 'content-encoding': coding }
+      expect((await send(CALL, type, bomb)).text).to.include('resource_exhausted')
+      for (const [name, kind] of [
+        ['connect-content-encoding', 'application/connect+proto'],
+        ['grpc-encoding', 'application/grpc-web+proto'],
+      ] as const) {
+        const { text } = await send(FOLLOW, { 'content-type': kind, [name]: coding }, envelope(1, bomb))
+        expect(text).to.match(/resource_exhausted|grpc-status: 8/)
+      }
+      const grown = (process.memoryUsage().rss - before) / MIB
+      expect(grown).to.be.below(100)
+    }
+    await isAlive()
+  })
+
+  it('refuses what is not of its coding', async () => {
+    for (const coding of ['gzip', 'br', 'deflate']) {
+      const headers = { 'content-type': 'application/proto', 'content-encoding': coding }
+      expect((await send(CALL, headers, Buffer.from('not compressed'))).status).to.equal(400)
+    }
+    const cut = gzipSync(Buffer.alloc(4096)).subarray(0, 20)
+    const headers = { 'content-type': 'application/connect+proto', 'connect-content-encoding': 'gzip' }
+    expect((await send(FOLLOW, headers, envelope(1, cut))).text).to.include('invalid_argument')
+  })
+
+  it('allocates nothing for the length that an envelope claims', async () => {
+    const before = process.memoryUsage().arrayBuffers
+    const claimed = Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 1])
+    const { text } = await send(FOLLOW, { 'content-type': 'application/connect+proto' }, claimed)
+    expect(text).to.include('invalid_argument')
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(16 * MIB)
+  })
+
+  it('refuses 200,000 levels of JSON, and a mebibyte of empty envelopes', async () => {
+    const deep = `{"failure":${'{"details":['.repeat(80_000)}`
+    expect((await send(CALL, { 'content-type': 'application/json' }, deep)).status).to.equal(400)
+    const { text } = await send(FOLLOW, { 'content-type': 'application/connect+proto' }, Buffer.alloc(MIB))
+    expect(text).to.include('unimplemented')
+  })
+
+  it('refuses headers that are there twice', async () => {
+    const json = ['Content-Type: application/json', 'Content-Length: 2']
+    for (const [line, words] of [
+      ['authorization: Bearer a\r\nauthorization: Bearer b', 'unauthenticated'],
+      ['account-id: other', 'account-id is there twice'],
+      ['connect-timeout-ms: 1\r\nconnect-timeout-ms: 100000', 'connect-timeout-ms'],
+      ['connect-protocol-version: 1\r\nconnect-protocol-version: 2', 'version'],
+      ['content-encoding: gzip\r\ncontent-encoding: gzip', 'unimplemented'],
+    ] as const)
+      expect(await raw(`${head(CALL, ...json, line, 'Connection: close')}{}`)).to.include(words)
+  })
+
+  it('refuses a NUL byte and other controls where they mean nothing, and keeps them in text', async () => {
+    const json = { 'content-type': 'application/json' }
+    expect((await send(CALL, json, '{"delayMs":\u00001}')).status).to.equal(400)
+    expect((await send(CALL, json, '{"failure":{"code":9,"message":"a\\u0000b"}}')).text).to.include(
+      'a\\u0000b',
+    )
+    const web = { 'content-type': 'application/grpc-web+proto' }
+    const failing = create(CallRequestSchema, { failure: { code: 9, message: 'a\u0000\r\ngrpc-status: 0' } })
+    const { text } = await send(CALL, web, envelope(0, toBinary(CallRequestSchema, failing)))
+    expect(text.match(/^grpc-status: \d+/gm)).to.have.length.at.most(1)
+    expect(text).to.include('grpc-status: 9')
+    expect(await raw(head(`${CALL}\u0000`, 'Content-Length: 0', 'Connection: close'))).to.match(
+      /^HTTP\/1.1 40[04]/,
+    )
+    expect((await send(`${CALL}%00`, json, '{}')).status).to.equal(404)
+  })
+
+  it('takes a timeout that no timer holds for a long one, and refuses what is no timeout', async () => {
+    const ask = (timeout: string) =>
+      send(CALL, { 'content-type': 'application/json', 'connect-timeout-ms': timeout }, '{}')
+    expect((await ask('9999999999')).status).to.equal(200)
+    // A stream has no other limit than the caller's.
+    const json = { 'content-type': 'application/connect+json', 'connect-timeout-ms': '9999999999' }
+    const { text } = await send(FOLLOW, json, envelope(0, Buffer.from('{"data":[""]}')))
+    const left = Number(/"timeLeftMs":"(\d+)"/.exec(text)?.[1])
+    expect(left).to.be.within(2 ** 31 - 10_000, 2 ** 31)
+    for (const none of ['99999999999', '-1', '1.5', '1e3', 'Infinity', '0x10', ''])
+      expect([none, (await ask(none)).status]).to.deep.equal([none, 400])
+    expect((await ask('0')).text).to.include('deadline_exceeded')
+    const web = { 'content-type': 'application/grpc-web+proto', 'grpc-timeout': '99999999H' }
+    expect((await send(CALL, web, envelope(0, Buffer.alloc(0)))).text).to.include('grpc-status: 0')
+  })
+
+  it('ends with a request that is half-closed inside of its body', async () => {
+    for (const type of ['application/json', 'application/connect+proto']) {
+      const path = type.includes('connect') ? FOLLOW : CALL
+      await raw(`${head(path, `Content-Type: ${type}`, 'Content-Length: 100')}{"`, (socket) => socket.end())
+    }
+    await pause(50)
+    const codes = running.records.slice(-2).map(({ fields }) => fields['code'])
+    expect(codes).to.deep.equal(['CANCELLED', 'CANCELLED'])
+    await isAlive()
+  })
+
+  for (const type of ['application/connect+proto', 'application/grpc-web+proto']) {
+    const bytes = envelope(0, toBinary(CallRequestSchema, create(CallRequestSchema, { number: -1n })))
+
+    it(`${type}: ends a stream whose client leaves`, async () => {
+      const controller = new AbortController()
+      const response = await fetch(`${running.http}${FOLLOW}`, {
+        method: 'POST',
+        headers: { ...ALICE, 'content-type': type },
+        body: new Uint8Array(bytes),
+        signal: controller.signal,
+      })
+      await response.body?.getReader().read()
+      controller.abort()
+      await until(() => endless.ended === 1)
+      const last = running.records.findLast(({ message }) => message === 'rpc')
+      expect(last?.fields['code']).to.equal('CANCELLED')
+    })
+
+    it(`${type}: waits for a client that does not read, and ends when it leaves`, async () => {
+      const { hostname, port } = new URL(running.http)
+      const socket = connectTo(Number(port), hostname)
+      socket.pause()
+      const lines = [`Content-Type: ${type}`, `Content-Length: ${bytes.length}`]
+      socket.write(Buffer.concat([Buffer.from(head(FOLLOW, ...lines)), bytes]))
+      await until(() => endless.sent > 0)
+      await pause(300)
+      const sent = endless.sent
+      await pause(300)
+      // 64 KiB each: what the sockets of both sides hold, and no more.
+      expect(endless.sent).to.equal(sent)
+      expect(sent).to.be.below(500)
+      socket.destroy()
+      await until(() => endless.ended === 1)
+    })
+  }
+
+  it('ends a unary call whose client leaves', async () => {
+    const controller = new AbortController()
+    const asked = fetch(`${running.http}${CALL}`, {
+      ...post(ALICE, { delayMs: 60_000 }),
+      signal: controller.signal,
+    }).catch(() => {})
+    await pause(100)
+    controller.abort()
+    await asked
+    await until(() => running.records.at(-1)?.fields['code'] === 'CANCELLED')
+  })
+})
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (let waited = 0; !holds(); waited += 10) {
+    if (waited > 10_000) throw new Error('it did not come to that within 10 s')
+    await pause(10)
+  }
+}
