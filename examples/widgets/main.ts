@@ -23,7 +23,7 @@ export interface WidgetServerOptions {
   readonly logger?: Logger
 }
 
-/** A server for widgets: gRPC, and HTTP/JSON in front of it. */
+/** A server for widgets: gRPC, and beside it HTTP/JSON, Connect and gRPC-Web. */
 export async function widgetServer(options: WidgetServerOptions): Promise<Server> {
   const { database, grpcAddr, httpAddr, logger = jsonLogger() } = options
   const dataSource = typeof database === 'string' ? widgetsDataSource(database) : database
@@ -34,7 +34,10 @@ export async function widgetServer(options: WidgetServerOptions): Promise<Server
     .grpcAddr(grpcAddr)
     .httpAddr(httpAddr)
     .logger(logger)
-    .gateway({ openapi: { title: 'Widgets', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } } })
+    .gateway({
+      connect: true,
+      openapi: { title: 'Widgets', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
+    })
     .principalFunc(devPrincipal)
     .authorizer(devAuthorizer([{ tenant: '*', subjects: ['group:staff'], verbs: ['*'], resource: 'widget' }]))
     .allowDevelopment()

@@ -20,7 +20,7 @@ import { isProbe, probe } from './http/probes.js'
 import { send } from './http/respond.js'
 import type { RouteTable } from './routing/route-table.js'
 import { targetOf } from './routing/target.js'
-import { registryOf } from './type-registry.js'
+import { registryOf } from './json/type-registry.js'
 
 export type { GatewayLogger, GatewayOptions } from './gateway-options.js'
 
@@ -128,6 +128,7 @@ export class Gateway {
     const allow = ['OPTIONS', ...exact.methods].sort()
     const { cors } = this.#options
     if (cors !== undefined) applyCors(cors, headers, request, response, allow)
+    if (matchedRoutes.has(request)) matchedRoutes.set(request, targetOf(request.url ?? '/').path)
     if (request.method === 'OPTIONS') await sendAllow(request, response, allow)
     else await exact.serve(request, response, query, caller)
   }

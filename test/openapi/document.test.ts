@@ -4,7 +4,7 @@ import { BookService, LibraryService } from '../../examples/library/gen/library_
 import { messageReader } from '../../lib/gateway/json/reader.js'
 import { parseJson } from '../../lib/gateway/json/parse.js'
 import { messageWriter } from '../../lib/gateway/json/writer.js'
-import { registryOf } from '../../lib/gateway/type-registry.js'
+import { registryOf } from '../../lib/gateway/json/type-registry.js'
 import { openApi } from '../../lib/server/openapi/open-api.js'
 import { AllTypesSchema, TypesService } from '../support/gen/jsontypes_pb.js'
 import { ParcelService } from '../support/gen/parcels_pb.js'

@@ -1,5 +1,5 @@
 import type { DescField, DescMethod, DescService, Registry as TypeRegistry } from '@bufbuild/protobuf'
-import { registryOf } from '../../gateway/type-registry.js'
+import { registryOf } from '../../gateway/json/type-registry.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { isMarkedSecret, type Redaction } from '../../resource/redaction.js'
 import type { Handler } from '../chain/handler.js'

@@ -208,7 +208,7 @@ describe('errors through the gateway', () => {
     [
       'another coding',
       '/v1/echo',
-      { ...json('POST', '{}'), headers: { 'content-encoding': 'br' } },
+      { ...json('POST', '{}'), headers: { 'content-encoding': 'zstd' } },
       415,
       3,
       { 'accept-encoding': 'gzip, deflate' },

@@ -6,7 +6,7 @@ import { invalidAt } from '../../../lib/gateway/json/fault.js'
 import { parseJson } from '../../../lib/gateway/json/parse.js'
 import { messageReader } from '../../../lib/gateway/json/reader.js'
 import { messageWriter } from '../../../lib/gateway/json/writer.js'
-import { registryOf } from '../../../lib/gateway/type-registry.js'
+import { registryOf } from '../../../lib/gateway/json/type-registry.js'
 import { type AllTypes, AllTypesSchema, TypesService } from '../../support/gen/jsontypes_pb.js'
 import { vectors } from '../../support/values/vectors.js'
 

@@ -3,7 +3,7 @@ import { InvalidArgument } from '../../../lib/errors.js'
 import { invalidAt } from '../../../lib/gateway/json/fault.js'
 import { parseJson } from '../../../lib/gateway/json/parse.js'
 import { messageReader } from '../../../lib/gateway/json/reader.js'
-import { registryOf } from '../../../lib/gateway/type-registry.js'
+import { registryOf } from '../../../lib/gateway/json/type-registry.js'
 import { type AllTypes, AllTypesSchema, TypesService } from '../../support/gen/jsontypes_pb.js'
 
 const registry = registryOf(TypesService.methods)

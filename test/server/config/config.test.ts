@@ -35,6 +35,7 @@ describe('resolveConfig', () => {
     ['forwardHeaders', defaults.gateway.forwardHeaders, []],
     ['responseHeaders', defaults.gateway.responseHeaders, []],
     ['onIgnoredMask', defaults.gateway.onIgnoredMask, undefined],
+    ['connect', defaults.gateway.connect, undefined],
     ['openapi', defaults.gateway.openapi, undefined],
     ['docs', defaults.gateway.docs, undefined],
     ['metricsAddr', defaults.metricsAddr, ''],

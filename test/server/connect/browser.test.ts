@@ -58,7 +58,7 @@ describe('Connect in a browser', function () {
     browser = await openBrowser()
     if (browser === undefined) return this.skip()
     const dataSource = await widgetsDataSource(':memory:').initialize()
-    const scripts: Record<string, string> = {}
+    const scripts = new Map<string, string>()
     frontEnd = await startFrontEnd(scripts)
     const widgets = new WidgetRepository(dataSource)
     running = await startServer(
@@ -74,17 +74,15 @@ describe('Connect in a browser', function () {
             Promise.resolve(
               token.startsWith('good') ? { ok: true, record: token } : { ok: false, record: undefined },
             ),
-          principal: (token) => ({ subject: 'front-end', tenant: token }),
+          principal: (token: string) => ({ subject: 'front-end', tenant: token }),
         }),
       },
     )
     const connect = scriptFor(running.http, 'createConnectTransport')
-    scripts['/connect'] = connect
-    scripts['/grpc-web'] = scriptFor(running.http, 'createGrpcWebTransport').replace(
-      'Bearer good',
-      'Bearer good-2',
-    )
-    scripts['/stranger'] = connect.replace('Bearer good', 'Bearer bad')
+    scripts.set('/connect', connect)
+    const web = scriptFor(running.http, 'createGrpcWebTransport')
+    scripts.set('/grpc-web', web.replace('Bearer good', 'Bearer good-2'))
+    scripts.set('/stranger', connect.replace('Bearer good', 'Bearer bad'))
   })
   after(async () => {
     await browser?.close()
@@ -122,6 +120,6 @@ describe('Connect in a browser', function () {
 
   it('tells a page with a bad token that it is bad', async () => {
     const { rows, error } = await open('/stranger')
-    expect([rows, error]).to.deep.equal(['', '[unauthenticated] invalid bearer token'])
+    expect([rows, error]).to.deep.equal(['', '[unauthenticated] invalid API key'])
   })
 })

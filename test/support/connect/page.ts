@@ -42,11 +42,11 @@ const pageFor = (script: string): string => `<!doctype html>
 
 /** A web server of a front end: its page, and the modules that the page imports. */
 export async function startFrontEnd(
-  scripts: Readonly<Record<string, string>>,
+  scripts: ReadonlyMap<string, string>,
 ): Promise<{ readonly origin: string; readonly server: Server }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
-    const script = scripts[pathname]
+    const script = scripts.get(pathname)
     if (script !== undefined) {
       response.setHeader('content-type', 'text/html').end(pageFor(script))
       return

@@ -8,7 +8,7 @@ import {
   file_google_protobuf_timestamp,
   file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt'
-import { DETAIL_TYPES } from '../error-details.js'
+import { DETAIL_TYPES } from '../../error-details.js'
 
 const ALWAYS = [
   file_google_protobuf_any,
