@@ -16,9 +16,9 @@ import { InvalidArgument } from '../../errors.js'
 /** A way to compress whole messages, named as in RFC 9110. */
 export interface ContentCoding {
   readonly name: string
-  compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>
+  readonly compress: (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>
   /** @throws HttpError 413 for more than `limit` bytes, InvalidArgument for what is not of this coding. */
-  inflate(bytes: Uint8Array, limit: number): Promise<Uint8Array<ArrayBuffer>>
+  readonly inflate: (bytes: Uint8Array, limit: number) => Promise<Uint8Array<ArrayBuffer>>
 }
 
 const gzips = promisify(gzip)

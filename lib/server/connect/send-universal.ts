@@ -11,7 +11,8 @@ export const sendUniversal = async (
   const chunks = body[Symbol.asyncIterator]()
   // At once, and not with the next chunk: a client that has left reads none.
   const stop = (): void => void chunks.return?.().catch(() => {})
-  if (response.destroyed) return stop()
+  const isGone = (): boolean => response.destroyed
+  if (isGone()) return stop()
   response.once('close', stop)
   response.statusCode = status
   for (const [name, value] of Object.entries(NOSNIFF)) response.setHeader(name, value)
@@ -20,7 +21,7 @@ export const sendUniversal = async (
     else response.setHeader(name, value)
   })
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-    if (response.destroyed) return
+    if (isGone()) return
     if (!response.write(next.value)) await drained(response)
   }
   response.end()
