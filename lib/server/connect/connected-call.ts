@@ -41,7 +41,8 @@ const unary = async (calling: Calling, context: HandlerContext): Promise<Message
   const { connect, dispatcher, key, sent } = calling
   const { incoming, message, format } = context.values.get(key) as ConnectedCall
   try {
-    return await dispatcher.unary(incoming, message)
+    // The call takes no bytes, so its response is a message.
+    return (await dispatcher.unary(incoming, message)) as Message
   } catch (error) {
     throw toConnectError(connect, error, format)
   } finally {
