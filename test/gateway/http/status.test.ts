@@ -211,7 +211,7 @@ describe('errors through the gateway', () => {
       { ...json('POST', '{}'), headers: { 'content-encoding': 'zstd' } },
       415,
       3,
-      { 'accept-encoding': 'gzip, deflate' },
+      { 'accept-encoding': 'gzip, deflate, br' },
       'RFC 9110 15.5.16',
     ],
     [
