@@ -1,5 +1,6 @@
 import { backends, describeOn } from '../support/databases/backends.js'
 import { openPlans, type Plans } from './related/plans.js'
+import { filters } from './related/filters.js'
 import { loaded } from './related/loaded.js'
 
 describeOn('reading together', backends, (backend) => {
@@ -11,4 +12,5 @@ describeOn('reading together', backends, (backend) => {
   after(() => holder.plans?.close())
 
   loaded(holder)
+  filters(holder)
 })

@@ -3,14 +3,14 @@ import { isLonger } from '../../resource/values/check-values.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { parseFilterPlan } from '../query/filter.js'
 import type { Filter } from '../query/filter-template.js'
-import { parseOrderTerms, type OrderTerm } from '../query/order-by.js'
+import { orderText, parseOrderTerms, type OrderTerm } from '../query/order-by.js'
 import { decodePageToken, encodeKeyset, encodeOffset, type PageCursor } from '../query/page-token.js'
 import { and, equals, type FilterNode, type PlanColumn } from '../query/plan.js'
 import { isStorable } from '../query/reachable.js'
 import { pageSizeOf } from '../query/page-size.js'
 import type { ListFilter, ListOptions } from './repository.js'
-import { orderText } from '../query/order-terms.js'
 import { predicateOf } from '../query/predicate.js'
+import type { FieldsBehind } from '../query/related-fields.js'
 import type { Scope } from './scope.js'
 
 /** What counts of a text or of bytes that nothing bounds: more of it would make tokens that no HTTP client can send. */
@@ -34,6 +34,12 @@ export interface FilterPlan {
   readonly showDeleted: boolean
 }
 
+/** What a count asks. */
+export interface CountPlan extends FilterPlan {
+  /** Where counting stops. */
+  readonly limit: number | undefined
+}
+
 /** What a list asks: which rows, in which order, from where. */
 export interface ListPlan extends FilterPlan {
   /** Ends in the key, so that the order is total. */
@@ -44,9 +50,16 @@ export interface ListPlan extends FilterPlan {
   nextPageToken(lastValues: readonly unknown[]): string
 }
 
+/** What the server's own code says of a list. */
+export interface ListBounds {
+  /** What it holds the list to; it is read by itself, and ANDed as a plan node. */
+  readonly under?: Filter | undefined
+  /** What the caller may name through relations. */
+  readonly behind?: FieldsBehind | undefined
+}
+
 /**
  * Reads list options once for every backend.
- * @param under - what the server's own code holds the list to; it is read by itself, and ANDed as a plan node.
  * @throws InvalidArgument with the field that is wrong.
  */
 export function planList(
@@ -54,12 +67,13 @@ export function planList(
   list: ListOptions<never>,
   scope: Scope,
   paging: PagingOptions,
-  under?: Filter,
+  bounds: ListBounds = {},
 ): ListPlan {
-  const { filter, search, showDeleted } = planFilter(model, list, scope, under)
+  const { under, behind } = bounds
+  const { filter, search, showDeleted } = planFilter(model, list, scope, bounds)
   const filterText = list.filter ?? ''
   const orderBy = orderText(list.orderBy)
-  const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed), scope)
+  const terms = totalOrder(model, parseOrderTerms(orderBy, model.columns, model.closed, behind), scope)
   // A token of one parent is refused under another.
   const resource = under === undefined ? model.type : `${model.type} ${under}`
   const pageScope = {
@@ -89,21 +103,20 @@ export function planList(
 
 /**
  * Reads which rows are asked for.
- * @param under - as of {@link planList}.
  * @throws InvalidArgument with the field that is wrong.
  */
 export function planFilter(
   model: ResourceModel,
   list: ListFilter,
   { where }: Pick<Scope, 'where'>,
-  under?: Filter,
+  { under, behind }: ListBounds = {},
 ): FilterPlan {
   const search = (list.search ?? '').trim()
   if (isLonger(search, MAX_SEARCH_LENGTH))
     throw new InvalidArgument('q', `is longer than ${MAX_SEARCH_LENGTH} characters`)
   if (!isStorable(search))
     throw new InvalidArgument('q', 'holds a NUL character, or half of a surrogate pair')
-  const filter = parseFilterPlan(list.filter ?? '', model.columns, model.closed)
+  const filter = parseFilterPlan(list.filter ?? '', model.columns, model.closed, behind)
   return {
     filter: allOf(filter, predicateOf(model, under), where),
     search,
@@ -123,8 +136,10 @@ export function checkLimit(limit: number | undefined): void {
  */
 function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Scope): readonly OrderTerm[] {
   const last = terms.at(-1)?.direction ?? 'asc'
+  const is = ({ column, of }: PlanColumn, field: PlanColumn | undefined) =>
+    of === undefined && column === field?.column
   const isWhole = (column: PlanColumn) =>
-    column.column === model.key.column || column.column === model.tenant?.column || isBounded(column)
+    is(column, model.key) || is(column, model.tenant) || isBounded(column)
   const total = terms.map(({ column, direction }) => ({
     column: isWhole(column) ? column : { ...column, first: ORDERED_LENGTH },
     direction,
@@ -132,7 +147,7 @@ function totalOrder(model: ResourceModel, terms: readonly OrderTerm[], scope: Sc
   const tieBreakers =
     model.tenantInKey && scope.tenant === undefined ? [model.key, model.tenant] : [model.key]
   for (const field of tieBreakers)
-    if (field !== undefined && !terms.some(({ column }) => column.column === field.column))
+    if (field !== undefined && !terms.some(({ column }) => is(column, field)))
       total.push({ column: field, direction: last })
   return total
 }

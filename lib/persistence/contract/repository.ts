@@ -3,9 +3,12 @@ import type { Loaded, RelationPath } from '../../resource/relations/loaded.js'
 import type { NewEntity } from '../../resource/new-entity-of.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Filter } from '../query/filter-template.js'
-import type { OrderBy } from '../query/order-terms.js'
+import type { OrderBy } from '../query/order-by.js'
 import type { Patch } from '../../resource/values/increment.js'
+import type { RelatedOptions, Through } from './related-options.js'
 import type { RowLock } from './row-lock.js'
+
+export type { RelatedAccess, RelatedOptions, RowLimits, Through } from './related-options.js'
 
 /** Which entities a list has, and a count counts. Every field may be left out. */
 export interface ListFilter {
@@ -102,6 +105,11 @@ export interface FilterScope extends RowOptions {
    * cannot filter by. A page token is valid only with the same `under`.
    */
   readonly under?: Filter
+  /**
+   * The relations through which the caller's filter and order may lead, such as `['project', 'steps']`: `project.title = "a"`.
+   * Without it they name fields of the entity alone.
+   */
+  readonly through?: readonly Through[]
 }
 
 export interface ListScope extends FilterScope {
@@ -124,32 +132,6 @@ export interface WriteOptions extends RowOptions {
   readonly ifMatch?: string
   /** Lets a mask name output-only fields. For server code only, never for a client's mask. */
   readonly outputOnly?: boolean
-}
-
-/** Which rows of a resource a caller may reach. */
-export interface RowLimits {
-  /** No row at all. */
-  readonly isNone: boolean
-  /** Only rows for which this is true. */
-  readonly where?: Filter | undefined
-  /** Asked about each entity beside that. */
-  readonly test?: ((entity: object) => boolean | Promise<boolean>) | undefined
-}
-
-/** What the caller of a delete or an undelete may do with the resources that go with an entity. */
-export interface RelatedAccess {
-  /** Those that may be deleted, or undeleted, with it. */
-  change(model: ResourceModel): RowLimits | Promise<RowLimits>
-  /** Those whose number may be told. */
-  list(model: ResourceModel): RowLimits | Promise<RowLimits>
-}
-
-/** Options of an operation that reaches what refers to an entity. */
-export interface RelatedOptions {
-  /** How many rows of all resources together it may write; one more is an ErrPreconditionFailed. Default: 1000. */
-  readonly mostRows?: number
-  /** What the caller may do with the other resources. Default: everything in the tenant. */
-  readonly related?: RelatedAccess
 }
 
 export interface BatchDeleteOptions extends RowOptions, RelatedOptions {

@@ -1,6 +1,6 @@
 import { RequestContext } from '../../context.js'
 import { isThenable } from '../../thenable.js'
-import { type OperationOptions, OPTIONS_AT, type Repository } from './repository.js'
+import { type OperationOptions, OPTIONS_AT, type Repository, TAKES_CONTEXT } from './repository.js'
 import { openAround, watched } from './open-transaction.js'
 
 type Repositories = Pick<Repository<object>, 'model'>
@@ -13,13 +13,15 @@ type Watch = typeof watched
 const watching = new WeakMap<object, (repository: never) => object>()
 
 /**
- * Has the operations of a class tell the transaction that they join about the promises that they return.
+ * Has the operations of a class tell the transaction that they join about the promises that they return. They take the context
+ * of a call from their options.
  * @param databaseOf - what a transaction of the repository belongs to.
  */
 export function watchOperations<R extends Repositories>(
   prototype: R,
   databaseOf: (repository: R) => object,
 ): void {
+  Object.defineProperty(prototype, TAKES_CONTEXT, { value: true })
   watching.set(prototype, databaseOf)
   watchOwn(prototype, databaseOf, watched)
 }

@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.js'
 import { columnSql } from './column-sql.js'
+import { besideOf, isAll, type RowNames } from './joined-rows.js'
 import { expandedRow } from '../query/keyset.js'
 import type {
   AmongNode,
@@ -11,15 +12,30 @@ import type {
   HasNode,
   PlanColumn,
   PlanValue,
+  RelatedRow,
   RowNode,
+  SomeNode,
 } from '../query/plan.js'
 
 /**
  * SQL that is true for exactly the rows of the plan, and can be an operand of AND. Appends the values to `params` in
  * the order of their placeholders, which are numbered from there. The text depends on no value.
+ * @param names - what columns are qualified with, where the statement reads several rows beside one another.
  */
-export const toPredicate = (node: FilterNode, dialect: Dialect, params: unknown[]): string =>
-  write(node, { dialect, params })
+export const toPredicate = (
+  node: FilterNode,
+  dialect: Dialect,
+  params: unknown[],
+  names?: RowNames,
+): string => write(node, { dialect, params, names })
+
+/** The joins of a statement, for behind FROM. Appends their values to `params`. */
+export const toJoins = (
+  rows: readonly RelatedRow[],
+  dialect: Dialect,
+  params: unknown[],
+  names: RowNames,
+): string => names.joins(rows, dialect, (node, inside) => toPredicate(node, dialect, params, inside))
 
 /** Stands for the column where a statement binds plain text. */
 const TEXT: PlanColumn = { column: '', kind: 'string', nullable: false }
@@ -27,6 +43,7 @@ const TEXT: PlanColumn = { column: '', kind: 'string', nullable: false }
 interface Writer {
   readonly dialect: Dialect
   readonly params: unknown[]
+  readonly names: RowNames | undefined
 }
 
 const SQL_OPS: Readonly<Record<CompareOp, string>> = {
@@ -60,6 +77,8 @@ const write = (node: FilterNode, writer: Writer): string => {
       return elementSql(node, writer)
     case 'among':
       return among(node, writer)
+    case 'some':
+      return someSql(node, writer)
     case 'row':
       return row(node, writer)
   }
@@ -140,6 +159,16 @@ const among = ({ column, values }: AmongNode, writer: Writer): string => {
   return `${text} IN (${places.join(', ')})`
 }
 
+const someSql = ({ rows, node }: SomeNode, { dialect, params, names }: Writer): string => {
+  if (names === undefined) throw new TypeError('a plan about several rows needs their names')
+  const inside = names.inside()
+  const joins = toJoins(besideOf([node], []).joined, dialect, params, inside)
+  const conditions = [names.equalities(rows, inside.own, dialect)]
+  for (const each of [rows.where, node])
+    if (!isAll(each)) conditions.push(toPredicate(each, dialect, params, inside))
+  return `EXISTS (SELECT 1 FROM ${names.table(rows, inside.own, dialect)}${joins} WHERE ${conditions.join(' AND ')})`
+}
+
 const row = (node: RowNode, writer: Writer): string => {
   if (!writer.dialect.can.rowComparison) return write(expandedRow(node), writer)
   const columns = node.columns.map((column) => columnText(column, writer))
@@ -147,7 +176,8 @@ const row = (node: RowNode, writer: Writer): string => {
   return `(${columns.join(', ')}) ${node.op} (${values.join(', ')})`
 }
 
-const columnText = (column: PlanColumn, writer: Writer): string => columnSql(column, writer.dialect)
+const columnText = (column: PlanColumn, { dialect, names }: Writer): string =>
+  columnSql(column, dialect, names?.of(column.of))
 
 const bound = (column: PlanColumn, value: PlanValue, { dialect, params }: Writer): string => {
   const index = params.push(dialect.value(column, value))

@@ -238,5 +238,11 @@ const calledOn = (entity: object, property: PropertyKey): unknown => {
 }
 
 /** What the caller of a write is told when a hook has failed, where no database tells failures apart. */
-export const hookFailure = (error: unknown): unknown =>
+const hookFailure = (error: unknown): unknown =>
   error instanceof AshlarError || error instanceof TypeError ? error : new Internal(error)
+
+/** A failure of hooks as callers are told of it. */
+export const toCaller = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw hookFailure(error)
+  })

@@ -1,27 +1,38 @@
 import { compareValues, planValueOf } from '../query/compare-values.js'
 import { jsonOf, valueInside } from './json-value.js'
-import type { CompareOp, FilterNode, PlanColumn, PlanValue } from '../query/plan.js'
+import type { CompareOp, FilterNode, PlanColumn, PlanValue, SomeNode } from '../query/plan.js'
 
 /** An entity's value for a column; undefined or null for NULL. Tags are a plain object, other JSON is its text. */
 export type ReadColumn<E> = (entity: E, column: PlanColumn) => unknown
 
+/** Makes the test whether one of the rows that lead to an entity matches. */
+export type TestSome<E> = (node: SomeNode) => (entity: E) => boolean
+
 /** A test for the entities whose rows the plan's SQL would match: three-valued logic, order by code point. */
-export const toTest = <E>(node: FilterNode, read: ReadColumn<E>): ((entity: E) => boolean) => {
-  const truth = toTruth(node, read)
+export const toTest = <E>(
+  node: FilterNode,
+  read: ReadColumn<E>,
+  some: TestSome<E> = noOthers,
+): ((entity: E) => boolean) => {
+  const truth = toTruth(node, read, some)
   return (entity) => truth(entity) === true
+}
+
+const noOthers = (): never => {
+  throw new TypeError('a plan about several rows needs the rows of their resource')
 }
 
 /** Undefined is SQL's unknown. */
 type Truth<E> = (entity: E) => boolean | undefined
 
-const toTruth = <E>(node: FilterNode, read: ReadColumn<E>): Truth<E> => {
+const toTruth = <E>(node: FilterNode, read: ReadColumn<E>, some: TestSome<E>): Truth<E> => {
   switch (node.kind) {
     case 'and':
-      return allOf(node.nodes.map((operand) => toTruth(operand, read)))
+      return allOf(node.nodes.map((operand) => toTruth(operand, read, some)))
     case 'or':
-      return anyOf(node.nodes.map((operand) => toTruth(operand, read)))
+      return anyOf(node.nodes.map((operand) => toTruth(operand, read, some)))
     case 'not':
-      return negated(toTruth(node.node, read))
+      return negated(toTruth(node.node, read, some))
     case 'null': {
       const value = reader(node.column, undefined, read)
       return (entity) => value(entity) === undefined
@@ -52,6 +63,8 @@ const toTruth = <E>(node: FilterNode, read: ReadColumn<E>): Truth<E> => {
       const value = reader(node.column, node.key, read)
       return (entity) => holds(node.op, value(entity), node.value)
     }
+    case 'some':
+      return some(node)
     case 'row':
       return (entity) => {
         for (const [i, column] of node.columns.entries()) {

@@ -10,17 +10,18 @@ import {
 import { checkBatch } from '../contract/batch.js'
 import { checkCredential, type CredentialRow, type Verification } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
-import { withFreshMint } from '../contract/fresh-mint.js'
-import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
-import { hookFailure, Hooks } from '../hooks/call-hooks.js'
+import type { PagingOptions } from '../contract/list-plan.js'
+import { Hooks, toCaller } from '../hooks/call-hooks.js'
 import { withLoadHooks } from '../contract/open-transaction.js'
 import { MemoryDatabase } from './memory-database.js'
 import { MemoryFamily } from './memory-family.js'
 import { MemoryReferences } from './memory-references.js'
 import { MemoryTable } from './memory-table.js'
 import { type HookedMemoryRows, MemoryWriter } from './memory-writer.js'
+import { planCount, planPage } from '../relations/plan-page.js'
 import { pageOf } from './page-of.js'
 import { readRelated } from './read-related.js'
+import { type RowsBeside, rowsBeside } from './rows-beside.js'
 import { rowsOf } from './rows-of.js'
 import type { Patch } from '../../resource/values/increment.js'
 import { modify } from '../contract/modify.js'
@@ -29,7 +30,6 @@ import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '
 import { lockOf } from '../contract/row-lock.js'
 import { joinOptions, scopeOf, type Scope } from '../contract/scope.js'
 import { byCodePoint } from '../../text/code-point-order.js'
-import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations, watchOverrides } from '../contract/watched-operations.js'
 import type {
   BatchDeleteOptions,
@@ -52,7 +52,14 @@ import type {
   UndeleteOptions,
   UpdateOptions,
 } from '../contract/repository.js'
-import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
+import {
+  checkMinter,
+  mint,
+  protectNew,
+  reveal,
+  type SecretOptions,
+  withFreshMint,
+} from '../contract/secret-fields.js'
 
 export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
   /** Share it between repositories that write in one transaction. Default: a database of its own. */
@@ -65,7 +72,6 @@ export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
  */
 export class MemoryRepository<E extends object> implements Repository<E> {
   static {
-    Object.defineProperty(this.prototype, TAKES_CONTEXT, { value: true })
     watchOperations(this.prototype as MemoryRepository<object>, (repository) => repository.#database)
   }
 
@@ -75,6 +81,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   readonly #options: MemoryOptions
   readonly #database: MemoryDatabase
   readonly #table: MemoryTable<E>
+  readonly #beside: RowsBeside<E>
   readonly #hooks: Hooks<E>
   readonly #writer: MemoryWriter<E>
   readonly #family: MemoryFamily<E>
@@ -87,6 +94,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     this.#options = options
     this.#database = options.database ?? new MemoryDatabase()
     this.#table = new MemoryTable(this.model)
+    this.#beside = rowsBeside(this.#table, this.#database)
     this.#hooks = new Hooks(this.model)
     const references = MemoryReferences.of(this.model as unknown as ResourceModel, this.#database)
     this.#writer = new MemoryWriter(this.model, this.#table, this.#hooks, references)
@@ -102,16 +110,15 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   async list(list: ListOptions<E> & ReadTogether<string> = {}, options?: ListScope): Promise<Page<E>> {
     const scope = scopeOf(this.model, options)
     this.#checkLock('list', options, { mayLeaveOut: true })
-    const plan = planList(this.model, list as ListOptions<E>, scope, this.#options, options?.under)
-    return this.#read('list', options, pageOf(this.model, this.#table, plan, scope), list.with)
+    const plan = planPage(this.model, list, scope, this.#options, options)
+    return this.#read('list', options, pageOf(this.model, this.#beside, plan, scope), list.with)
   }
 
-  async count(list: ListFilter = {}, { limit, ...options }: CountOptions = {}): Promise<number> {
+  async count(list: ListFilter = {}, options: CountOptions = {}): Promise<number> {
     const scope = scopeOf(this.model, options)
-    const plan = planFilter(this.model, list, scope, options.under)
-    checkLimit(limit)
-    const rows = await this.#read('count', options, rowsOf(this.model, this.#table, plan, scope))
-    return Math.min(rows.length, limit ?? Number.POSITIVE_INFINITY)
+    const plan = planCount(this.model, list, scope, options)
+    const rows = await this.#read('count', options, rowsOf(this.model, this.#beside, plan, scope))
+    return Math.min(rows.length, plan.limit ?? Number.POSITIVE_INFINITY)
   }
 
   async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
@@ -172,11 +179,8 @@ export class MemoryRepository<E extends object> implements Repository<E> {
 
   batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: RowOptions): Promise<E[]> {
     return this.#perform('batchUpdate', options, async (rows) => {
-      checkBatch(
-        items.map(({ key }) => key),
-        'requests',
-        { unique: true },
-      )
+      const keys = items.map(({ key }) => key)
+      checkBatch(keys, 'requests', { unique: true })
       const scope = scopeOf(this.model, options)
       const patches = await patchesOf(this.model, items, this.#options, scope)
       return this.#writer.updateMany(rows, patches, scope)
@@ -340,9 +344,3 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return `${this.model.entity.name}.${name}`
   }
 }
-
-/** A failure of hooks as callers are told of it. */
-const toCaller = <T>(work: Promise<T>): Promise<T> =>
-  work.catch((error: unknown) => {
-    throw hookFailure(error)
-  })

@@ -5,20 +5,20 @@ import { checkCursor } from '../dialects/check-cursor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { compareBy } from './compare-by.js'
-import type { MemoryTable } from './memory-table.js'
+import type { RowsBeside } from './rows-beside.js'
 import { rowsOf } from './rows-of.js'
 
 /** A function that reads the page of a list from rows. @throws InvalidArgument for a token of another type. */
 export function pageOf<E extends object>(
   model: ResourceModel<E>,
-  table: MemoryTable<E>,
+  beside: RowsBeside<E>,
   plan: ListPlan,
   scope: Pick<Scope, 'tenant'>,
 ): () => Page<E> {
-  const { read } = table
+  const { table, read } = beside
   checkCursor(plan.cursor, plan.terms)
   const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
-  const found = rowsOf(model, table, plan, scope, after)
+  const found = rowsOf(model, beside, plan, scope, after)
   const start = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
   return () => {
     const rows = found().sort(compareBy(plan.terms, read))

@@ -3,6 +3,7 @@ import { entitiesRead, Hooks } from '../hooks/call-hooks.js'
 import { type Reading, RelatedRows } from '../relations/related-rows.js'
 import type { MemoryDatabase, MemoryResource, MemoryRows } from './memory-database.js'
 import { pageOf } from './page-of.js'
+import { rowsBeside } from './rows-beside.js'
 
 /** What an operation has read, and the relations that it was asked for. */
 interface Found {
@@ -30,6 +31,6 @@ export const readRelated = <E extends object>(
     const { table } = resource
     return {
       hooks: new Hooks(target),
-      list: ({ read }, plan, tenant) => read(pageOf(target, table, plan, { tenant })),
+      list: ({ read }, plan, tenant) => read(pageOf(target, rowsBeside(table, database), plan, { tenant })),
     }
   }).read(entitiesRead(name, result), paths, reading)

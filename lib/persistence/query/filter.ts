@@ -1,23 +1,22 @@
 import type { Columns } from '../../resource/fields/field.js'
 import { FilterTokens, quoted } from './filter-tokens.js'
 import { elementLiteral, typedLiteral } from './literal.js'
-import { didYouMean } from '../../text/nearest-names.js'
-import { planColumn } from './plan-column.js'
 import { isStorable } from './reachable.js'
 import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNull, not } from './plan.js'
+import { type Member, readMember } from './filter-member.js'
+import type { FieldsBehind, NamedFields, Place } from './related-fields.js'
 
 /** The deepest nesting of parentheses. */
 export const MAX_FILTER_NESTING = 64
 /** The most comparisons of a filter, including `has()`: each costs the database work for every row. */
 export const MAX_FILTER_COMPARISONS = 128
-/** How many names a field may have, from the resource to a field inside of its messages. */
-const MAX_FILTER_PATH = 8
 /** The same for what the server's own code asks. */
 const MAX_OWN_COMPARISONS = 1000
 
 /**
  * The plan of an AIP-160 filter, undefined when it is blank. OR binds tighter than AND, terms side by side are ANDed.
  * @param closed - fields that exist and cannot be named.
+ * @param behind - what may be named through relations.
  * @throws InvalidArgument with the position: a field that is not in `columns`, a value its column cannot hold, text
  * that does not parse, more than 4096 characters, 64 levels or 128 comparisons.
  */
@@ -25,8 +24,9 @@ export const parseFilterPlan = (
   expression: string,
   columns: Columns,
   closed?: ReadonlySet<string>,
+  behind?: FieldsBehind,
 ): FilterNode | undefined =>
-  expression === '' ? undefined : new FilterParser(expression, columns, closed).filter()
+  expression === '' ? undefined : new FilterParser(expression, { columns, closed, behind }).filter()
 
 /**
  * The plan of a filter that the server's own code wrote, undefined when it is blank. Its length has no bound, and a text in it
@@ -34,32 +34,20 @@ export const parseFilterPlan = (
  * @throws InvalidArgument with the position.
  */
 export const parseOwnFilter = (expression: string, columns: Columns): FilterNode | undefined =>
-  new FilterParser(expression, columns, undefined, false).filter()
-
-/** The operand of a filter: a column, or one key of a tags column. */
-interface Member {
-  readonly name: string
-  readonly column: PlanColumn
-  readonly key: string | undefined
-}
+  new FilterParser(expression, { columns }, false).filter()
 
 /** One method per rule of the grammar. */
 class FilterParser {
   readonly #tokens: FilterTokens
-  readonly #columns: Columns
-  readonly #closed: ReadonlySet<string> | undefined
   #depth = 0
   #comparisons = 0
 
   constructor(
     expression: string,
-    columns: Columns,
-    closed: ReadonlySet<string> | undefined,
+    private readonly fields: NamedFields,
     private readonly bounded = true,
   ) {
     this.#tokens = new FilterTokens(expression, bounded)
-    this.#columns = columns
-    this.#closed = closed
   }
 
   /** `filter: [expression]` */
@@ -123,7 +111,7 @@ class FilterParser {
     return node
   }
 
-  /** `restriction: member comparator value | 'has' '(' member ')'` */
+  /** `restriction: {relation '.'} member comparator value | relation comparator value | 'has' '(' member ')'` */
   #restriction(): FilterNode {
     const tokens = this.#tokens
     if (!tokens.is('word') || tokens.isKeyword('AND') || tokens.isKeyword('OR')) {
@@ -135,16 +123,47 @@ class FilterParser {
     tokens.next()
     if (text === 'has' && tokens.is('(')) return this.#has()
 
-    const member = this.#member(text, start)
-    if (!tokens.is('op'))
-      tokens.fail(`expected a comparison after ${quoted(member.name)}, found ${tokens.found}`)
+    const { place, member } = readMember(tokens, this.fields, text, start)
+    const name = member?.name ?? place.path.join('.')
+    if (!tokens.is('op')) tokens.fail(`expected a comparison after ${quoted(name)}, found ${tokens.found}`)
     const op = tokens.text
     const opStart = tokens.start
     tokens.next()
     const node =
-      op === ':' ? this.#colon(member, opStart) : this.#comparison(member, op as CompareOp, opStart)
+      member === undefined ? this.#resource(place, op, opStart) : this.#restricted(member, op, opStart)
     tokens.next()
-    return node
+    return someOf(place, node)
+  }
+
+  #restricted(member: Member, op: string, opStart: number): FilterNode {
+    if (op === '!=' && member.place.some.length > 0)
+      this.#tokens.fail(
+        `${quoted(member.name)} has several values, of which one is asked for: write NOT ${member.name}:… where none may be equal`,
+        opStart,
+      )
+    return op === ':' ? this.#colon(member, opStart) : this.#comparison(member, op as CompareOp, opStart)
+  }
+
+  /** Whether the resource of a relation is there at all. */
+  #resource({ path, of, fields }: Place, op: string, opStart: number): FilterNode {
+    const tokens = this.#tokens
+    const name = path.join('.')
+    const field = Object.keys(fields.columns)[0] ?? 'field'
+    if (of === undefined) {
+      if (op === ':' && tokens.is('*')) return and()
+      return tokens.fail(
+        `${quoted(name)} has several: ask whether there is one, as in ${name}:*, or about one of them, as in ${name}.${field}:…`,
+        opStart,
+      )
+    }
+    const isThere = isNotNull({ ...of.target.key, nullable: true, of })
+    if (op === ':' && tokens.is('*')) return isThere
+    if (tokens.is('word') && tokens.text === 'null' && (op === '=' || op === '!='))
+      return op === '=' ? not(isThere) : isThere
+    return tokens.fail(
+      `${quoted(name)} is another resource: ask whether it is there, as in ${name}:*, or about its fields, as in ${name}.${field}`,
+      opStart,
+    )
   }
 
   /** `has(tags.key)` */
@@ -154,83 +173,19 @@ class FilterParser {
     const { kind, text, start } = tokens
     if (kind !== 'word') tokens.fail(`expected tags.key, found ${tokens.found}`)
     tokens.next()
-    const { column, key } = this.#member(text, start)
-    if (key === undefined) return tokens.fail('has() takes tags.key; other fields compare with null', start)
+    const { place, member } = readMember(tokens, this.fields, text, start)
+    if (member?.key === undefined)
+      return tokens.fail('has() takes tags.key; other fields compare with null', start)
     this.#expect(')')
-    return { kind: 'has', column, key }
+    return someOf(place, { kind: 'has', column: member.column, key: member.key })
   }
 
-  /** `member: word {'.' (word | string)}`; the first word was already read. */
-  #member(first: string, start: number): Member {
-    const tokens = this.#tokens
-    if (!tokens.is('.')) return { name: first, column: this.#column(first, start), key: undefined }
-
-    const path = [first]
-    let isQuoted = false
-    while (tokens.is('.')) {
-      tokens.next()
-      if (!tokens.is('word') && !tokens.is('number') && !tokens.is('string')) {
-        tokens.fail(`expected a name after the dot, found ${tokens.found}`)
-      }
-      if (tokens.is('number') && tokens.text.includes('.')) this.#dottedKey(first, start)
-      isQuoted ||= tokens.is('string')
-      path.push(tokens.text)
-      tokens.next()
-    }
-    const name = path.join('.')
-    if (!Object.hasOwn(this.#columns, first) || Object.hasOwn(this.#columns, name)) {
-      return { name, column: this.#column(name, start), key: undefined }
-    }
-    const column = this.#column(first, start)
-    if (column.members !== undefined && isQuoted)
-      tokens.fail(`a field inside of ${quoted(first)} is written without quotes`, start)
-    if (column.members !== undefined)
-      return { name, column: this.#inside(column, path, start), key: undefined }
-    if (column.kind !== 'tags') return { name, column: this.#column(name, start), key: undefined }
-    const [, key = ''] = path
-    if (path.length > 2) return this.#dottedKey(first, start)
-    if (!isStorable(key))
-      tokens.fail(`a key of ${quoted(first)} has a NUL character, or half of a surrogate pair`, start)
-    return { name, column, key }
-  }
-
-  /** `address.city`: a field inside of an embedded message. */
-  #inside(outer: PlanColumn, path: readonly string[], start: number): PlanColumn {
-    const tokens = this.#tokens
-    if (path.length > MAX_FILTER_PATH) tokens.fail(`deeper than ${MAX_FILTER_PATH} levels`, start)
-    let column = outer
-    for (const [i, name] of path.entries()) {
-      if (i === 0) continue
-      const found = column.members?.of(name)
-      const written = quoted(path.slice(0, i + 1).join('.'))
-      if (typeof found === 'string') return tokens.fail(`field ${written} ${found}`, start)
-      if (found === undefined)
-        return tokens.fail(`unknown field ${written}`, start, didYouMean(name, column.members?.names ?? []))
-      column = found
-    }
-    return column
-  }
-
-  #dottedKey(field: string, start: number): never {
-    return this.#tokens.fail(
-      `a key with dots goes in double quotes, as in ${field.slice(0, 64)}."a.b"`,
-      start,
-    )
-  }
-
-  #column(name: string, start: number): PlanColumn {
-    const column = Object.hasOwn(this.#columns, name) ? this.#columns[name] : undefined
-    if (column !== undefined) return planColumn(column)
-    if (this.#closed?.has(name)) return this.#tokens.fail(`field ${quoted(name)} cannot be filtered`, start)
-    const names = Object.keys(this.#columns)
-    return this.#tokens.fail(`unknown field ${quoted(name)}`, start, didYouMean(name, names))
-  }
-
-  /** `:` tests whether text contains a value, and whether tags have a key. */
-  #colon({ name, column, key }: Member, opStart: number): FilterNode {
+  /** `:` tests whether text contains a value, and whether tags have a key; of one of several, whether it is equal (AIP-160). */
+  #colon(member: Member, opStart: number): FilterNode {
+    const { place, name, column, key } = member
     const tokens = this.#tokens
     const { kind, text } = tokens
-    if (kind === '*') return this.#presence({ name, column, key })
+    if (kind === '*') return this.#presence(member)
     if (column.elements !== undefined)
       return { kind: 'element', column, value: elementLiteral(tokens, name, column.elements) }
     if (column.kind === 'tags' && key === undefined) {
@@ -239,6 +194,7 @@ class FilterParser {
         ((kind === 'word' || kind === 'number') && !isReserved(tokens))
       return isKey ? { kind: 'has', column, key: text } : tokens.fail(`expected a key, found ${tokens.found}`)
     }
+    if (place.some.length > 0) return this.#comparison(member, '=', opStart)
     if (column.kind !== 'string' && column.kind !== 'tags' && column.kind !== 'any') {
       tokens.fail(`":" is for text, lists and tags, not for ${quoted(name)}`, opStart)
     }
@@ -247,7 +203,7 @@ class FilterParser {
   }
 
   /** `x:*` asks whether the field is set (AIP-160). */
-  #presence({ name, column, key }: Member): FilterNode {
+  #presence({ name, column, key }: Omit<Member, 'place'>): FilterNode {
     if (key !== undefined) return { kind: 'has', column, key }
     const written = quoted(name)
     if (column.elements !== undefined || column.kind === 'tags')
@@ -291,6 +247,10 @@ class FilterParser {
     this.#tokens.next()
   }
 }
+
+/** What is asked of one of the several that a path has led through. */
+const someOf = ({ some }: Place, node: FilterNode): FilterNode =>
+  some.reduceRight((asked, rows): FilterNode => ({ kind: 'some', rows, node: asked }), node)
 
 const startsFactor = (tokens: FilterTokens): boolean =>
   !tokens.is('end') && !tokens.is(')') && !tokens.isKeyword('AND')

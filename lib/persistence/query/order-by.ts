@@ -1,9 +1,10 @@
 import { InvalidArgument } from '../../errors.js'
 import type { Columns } from '../../resource/fields/field.js'
+import type { MaskOf } from '../../resource/mask-of.js'
 import { quoted } from './filter-tokens.js'
 import { didYouMean } from '../../text/nearest-names.js'
-import { planColumn } from './plan-column.js'
 import type { PlanColumn } from './plan.js'
+import { columnNamed, type FieldsBehind, type Place, startOf, step } from './related-fields.js'
 
 export type Direction = 'asc' | 'desc'
 
@@ -19,6 +20,7 @@ export const MAX_ORDER_BY_LENGTH = 4096
 /**
  * The terms of an AIP-132 order_by, none when it is blank.
  * @param closed - fields that exist and cannot be named.
+ * @param behind - what may be named through relations: `project.title`.
  * @throws InvalidArgument with the position: an unknown field, an empty term, a field named twice, a direction that is
  * neither `asc` nor `desc`, a field that has no order (tags, JSON).
  */
@@ -26,6 +28,7 @@ export const parseOrderTerms = (
   expression: string,
   columns: Columns,
   closed?: ReadonlySet<string>,
+  behind?: FieldsBehind,
 ): readonly OrderTerm[] => {
   if (expression.length > MAX_ORDER_BY_LENGTH)
     fail(`longer than ${MAX_ORDER_BY_LENGTH} characters`, expression, MAX_ORDER_BY_LENGTH)
@@ -39,14 +42,7 @@ export const parseOrderTerms = (
     start += text.length + 1
     if (name === '') fail('empty term', expression, at)
 
-    const column = Object.hasOwn(columns, name) ? columns[name] : undefined
-    if (column === undefined) {
-      const [root = ''] = name.split('.')
-      if (root !== name && Object.hasOwn(columns, root))
-        return fail(`${quoted(name)} has no order`, expression, at)
-      if (closed?.has(name)) return fail(`field ${quoted(name)} cannot be sorted by`, expression, at)
-      return fail(`unknown field ${quoted(name)}`, expression, at, didYouMean(name, Object.keys(columns)))
-    }
+    const column = columnIn(startOf({ columns, closed, behind }), name, expression, at)
     if (named.has(name)) fail(`${quoted(name)} is named twice`, expression, at)
     named.add(name)
 
@@ -55,10 +51,33 @@ export const parseOrderTerms = (
       const wrong = [direction, ...rest].join(' ')
       return fail(`${quoted(name)} is followed by asc or desc, not by ${quoted(wrong)}`, expression, at)
     }
-    const term: OrderTerm = { column: planColumn(column), direction: lower }
-    if (!isSortable(term.column)) fail(`${quoted(name)} has no order`, expression, at)
-    return term
+    if (!isSortable(column)) fail(`${quoted(name)} has no order`, expression, at)
+    return { column, direction: lower }
   })
+}
+
+/** The column of a path. */
+function columnIn(from: Place, path: string, expression: string, at: number): PlanColumn {
+  let place = from
+  let name = path
+  for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.')) {
+    const next = step(place, name.slice(0, dot))
+    if (typeof next === 'string')
+      return fail(`${quoted([...place.path, name.slice(0, dot)].join('.'))} ${next}`, expression, at)
+    if (next === undefined) break
+    if (next.some.length > 0)
+      return fail(`${quoted(path)} has no order: there can be several`, expression, at)
+    place = next
+    name = name.slice(dot + 1)
+  }
+  const { fields, of } = place
+  const column = columnNamed(fields, name, of)
+  if (column !== undefined) return column
+  const [root = ''] = name.split('.')
+  if (root !== name && Object.hasOwn(fields.columns, root))
+    return fail(`${quoted(path)} has no order`, expression, at)
+  if (fields.closed?.has(name)) return fail(`field ${quoted(path)} cannot be sorted by`, expression, at)
+  return fail(`unknown field ${quoted(path)}`, expression, at, didYouMean(name, Object.keys(fields.columns)))
 }
 
 /** Whether rows can be ordered by the column; tags and JSON have no order. */
@@ -72,3 +91,29 @@ const fail = (what: string, expression: string, at: number, hint = ''): never =>
   const position = [...expression.slice(0, at)].length + 1
   throw new InvalidArgument('order_by', `${what} at position ${position}${hint}`)
 }
+
+/** One term of an order: a proto field name, ascending, or a name with its direction. */
+export type OrderBy<T> = MaskOf<T> | { readonly [K in MaskOf<T>]: Readonly<Record<K, Direction>> }[MaskOf<T>]
+
+/**
+ * An order as AIP-132 text.
+ * @throws InvalidArgument for a term that is no field and its direction.
+ */
+export const orderText = (order: string | readonly OrderBy<never>[] | undefined): string => {
+  if (order === undefined || typeof order === 'string') return order ?? ''
+  return order.map(termText).join(',')
+}
+
+const termText = (term: string | object): string => {
+  const [entry, other]: readonly (readonly unknown[] | undefined)[] =
+    typeof term === 'string' ? [[term, 'asc']] : Object.entries(term)
+  const [name, direction]: readonly unknown[] = entry ?? []
+  if (other !== undefined || typeof name !== 'string' || !NAME.test(name))
+    throw new InvalidArgument('order_by', 'each term names one field: a name, or { name: "desc" }')
+  if (direction !== 'asc' && direction !== 'desc')
+    throw new InvalidArgument('order_by', `the direction of ${name} is "asc" or "desc"`)
+  return direction === 'asc' ? name : `${name} desc`
+}
+
+/** No comma and no space, by which a name would be several terms. */
+const NAME = /^[^\s,]+$/

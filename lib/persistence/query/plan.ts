@@ -1,10 +1,24 @@
 import type { Column } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 
 /** A column of a plan. `any` is a column of unknown type: literals are bound as they are written. */
 export interface PlanColumn extends Omit<Column, 'kind'> {
   readonly kind: Column['kind'] | 'any'
   /** Only this number of characters or bytes from the start counts. Default: all. */
   readonly first?: number
+  /** The row that holds it, where that is not the row of the plan but one that it refers to. Without such a row it is NULL. */
+  readonly of?: RelatedRow
+}
+
+/** A row of another resource to which a row leads, or several. */
+export interface RelatedRow {
+  readonly target: ResourceModel
+  /** The row that leads to it; undefined for that of the plan. */
+  readonly from: RelatedRow | undefined
+  /** Columns with the same value: of the row that leads to it, and of the target. One of them is the tenant where both have one. */
+  readonly pairs: readonly { readonly from: PlanColumn; readonly to: PlanColumn }[]
+  /** What it has to be besides, as a plan of the target: live, and what the caller may reach. */
+  readonly where: FilterNode
 }
 
 /**
@@ -60,6 +74,13 @@ export interface HasNode {
   readonly key: string
 }
 
+/** Whether one of the rows of another resource that lead to the row matches a plan of theirs; never unknown. */
+export interface SomeNode {
+  readonly kind: 'some'
+  readonly rows: RelatedRow
+  readonly node: FilterNode
+}
+
 /** Compares columns with values as one row; the first difference decides. None of the columns is nullable. */
 export interface RowNode {
   readonly kind: 'row'
@@ -96,6 +117,7 @@ export type FilterNode =
   | HasNode
   | ElementNode
   | AmongNode
+  | SomeNode
   | RowNode
 
 /** All of the nodes, flattened into one list; undefined nodes are skipped. */

@@ -12,8 +12,8 @@ export const MAX_LOADED = 10_000
 
 /** Where the resources of relations are read. */
 export interface RelatedSource {
-  /** A list of a tenant, in one statement. */
-  list(target: ResourceModel, plan: ListPlan, tenant: string | undefined): Promise<Page<object>>
+  /** A list of what the call reaches, in one statement. */
+  list(target: ResourceModel, plan: ListPlan): Promise<Page<object>>
   /** Calls the hooks of what was read, which has its own relations by then. */
   loaded(target: ResourceModel, entities: readonly object[]): Promise<void> | undefined
 }
@@ -43,7 +43,7 @@ async function loadOne(
   const sources = (entities as readonly Values[]).filter((entity) => isReferring(entity[from.property]))
   const across = tenant === undefined && target.tenant !== undefined ? source.tenant : undefined
   const found: readonly object[] =
-    sources.length === 0 ? [] : await readAll(sources, tree, tenant, across?.property, related)
+    sources.length === 0 ? [] : await readAll(sources, tree, across?.property, related)
   await loadRelated(found, below, tenant, related)
   if (found.length > 0) await related.loaded(target, found)
   const ofSource = (entity: Values) => placeOf(entity, from.property, across?.property)
@@ -64,7 +64,6 @@ async function loadOne(
 async function readAll(
   sources: readonly Values[],
   { property, source, target, from, by, isMany }: LoadTree,
-  tenant: string | undefined,
   across: string | undefined,
   related: RelatedSource,
 ): Promise<readonly object[]> {
@@ -83,7 +82,7 @@ async function readAll(
           ),
         )
   const size = isMany ? MAX_LOADED : sources.length
-  const { items, nextPageToken } = await related.list(target, planOf(target, filter, size), tenant)
+  const { items, nextPageToken } = await related.list(target, planOf(target, filter, size))
   if (nextPageToken !== '')
     throw new ResourceExhausted(
       `with: ${property} of these ${source.entity.name} are more than ${size}: ask for a smaller page, or list ${target.entity.name} by itself`,

@@ -3,7 +3,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ListPlan } from '../contract/list-plan.js'
 import { surrounding } from '../contract/open-transaction.js'
 import type { OperationOptions, Page } from '../contract/repository.js'
-import type { Scope } from '../contract/scope.js'
+import { type Scope, scopeOf } from '../contract/scope.js'
 import type { Hooks, ManagerOf } from '../hooks/call-hooks.js'
 import { loadRelated } from './load-related.js'
 import { loadTrees } from './relation-loads.js'
@@ -32,11 +32,18 @@ export class RelatedRows<At> {
     private readonly open: (target: ResourceModel) => RelatedTable<At>,
   ) {}
 
-  /** Reads the relations of these paths into the entities. @throws TypeError for a path that is none. */
+  /**
+   * Reads the relations of these paths into the entities.
+   * @throws TypeError for a path that is none, PermissionDenied for what belongs to a tenant where the call has none.
+   */
   async read(entities: readonly object[], paths: readonly string[], reading: Reading<At>): Promise<void> {
     const { at, scope, options } = reading
     await loadRelated(entities, loadTrees(this.model, paths), scope.tenant, {
-      list: (target, plan, tenant) => this.#tableOf(target).list(at, plan, tenant),
+      // Of what a shared resource leads to, too, a call reaches what is its tenant's.
+      list: (target, plan) => {
+        const { tenant } = scopeOf(target, { context: scope.context })
+        return this.#tableOf(target).list(at, plan, tenant)
+      },
       loaded: (target, found) => {
         const { hooks, managerOf } = this.#tableOf(target)
         if (!hooks.followLoads('batchGet')) return undefined

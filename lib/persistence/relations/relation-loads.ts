@@ -77,11 +77,12 @@ export function loadTrees(model: ResourceModel, paths: readonly string[]): reado
   return trees
 }
 
-function relationNamed(model: ResourceModel, name: string): Relation {
+/** @param option - that names it. @throws TypeError for what is none. */
+export function relationNamed(model: ResourceModel, name: string, option = 'with'): Relation {
   const relation = model.relations.find(({ property }) => property === name)
   if (relation !== undefined) return relation
   const names = model.relations.map(({ property }) => property).join(', ')
   throw new TypeError(
-    `with: ${model.entity.name} has no relation "${name}"${names === '' ? '' : `: it has ${names}`}`,
+    `${option}: ${model.entity.name} has no relation "${name}"${names === '' ? '' : `: it has ${names}`}`,
   )
 }

@@ -33,6 +33,16 @@ export function tableNameOf(model: ResourceModel, dialect: Dialect, naming: Nami
   return name
 }
 
+/** The tables of resources, each looked up once. @throws DeclarationError as {@link tableNameOf}. */
+export const tableNames = (dialect: Dialect, naming?: Naming): ((model: ResourceModel) => TableName) => {
+  const known = new Map<ResourceModel, TableName>()
+  return (model) => {
+    let name = known.get(model)
+    if (name === undefined) known.set(model, (name = tableNameOf(model, dialect, naming)))
+    return name
+  }
+}
+
 interface Meant {
   readonly name: string
   readonly schema: string | undefined

@@ -6,6 +6,7 @@ import type { Values } from '../contract/new-entity.js'
 import { canMatch } from '../contract/scope.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
+import type { TableOf } from '../dialects/joined-rows.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import { patched } from '../hooks/changes.js'
 import { Hooks, type WriteEvents } from '../hooks/call-hooks.js'
@@ -37,8 +38,9 @@ export class HookedRows<E extends object> extends RowStore<E> {
     table: TableName,
     private readonly hooks: Hooks<E>,
     references?: References,
+    tableOf?: TableOf,
   ) {
-    super(model, dialect, table, references)
+    super(model, dialect, table, references, tableOf)
   }
 
   /** A statement that writes many rows at once cannot call hooks for each row. */

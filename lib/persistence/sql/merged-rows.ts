@@ -3,6 +3,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
+import type { TableOf } from '../dialects/joined-rows.js'
 import type { Database, Executor, Row, RunOptions } from '../engines/executor/executor.js'
 import { type Merge, type MergeOptions, mergeOf } from '../merging/merge.js'
 import { MergedRead, type Sought } from '../merging/merged-read.js'
@@ -11,6 +12,7 @@ import { TableRules } from '../merging/table-rules.js'
 import { isStorable } from '../query/reachable.js'
 import type { References } from '../references/references.js'
 import type { Reach, Target } from '../references/row-target.js'
+import { tableNames } from '../schema/table-name-of.js'
 import { credentialRowOf } from './row-codec.js'
 import { RowStore } from './row-store.js'
 import type { GetOptions } from './statements.js'
@@ -24,11 +26,12 @@ export function mergedRows<E extends object>(
   options: MergeOptions,
 ): RowStore<E> {
   const merge = mergeOf(database.dataSource, options)
+  const tableOf = tableNames(database.dialect, database.dataSource)
   const isShown = ({ entityFields, key, tenant }: ResourceModel) =>
     [key, tenant].every((field) => field === undefined || entityFields.includes(field))
   return merge === 'off' || database.dialect.rowRules === undefined || !isShown(model)
-    ? new RowStore(model, database.dialect, table, references)
-    : new MergedRows(database, model, table, references, merge)
+    ? new RowStore(model, database.dialect, table, references, tableOf)
+    : new MergedRows(database, model, table, references, tableOf, merge)
 }
 
 /**
@@ -45,9 +48,10 @@ class MergedRows<E extends object> extends RowStore<E> {
     model: ResourceModel<E>,
     private readonly table: TableName,
     references: References | undefined,
+    tableOf: TableOf,
     merge: Exclude<Merge, 'off'>,
   ) {
-    super(model, database.dialect, table, references)
+    super(model, database.dialect, table, references, tableOf)
     this.#rules = new TableRules(database, table, merge)
     this.#gets = this.#mergedGet()
   }

@@ -144,7 +144,7 @@ export class Operations {
     const rows = new RowStore(target, dialect, tableNameOf(target, dialect, dataSource))
     return {
       hooks: new Hooks(target, new EntitySubscribers(dataSource, target)),
-      list: ({ on, run }, plan, tenant) => rows.list(on, plan, tenant, run),
+      list: ({ on, run }, plan, tenant) => rows.lists.list(on, plan, tenant, run),
       managerOf: ({ on }) => (on instanceof TransactionScope ? on.manager : undefined),
     }
   }

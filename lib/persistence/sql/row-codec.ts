@@ -7,7 +7,7 @@ import type { Row } from '../engines/executor/executor.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { OrderTerm } from '../query/order-by.js'
-import type { PlanValue } from '../query/plan.js'
+import type { PlanColumn, PlanValue } from '../query/plan.js'
 import { storedTime } from '../dialects/values/stored-time.js'
 
 /** Entity value → what the driver is given; never asked about undefined and null, which are NULL in every column. */
@@ -102,7 +102,9 @@ export function sortValuesOf(
   last: object,
   row: Row,
 ): unknown[] {
+  let joined = model.entityFields.length
   return terms.map(({ column }) => {
+    if (column.of !== undefined) return joinedValue(column, column.of.target, dialect, row[joined++])
     const index = model.entityFields.findIndex((field) => field.column === column.column)
     const field = model.entityFields[index]
     const value = field && (last as Values)[field.property]
@@ -110,4 +112,12 @@ export function sortValuesOf(
     if (field?.kind === 'enum') return row[index]
     return field?.kind === 'timestamp' ? dialect.exactTime(row[index], value) : value
   })
+}
+
+/** A value of another row, which stands behind the columns of the own one. */
+function joinedValue(column: PlanColumn, target: ResourceModel, dialect: Dialect, stored: unknown): unknown {
+  const field = target.entityFields.find((one) => one.column === column.column)
+  if (stored === null || field === undefined || field.kind === 'enum') return stored
+  const value = decoderOf(target, field, dialect)(stored)
+  return field.kind === 'timestamp' ? dialect.exactTime(stored, value) : value
 }

@@ -7,35 +7,25 @@ import type { LockClause } from '../contract/row-lock.js'
 import type { Reach, Target } from '../references/row-target.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
-import type { FilterPlan, ListPlan } from '../contract/list-plan.js'
 import { MissingParent, type Parent, type PlainRows, plainRows, valuesOf } from '../references/plain-rows.js'
 import type { References } from '../references/references.js'
-import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
 import { inRange } from './preconditions.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import { byCodePoint } from '../../text/code-point-order.js'
-import { checkCursor } from '../dialects/check-cursor.js'
-import { keysetPredicate } from '../query/keyset.js'
-import { toOrderBy } from '../dialects/to-order-by.js'
 import { padToPowerOfTwo } from '../dialects/values/pad-to-power-of-two.js'
 import { toPredicate } from '../dialects/to-predicate.js'
-import { listCondition } from './list-condition.js'
-import type { Page } from '../contract/repository.js'
+import { RowLists } from './row-lists.js'
 import { FOR_WRITE, type GetOptions, type RowPredicate, Statements } from './statements.js'
-import {
-  credentialRowOf,
-  encoderOf,
-  hydratorOf,
-  sortValuesOf,
-  type Encode,
-  type Hydrate,
-} from './row-codec.js'
+import { credentialRowOf, encoderOf, hydratorOf, type Encode, type Hydrate } from './row-codec.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
+import type { TableOf } from '../dialects/joined-rows.js'
+import { tableNames } from '../schema/table-name-of.js'
 
 /** The rows of one resource in one dialect: entity values in, entities out, one statement each. */
 export class RowStore<E extends object> {
   readonly statements: Statements
+  readonly lists: RowLists<E>
   readonly #encoders: ReadonlyMap<Field, Encode | undefined>
   readonly #hydrate: Hydrate<E>
   /** For rows with one column before the entity's. */
@@ -48,11 +38,13 @@ export class RowStore<E extends object> {
     readonly dialect: Dialect,
     table?: TableName,
     readonly references?: References,
+    tableOf: TableOf = tableNames(dialect),
   ) {
     this.statements = new Statements(model, dialect, table)
     this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(model, field, dialect)]))
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
+    this.lists = new RowLists(model, dialect, this.statements, this.#hydrate, tableOf)
   }
 
   async get(on: Executor, target: Target, run: RunOptions, options?: GetOptions): Promise<E | undefined> {
@@ -224,57 +216,6 @@ export class RowStore<E extends object> {
       run,
     )
     return rows.map((row) => credentialRowOf(this.model, row, this.#hydrate))
-  }
-
-  /** A page that locks reads no extra row to find out whether more follow, because that row would be locked too. */
-  async list(
-    on: Executor,
-    plan: ListPlan,
-    tenant: string | undefined,
-    run: RunOptions,
-    lock?: LockClause,
-  ): Promise<Page<E>> {
-    checkCursor(plan.cursor, plan.terms, this.dialect)
-    const params: unknown[] = []
-    const count = (value: number) => this.dialect.countPlaceholder(params.push(value))
-    const after = plan.cursor?.kind === 'keyset' ? keysetPredicate(plan.terms, plan.cursor.values) : undefined
-    const condition = listCondition(this.model, plan, tenant, this.dialect, params, after)
-    const asked = lock === undefined ? plan.size + 1 : plan.size
-    const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
-    const tail = ` ORDER BY ${toOrderBy(plan.terms, this.dialect, this.statements.table.name)} LIMIT ${count(asked)}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
-    const { rows } = await on.run(this.statements.list(condition, tail, lock), params, run).catch((error) => {
-      throw explainMissingVector(error, this.model.type)
-    })
-    const page = rows.slice(0, plan.size)
-    const items = page.map((row) => this.#hydrate(row))
-    const last = items.at(-1)
-    const more = last !== undefined && rows.length === asked
-    return {
-      items,
-      nextPageToken: more
-        ? plan.nextPageToken(
-            sortValuesOf(this.model, this.dialect, plan.terms, last, page[page.length - 1] as Row),
-          )
-        : '',
-    }
-  }
-
-  /** @param limit - where counting stops. */
-  async count(
-    on: Executor,
-    plan: FilterPlan,
-    tenant: string | undefined,
-    run: RunOptions,
-    limit: number | undefined,
-  ): Promise<number> {
-    const params: unknown[] = []
-    const condition = listCondition(this.model, plan, tenant, this.dialect, params)
-    const count = (value: number) => this.dialect.countPlaceholder(params.push(value))
-    const bound = limit === undefined ? undefined : count(limit)
-    const { rows } = await on.run(this.statements.count(condition, bound), params, run).catch((error) => {
-      throw explainMissingVector(error, this.model.type)
-    })
-    return Number(rows[0]?.[0])
   }
 
   /** Removes a chunk of the expired rows. Returns how many. */

@@ -245,22 +245,13 @@ export class Statements {
     })
   }
 
-  /**
-   * A page of rows. The condition comes as text whose placeholders are already numbered.
-   * @param tail - ORDER BY, LIMIT and OFFSET.
-   */
-  list(condition: string, tail: string, lock?: LockClause): Statement {
-    const text = `SELECT ${this.#columns} FROM ${this.#table}${condition === '' ? '' : ` WHERE ${condition}`}${tail}${this.#lock(lock)}`
-    return this.#shape(text, () => text)
+  /** What a SELECT of entities begins with. @param own - what qualifies the columns. */
+  columns(own?: string): string {
+    return own === undefined ? this.#columns : this.#select(this.model.entityFields, own)
   }
 
-  /** How many rows fulfil the condition. @param limit - the placeholder of the number at which counting stops. */
-  count(condition: string, limit: string | undefined): Statement {
-    const from = `FROM ${this.#table}${condition === '' ? '' : ` WHERE ${condition}`}`
-    const text =
-      limit === undefined
-        ? `SELECT COUNT(*) AS n ${from}`
-        : `SELECT COUNT(*) AS n FROM (SELECT 1 AS one ${from} LIMIT ${limit}) AS counted`
+  /** A statement whose text is made elsewhere, and its placeholders numbered. */
+  written(text: string): Statement {
     return this.#shape(text, () => text)
   }
 

@@ -17,8 +17,7 @@ import { Family } from '../deletion/sql/family.js'
 import { DataSourceCheck } from './data-source-check.js'
 import { executorOf } from '../engines/executor-of.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
-import { withFreshMint } from '../contract/fresh-mint.js'
-import { checkLimit, planFilter, planList, type PagingOptions } from '../contract/list-plan.js'
+import type { PagingOptions } from '../contract/list-plan.js'
 import type { Patch } from '../../resource/values/increment.js'
 import { modify } from '../contract/modify.js'
 import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
@@ -26,7 +25,6 @@ import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '
 import { notFound } from './preconditions.js'
 import { isStorable } from '../query/reachable.js'
 import { byKey, joinOptions, type Scope, scopeOf } from '../contract/scope.js'
-import { TAKES_CONTEXT } from '../contract/repository.js'
 import { watchOperations, watchOverrides } from '../contract/watched-operations.js'
 import type {
   BatchDeleteOptions,
@@ -55,11 +53,20 @@ import { hookedMember, HookedRows } from './hooked-rows.js'
 import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
 import { References } from '../references/references.js'
+import { planCount, planPage } from '../relations/plan-page.js'
+import { tableNames } from '../schema/table-name-of.js'
 import type { MergeOptions } from '../merging/merge.js'
 import { mergedRows } from './merged-rows.js'
 import type { RowStore } from './row-store.js'
 import { RowWriter } from './row-writer.js'
-import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
+import {
+  checkMinter,
+  mint,
+  protectNew,
+  reveal,
+  type SecretOptions,
+  withFreshMint,
+} from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
 import type { TransactionContext } from './transaction-context.js'
 import { joinedRepository } from './joined-repository.js'
@@ -75,7 +82,6 @@ const PURGE_CHUNK = 1000
  */
 export class TypeormRepository<E extends object> implements Repository<E> {
   static {
-    Object.defineProperty(this.prototype, TAKES_CONTEXT, { value: true })
     watchOperations(this.prototype as TypeormRepository<object>, (repository) => repository.#database)
   }
 
@@ -104,10 +110,11 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const hooks = all.isSilent ? undefined : all
     const { dialect } = this.#database
     const references = References.of(this.model, dialect, dataSource)
+    const tableOf = tableNames(dialect, dataSource)
     this.#rows =
       hooks === undefined
         ? mergedRows(this.#database, this.model, this.table, references, options)
-        : new HookedRows(this.model, dialect, this.table, hooks, references)
+        : new HookedRows(this.model, dialect, this.table, hooks, references, tableOf)
     this.#writer = new RowWriter(this.#rows)
     const storeOf = (member: Member) => hookedMember(member, dialect, dataSource)
     this.#family = new Family(this.#database, this.model, this.#writer, options, storeOf)
@@ -136,19 +143,17 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       'list',
       options,
       (on, scope, run, lock) => {
-        const plan = planList(this.model, list as ListOptions<E>, scope, this.#options, options?.under)
-        return this.#rows.list(on, plan, scope.tenant, run, lock)
+        const plan = planPage(this.model, list, scope, this.#options, options)
+        return this.#rows.lists.list(on, plan, scope.tenant, run, lock)
       },
       { mayLeaveOut: true, with: list.with },
     )
   }
 
-  count(list: ListFilter = {}, { limit, ...options }: CountOptions = {}): Promise<number> {
-    return this.#operations.read('count', options, async (on, scope, run) => {
-      const plan = planFilter(this.model, list, scope, options.under)
-      checkLimit(limit)
-      return this.#rows.count(on, plan, scope.tenant, run, limit)
-    })
+  count(list: ListFilter = {}, options: CountOptions = {}): Promise<number> {
+    return this.#operations.read('count', options, (on, scope, run) =>
+      this.#rows.lists.count(on, planCount(this.model, list, scope, options), scope.tenant, run),
+    )
   }
 
   async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
@@ -215,11 +220,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   }
 
   async batchUpdate(items: readonly BatchUpdateItem<string, E>[], options?: RowOptions): Promise<E[]> {
-    checkBatch(
-      items.map(({ key }) => key),
-      'requests',
-      { unique: true },
-    )
+    const keys = items.map(({ key }) => key)
+    checkBatch(keys, 'requests', { unique: true })
     return this.#operations.write(
       'batchUpdate',
       options,

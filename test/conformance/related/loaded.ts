@@ -75,6 +75,15 @@ export const loaded = (holder: PlansHolder): void => {
         ])
       }))
 
+    it('reads of those that refer to a shared resource the ones of the tenant', async () => {
+      const { countries, persons } = holder.plans
+      await as('other', () => persons.create(aPerson('eve', { countryId: 'no' })))
+      const read = async () =>
+        (await countries.list({ with: ['persons'] })).items[0]?.persons.map(({ id }) => id)
+      expect(await inAcme(read)).to.deep.equal(['ada'])
+      expect(await as('third', read)).to.deep.equal([])
+    })
+
     it('sends one statement for each relation, whatever the number of entities', async () => {
       const { tasks } = holder.plans
       await inAcme(async () => {

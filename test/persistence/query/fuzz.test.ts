@@ -111,6 +111,7 @@ const revalued = (node: FilterNode): FilterNode => {
     case 'or':
       return { ...node, nodes: node.nodes.map(revalued) }
     case 'not':
+    case 'some':
       return { ...node, node: revalued(node.node) }
     case 'compare':
       return {

@@ -12,6 +12,8 @@ import { collated } from '../../conformance/repository/open-subject.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
 import { expectGolden } from '../../support/golden.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
+import { listText } from '../../../lib/persistence/sql/row-lists.js'
+import { quoteTable } from '../../../lib/persistence/dialects/quote-table.js'
 import { dialectNamed } from '../../../lib/persistence/dialects/dialect-named.js'
 
 const DIALECTS: readonly DialectName[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
@@ -95,6 +97,17 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
       secrets.map(({ hash }) => [`find by ${hash.column}`, statements.find(hash, predicate)]),
     ),
     ...(expireTime !== undefined && { purge: statements.purge(hasTenant) }),
-    list: statements.list(statements.liveCondition(), ' LIMIT 51'),
+    list: statements.written(
+      listText(
+        statements,
+        {
+          from:
+            quoteTable(statements.table, statements.dialect) +
+            (deleteTime === undefined ? '' : ` WHERE ${statements.liveCondition()}`),
+          related: undefined,
+        },
+        ' LIMIT 51',
+      ),
+    ),
   }
 }

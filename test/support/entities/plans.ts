@@ -24,6 +24,7 @@ import {
 export class Country {
   @PrimaryColumn() id!: string
   @Column() title!: string
+  @OneToMany(() => Person, (person) => person.country) persons?: Relation<Person>[]
 }
 
 @Resource({ message: PersonSchema })
@@ -34,7 +35,7 @@ export class Person {
   accountId!: string
   @Column() title!: string
   @Column({ type: 'varchar', nullable: true }) countryId?: string
-  @ManyToOne(() => Country) country?: Relation<Country>
+  @ManyToOne(() => Country, (country) => country.persons) country?: Relation<Country>
   @Column({ type: 'text' }) password!: string
   @OneToOne(() => Badge, (badge) => badge.person) badge?: Relation<Badge>
 

@@ -1,0 +1,101 @@
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { FilterNode, PlanColumn, RelatedRow } from '../query/plan.js'
+import type { TableName } from './catalog/table-definition.js'
+import { columnSql } from './column-sql.js'
+import type { Dialect } from './dialect.js'
+import { quoteTable } from './quote-table.js'
+
+/** The table of a resource. */
+export type TableOf = (target: ResourceModel) => TableName
+
+/** The rows that a statement reads beside one another, by what their columns are qualified with. */
+export class RowNames {
+  readonly #joined = new Map<RelatedRow, string>()
+
+  /** @param own - what the columns of the plan's own row are qualified with. */
+  constructor(
+    readonly own: string,
+    private readonly tableOf: TableOf,
+    private readonly names = { count: 0 },
+  ) {}
+
+  /** What the columns of a row are qualified with; undefined is the plan's own. */
+  of(row: RelatedRow | undefined): string {
+    return row === undefined ? this.own : (this.#joined.get(row) as string)
+  }
+
+  /** Begins a plan inside of this one, about a row of its own. */
+  inside(own = this.#next()): RowNames {
+    return new RowNames(own, this.tableOf, this.names)
+  }
+
+  /**
+   * The joins of what a plan names through relations, for behind FROM. A row that leads nowhere stays, with NULL in its place.
+   * @param write - the condition of a row, whose placeholders come next.
+   */
+  joins(
+    rows: readonly RelatedRow[],
+    dialect: Dialect,
+    write: (node: FilterNode, names: RowNames) => string,
+  ): string {
+    let text = ''
+    for (const row of rows) {
+      const name = this.#next()
+      this.#joined.set(row, name)
+      const condition = isAll(row.where) ? '' : ` AND ${write(row.where, this.inside(name))}`
+      text += ` LEFT JOIN ${this.table(row, name, dialect)} ON ${this.equalities(row, name, dialect)}${condition}`
+    }
+    return text
+  }
+
+  /** The table of a row, under a name. */
+  table({ target }: RelatedRow, name: string, { quote }: Dialect): string {
+    return `${quoteTable(this.tableOf(target), { quote })} AS ${quote(name)}`
+  }
+
+  /** What is equal in a row and in the one that leads to it. */
+  equalities({ from, pairs }: RelatedRow, name: string, dialect: Dialect): string {
+    return pairs
+      .map((pair) => `${columnSql(pair.to, dialect, name)} = ${columnSql(pair.from, dialect, this.of(from))}`)
+      .join(' AND ')
+  }
+
+  /** No table is called so. */
+  #next(): string {
+    return `(${++this.names.count})`
+  }
+}
+
+/** Whether the plan asks nothing. */
+export const isAll = (node: FilterNode): boolean => node.kind === 'and' && node.nodes.length === 0
+
+/** What a plan reads of other resources. */
+export interface Beside {
+  /** Those that are joined, each behind the one that leads to it. */
+  readonly joined: readonly RelatedRow[]
+  /** Whether there is anything, joined or not. */
+  readonly isAny: boolean
+}
+
+/** What these plans and columns read of other resources. */
+export function besideOf(nodes: readonly (FilterNode | undefined)[], columns: readonly PlanColumn[]): Beside {
+  const joined = new Set<RelatedRow>()
+  let isAny = false
+  const add = (row: RelatedRow | undefined): void => {
+    if (row === undefined || joined.has(row)) return
+    add(row.from)
+    joined.add(row)
+  }
+  const visit = (node: FilterNode): void => {
+    if ('node' in node) {
+      if (node.kind === 'not') return visit(node.node)
+      isAny = true
+      return add(node.rows.from)
+    }
+    if ('nodes' in node) return node.nodes.forEach(visit)
+    for (const { of } of 'columns' in node ? node.columns : [node.column]) add(of)
+  }
+  for (const node of nodes) if (node !== undefined) visit(node)
+  for (const { of } of columns) add(of)
+  return { joined: [...joined], isAny: isAny || joined.size > 0 }
+}

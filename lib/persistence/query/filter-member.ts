@@ -1,0 +1,119 @@
+import { didYouMean } from '../../text/nearest-names.js'
+import { type FilterTokens, quoted } from './filter-tokens.js'
+import type { PlanColumn } from './plan.js'
+import { columnNamed, type NamedFields, type Place, startOf, step } from './related-fields.js'
+import { isStorable } from './reachable.js'
+
+/** How many names a field may have, from the resource to a field inside of its messages. */
+const MAX_FILTER_PATH = 8
+
+/** The operand of a filter: a column, or one key of a tags column. */
+export interface Member {
+  readonly place: Place
+  readonly name: string
+  readonly column: PlanColumn
+  readonly key: string | undefined
+}
+
+/**
+ * Reads what a restriction is about: `{relation '.'} (relation | member)`. The first word was already read.
+ * @returns the place where it is; without a member where the path ends in a relation.
+ * @throws InvalidArgument with the position.
+ */
+export const readMember = (
+  tokens: FilterTokens,
+  fields: NamedFields,
+  first: string,
+  start: number,
+): { readonly place: Place; readonly member: Member | undefined } => {
+  let place = startOf(fields)
+  for (let name = first; ;) {
+    const next = step(place, name)
+    if (typeof next === 'string')
+      return tokens.fail(`${quoted([...place.path, name].join('.'))} ${next}`, start)
+    if (next === undefined) return { place, member: memberOf(tokens, place, name, start) }
+    place = next
+    if (!tokens.is('.')) return { place, member: undefined }
+    tokens.next()
+    if (!tokens.is('word')) tokens.fail(`expected a name after the dot, found ${tokens.found}`)
+    name = tokens.text
+    tokens.next()
+  }
+}
+
+/** `member: word {'.' (word | string)}`; the first word was already read. */
+const memberOf = (tokens: FilterTokens, place: Place, first: string, start: number): Member => {
+  const { columns } = place.fields
+  const named = (name: string) => [...place.path, name].join('.')
+  const whole = (name: string) => ({
+    place,
+    name: named(name),
+    column: columnOf(tokens, place, name, start),
+    key: undefined,
+  })
+  if (!tokens.is('.')) return whole(first)
+
+  const path = [first]
+  let isQuoted = false
+  while (tokens.is('.')) {
+    tokens.next()
+    if (!tokens.is('word') && !tokens.is('number') && !tokens.is('string')) {
+      tokens.fail(`expected a name after the dot, found ${tokens.found}`)
+    }
+    if (tokens.is('number') && tokens.text.includes('.')) dottedKey(tokens, first, start)
+    isQuoted ||= tokens.is('string')
+    path.push(tokens.text)
+    tokens.next()
+  }
+  const name = path.join('.')
+  if (!Object.hasOwn(columns, first) || Object.hasOwn(columns, name)) return whole(name)
+  const column = columnOf(tokens, place, first, start)
+  if (column.members !== undefined && isQuoted)
+    tokens.fail(`a field inside of ${quoted(named(first))} is written without quotes`, start)
+  if (column.members !== undefined)
+    return { place, name: named(name), column: insideOf(tokens, column, path, start), key: undefined }
+  if (column.kind !== 'tags') return whole(name)
+  const [, key = ''] = path
+  if (path.length > 2) return dottedKey(tokens, first, start)
+  if (!isStorable(key))
+    tokens.fail(`a key of ${quoted(first)} has a NUL character, or half of a surrogate pair`, start)
+  return { place, name: named(name), column, key }
+}
+
+/** `address.city`: a field inside of an embedded message. */
+const insideOf = (
+  tokens: FilterTokens,
+  outer: PlanColumn,
+  path: readonly string[],
+  start: number,
+): PlanColumn => {
+  if (path.length > MAX_FILTER_PATH) tokens.fail(`deeper than ${MAX_FILTER_PATH} levels`, start)
+  let column = outer
+  for (const [i, name] of path.entries()) {
+    if (i === 0) continue
+    const found = column.members?.of(name)
+    const written = quoted(path.slice(0, i + 1).join('.'))
+    if (typeof found === 'string') return tokens.fail(`field ${written} ${found}`, start)
+    if (found === undefined)
+      return tokens.fail(`unknown field ${written}`, start, didYouMean(name, column.members?.names ?? []))
+    column = outer.of === undefined ? found : { ...found, of: outer.of }
+  }
+  return column
+}
+
+const dottedKey = (tokens: FilterTokens, field: string, start: number): never =>
+  tokens.fail(`a key with dots goes in double quotes, as in ${field.slice(0, 64)}."a.b"`, start)
+
+const columnOf = (
+  tokens: FilterTokens,
+  { fields, of, path }: Place,
+  name: string,
+  start: number,
+): PlanColumn => {
+  const column = columnNamed(fields, name, of)
+  if (column !== undefined) return column
+  const written = quoted([...path, name].join('.'))
+  if (fields.closed?.has(name)) return tokens.fail(`field ${written} cannot be filtered`, start)
+  const names = Object.keys(fields.columns)
+  return tokens.fail(`unknown field ${written}`, start, didYouMean(name, names))
+}

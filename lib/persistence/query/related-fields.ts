@@ -1,0 +1,60 @@
+import type { Column, Columns } from '../../resource/fields/field.js'
+import type { PlanColumn, RelatedRow } from './plan.js'
+
+/** What a filter or an order may name of one resource. */
+export interface NamedFields {
+  readonly columns: Columns
+  /** Fields that exist and cannot be named. */
+  readonly closed?: ReadonlySet<string> | undefined
+  /** What is behind a relation; a text that says why it cannot be named, or undefined for what is none. */
+  readonly behind?: FieldsBehind | undefined
+}
+
+export type FieldsBehind = (name: string) => RelatedFields | string | undefined
+
+/** The fields of another resource, as a path through a relation names them. */
+export interface RelatedFields extends NamedFields {
+  readonly row: RelatedRow
+  /** Whether there can be several, of which a filter asks for one. */
+  readonly isMany: boolean
+}
+
+/** Where a path has led. */
+export interface Place {
+  readonly fields: NamedFields
+  /** The row whose fields are named; undefined for that of the plan, which behind several is a plan of theirs. */
+  readonly of: RelatedRow | undefined
+  /** Those of several that the path has led through, outermost first. */
+  readonly some: readonly RelatedRow[]
+  /** The names so far. */
+  readonly path: readonly string[]
+}
+
+export const startOf = (fields: NamedFields): Place => ({ fields, of: undefined, some: [], path: [] })
+
+/** The place behind a relation; or why it cannot be named, or undefined for what is none. A column goes before a relation. */
+export const step = (place: Place, name: string): Place | string | undefined => {
+  const { fields, some } = place
+  const related = Object.hasOwn(fields.columns, name) ? undefined : fields.behind?.(name)
+  if (typeof related !== 'object') return related
+  const path = [...place.path, name]
+  return related.isMany
+    ? { fields: related, of: undefined, some: [...some, related.row], path }
+    : { fields: related, of: related.row, some, path }
+}
+
+/** The column of a columns map as plans use it; a typed column stays the same object. */
+export const planColumn = (column: Column | string): PlanColumn =>
+  typeof column === 'string' ? { column, kind: 'any', nullable: true } : column
+
+/** The column of a name; undefined for none. @param of - the row that holds it; without that row it is NULL. */
+export const columnNamed = (
+  { columns }: Pick<NamedFields, 'columns'>,
+  name: string,
+  of: RelatedRow | undefined,
+): PlanColumn | undefined => {
+  const found = Object.hasOwn(columns, name) ? columns[name] : undefined
+  if (found === undefined) return undefined
+  const column = planColumn(found)
+  return of === undefined ? column : { ...column, nullable: true, of }
+}

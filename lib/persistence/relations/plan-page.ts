@@ -1,0 +1,43 @@
+import type { ResourceModel } from '../../resource/resource-model.js'
+import {
+  checkLimit,
+  type CountPlan,
+  type ListPlan,
+  type PagingOptions,
+  planFilter,
+  planList,
+} from '../contract/list-plan.js'
+import type { CountOptions, ListFilter, ListOptions, ListScope } from '../contract/repository.js'
+import type { Scope } from '../contract/scope.js'
+import { fieldsThrough } from './fields-through.js'
+
+/**
+ * What a list asks, its relations included.
+ * @throws InvalidArgument with the field that is wrong.
+ */
+export const planPage = <E extends object>(
+  model: ResourceModel<E>,
+  list: ListOptions<E>,
+  scope: Scope,
+  paging: PagingOptions,
+  options: ListScope = {},
+): ListPlan =>
+  planList(model as unknown as ResourceModel, list as ListOptions<never>, scope, paging, {
+    under: options.under,
+    behind: fieldsThrough(model as unknown as ResourceModel, scope, options),
+  })
+
+/** What a count asks. @throws as {@link planPage}; TypeError for a limit at which no count can stop. */
+export const planCount = (
+  model: ResourceModel,
+  list: ListFilter,
+  scope: Scope,
+  { limit, ...options }: CountOptions,
+): CountPlan => {
+  const plan = planFilter(model, list, scope, {
+    under: options.under,
+    behind: fieldsThrough(model, scope, options),
+  })
+  checkLimit(limit)
+  return { ...plan, limit }
+}

@@ -1,0 +1,376 @@
+import { expect } from 'chai'
+import { RequestContext } from '../../../lib/context.js'
+import { InvalidArgument, PermissionDenied } from '../../../lib/errors.js'
+import type { Through } from '../../../lib/persistence/contract/repository.js'
+import { filter } from '../../../lib/persistence/query/filter-template.js'
+import type { Person } from '../../support/entities/plans.js'
+import { Phase } from '../../support/gen/plans_pb.js'
+import { rejection } from '../../support/rejection.js'
+import { aPerson, aProject, as, aStep, aTask, inAcme, type PlansHolder } from './plans.js'
+
+const ALL: readonly Through[] = [
+  'project.owner.country',
+  'lead.badge',
+  'after.project',
+  'steps.task',
+  'project.tasks',
+]
+
+/** What filters and orders find through relations, and what they never find. */
+export const filters = (holder: PlansHolder): void => {
+  const make = async () => {
+    const { badges, countries, persons, projects, steps, tasks } = holder.plans
+    await countries.create({ id: 'no', title: 'Norway' })
+    await persons.create(aPerson('ada', { countryId: 'no' }))
+    await persons.create(aPerson('bob'))
+    await badges.create({ id: 'b1', color: 'red', person: { id: 'ada' } as Person, ...{ personId: 'ada' } })
+    const labels = { env: 'prod' }
+    await projects.create(aProject('p1', { ownerId: 'ada', phase: Phase.ACTIVE, budget: 2n ** 62n, labels }))
+    await projects.create(aProject('p2', { ownerId: 'bob', phase: Phase.CLOSED, note: 'n' }))
+    await tasks.create(aTask('t1', { projectId: 'p1', leadId: 'bob' }))
+    await tasks.create(aTask('t2', { projectId: 'p1', afterId: 't1' }))
+    await tasks.create(aTask('t3', { projectId: 'p2', leadId: 'ada' }))
+    await tasks.create(aTask('t4'))
+    await steps.create(aStep('s1', 't1', { title: 'dig', done: true }))
+    await steps.create(aStep('s2', 't1', { title: 'fill', done: false }))
+    await steps.create(aStep('s3', 't2', { title: 'digger', done: false }))
+  }
+  const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id).join(' ')
+  const listed = async (text: string, through = ALL, orderBy = '') => {
+    const { tasks } = holder.plans
+    const { items } = await tasks.list({ filter: text, orderBy }, { through })
+    expect(await tasks.count({ filter: text }, { through })).to.equal(items.length)
+    expect(await tasks.exists({ filter: text }, { through })).to.equal(items.length > 0)
+    return ids(items)
+  }
+
+  describe('a filter through a relation', () => {
+    beforeEach(() => inAcme(make))
+
+    for (const [text, expected] of [
+      ['project.title = "Project p1"', 't1 t2'],
+      ['project.title:"p2"', 't3'],
+      ['project.phase = ACTIVE', 't1 t2'],
+      ['project.phase != ACTIVE', 't3'],
+      ['NOT project.phase = ACTIVE', 't3'],
+      ['project.budget > 4000000000000000000', 't1 t2'],
+      ['project.budget = 4611686018427387904', 't1 t2'],
+      ['project.note = null', 't1 t2 t4'],
+      ['project.note:*', 't3'],
+      ['project.note != null', 't3'],
+      ['project.labels.env = "prod"', 't1 t2'],
+      ['project.labels:env', 't1 t2'],
+      ['NOT project.labels:env', 't3 t4'],
+      ['has(project.labels.env)', 't1 t2'],
+      ['project:*', 't1 t2 t3'],
+      ['NOT project:*', 't4'],
+      ['project = null', 't4'],
+      ['project != null', 't1 t2 t3'],
+      ['project.id = "p1"', 't1 t2'],
+      ['project.owner.title = "Person ada"', 't1 t2'],
+      ['project.owner.country.title:"Nor"', 't1 t2'],
+      ['NOT project.owner.country:*', 't3 t4'],
+      ['after.title = "Task t1"', 't2'],
+      ['after.project.phase = ACTIVE AND project.phase = ACTIVE', 't2'],
+      ['project.phase = ACTIVE OR lead.title:"ada"', 't1 t2 t3'],
+      ['title:"t1" project.phase = ACTIVE', 't1'],
+      ['lead.badge:*', 't3'],
+      ['lead.badge.color:"red"', 't3'],
+      ['steps:*', 't1 t2'],
+      ['NOT steps:*', 't3 t4'],
+      ['steps.title:"dig"', 't1'],
+      ['steps.title = "dig"', 't1'],
+      ['steps.title > "dig"', 't1 t2'],
+      ['steps.done:false', 't1 t2'],
+      ['steps.done:true', 't1'],
+      ['NOT steps.done:true', 't2 t3 t4'],
+      ['steps.done:true AND steps.title:"fill"', 't1'],
+      ['steps.task.title:"Task t2"', 't2'],
+      ['project.tasks.title:"Task t2"', 't1 t2'],
+      ['project.tasks.title:"Task t2" AND NOT title:"t2"', 't1'],
+    ] as const)
+      it(text, () => inAcme(async () => expect(await listed(text)).to.equal(expected)))
+
+    it('takes values of the tag, and a name that is quoted nowhere', () =>
+      inAcme(async () => {
+        const title = 'Project p1" OR title:"'
+        expect(await listed(filter`project.title = ${title}`)).to.equal('')
+        expect(await listed(filter`project.title = ${'Project p1'} AND steps.title:${'dig'}`)).to.equal('t1')
+      }))
+
+    it('finds no deleted one, also with showDeleted', () =>
+      inAcme(async () => {
+        const { projects, tasks } = holder.plans
+        await tasks.delete('t3')
+        await projects.delete('p2')
+        const found = await tasks.list({ filter: 'project:*', showDeleted: true }, { through: ['project'] })
+        expect(ids(found.items)).to.equal('t1 t2')
+        const { items } = await tasks.list(
+          { filter: 'project = null', showDeleted: true },
+          { through: ['project'] },
+        )
+        expect(ids(items)).to.equal('t3 t4')
+        await holder.plans.steps.delete('s3')
+        await tasks.delete('t2')
+        expect(
+          ids((await projects.list({ filter: 'tasks.title:"Task t2"' }, { through: ['tasks'] })).items),
+        ).to.equal('')
+      }))
+
+    it('finds none of another tenant, whatever its key', async () => {
+      await as('other', async () => {
+        const { persons, projects, steps, tasks } = holder.plans
+        await persons.create(aPerson('ada'))
+        await projects.create(aProject('p1', { title: 'foreign', ownerId: 'ada' }))
+        await tasks.create(aTask('t4', { projectId: 'p1' }))
+        await steps.create(aStep('s9', 't4', { title: 'foreign' }))
+      })
+      await inAcme(async () => {
+        expect(await listed('project.title:"foreign"')).to.equal('')
+        expect(await listed('steps.title:"foreign"')).to.equal('')
+        expect(await listed('project.tasks.title:"Task t4"')).to.equal('')
+      })
+      const found = await RequestContext.asSystem(() =>
+        holder.plans.tasks.list({ filter: 'project.title:"foreign" AND steps:*' }, { through: ALL }),
+      )
+      expect(found.items.map(({ id, accountId }) => `${accountId} ${id}`)).to.deep.equal(['other t4'])
+    })
+
+    it('finds of those that refer to a shared resource the ones of the tenant', async () => {
+      const { countries, persons, tasks } = holder.plans
+      await as('other', () => persons.create(aPerson('eve', { countryId: 'no', title: 'foreign' })))
+      const through = ['persons']
+      const foreign = { filter: 'persons.title:"foreign"' }
+      await inAcme(async () => {
+        expect(ids((await countries.list({ filter: 'persons:*' }, { through })).items)).to.equal('no')
+        expect((await countries.list(foreign, { through })).items).to.deep.equal([])
+        const hops = { through: ['lead.country.persons'] }
+        expect(
+          (await tasks.list({ filter: 'lead.country.persons.title:"foreign"' }, hops)).items,
+        ).to.deep.equal([])
+        expect(
+          ids((await tasks.list({ filter: 'lead.country.persons.title:"Person ada"' }, hops)).items),
+        ).to.equal('t3')
+      })
+      await as('third', async () => {
+        expect((await countries.list({ filter: 'persons:*' }, { through })).items).to.deep.equal([])
+      })
+      await RequestContext.as({ subject: 'ada', tenant: '', groups: [] }, async () => {
+        expect(ids((await countries.list({})).items)).to.equal('no')
+        await rejection(countries.list(foreign, { through }), PermissionDenied)
+      })
+      const system = () => countries.list(foreign, { through })
+      expect(ids((await RequestContext.asSystem(system)).items)).to.equal('no')
+      expect((await RequestContext.asSystem({ tenant: 'acme' }, system)).items).to.deep.equal([])
+      const hop = () =>
+        tasks.list({ filter: 'lead.country.persons:*' }, { through: ['lead.country.persons'] })
+      expect((await rejection(RequestContext.asSystem(hop), TypeError)).message).to.match(
+        /asSystem\(\{ tenant \}\)/,
+      )
+      expect(ids((await RequestContext.asSystem({ tenant: 'acme' }, hop)).items)).to.equal('t3')
+    })
+
+    it('finds only what `where` lets it', () =>
+      inAcme(async () => {
+        const through = [
+          { relation: 'project', where: filter`phase = ACTIVE` },
+          'project.owner',
+          { relation: 'steps', where: filter`done = false` },
+        ]
+        expect(await listed('project:*', through)).to.equal('t1 t2')
+        expect(await listed('project = null', through)).to.equal('t3 t4')
+        expect(await listed('project.owner.title:"bob"', through)).to.equal('')
+        expect(await listed('steps.title:"dig"', through)).to.equal('')
+        expect(await listed('steps:*', through)).to.equal('t1 t2')
+      }))
+
+    it('names nothing that `through` leaves out, with the words of a field that is not there', () =>
+      inAcme(async () => {
+        const { tasks } = holder.plans
+        for (const name of ['project', 'nothing'])
+          for (const rest of ['.title = "a"', ':*', ' = null', '.nothing = 1', '.owner.title:"a"']) {
+            const error = await rejection(
+              tasks.list({ filter: `${name}${rest}` }, { through: ['lead'] }),
+              InvalidArgument,
+            )
+            const path = /^[\w.]+/.exec(`${name}${rest}`)?.[0]
+            expect(error.message).to.match(new RegExp(`^filter: unknown field "${path}" at position 1`))
+          }
+        const hop = await rejection(
+          tasks.list({ filter: 'project.owner.title = "a"' }, { through: ['project'] }),
+          InvalidArgument,
+        )
+        expect(hop.message).to.match(/unknown field "project.owner.title"/)
+      }))
+
+    for (const [text, why] of [
+      ['project.nothing = 1', /unknown field "project.nothing"/],
+      ['project.api_key = "a"', /unknown field "project.api_key"/],
+      ['project.etag = "a"', /field "project.etag" cannot be filtered/],
+      ['lead.password = "a"', /"lead.password"/],
+      ['project = "p1"', /"project" is another resource: ask whether it is there, as in project:\*/],
+      ['steps = "s1"', /"steps" has several: ask whether there is one, as in steps:\*/],
+      ['steps.title != "dig"', /"steps.title" has several values.*write NOT steps.title/],
+      ['project.title > 1', /takes text in double quotes/],
+      ['project.', /expected a name after the dot/],
+    ] as const)
+      it(`is refused: ${text}`, () =>
+        inAcme(async () => {
+          const error = await rejection(
+            holder.plans.tasks.list({ filter: text }, { through: ALL }),
+            InvalidArgument,
+          )
+          expect(error.message).to.match(why)
+        }))
+
+    it('leads through eight relations at most, each counted once in a path', () =>
+      inAcme(async () => {
+        const eight = Array.from({ length: 8 }, () => 'steps:*').join(' ')
+        expect(await listed(eight)).to.equal('t1 t2')
+        expect(await listed(Array.from({ length: 100 }, () => 'project:*').join(' '))).to.equal('t1 t2 t3')
+        for (const more of ['steps:*', 'project.title = "a"'])
+          expect(
+            (
+              await rejection(
+                holder.plans.tasks.list({ filter: `${eight} ${more}` }, { through: ALL }),
+                InvalidArgument,
+              )
+            ).message,
+          ).to.match(/is one relation more than the 8/)
+        const order = await rejection(
+          holder.plans.tasks.list({ filter: eight, orderBy: 'project.title' }, { through: ALL }),
+          InvalidArgument,
+        )
+        expect(order.message).to.match(/^order_by: "project" is one relation more/)
+      }))
+
+    it('is refused together with a lock', () =>
+      inAcme(async () => {
+        const { tasks } = holder.plans
+        await tasks.transaction(async () => {
+          const options = { through: ALL, lock: 'update' } as const
+          for (const list of [{ filter: 'project:*' }, { filter: 'steps:*' }, { orderBy: 'project.title' }])
+            expect((await rejection(tasks.list(list, options), InvalidArgument)).message).to.match(
+              /cannot be named while rows are locked/,
+            )
+          expect(ids((await tasks.list({ filter: 'title:"t1"' }, options)).items)).to.equal('t1')
+        })
+      }))
+
+    it('refuses a `through` that is none', () =>
+      inAcme(async () => {
+        const { tasks } = holder.plans
+        for (const [through, why] of [
+          [['nothing'], /through: Task has no relation "nothing"/],
+          [['project.owner.country.x'], /has more than 3 relations/],
+          [[{ relation: 'project', where: '' as never }], /`where` of "project" is blank/],
+          [[{ relation: 'project', where: filter`nothing = ${1}` }], /Project: a predicate/],
+          [[{ relation: 'lead', where: filter`badge.color = ${1}` }], /Person: a predicate/],
+        ] as const)
+          expect((await rejection(tasks.list({}, { through }), TypeError)).message).to.match(why)
+      }))
+  })
+
+  describe('an order through a relation', () => {
+    beforeEach(() => inAcme(make))
+
+    const pages = async (orderBy: string, text = '') => {
+      const { tasks } = holder.plans
+      const found: string[] = []
+      for (let pageToken = ''; ;) {
+        const page = await tasks.list({ orderBy, filter: text, pageSize: 1, pageToken }, { through: ALL })
+        found.push(...page.items.map(({ id }) => id))
+        if (page.nextPageToken === '' || found.length > 20) return found.join(' ')
+        pageToken = page.nextPageToken
+      }
+    }
+
+    for (const [orderBy, expected] of [
+      ['project.title', 't1 t2 t3 t4'],
+      ['project.title desc', 't4 t3 t2 t1'],
+      ['project.title, title desc', 't2 t1 t3 t4'],
+      ['project.title desc, title', 't4 t3 t1 t2'],
+      ['project.budget desc', 't4 t2 t1 t3'],
+      ['project.phase, id', 't1 t2 t3 t4'],
+      ['project.note', 't3 t1 t2 t4'],
+      ['project.note desc', 't4 t2 t1 t3'],
+      ['project.due_time desc, title', 't4 t3 t1 t2'],
+      ['project.owner.title desc, project.id, id', 't4 t3 t1 t2'],
+      ['project.id desc, lead.id', 't4 t3 t1 t2'],
+      ['after.project.title desc, after.title', 't1 t3 t4 t2'],
+    ] as const)
+      it(`${orderBy}, on one page and on many`, () =>
+        inAcme(async () => {
+          const { projects } = holder.plans
+          await projects.update('p1', { dueTime: new Date(Date.UTC(2020, 0, 1)) }, ['due_time'])
+          await projects.update('p2', { dueTime: new Date(Date.UTC(2021, 0, 1)) }, ['due_time'])
+          expect(await listed('', ALL, orderBy)).to.equal(expected)
+          expect(await pages(orderBy)).to.equal(expected)
+          expect(await pages(orderBy, 'project:* OR steps:* OR id = "t4"')).to.equal(expected)
+        }))
+
+    it('goes on where it was when the resource is renamed, deleted or excluded meanwhile', () =>
+      inAcme(async () => {
+        const { projects, tasks } = holder.plans
+        const first = await tasks.list({ orderBy: 'project.title', pageSize: 2 }, { through: ALL })
+        expect(ids(first.items)).to.equal('t1 t2')
+        await projects.update('p1', { title: 'A' }, ['title'])
+        const list = { orderBy: 'project.title', pageToken: first.nextPageToken }
+        expect(ids((await tasks.list(list, { through: ALL })).items)).to.equal('t3 t4')
+        const none = { relation: 'project', where: filter`phase = ACTIVE` }
+        expect(ids((await tasks.list(list, { through: [none] })).items)).to.equal('t3 t4')
+      }))
+
+    it('cuts long texts in the token, and orders by their beginning', () =>
+      inAcme(async () => {
+        const { projects } = holder.plans
+        await projects.update('p1', { note: `${'é'.repeat(600)}b` }, ['note'])
+        await projects.update('p2', { note: `${'é'.repeat(600)}a` }, ['note'])
+        expect(await pages('project.note')).to.equal('t1 t2 t3 t4')
+        const page = await holder.plans.tasks.list({ orderBy: 'project.note', pageSize: 1 }, { through: ALL })
+        expect(page.nextPageToken.length).to.be.below(3000)
+      }))
+
+    it('refuses the token of another filter, of another order and of another relation', () =>
+      inAcme(async () => {
+        const { tasks } = holder.plans
+        const { nextPageToken: pageToken } = await tasks.list(
+          { orderBy: 'project.title', pageSize: 1 },
+          { through: ALL },
+        )
+        for (const list of [
+          { orderBy: 'lead.title' },
+          { orderBy: 'title' },
+          { orderBy: 'project.title', filter: 'project:*' },
+        ])
+          expect(
+            (await rejection(tasks.list({ ...list, pageToken }, { through: ALL }), InvalidArgument)).message,
+          ).to.match(/^page_token/)
+      }))
+
+    it('is refused where there can be several, and where through leaves the relation out', () =>
+      inAcme(async () => {
+        const { tasks } = holder.plans
+        for (const [orderBy, why] of [
+          ['steps.title', /^order_by: "steps.title" has no order: there can be several/],
+          ['project.labels', /"project.labels" has no order/],
+          ['project.etag', /field "project.etag" cannot be sorted by/],
+          ['project', /unknown field "project"/],
+          ['lead.nothing', /unknown field "lead.nothing"/],
+          ['project.title, project.title', /named twice/],
+        ] as const)
+          expect(
+            (await rejection(tasks.list({ orderBy }, { through: ALL }), InvalidArgument)).message,
+          ).to.match(why)
+        for (const name of ['project', 'nothing'])
+          expect(
+            (
+              await rejection(
+                tasks.list({ orderBy: `${name}.title` }, { through: ['lead'] }),
+                InvalidArgument,
+              )
+            ).message,
+          ).to.match(new RegExp(`unknown field "${name}.title" at position 1`))
+      }))
+  })
+}
