@@ -18,7 +18,7 @@ export { type MemoryOptions, MemoryRepository } from './memory/memory-repository
 export type { CatalogRow, LiveSchema } from './dialects/catalog/live-table.js'
 export { columnsOf, jsonColumnsOf } from './query/columns-of.js'
 export { filterPredicate, parseFilter, parseOrderBy, type Where } from './dialects/parse-filter.js'
-export type { Direction, OrderTerm } from './query/order-by.js'
+export type { Direction, OrderBy, OrderTerm } from './query/order-by.js'
 export type {
   BatchDeleteOptions,
   BatchGetOptions,
@@ -40,6 +40,7 @@ export type {
   Repository,
   RowLimits,
   RowOptions,
+  Through,
   TransactionOptions,
   UndeleteOptions,
   UpdateOptions,
@@ -49,7 +50,6 @@ export type { Loaded, RelationPath } from '../resource/relations/loaded.js'
 export { Increment, increment, type Patch } from '../resource/values/increment.js'
 export type { MaskOf } from '../resource/mask-of.js'
 export type { NewEntity, ServerSet } from '../resource/new-entity-of.js'
-export type { OrderBy } from './query/order-by.js'
 export { type Filter, filter, type FilterValue } from './query/filter-template.js'
 export type { Merge } from './merging/merge.js'
 export { createTables } from './schema/create-tables.js'

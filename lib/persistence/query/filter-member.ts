@@ -1,7 +1,7 @@
 import { didYouMean } from '../../text/nearest-names.js'
 import { type FilterTokens, quoted } from './filter-tokens.js'
 import type { PlanColumn } from './plan.js'
-import { columnNamed, type NamedFields, type Place, startOf, step } from './related-fields.js'
+import { columnNamed, type NamedFields, type FieldPath, startOf, step } from './related-fields.js'
 import { isStorable } from './reachable.js'
 
 /** How many names a field may have, from the resource to a field inside of its messages. */
@@ -9,7 +9,7 @@ const MAX_FILTER_PATH = 8
 
 /** The operand of a filter: a column, or one key of a tags column. */
 export interface Member {
-  readonly place: Place
+  readonly place: FieldPath
   readonly name: string
   readonly column: PlanColumn
   readonly key: string | undefined
@@ -25,7 +25,7 @@ export const readMember = (
   fields: NamedFields,
   first: string,
   start: number,
-): { readonly place: Place; readonly member: Member | undefined } => {
+): { readonly place: FieldPath; readonly member: Member | undefined } => {
   let place = startOf(fields)
   for (let name = first; ;) {
     const next = step(place, name)
@@ -42,7 +42,7 @@ export const readMember = (
 }
 
 /** `member: word {'.' (word | string)}`; the first word was already read. */
-const memberOf = (tokens: FilterTokens, place: Place, first: string, start: number): Member => {
+const memberOf = (tokens: FilterTokens, place: FieldPath, first: string, start: number): Member => {
   const { columns } = place.fields
   const named = (name: string) => [...place.path, name].join('.')
   const whole = (name: string) => ({
@@ -106,7 +106,7 @@ const dottedKey = (tokens: FilterTokens, field: string, start: number): never =>
 
 const columnOf = (
   tokens: FilterTokens,
-  { fields, of, path }: Place,
+  { fields, of, path }: FieldPath,
   name: string,
   start: number,
 ): PlanColumn => {

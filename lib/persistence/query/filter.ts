@@ -4,7 +4,7 @@ import { elementLiteral, typedLiteral } from './literal.js'
 import { isStorable } from './reachable.js'
 import { type CompareOp, type FilterNode, type PlanColumn, and, isNotNull, isNull, not } from './plan.js'
 import { type Member, readMember } from './filter-member.js'
-import type { FieldsBehind, NamedFields, Place } from './related-fields.js'
+import type { FieldsBehind, NamedFields, FieldPath } from './related-fields.js'
 
 /** The deepest nesting of parentheses. */
 export const MAX_FILTER_NESTING = 64
@@ -145,7 +145,7 @@ class FilterParser {
   }
 
   /** Whether the resource of a relation is there at all. */
-  #resource({ path, of, fields }: Place, op: string, opStart: number): FilterNode {
+  #resource({ path, of, fields }: FieldPath, op: string, opStart: number): FilterNode {
     const tokens = this.#tokens
     const name = path.join('.')
     const field = Object.keys(fields.columns)[0] ?? 'field'
@@ -249,7 +249,7 @@ class FilterParser {
 }
 
 /** What is asked of one of the several that a path has led through. */
-const someOf = ({ some }: Place, node: FilterNode): FilterNode =>
+const someOf = ({ some }: FieldPath, node: FilterNode): FilterNode =>
   some.reduceRight((asked, rows): FilterNode => ({ kind: 'some', rows, node: asked }), node)
 
 const startsFactor = (tokens: FilterTokens): boolean =>

@@ -4,7 +4,7 @@ import type { MaskOf } from '../../resource/mask-of.js'
 import { quoted } from './filter-tokens.js'
 import { didYouMean } from '../../text/nearest-names.js'
 import type { PlanColumn } from './plan.js'
-import { columnNamed, type FieldsBehind, type Place, startOf, step } from './related-fields.js'
+import { columnNamed, type FieldsBehind, type FieldPath, startOf, step } from './related-fields.js'
 
 export type Direction = 'asc' | 'desc'
 
@@ -57,7 +57,7 @@ export const parseOrderTerms = (
 }
 
 /** The column of a path. */
-function columnIn(from: Place, path: string, expression: string, at: number): PlanColumn {
+function columnIn(from: FieldPath, path: string, expression: string, at: number): PlanColumn {
   let place = from
   let name = path
   for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.')) {

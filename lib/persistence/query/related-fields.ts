@@ -20,7 +20,7 @@ export interface RelatedFields extends NamedFields {
 }
 
 /** Where a path has led. */
-export interface Place {
+export interface FieldPath {
   readonly fields: NamedFields
   /** The row whose fields are named; undefined for that of the plan, which behind several is a plan of theirs. */
   readonly of: RelatedRow | undefined
@@ -30,10 +30,10 @@ export interface Place {
   readonly path: readonly string[]
 }
 
-export const startOf = (fields: NamedFields): Place => ({ fields, of: undefined, some: [], path: [] })
+export const startOf = (fields: NamedFields): FieldPath => ({ fields, of: undefined, some: [], path: [] })
 
 /** The place behind a relation; or why it cannot be named, or undefined for what is none. A column goes before a relation. */
-export const step = (place: Place, name: string): Place | string | undefined => {
+export const step = (place: FieldPath, name: string): FieldPath | string | undefined => {
   const { fields, some } = place
   const related = Object.hasOwn(fields.columns, name) ? undefined : fields.behind?.(name)
   if (typeof related !== 'object') return related

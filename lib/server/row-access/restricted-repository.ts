@@ -25,7 +25,7 @@ import type { Restricted, RowAccessKind } from '../chain/row-access.js'
 import { isOverridden } from '../methods/overrides.js'
 import { deletedEntity } from '../methods/preconditions.js'
 import { type Asked, type Decided, sameContext, type Write } from './decided.js'
-import { refuseRelations, runWithPredicate } from './run-with-predicate.js'
+import { refuseRelations, refuseThrough, runWithPredicate } from './run-with-predicate.js'
 
 /**
  * A repository as a call may use it whose authorizer decided by row. A row that the caller may not get is NotFound, whatever
@@ -57,12 +57,14 @@ export class RestrictedRepository implements Restricted {
 
   async list(list?: ListOptions & ReadTogether<string>, options?: ListScope): Promise<Page<object>> {
     refuseRelations(list)
+    refuseThrough(options)
     const { isNone, where } = await this.#listed()
     if (isNone) return { items: [], nextPageToken: '' }
     return runWithPredicate(this.inner, 'list', options, where, (asked) => this.inner.list(list, asked))
   }
 
   async count(list?: ListFilter, options?: CountOptions): Promise<number> {
+    refuseThrough(options)
     const { isNone, where } = await this.#listed()
     return isNone
       ? 0
@@ -70,6 +72,7 @@ export class RestrictedRepository implements Restricted {
   }
 
   async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
+    refuseThrough(options)
     const { isNone, where } = await this.#listed()
     return (
       !isNone &&

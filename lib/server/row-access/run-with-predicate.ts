@@ -1,5 +1,5 @@
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
-import type { Repository, RowOptions } from '../../persistence/contract/repository.js'
+import type { FilterScope, Repository, RowOptions, Through } from '../../persistence/contract/repository.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
 
 /** Errors that say something about a row. */
@@ -45,5 +45,21 @@ export const refuseRelations = (options: { readonly with?: readonly string[] } |
   if (options?.with !== undefined)
     throw new TypeError(
       'with: a restricted repository reads its own rows alone: read the others by call.restricted() of their repository',
+    )
+}
+
+const decided = new WeakSet<readonly Through[]>()
+
+/** Notes that the authorizer was asked about each of the relations, and its predicates are in them. */
+export const asDecided = (through: readonly Through[]): readonly Through[] => {
+  decided.add(through)
+  return through
+}
+
+/** @throws TypeError for a filter that may lead to rows about which nobody was asked. */
+export const refuseThrough = ({ through }: Pick<FilterScope, 'through'> = {}): void => {
+  if (through !== undefined && !decided.has(through))
+    throw new TypeError(
+      'through: a restricted repository reads its own rows alone: leave it out, or list by the repository itself',
     )
 }
