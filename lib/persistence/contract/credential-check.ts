@@ -1,5 +1,6 @@
+import type { Field } from '../../resource/fields/field.js'
 import type { CredentialField, ResourceModel } from '../../resource/resource-model.js'
-import { ErrNoMinter } from '../../errors.js'
+import { ErrConflict, ErrNoMinter } from '../../errors.js'
 import type { CredentialMinter, ParsedToken } from '../../secrets/credential-minter.js'
 import { nowOf, type Sources, type Values } from './new-entity.js'
 import type { SecretOptions } from './secret-fields.js'
@@ -60,4 +61,34 @@ function parse(minter: CredentialMinter, token: string): ParsedToken | undefined
 function hasExpired(model: ResourceModel, entity: object, now: Date): boolean {
   const expiry = model.expireTime && ((entity as Values)[model.expireTime.property] as Date | undefined)
   return expiry !== undefined && expiry.getTime() <= now.getTime()
+}
+
+/** 128 random bits practically never collide. Three collisions mean that the random source is broken. */
+const ATTEMPTS = 3
+
+/**
+ * Runs a write that mints credentials, and again with fresh ones when a public id it minted was taken already. Any other
+ * conflict is the caller's.
+ * @param attempt - tells the columns it is about to write.
+ */
+export async function withFreshMint<T>(
+  model: ResourceModel,
+  attempt: (minted: (columns: Readonly<Values>) => void) => Promise<T>,
+  isTaken: (field: Field, publicId: string) => Promise<boolean>,
+): Promise<T> {
+  if (model.credentials.length === 0) return attempt(() => {})
+  for (let left = ATTEMPTS - 1; ; left--) {
+    let columns: Readonly<Values> = {}
+    try {
+      return await attempt((values) => (columns = values))
+    } catch (error) {
+      if (left === 0 || !(error instanceof ErrConflict)) throw error
+      let taken = false
+      for (const { publicId } of model.credentials) {
+        const value = columns[publicId.property]
+        taken ||= typeof value === 'string' && (await isTaken(publicId, value))
+      }
+      if (!taken) throw error
+    }
+  }
 }

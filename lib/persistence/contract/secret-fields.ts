@@ -1,5 +1,4 @@
-import { ErrConflict, ErrNoEncryptor, ErrNoMinter, InvalidArgument } from '../../errors.js'
-import type { Field } from '../../resource/fields/field.js'
+import { ErrNoEncryptor, ErrNoMinter, InvalidArgument } from '../../errors.js'
 import type { ResourceModel, SecretField } from '../../resource/resource-model.js'
 import type { CredentialMinter } from '../../secrets/credential-minter.js'
 import type { Encryptor } from '../../secrets/encryptor.js'
@@ -18,9 +17,6 @@ export interface ProtectedSecrets {
   readonly columns: Values
   readonly tokens: Values
 }
-
-/** 128 random bits practically never collide. Three collisions mean that the random source is broken. */
-const ATTEMPTS = 3
 
 /** @throws ErrNoMinter when the resource has a credential and there is no minter. */
 export function checkMinter(model: ResourceModel, options: SecretOptions): void {
@@ -107,31 +103,4 @@ export async function reveal(
   if (typeof cipher !== 'string') return undefined
   if (options.encryptor === undefined) throw new ErrNoEncryptor()
   return options.encryptor.decrypt(cipher, { signal })
-}
-
-/**
- * Runs a write that mints credentials, and again with fresh ones when a public id it minted was taken already. Any other
- * conflict is the caller's.
- * @param attempt - tells the columns it is about to write.
- */
-export async function withFreshMint<T>(
-  model: ResourceModel,
-  attempt: (minted: (columns: Readonly<Values>) => void) => Promise<T>,
-  isTaken: (field: Field, publicId: string) => Promise<boolean>,
-): Promise<T> {
-  if (model.credentials.length === 0) return attempt(() => {})
-  for (let left = ATTEMPTS - 1; ; left--) {
-    let columns: Readonly<Values> = {}
-    try {
-      return await attempt((values) => (columns = values))
-    } catch (error) {
-      if (left === 0 || !(error instanceof ErrConflict)) throw error
-      let taken = false
-      for (const { publicId } of model.credentials) {
-        const value = columns[publicId.property]
-        taken ||= typeof value === 'string' && (await isTaken(publicId, value))
-      }
-      if (!taken) throw error
-    }
-  }
 }

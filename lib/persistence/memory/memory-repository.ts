@@ -8,7 +8,12 @@ import {
   resourceModel,
 } from '../../resource/resource-model.js'
 import { checkBatch } from '../contract/batch.js'
-import { checkCredential, type CredentialRow, type Verification } from '../contract/credential-check.js'
+import {
+  checkCredential,
+  type CredentialRow,
+  type Verification,
+  withFreshMint,
+} from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import type { PagingOptions } from '../contract/list-plan.js'
 import { Hooks, toCaller } from '../hooks/call-hooks.js'
@@ -52,14 +57,7 @@ import type {
   UndeleteOptions,
   UpdateOptions,
 } from '../contract/repository.js'
-import {
-  checkMinter,
-  mint,
-  protectNew,
-  reveal,
-  type SecretOptions,
-  withFreshMint,
-} from '../contract/secret-fields.js'
+import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 
 export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
   /** Share it between repositories that write in one transaction. Default: a database of its own. */

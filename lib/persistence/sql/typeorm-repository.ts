@@ -9,7 +9,7 @@ import {
   resourceModel,
 } from '../../resource/resource-model.js'
 import { checkBatch } from '../contract/batch.js'
-import { checkCredential, type Verification } from '../contract/credential-check.js'
+import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import type { StoredRow } from '../deletion/rules/stored-rows.js'
 import type { Member } from '../deletion/rules/family.js'
@@ -59,14 +59,7 @@ import type { MergeOptions } from '../merging/merge.js'
 import { mergedRows } from './merged-rows.js'
 import type { RowStore } from './row-store.js'
 import { RowWriter } from './row-writer.js'
-import {
-  checkMinter,
-  mint,
-  protectNew,
-  reveal,
-  type SecretOptions,
-  withFreshMint,
-} from '../contract/secret-fields.js'
+import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 import { current, transaction } from './transaction.js'
 import type { TransactionContext } from './transaction-context.js'
 import { joinedRepository } from './joined-repository.js'
