@@ -80,7 +80,7 @@ export interface Beside {
 /** What these plans and columns read of other resources. */
 export function besideOf(nodes: readonly (FilterNode | undefined)[], columns: readonly PlanColumn[]): Beside {
   const joined = new Set<RelatedRow>()
-  let isAny = false
+  let several = 0
   const add = (row: RelatedRow | undefined): void => {
     if (row === undefined || joined.has(row)) return
     add(row.from)
@@ -89,7 +89,7 @@ export function besideOf(nodes: readonly (FilterNode | undefined)[], columns: re
   const visit = (node: FilterNode): void => {
     if ('node' in node) {
       if (node.kind === 'not') return visit(node.node)
-      isAny = true
+      several++
       return add(node.rows.from)
     }
     if ('nodes' in node) return node.nodes.forEach(visit)
@@ -97,5 +97,5 @@ export function besideOf(nodes: readonly (FilterNode | undefined)[], columns: re
   }
   for (const node of nodes) if (node !== undefined) visit(node)
   for (const { of } of columns) add(of)
-  return { joined: [...joined], isAny: isAny || joined.size > 0 }
+  return { joined: [...joined], isAny: several + joined.size > 0 }
 }

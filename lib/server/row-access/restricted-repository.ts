@@ -57,23 +57,20 @@ export class RestrictedRepository implements Restricted {
 
   async list(list?: ListOptions & ReadTogether<string>, options?: ListScope): Promise<Page<object>> {
     refuseRelations(list)
-    refuseThrough(options)
-    const { isNone, where } = await this.#listed()
+    const { isNone, where } = await this.#listed(options)
     if (isNone) return { items: [], nextPageToken: '' }
     return runWithPredicate(this.inner, 'list', options, where, (asked) => this.inner.list(list, asked))
   }
 
   async count(list?: ListFilter, options?: CountOptions): Promise<number> {
-    refuseThrough(options)
-    const { isNone, where } = await this.#listed()
+    const { isNone, where } = await this.#listed(options)
     return isNone
       ? 0
       : runWithPredicate(this.inner, 'count', options, where, (asked) => this.inner.count(list, asked))
   }
 
   async exists(list?: ListFilter, options?: FilterScope): Promise<boolean> {
-    refuseThrough(options)
-    const { isNone, where } = await this.#listed()
+    const { isNone, where } = await this.#listed(options)
     return (
       !isNone &&
       runWithPredicate(this.inner, 'exists', options, where, (asked) => this.inner.exists(list, asked))
@@ -175,7 +172,8 @@ export class RestrictedRepository implements Restricted {
     }
   }
 
-  async #listed(): Promise<Restriction> {
+  async #listed(options: FilterScope | undefined): Promise<Restriction> {
+    refuseThrough(options)
     const { own } = this.decided
     if (this.kind === 'reads') return this.#listable(own)
     const readable = this.#listable(await this.decided.readable())

@@ -1,5 +1,5 @@
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
-import type { FilterScope, Repository, RowOptions, Through } from '../../persistence/contract/repository.js'
+import type { FilterScope, Repository, RowOptions } from '../../persistence/contract/repository.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
 
 /** Errors that say something about a row. */
@@ -48,17 +48,9 @@ export const refuseRelations = (options: { readonly with?: readonly string[] } |
     )
 }
 
-const decided = new WeakSet<readonly Through[]>()
-
-/** Notes that the authorizer was asked about each of the relations, and its predicates are in them. */
-export const asDecided = (through: readonly Through[]): readonly Through[] => {
-  decided.add(through)
-  return through
-}
-
-/** @throws TypeError for a filter that may lead to rows about which nobody was asked. */
+/** Nobody was asked about those rows. @throws TypeError for a filter that may lead to other resources. */
 export const refuseThrough = ({ through }: Pick<FilterScope, 'through'> = {}): void => {
-  if (through !== undefined && !decided.has(through))
+  if (through !== undefined)
     throw new TypeError(
       'through: a restricted repository reads its own rows alone: leave it out, or list by the repository itself',
     )

@@ -1,48 +1,15 @@
 import { expect } from 'chai'
 import { RequestContext } from '../../../lib/context.js'
 import { InvalidArgument, PermissionDenied } from '../../../lib/errors.js'
-import type { Through } from '../../../lib/persistence/contract/repository.js'
 import { filter } from '../../../lib/persistence/query/filter-template.js'
-import type { Person } from '../../support/entities/plans.js'
-import { Phase } from '../../support/gen/plans_pb.js'
 import { rejection } from '../../support/rejection.js'
 import { aPerson, aProject, as, aStep, aTask, inAcme, type PlansHolder } from './plans.js'
+import { ALL, ids, listed as listedIn, makePlans } from './through.js'
 
-const ALL: readonly Through[] = [
-  'project.owner.country',
-  'lead.badge',
-  'after.project',
-  'steps.task',
-  'project.tasks',
-]
-
-/** What filters and orders find through relations, and what they never find. */
+/** What filters find through relations, and what they never find. */
 export const filters = (holder: PlansHolder): void => {
-  const make = async () => {
-    const { badges, countries, persons, projects, steps, tasks } = holder.plans
-    await countries.create({ id: 'no', title: 'Norway' })
-    await persons.create(aPerson('ada', { countryId: 'no' }))
-    await persons.create(aPerson('bob'))
-    await badges.create({ id: 'b1', color: 'red', person: { id: 'ada' } as Person, ...{ personId: 'ada' } })
-    const labels = { env: 'prod' }
-    await projects.create(aProject('p1', { ownerId: 'ada', phase: Phase.ACTIVE, budget: 2n ** 62n, labels }))
-    await projects.create(aProject('p2', { ownerId: 'bob', phase: Phase.CLOSED, note: 'n' }))
-    await tasks.create(aTask('t1', { projectId: 'p1', leadId: 'bob' }))
-    await tasks.create(aTask('t2', { projectId: 'p1', afterId: 't1' }))
-    await tasks.create(aTask('t3', { projectId: 'p2', leadId: 'ada' }))
-    await tasks.create(aTask('t4'))
-    await steps.create(aStep('s1', 't1', { title: 'dig', done: true }))
-    await steps.create(aStep('s2', 't1', { title: 'fill', done: false }))
-    await steps.create(aStep('s3', 't2', { title: 'digger', done: false }))
-  }
-  const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id).join(' ')
-  const listed = async (text: string, through = ALL, orderBy = '') => {
-    const { tasks } = holder.plans
-    const { items } = await tasks.list({ filter: text, orderBy }, { through })
-    expect(await tasks.count({ filter: text }, { through })).to.equal(items.length)
-    expect(await tasks.exists({ filter: text }, { through })).to.equal(items.length > 0)
-    return ids(items)
-  }
+  const make = () => makePlans(holder)
+  const listed = (text: string, through = ALL) => listedIn(holder, text, through)
 
   describe('a filter through a relation', () => {
     beforeEach(() => inAcme(make))
@@ -268,109 +235,6 @@ export const filters = (holder: PlansHolder): void => {
           [[{ relation: 'lead', where: filter`badge.color = ${1}` }], /Person: a predicate/],
         ] as const)
           expect((await rejection(tasks.list({}, { through }), TypeError)).message).to.match(why)
-      }))
-  })
-
-  describe('an order through a relation', () => {
-    beforeEach(() => inAcme(make))
-
-    const pages = async (orderBy: string, text = '') => {
-      const { tasks } = holder.plans
-      const found: string[] = []
-      for (let pageToken = ''; ;) {
-        const page = await tasks.list({ orderBy, filter: text, pageSize: 1, pageToken }, { through: ALL })
-        found.push(...page.items.map(({ id }) => id))
-        if (page.nextPageToken === '' || found.length > 20) return found.join(' ')
-        pageToken = page.nextPageToken
-      }
-    }
-
-    for (const [orderBy, expected] of [
-      ['project.title', 't1 t2 t3 t4'],
-      ['project.title desc', 't4 t3 t2 t1'],
-      ['project.title, title desc', 't2 t1 t3 t4'],
-      ['project.title desc, title', 't4 t3 t1 t2'],
-      ['project.budget desc', 't4 t2 t1 t3'],
-      ['project.phase, id', 't1 t2 t3 t4'],
-      ['project.note', 't3 t1 t2 t4'],
-      ['project.note desc', 't4 t2 t1 t3'],
-      ['project.due_time desc, title', 't4 t3 t1 t2'],
-      ['project.owner.title desc, project.id, id', 't4 t3 t1 t2'],
-      ['project.id desc, lead.id', 't4 t3 t1 t2'],
-      ['after.project.title desc, after.title', 't1 t3 t4 t2'],
-    ] as const)
-      it(`${orderBy}, on one page and on many`, () =>
-        inAcme(async () => {
-          const { projects } = holder.plans
-          await projects.update('p1', { dueTime: new Date(Date.UTC(2020, 0, 1)) }, ['due_time'])
-          await projects.update('p2', { dueTime: new Date(Date.UTC(2021, 0, 1)) }, ['due_time'])
-          expect(await listed('', ALL, orderBy)).to.equal(expected)
-          expect(await pages(orderBy)).to.equal(expected)
-          expect(await pages(orderBy, 'project:* OR steps:* OR id = "t4"')).to.equal(expected)
-        }))
-
-    it('goes on where it was when the resource is renamed, deleted or excluded meanwhile', () =>
-      inAcme(async () => {
-        const { projects, tasks } = holder.plans
-        const first = await tasks.list({ orderBy: 'project.title', pageSize: 2 }, { through: ALL })
-        expect(ids(first.items)).to.equal('t1 t2')
-        await projects.update('p1', { title: 'A' }, ['title'])
-        const list = { orderBy: 'project.title', pageToken: first.nextPageToken }
-        expect(ids((await tasks.list(list, { through: ALL })).items)).to.equal('t3 t4')
-        const none = { relation: 'project', where: filter`phase = ACTIVE` }
-        expect(ids((await tasks.list(list, { through: [none] })).items)).to.equal('t3 t4')
-      }))
-
-    it('cuts long texts in the token, and orders by their beginning', () =>
-      inAcme(async () => {
-        const { projects } = holder.plans
-        await projects.update('p1', { note: `${'é'.repeat(600)}b` }, ['note'])
-        await projects.update('p2', { note: `${'é'.repeat(600)}a` }, ['note'])
-        expect(await pages('project.note')).to.equal('t1 t2 t3 t4')
-        const page = await holder.plans.tasks.list({ orderBy: 'project.note', pageSize: 1 }, { through: ALL })
-        expect(page.nextPageToken.length).to.be.below(3000)
-      }))
-
-    it('refuses the token of another filter, of another order and of another relation', () =>
-      inAcme(async () => {
-        const { tasks } = holder.plans
-        const { nextPageToken: pageToken } = await tasks.list(
-          { orderBy: 'project.title', pageSize: 1 },
-          { through: ALL },
-        )
-        for (const list of [
-          { orderBy: 'lead.title' },
-          { orderBy: 'title' },
-          { orderBy: 'project.title', filter: 'project:*' },
-        ])
-          expect(
-            (await rejection(tasks.list({ ...list, pageToken }, { through: ALL }), InvalidArgument)).message,
-          ).to.match(/^page_token/)
-      }))
-
-    it('is refused where there can be several, and where through leaves the relation out', () =>
-      inAcme(async () => {
-        const { tasks } = holder.plans
-        for (const [orderBy, why] of [
-          ['steps.title', /^order_by: "steps.title" has no order: there can be several/],
-          ['project.labels', /"project.labels" has no order/],
-          ['project.etag', /field "project.etag" cannot be sorted by/],
-          ['project', /unknown field "project"/],
-          ['lead.nothing', /unknown field "lead.nothing"/],
-          ['project.title, project.title', /named twice/],
-        ] as const)
-          expect(
-            (await rejection(tasks.list({ orderBy }, { through: ALL }), InvalidArgument)).message,
-          ).to.match(why)
-        for (const name of ['project', 'nothing'])
-          expect(
-            (
-              await rejection(
-                tasks.list({ orderBy: `${name}.title` }, { through: ['lead'] }),
-                InvalidArgument,
-              )
-            ).message,
-          ).to.match(new RegExp(`unknown field "${name}.title" at position 1`))
       }))
   })
 }

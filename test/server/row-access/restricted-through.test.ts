@@ -1,0 +1,19 @@
+import { RequestContext } from '../../../lib/context.js'
+import { MemoryRepository } from '../../../lib/persistence/memory/memory-repository.js'
+import { RestrictedRepository } from '../../../lib/server/row-access/restricted-repository.js'
+import { Task } from '../../support/entities/plans.js'
+import { rejection } from '../../support/rejection.js'
+
+describe('a restricted repository', () => {
+  it('refuses a filter that may lead to other resources', async () => {
+    const own = { isNone: false, where: undefined, test: undefined, check: undefined }
+    const decided = { own, readable: () => own, explain: () => {} }
+    const tasks = new RestrictedRepository(new MemoryRepository<object>(Task), decided, 'reads')
+    const options = { through: ['project'] }
+    await RequestContext.as({ subject: 'ada', tenant: 'acme', groups: [] }, async () => {
+      await rejection(tasks.list({ filter: 'project:*' }, options), TypeError)
+      await rejection(tasks.count({ filter: 'project:*' }, options), TypeError)
+      await rejection(tasks.exists({ filter: 'project:*' }, options), TypeError)
+    })
+  })
+})
