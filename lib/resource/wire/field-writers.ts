@@ -33,6 +33,12 @@ export function fieldWriter(field: DescField, ofMessage: (desc: DescMessage) => 
 const typeOf = (field: DescField): ScalarType =>
   field.enum === undefined ? (field.scalar as ScalarType) : ScalarType.INT32
 
+/** Types whose zero is one value. */
+const SOLE_ZERO: ReadonlyMap<ScalarType, unknown> = new Map<ScalarType, unknown>([
+  [ScalarType.STRING, ''],
+  [ScalarType.BOOL, false],
+])
+
 /** Where the field has presence, each value but undefined is written; else each but the zero of its type. */
 function scalar(field: DescField): Write {
   const type = typeOf(field)
@@ -46,7 +52,7 @@ function scalar(field: DescField): Write {
     }
   }
   // The first value of an enum need not be 0.
-  const zero = field.enum?.values[0]?.number
+  const zero = field.enum?.values[0]?.number ?? SOLE_ZERO.get(type)
   return (value, out) => {
     if (zero === undefined ? isZero(type, value) : value === zero) return
     out.varint(tag)

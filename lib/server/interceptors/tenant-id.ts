@@ -1,4 +1,3 @@
-import type { Metadata } from '../../call.js'
 import { InvalidArgument, Unauthenticated } from '../../errors.js'
 import { IDENTITY_HEADERS, SINGLE_HEADERS } from '../../gateway/http/metadata.js'
 import type { Interceptor, Passed } from '../chain/interceptor.js'
@@ -18,18 +17,14 @@ export const tenantId =
   (next) =>
   (call) => {
     const { metadata } = call
-    checkSentOnce(metadata)
+    const repeated = metadata.repeatedOf(SINGLE_HEADERS)
+    if (repeated !== undefined) throw sentTwice(repeated)
     if (isVerified) for (const name of IDENTITY_HEADERS) metadata.delete(name)
     return next(Object.assign(call, { tenantHint: metadata.get('account-id') ?? '' }))
   }
 
-/** @throws for a header that identifies the caller and is there twice. */
-export function checkSentOnce(metadata: Metadata): void {
-  const repeated = metadata.repeatedOf(SINGLE_HEADERS)
-  if (repeated !== undefined) throw twice(repeated)
-}
-
-const twice = (name: string): Error =>
+/** What the caller is told of a header that identifies it and is there twice. */
+export const sentTwice = (name: string): Error =>
   name === 'authorization'
     ? new Unauthenticated('the authorization header is there twice: send one')
     : new InvalidArgument('', `the header ${name} is there twice: send one`)

@@ -2,10 +2,10 @@ import type { DescMethod, Message } from '@bufbuild/protobuf'
 import type { Metadata as NiceMetadata } from 'nice-grpc'
 import type { Dispatcher, Incoming } from '../../call.js'
 import { AshlarError, Cancelled, DeadlineExceeded, InvalidArgument } from '../../errors.js'
-import { IDENTITY_HEADERS } from '../../gateway/http/metadata.js'
+import { IDENTITY_HEADERS, SINGLE_HEADERS } from '../../gateway/http/metadata.js'
 import { requestIdFrom } from '../../text/request-id.js'
 import { pathOf } from '../chain/method.js'
-import { checkSentOnce } from '../interceptors/tenant-id.js'
+import { sentTwice } from '../interceptors/tenant-id.js'
 import type { Logger } from '../observability/logger.js'
 import type { ExternalTarget } from './external-target.js'
 import { metadataFor, streamOf, type TargetCall, unaryOf } from './target-calls.js'
@@ -107,7 +107,8 @@ class Forwarding {
   /** The request with its body. @throws what is wrong with it. */
   async whole(request: Message): Promise<Message> {
     const { metadata, unreadable, rest, ignoredMask } = this.incoming
-    checkSentOnce(metadata)
+    const repeated = metadata.repeatedOf(SINGLE_HEADERS)
+    if (repeated !== undefined) throw sentTwice(repeated)
     if (unreadable !== undefined) throw unreadable
     const read = rest === undefined ? { request, ignoredMask: ignoredMask ?? [] } : await rest.read()
     if (read.ignoredMask.length > 0)

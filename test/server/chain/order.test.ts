@@ -59,7 +59,7 @@ describe('the order of the chain', () => {
     undo.push(() => Object.assign(Deadline.prototype, { mustGoOn }))
     // Spans of HTTP and of calls alike; one that is heard of needs an id.
     const startSpan = (name: string): Span => {
-      note(name.startsWith('HTTP') ? 'tracing of HTTP' : 'tracing')
+      note(name.includes('.') ? 'tracing' : 'tracing of HTTP')
       return trace.wrapSpanContext({ traceId: '1'.repeat(32), spanId: '2'.repeat(16), traceFlags: 1 })
     }
     trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) as unknown as Tracer })
