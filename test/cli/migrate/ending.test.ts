@@ -228,8 +228,10 @@ onEachEngine(
       ...['python3', '-c'],
       'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))',
     ]
+    const none = mkdtempSync(join(tmpdir(), 'ashlar-no-files-'))
+    after(() => rmSync(none, { recursive: true, force: true }))
     const run = (args: readonly string[], options: RunOptions = {}) =>
-      runCli('ashlar', ['migrate', 'down', '--to', ...args, '--files', tmpdir()], {
+      runCli('ashlar', ['migrate', 'down', '--to', ...args, '--files', none], {
         env: { ASHLAR_DATABASE_URL: database().url, NO_COLOR: '1', TERM: 'xterm' },
         ...options,
       })
