@@ -22,6 +22,14 @@ export interface Comparison {
   readonly ceiling: Spread | undefined
 }
 
+/** How many times the cost of a part of the work the whole has, round by round. */
+export interface Multiple {
+  readonly whole: string
+  readonly part: string
+  readonly cpu: Spread
+  readonly p50: Spread
+}
+
 export interface Spread {
   readonly median: number
   readonly min: number
@@ -51,7 +59,12 @@ export interface Pace {
 export async function compare(
   subject: Subject,
   { rounds, ms, warmUpMs = ms }: Pace,
-  report: (what: Measured, comparisons: readonly Comparison[], figures: readonly SideFigures[]) => void,
+  report: (
+    what: Measured,
+    comparisons: readonly Comparison[],
+    figures: readonly SideFigures[],
+    multiples: readonly Multiple[],
+  ) => void,
 ): Promise<void> {
   const sides: SideProcess[] = []
   try {
@@ -80,7 +93,10 @@ export async function compare(
                 ? spread(theirs.map(({ cpuUs }, i) => cpuUs / (echo[i]?.cpuUs ?? Number.NaN)))
                 : undefined,
           }))
-        report({ operation, concurrency }, comparisons, [...slices].map(figuresOf))
+        const multiples = Object.entries(subject.parts ?? {}).flatMap(([whole, part]) =>
+          slices.has(whole) && slices.has(part) ? [multipleOf(whole, part, slices)] : [],
+        )
+        report({ operation, concurrency }, comparisons, [...slices].map(figuresOf), multiples)
       }
   } finally {
     await Promise.all(sides.map((side) => side.end()))
@@ -89,6 +105,13 @@ export async function compare(
 
 /** The side that only gives the ceiling. */
 const ECHO = 'bare echo'
+
+function multipleOf(whole: string, part: string, slices: ReadonlyMap<string, readonly Slice[]>): Multiple {
+  const parts = slices.get(part) ?? []
+  const times = (of: (slice: Slice) => number) =>
+    spread((slices.get(whole) ?? []).map((slice, i) => of(slice) / (parts[i] ? of(parts[i]) : Number.NaN)))
+  return { whole, part, cpu: times(({ cpuUs }) => cpuUs), p50: times(({ p50Us }) => p50Us) }
+}
 
 async function interleave(
   sides: readonly SideProcess[],

@@ -4,6 +4,7 @@ import {
   compare,
   type Comparison,
   type Measured,
+  type Multiple,
   type Pace,
   type SideFigures,
   type Spread,
@@ -49,9 +50,10 @@ for (const whole of SUBJECTS) {
   }
   if (subject.installs === true) installPeers()
   console.log(`\n${subject.name} (${pace.rounds} rounds of ${pace.ms} ms, ratio above 1: ashlar is faster)`)
-  await compare(subject, pace, (what, comparisons, figures) => {
+  await compare(subject, pace, (what, comparisons, figures, multiples) => {
     results.push(...comparisons)
     print(what, comparisons, figures)
+    for (const multiple of multiples) printMultiple(multiple)
   })
   for (const line of (await subject.afterwards?.()) ?? []) console.log(`  ${line}`)
 }
@@ -79,6 +81,10 @@ function print(
     ]
     console.log(columns.join('  ').trimEnd())
   }
+}
+
+function printMultiple({ whole, part, cpu, p50 }: Multiple): void {
+  console.log(`    ${whole}: cpu ${textOf(cpu)} times, p50 ${textOf(p50)} times that of ${part}`)
 }
 
 function textOf({ median, min, max }: Spread): string {

@@ -8,6 +8,8 @@ export interface Subject {
   readonly concurrency?: readonly number[]
   /** The module of each side, which exports `setUp`: ours as `ashlar`, every other one is a peer. */
   readonly sides: { readonly ashlar: URL } & Readonly<Record<string, URL>>
+  /** Of a side by name, the side that does a part of the same work: how many times its cost the whole has is printed. */
+  readonly parts?: Readonly<Record<string, string>>
   /** Rounds, milliseconds a slice and before the first one that the subject needs to be steady, unless the command line says otherwise. */
   readonly pace?: { readonly rounds?: number; readonly ms?: number; readonly warmUpMs?: number }
   /** Whether the peers come from `bench/package.json`. */

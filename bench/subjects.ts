@@ -17,6 +17,25 @@ const onPostgres = (name: string): URL => new URL(`./sides/${name}.js?engine=pos
 /** Peers that `bench/package.json` brings are no part of the build: they stay where they are written. */
 const peer = (name: string): URL => new URL(`../../bench/peers/${name}.mjs`, import.meta.url)
 
+/** Pages with two relations, and without them. */
+const relatedSides = (engine: string) => {
+  const whole = (name: string) => new URL(`./sides/${name}.js?engine=${engine}`, import.meta.url)
+  const alone = (name: string) => new URL(`./sides/${name}.js?engine=${engine}&relations=none`, import.meta.url)
+  return {
+    ashlar: whole('related-ashlar'),
+    'ashlar, alone': alone('related-ashlar'),
+    'join by hand': whole('related-join'),
+    'by hand, alone': alone('related-join'),
+    TypeORM: whole('related-typeorm'),
+    'TypeORM, alone': alone('related-typeorm'),
+  }
+}
+const RELATED_PARTS = {
+  ashlar: 'ashlar, alone',
+  'join by hand': 'by hand, alone',
+  TypeORM: 'TypeORM, alone',
+}
+
 const POSTGRES_SIDES = {
   ashlar: side('postgres-ashlar'),
   'raw pg': side('postgres-raw'),
@@ -57,6 +76,21 @@ export const SUBJECTS: readonly Subject[] = [
     concurrency: [1, 4],
     pace: { rounds: 7, ms: 1000 },
     sides: POSTGRES_SIDES,
+  },
+  {
+    name: 'relations',
+    operations: ['few targets', 'a target each', 'children'],
+    concurrency: [1, 16],
+    pace: { rounds: 7, ms: 500 },
+    sides: relatedSides('postgres'),
+    parts: RELATED_PARTS,
+  },
+  {
+    name: 'sqlite-relations',
+    operations: ['few targets', 'a target each', 'children'],
+    pace: { rounds: 7, ms: 500 },
+    sides: relatedSides('sqlite'),
+    parts: RELATED_PARTS,
   },
   {
     name: 'search',

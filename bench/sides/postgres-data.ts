@@ -12,7 +12,8 @@ const TENANTS = 100
 /** Connections of each side. */
 export const POOL = 10
 
-export const benchUrl = (): string => Object.assign(new URL(SERVER), { pathname: `/${DATABASE}` }).href
+export const benchUrl = (database = DATABASE): string =>
+  Object.assign(new URL(SERVER), { pathname: `/${database}` }).href
 
 export const tenantOf = (n: number): string => `acct-${String(n % TENANTS).padStart(3, '0')}`
 /** The n-th row of the table, which belongs to tenant n % 100. */
@@ -35,17 +36,20 @@ export function randomKeys(count: number): { readonly tenant: string; readonly k
   return { tenant: tenantOf(tenant), keys }
 }
 
-/** Makes the database and fills it with a million rows, once; whoever comes meanwhile waits. */
-export async function fill(): Promise<void> {
+/** Makes the database and fills it with a million rows, once. */
+export const fill = (): Promise<void> => filledOnce(DATABASE, fillDatabase)
+
+/** Makes a database and fills it, once; whoever comes meanwhile waits. */
+export async function filledOnce(database: string, fillIt: () => Promise<void>): Promise<void> {
   const server = new pg.Client({ connectionString: SERVER })
   await server.connect()
   try {
     await server.query('SELECT pg_advisory_lock(4711)')
-    const { rowCount } = await server.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE])
+    const { rowCount } = await server.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
     if (rowCount === 0) {
-      await server.query(`CREATE DATABASE ${DATABASE}`)
-      await fillDatabase().catch(async (error: unknown) => {
-        await server.query(`DROP DATABASE ${DATABASE}`)
+      await server.query(`CREATE DATABASE ${database}`)
+      await fillIt().catch(async (error: unknown) => {
+        await server.query(`DROP DATABASE ${database}`)
         throw error
       })
     }
