@@ -99,7 +99,9 @@ async function onSqlite(location: string): Promise<{ query: Query; end: () => Pr
       let statement = prepared.get(name)
       if (statement === undefined) prepared.set(name, (statement = database.prepare(text)))
       const known = statement
-      return (await promised<object[]>((done) => known.all(values, done))).map((row) => Object.values(row))
+      return (await promised<object[]>((done) => known.all(values, done))).map(
+        (row) => Object.values(row) as Row,
+      )
     },
     async end() {
       for (const statement of prepared.values()) await promised((done) => statement.finalize(() => done(null)))
