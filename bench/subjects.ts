@@ -20,7 +20,8 @@ const peer = (name: string): URL => new URL(`../../bench/peers/${name}.mjs`, imp
 /** Pages with two relations, and without them. */
 const relatedSides = (engine: string) => {
   const whole = (name: string) => new URL(`./sides/${name}.js?engine=${engine}`, import.meta.url)
-  const alone = (name: string) => new URL(`./sides/${name}.js?engine=${engine}&relations=none`, import.meta.url)
+  const alone = (name: string) =>
+    new URL(`./sides/${name}.js?engine=${engine}&relations=none`, import.meta.url)
   return {
     ashlar: whole('related-ashlar'),
     'ashlar, alone': alone('related-ashlar'),

@@ -12,7 +12,14 @@ import {
   PrimaryColumn,
   type Relation,
 } from 'typeorm'
-import { CreateTime, ETag, Resource, SoftDeletable, TenantScoped, UpdateTime } from '../../decorators/index.js'
+import {
+  CreateTime,
+  ETag,
+  Resource,
+  SoftDeletable,
+  TenantScoped,
+  UpdateTime,
+} from '../../decorators/index.js'
 import { RequestContext } from '../../lib/context.js'
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
@@ -134,7 +141,12 @@ export async function openFilled(engine: Engine): Promise<Filled> {
   if (engine === 'postgres') {
     const location = benchUrl(DATABASE)
     const open = () =>
-      new DataSource({ type: 'postgres', url: location, entities: [...ENTITIES], poolSize: POOL }).initialize()
+      new DataSource({
+        type: 'postgres',
+        url: location,
+        entities: [...ENTITIES],
+        poolSize: POOL,
+      }).initialize()
     await filledOnce(DATABASE, async () => {
       const dataSource = await open()
       try {

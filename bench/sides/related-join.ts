@@ -20,7 +20,8 @@ const TASK =
 const PROJECT = 'id, title, description, due_time, create_time, update_time, etag, account_id'
 const PERSON = 'id, display_name, email, is_active, create_time, update_time, etag, account_id'
 const NOTE = 'id, text, task_id, create_time, account_id'
-const columns = (of: string, names: string) => names.replace(/\w+/g, (name) => `${of}.${name} AS ${of}_${name}`)
+const columns = (of: string, names: string) =>
+  names.replace(/\w+/g, (name) => `${of}.${name} AS ${of}_${name}`)
 
 const LIVE = 'FROM bench_tasks t WHERE t.account_id = $1 AND t.deleted_at IS NULL'
 const ORDER = 'ORDER BY t.title, t.id'
@@ -40,7 +41,10 @@ export async function setUp(): Promise<Side> {
   const { location, close } = await openFilled(engine)
   const { query, end } = engine === 'postgres' ? onPostgres(location) : await onSqlite(location)
   const page = async (tenant: string) => {
-    const rows = await query(isAlone ? 'alone' : 'joined', isAlone ? PAGE_ALONE : PAGE_JOINED, [tenant, PAGE + 1])
+    const rows = await query(isAlone ? 'alone' : 'joined', isAlone ? PAGE_ALONE : PAGE_JOINED, [
+      tenant,
+      PAGE + 1,
+    ])
     const items = rows.slice(0, PAGE).map((row) => {
       const task = taskOf(row)
       if (isAlone) return task
@@ -55,7 +59,8 @@ export async function setUp(): Promise<Side> {
     const items: BenchTask[] = []
     for (const row of await query('notes', PAGE_WITH_NOTES, [tenant, PAGE + 1])) {
       let task = items.at(-1)
-      if (task?.id !== row[0]) items.push((task = Object.assign(taskOf(row), { notes: [] })))
+      if (task === undefined || task.id !== row[0])
+        items.push((task = Object.assign(taskOf(row), { notes: [] })))
       if (row[12] !== null) task.notes?.push(noteOf(row, 12))
     }
     check(items.slice(0, PAGE), items[0]?.notes !== undefined)
@@ -104,7 +109,8 @@ async function onSqlite(location: string): Promise<{ query: Query; end: () => Pr
       )
     },
     async end() {
-      for (const statement of prepared.values()) await promised((done) => statement.finalize(() => done(null)))
+      for (const statement of prepared.values())
+        await promised((done) => statement.finalize(() => done(null)))
       await promised((done) => database.close(done))
     },
   }
