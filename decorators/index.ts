@@ -1,6 +1,7 @@
 export { Computed } from './computed.js'
 export { Credential } from './credential.js'
 export { Default } from './default.js'
+export { type ChangeKind, Emits, type EmitsOptions } from './emits.js'
 export { ETag } from './etag.js'
 export { Expirable, type ExpirableOptions } from './expirable.js'
 export { OutputOnly, type OutputOnlyOptions } from './output-only.js'

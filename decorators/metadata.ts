@@ -1,5 +1,6 @@
 import 'reflect-metadata'
 import { DeclarationError } from '../lib/errors.js'
+import type { ChangeKind } from './emits.js'
 import type { ResourceOptions } from './resource.js'
 import type { SearchableOptions } from './searchable.js'
 
@@ -23,6 +24,13 @@ export interface PropertyFacts {
   readonly renamedFrom?: string
 }
 
+/** Which changes of a resource are told, and with what. */
+export interface EmittedChanges {
+  readonly on: ReadonlySet<ChangeKind>
+  readonly include: 'before' | 'changed' | undefined
+  readonly source: string | undefined
+}
+
 /** What the decorators of one class declare. */
 export interface EntityFacts {
   resource?: ResourceOptions
@@ -31,6 +39,7 @@ export interface EntityFacts {
   /** Milliseconds from create to `expire_time`; undefined when only server code sets it. */
   expirable?: { readonly ttlMs: number | undefined }
   searchable?: SearchableOptions
+  emits?: EmittedChanges
   readonly properties: Map<string, PropertyFacts>
 }
 

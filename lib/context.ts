@@ -63,8 +63,16 @@ export interface SystemScope {
   readonly reason?: string
 }
 
+/** The span that a call is in, as W3C Trace Context names it. */
+export interface TraceIds {
+  readonly traceId: string
+  readonly spanId: string
+}
+
 interface ContextFields {
   readonly requestId: string
+  /** Undefined without tracing. */
+  readonly trace: TraceIds | undefined
   readonly principal: Principal
   readonly system: SystemScope | undefined
   /** Aborts when the client disconnects or the deadline passes. */
@@ -137,6 +145,7 @@ const reported = new WeakMap<SystemScope, Set<string>>()
  */
 export class RequestContext implements ContextFields {
   readonly requestId: string
+  readonly trace: TraceIds | undefined
   readonly principal: Principal
   readonly system: SystemScope | undefined
   readonly deadline: number | undefined
@@ -149,6 +158,7 @@ export class RequestContext implements ContextFields {
 
   constructor(fields: Partial<GivenFields> = {}) {
     this.requestId = fields.requestId ?? ''
+    this.trace = fields.trace
     this.principal = frozenPrincipal(fields.principal)
     this.system = fields.system === undefined ? undefined : ownScope(fields.system)
     this.#signal = fields.signal

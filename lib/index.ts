@@ -6,6 +6,7 @@
 export {
   CreateTime,
   Credential,
+  Emits,
   ETag,
   Expirable,
   OutputOnly,

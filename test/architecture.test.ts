@@ -100,6 +100,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
         'lib/persistence/query/page-size.ts',
         'lib/persistence/sql/transaction.ts',
         'lib/persistence/engines/errors/constraint-error.ts',
+        'lib/persistence/engines/sql-text.ts',
       ],
     ],
   },

@@ -1,6 +1,6 @@
 import { MigrationError } from '../errors.js'
 import { adopt } from './adopt.js'
-import { toFileNumber } from './files/migration-files.js'
+import { toFileNumber, UPGRADES } from './files/migration-files.js'
 import { withLock } from './lock.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
 import { withSession } from './open-session.js'
@@ -55,7 +55,8 @@ export async function up(options: ResolvedOptions): Promise<UpResult> {
 }
 
 /**
- * Rolls back every version above `to`, the last applied first; 0 rolls everything back.
+ * Rolls back every version above `to`, the last applied first; 0 rolls everything back. The upgrades of the framework's own tables stay,
+ * as their first version does, unless `to` is 0 or one of them.
  * @throws {RangeError} when `to` is neither 0 nor an applied version.
  */
 export async function down(options: ResolvedOptions, to: number): Promise<DownResult> {
@@ -68,7 +69,10 @@ export async function down(options: ResolvedOptions, to: number): Promise<DownRe
         throw new RangeError(
           `migrations: ${toFileNumber(to)} is not an applied version; 0 rolls everything back`,
         )
-      const above = rows.filter(({ version }) => version > to).reverse()
+      const takesUpgrades = to === 0 || isUpgrade(to)
+      const above = rows
+        .filter(({ version }) => version > to && (takesUpgrades || !isUpgrade(version)))
+        .reverse()
       for (const row of above) {
         await beforeStep(session, options, row.name)
         await rollBack(session, options, row, shipped.get(row.version))
@@ -77,6 +81,8 @@ export async function down(options: ResolvedOptions, to: number): Promise<DownRe
     }),
   )
 }
+
+const isUpgrade = (version: number): boolean => version >= UPGRADES.first && version <= UPGRADES.last
 
 async function applyMissing(
   session: Session,

@@ -9,6 +9,7 @@ import { type Conversions, conversionsOf } from './values/conversions.js'
 import { computing, readComputed } from './computed.js'
 import type { Column, Columns, Field, Role } from './fields/field.js'
 import { isZero } from './defaults.js'
+import { eventProblems, eventsModel } from './events-model.js'
 import { readFields } from './fields.js'
 import { indexGroups } from './index-groups.js'
 import { ownershipProblems } from './ownership.js'
@@ -53,7 +54,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const listeners = listenersOf(entity)
   all.push(...listenerProblems(listeners, { softDeletable: facts.softDeletable === true }))
   const groups = indexGroups(entity, fields, relations, refused)
-  all.push(...groups.problems)
+  all.push(...groups.problems, ...eventProblems(facts.emits, message))
   const key = keys[0]
   if (key === undefined || all.length > 0) throw new DeclarationError(entity.name, all)
 
@@ -62,6 +63,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const byProto = new Map(entityFields.map((field) => [field.proto, field]))
   const withRole = (role: Role) => fields.find((field) => field.role === role)
   const tenant = withRole('tenant')
+  const type = facts.resource.type ?? snakeCase(entity.name)
   const create = computing(entity, computed)
   const defaulted = entityFields.filter((field) => field.default !== undefined && !field.nullable)
   const { toMessage, write, fromMessage } =
@@ -78,7 +80,7 @@ function build(entity: EntityClass<object>): ResourceModel {
 
   return Object.freeze({
     entity,
-    type: facts.resource.type ?? snakeCase(entity.name),
+    type,
     table,
     declaredTable: {
       name: declaredTable?.name,
@@ -121,6 +123,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     uniques: groups.uniques,
     indexes: groups.indexes,
     json: jsonColumns(entityFields, message),
+    events: facts.emits && eventsModel(facts.emits, { type, message, entityFields, toMessage }),
     listeners,
     create,
     toMessage,

@@ -2,6 +2,7 @@ import type { DescMessage, Message } from '@bufbuild/protobuf'
 import type { Columns, ComputedField, Field } from './fields/field.js'
 import type { IndexGroup } from './index-groups.js'
 import type { NamePattern } from './names/name-pattern.js'
+import type { EventsModel } from './events-model.js'
 import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
@@ -103,6 +104,8 @@ export interface ResourceModel<E extends object = object> {
   readonly indexes: readonly IndexGroup[]
   /** How each `json` and `tags` field is written to its column. */
   readonly json: ReadonlyMap<Field, JsonColumn>
+  /** What is told of changes; undefined where nothing is. */
+  readonly events: EventsModel | undefined
   /** The methods of the entity that TypeORM's decorators name, such as `@BeforeInsert()`. */
   readonly listeners: readonly EntityListener[]
   /** A new entity without values; it computes what `@Computed()` declares whenever that is read. */

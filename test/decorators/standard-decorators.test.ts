@@ -11,7 +11,7 @@ import * as decorators from '../../decorators/index.js'
 import { DeclarationError } from '../../lib/errors.js'
 import { compiled } from '../support/root.js'
 
-const ON_A_CLASS = ['Expirable', 'Resource', 'Searchable', 'SoftDeletable', 'TenantScoped']
+const ON_A_CLASS = ['Emits', 'Expirable', 'Resource', 'Searchable', 'SoftDeletable', 'TenantScoped']
 const ON_A_PROPERTY = [
   ...[
     'Computed',

@@ -79,7 +79,7 @@ onEachEngine('a run that its caller gives up', (database, dialect) => {
     await failureOf(migrator({ ...tables(2), ...file('0003_wider', 'nonsense', '') }).up())
     await hold(database(), 't2')
     expectCancelled(await givenUp({ ...tables(2), ...WIDER }, 'ALTER TABLE t2'), /statement 2 of 2/)
-    expect((await migrator({ ...tables(2), ...WIDER }).status()).at(-1)).to.have.property('state', 'dirty')
+    expect((await migrator({ ...tables(2), ...WIDER }).status())[2]).to.have.property('state', 'dirty')
   })
 
   it('between two statements sends no further one', async () => {
@@ -124,7 +124,7 @@ onEachEngine('a run that its caller gives up', (database, dialect) => {
       /0003_i\.up\.sql, statement 1 of 1 .*What it left behind is dropped by the next run/,
     )
     await database().rows('ROLLBACK')
-    expect((await migrator(files).status()).at(-1)).to.include({ state: 'dirty', error: failure.message })
+    expect((await migrator(files).status())[2]).to.include({ state: 'dirty', error: failure.message })
     expect((await migrator(files).up()).applied).to.deep.equal(['0003_i'])
     expect(await migrator(files).verify()).to.deep.equal([])
   })

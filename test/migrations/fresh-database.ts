@@ -25,6 +25,7 @@ export const BASELINE: readonly string[] = [
   ...[
     'outbox_dead_letter',
     'outbox_dispatch_cursor',
+    'outbox_leases',
     'tenant_event_policy',
     'tenant_event_seq',
     'tenant_fence',
@@ -84,7 +85,8 @@ async function emptied(database: FreshDatabase): Promise<FreshDatabase> {
     if (!BASELINE.includes(table)) {
       await rows(`DROP VIEW IF EXISTS \`${table}\``)
       await rows(`DROP TABLE IF EXISTS \`${table}\``)
-    } else if (table === 'ashlar_migrations') await rows('DELETE FROM ashlar_migrations WHERE version > 1')
+    } else if (table === 'ashlar_migrations')
+      await rows('DELETE FROM ashlar_migrations WHERE version NOT IN (1, 8001)')
     else await rows(`DELETE FROM ${table}`)
   }
   return database

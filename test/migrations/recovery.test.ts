@@ -22,7 +22,7 @@ onEachEngine('a failed migration', (database, dialect) => {
     )
     expect(await rowOf(3)).to.include({ dirty: true, statements_done: 0, error: failure.message })
     expect((await migrator({ ...tables(2), ...wrong(3) }).status()).map(({ state }) => state)).to.deep.equal([
-      ...['applied', 'applied', 'dirty'],
+      ...['applied', 'applied', 'dirty', 'applied'],
     ])
   })
 
@@ -90,7 +90,7 @@ onEachEngine('a failed migration', (database, dialect) => {
     const failure = await failureOf(migrator(files).down(1))
     expect(failure.message).to.match(/0002_t2\.down\.sql, statement 1 of 1 \(line 1\)/)
     expect(await rowOf(2)).to.include({ dirty: true, statements_done: -1 })
-    expect((await migrator(files).status()).at(-1)).to.include({ state: 'dirty', error: failure.message })
+    expect((await migrator(files).status())[1]).to.include({ state: 'dirty', error: failure.message })
     expect(await migrator({ ...tables(2), ...tables(3) }).up()).to.deep.equal({
       applied: ['0003_t3'],
       ahead: [],

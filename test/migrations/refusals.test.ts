@@ -54,12 +54,14 @@ onEachEngine('a user who lacks a right', (database, dialect) => {
     const rights = { postgres: [read.postgres], mysql: [read.mysql] }
     await expectDenied((await migratorOf(rights, tables(2))).down(1))
     await expectDenied((await migratorOf(rights, tables(2, 3))).up())
-    expect((await owner(tables(2)).status()).map(({ state }) => state)).to.deep.equal(['applied', 'applied'])
+    expect((await owner(tables(2)).status()).map(({ state }) => state)).to.deep.equal([
+      ...['applied', 'applied', 'applied'],
+    ])
   })
 
   it('may read where the versions stand', async () => {
     const migrator = await migratorOf({ postgres: [read.postgres], mysql: [read.mysql] }, {})
-    expect(await migrator.status()).to.have.length(1)
+    expect(await migrator.status()).to.have.length(2)
     expect(await migrator.verify()).to.deep.equal([])
     expect(await migrator.up()).to.deep.equal({ applied: [], ahead: [] })
   })

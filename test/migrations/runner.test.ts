@@ -238,7 +238,9 @@ onEachEngine(
     const migrator = (files: MigrateOptions['files']) => migrate({ url: database().url, files })
 
     it('makes the baseline tables, with event_seq and event_epoch in the outbox, and then the module’s own', async () => {
-      expect((await migrator(tables(2)).up()).applied).to.deep.equal(['0001_framework_init', '0002_t2'])
+      expect((await migrator(tables(2)).up()).applied).to.deep.equal([
+        ...['0001_framework_init', '0002_t2', '8001_outbox_log'],
+      ])
       expect(await database().tables()).to.deep.equal(withBaseline('t2'))
       await database().rows('SELECT event_seq, event_epoch FROM outbox')
     })
@@ -257,7 +259,7 @@ onEachEngine(
       await migrator(tables(2)).up()
       await migrator(tables(2)).down(0)
       expect(await database().tables()).to.deep.equal(['ashlar_migrations'])
-      expect((await migrator(tables(2)).up()).applied).to.have.length(2)
+      expect((await migrator(tables(2)).up()).applied).to.have.length(3)
     })
   },
   { empty: true },
@@ -276,7 +278,7 @@ onEachEngine(
       await migrator('Stock "x"', tables(2, 3)).up()
       expect(await database().tables('Stock "x"')).to.deep.equal(withBaseline('t2', 't3'))
       expect(await database().rows('SELECT max(version) AS v FROM orders.ashlar_migrations')).to.deep.equal([
-        { v: 2 },
+        { v: 8001 },
       ])
     })
 
@@ -304,7 +306,9 @@ onEachEngine(
     it('runs a file in one transaction with its row', async () => {
       const files = file('0002_a', 'CREATE TABLE a (id bigint); INSERT INTO a VALUES (1); SELECT 1 / 0', '')
       await failureOf(migrator('public', files).up())
-      expect(await database().tables()).to.deep.equal(BASELINE)
+      // The upgrades of the framework come after the module's own.
+      const first = BASELINE.filter((table) => table !== 'outbox_leases')
+      expect(await database().tables()).to.deep.equal(first)
     })
   },
   { dialects: ['postgres'], empty: true },

@@ -51,12 +51,11 @@ export async function readMigrations(
   return migrations
 }
 
+/** Upgrades of the framework's tables. */
+export const UPGRADES = { first: 8001, last: 8999 } as const
+
 /** Hand-written files, framework upgrades, generated files. Each range of numbers has no gaps. */
-export const BANDS = [
-  { first: 1, last: 7999 },
-  { first: 8001, last: 8999 },
-  { first: 9001, last: 9999 },
-] as const
+export const BANDS = [{ first: 1, last: 7999 }, UPGRADES, { first: 9001, last: 9999 }] as const
 
 export const toFileNumber = (version: number): string => String(version).padStart(4, '0')
 

@@ -1,4 +1,5 @@
 import { type CallTransaction, RequestContext } from '../../context.js'
+import type { OutboxRow } from '../outbox/events/outbox-row.js'
 
 /** The transactions that a call is inside of, the innermost first. A context holds them. */
 export class TransactionChain implements CallTransaction {
@@ -32,6 +33,11 @@ export class TransactionChain implements CallTransaction {
   /** The innermost transaction of `database` that fulfils the condition. */
   find(database: object, condition: (transaction: OpenTransaction) => boolean): OpenTransaction | undefined {
     return this.transactions.find((each) => each.database === database && condition(each))
+  }
+
+  /** The innermost open one, of whatever database. */
+  get innermost(): OpenTransaction | undefined {
+    return this.transactions.find(isOpen)
   }
 
   get depth(): number {
@@ -127,6 +133,9 @@ export abstract class OpenTransaction {
     readonly isReadOnly: boolean,
   ) {}
 
+  /** Writes events in it. */
+  abstract append(rows: readonly OutboxRow[]): Promise<void>
+
   /** False as soon as its function has returned. */
   get isOpen(): boolean {
     return this.#state === 'open'
@@ -210,6 +219,10 @@ export abstract class OpenTransaction {
 export class UnjoinedTransaction extends OpenTransaction {
   constructor(database: object) {
     super(database, surrounding(undefined), undefined, false)
+  }
+
+  override append(): Promise<void> {
+    return Promise.reject(new TypeError(USE_WITH_MANAGER))
   }
 
   /** Runs `fn` inside of it. */
@@ -331,18 +344,4 @@ export async function runAfterCommit(
   outside: RequestContext,
 ): Promise<void> {
   for (const fn of fns) await outside.runLogged(fn)
-}
-
-/** Calls hooks after a read, in a context that knows their calls. */
-export async function withLoadHooks(
-  context: RequestContext,
-  given: RequestContext | undefined,
-  call: (inside: RequestContext) => Promise<void> | undefined,
-): Promise<void> {
-  const transaction = TransactionChain.ofHooks(surrounding(given))
-  try {
-    await call(context.with({ transaction }))
-  } finally {
-    transaction.hookCalls?.over()
-  }
 }

@@ -188,6 +188,13 @@ export interface StoreSql {
   readonly bytesIn: (column: string) => string
   /** Inserts nothing, without an error, when the key is there already. @param row - what follows INSERT. */
   readonly insertNew: (row: string) => string
+  /**
+   * Sets whole numbers in the rows with these numbers in the column `key`. Its one `?` is a JSON list with an object for each row,
+   * which has a member for each column. Locks no row beside them.
+   */
+  readonly updateRows: (table: string, key: string, columns: readonly string[]) => string
+  /** Wakes up those who listen at a channel; undefined where there is no such thing. */
+  readonly notify: ((channel: string) => string) | undefined
   /** A text whose values are `?` with the placeholders of this dialect. */
   readonly numbered: (text: string) => string
 }

@@ -168,6 +168,10 @@ const dialect = ({
     bound: { text: '?', bytes: '?', integer: '?' },
     bytesIn: (column) => column,
     insertNew: (row) => `INSERT IGNORE ${row}`,
+    notify: undefined,
+    updateRows: (table, key, columns) =>
+      `UPDATE JSON_TABLE(?, '$[*]' COLUMNS (${[key, ...columns].map((column) => `${column} bigint PATH '$.${column}'`).join(', ')})) k ` +
+      `STRAIGHT_JOIN ${table} t ON t.${key} = k.${key} SET ${columns.map((column) => `t.${column} = k.${column}`).join(', ')}`,
     numbered: (text) => text,
   },
 })

@@ -158,6 +158,10 @@ export const postgres: Dialect = {
     bound: { text: '?::text', bytes: '?::bytea', integer: '?::integer' },
     bytesIn: (column) => `encode(${column}, 'hex')`,
     insertNew: (row) => `INSERT ${row} ON CONFLICT DO NOTHING`,
+    notify: (channel) => `SELECT pg_notify('${channel}', '')`,
+    updateRows: (table, key, columns) =>
+      `UPDATE ${table} t SET ${columns.map((column) => `${column} = k.${column}`).join(', ')} FROM json_to_recordset(?::json) ` +
+      `AS k(${[key, ...columns].map((column) => `${column} bigint`).join(', ')}) WHERE t.${key} = k.${key}`,
     /** A `?` of a quoted name is part of it. */
     numbered: (text) => {
       let n = 0

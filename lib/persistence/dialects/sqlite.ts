@@ -141,6 +141,11 @@ export const sqlite: Dialect = {
     bound: { text: '?', bytes: '?', integer: '?' },
     bytesIn: (column) => column,
     insertNew: (row) => `INSERT ${row} ON CONFLICT DO NOTHING`,
+    notify: undefined,
+    updateRows: (table, key, columns) =>
+      `UPDATE ${table} SET ${columns.map((column) => `${column} = k.${column}`).join(', ')} FROM (SELECT ` +
+      `${[key, ...columns].map((column) => `json_extract(value, '$.${column}') AS ${column}`).join(', ')} FROM json_each(?)) k ` +
+      `WHERE ${table}.${key} = k.${key}`,
     numbered: (text) => text,
   },
 }

@@ -9,10 +9,12 @@ import {
   TransactionChain,
 } from '../contract/open-transaction.js'
 import type { TransactionOptions } from '../contract/repository.js'
+import type { OutboxRow } from '../outbox/events/outbox-row.js'
 import { TransactionQueue } from '../contract/transaction-queue.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { deletionProblems, familyOf, type Member } from '../deletion/rules/family.js'
-import type { MemoryTable } from './memory-table.js'
+import { MemoryOutbox } from './memory-outbox.js'
+import type { Log, MemoryTable } from './memory-table.js'
 import type { MemoryWriter } from './memory-writer.js'
 import { Turns } from '../engines/executor/turns.js'
 
@@ -48,6 +50,12 @@ class MemoryTransaction extends OpenTransaction {
     for (const undo of this.undo.splice(mark).reverse()) undo()
   }
 
+  override append(rows: readonly OutboxRow[]): Promise<void> {
+    this.refuseReadOnly('emit')
+    const { outbox } = this.database as MemoryDatabase
+    return this.queue.run(() => apply(this, undefined, (log) => outbox.append(rows, log)))
+  }
+
   async end(): Promise<void> {
     try {
       await this.settle()
@@ -63,6 +71,8 @@ class MemoryTransaction extends OpenTransaction {
  */
 export class MemoryDatabase {
   readonly #resources = new Map<ResourceModel, MemoryResource>()
+  /** The events of the changes. */
+  readonly outbox = new MemoryOutbox()
   #family: ReadonlyMap<ResourceModel, Member> | undefined
   readonly #turns = new Turns(BUSY_TIMEOUT_MS, Number.POSITIVE_INFINITY)
 
@@ -113,7 +123,7 @@ export class MemoryDatabase {
         read: (read) => running.queue.run(read),
         write: async (change) => {
           running.refuseReadOnly(name)
-          return running.queue.run(() => apply(running, change))
+          return running.queue.run(() => apply(running, given, change))
         },
       }),
     )
@@ -170,7 +180,7 @@ export class MemoryDatabase {
     const turn = <T>(work: () => T) => this.#turn(false, (given ?? RequestContext.current()).signal, work)
     return {
       read: turn,
-      write: (change) => turn(() => apply(new MemoryTransaction(this, undefined, undefined), change)),
+      write: (change) => turn(() => apply(new MemoryTransaction(this, undefined, undefined), given, change)),
     }
   }
 
@@ -187,6 +197,7 @@ export class MemoryDatabase {
       return await work()
     } finally {
       this.#turns.leave()
+      this.outbox.tell()
     }
   }
 }
@@ -202,7 +213,7 @@ export interface MemoryRows {
 }
 
 /** Changes rows, and logs how to undo each change. */
-type Change<T> = (log: (undo: Undo) => void) => T
+type Change<T> = (log: Log) => T
 
 /** What `manager` and `sql` of a transaction say where there is no database; its type does not have them. */
 class MemoryTransactionContext extends RequestContext {
@@ -239,10 +250,11 @@ async function run<T>(
   }
 }
 
-function apply<T>(transaction: MemoryTransaction, change: Change<T>): T {
+function apply<T>(transaction: MemoryTransaction, context: RequestContext | undefined, change: Change<T>): T {
   const mark = transaction.undo.length
   try {
-    return change((undo) => transaction.undo.push(undo))
+    const log = (undo: Undo): void => void transaction.undo.push(undo)
+    return change(Object.assign(log, { context: context ?? RequestContext.current() }))
   } catch (error) {
     transaction.rollbackTo(mark)
     throw error

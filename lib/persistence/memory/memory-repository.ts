@@ -17,7 +17,7 @@ import {
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import type { PagingOptions } from '../contract/list-plan.js'
 import { Hooks, toCaller } from '../hooks/call-hooks.js'
-import { withLoadHooks } from '../contract/open-transaction.js'
+import { withLoadHooks } from '../hooks/with-load-hooks.js'
 import { MemoryDatabase } from './memory-database.js'
 import { MemoryFamily } from './memory-family.js'
 import { MemoryReferences } from './memory-references.js'
@@ -91,7 +91,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     this.isForDevelopment = options.encryptor?.development === true
     this.#options = options
     this.#database = options.database ?? new MemoryDatabase()
-    this.#table = new MemoryTable(this.model)
+    this.#table = new MemoryTable(this.model, this.#database.outbox)
     this.#beside = rowsBeside(this.#table, this.#database)
     this.#hooks = new Hooks(this.model)
     const references = MemoryReferences.of(this.model as unknown as ResourceModel, this.#database)

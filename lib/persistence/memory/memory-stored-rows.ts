@@ -100,7 +100,10 @@ export class MemoryStoredRows implements StoredRows {
   }
 
   clear({ relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
-    return this.#replace(rows, () => ({ [relation.reference.property]: undefined }))
+    return this.rows.write((log) => {
+      const patch = { [relation.reference.property]: undefined }
+      for (const row of rows) this.#table(row).replace(this.#valuesOf(row), patch, log, 'nothing')
+    })
   }
 
   async remove(rows: readonly StoredRow[]): Promise<void> {
@@ -114,7 +117,7 @@ export class MemoryStoredRows implements StoredRows {
 
   purge(rows: readonly StoredRow[]): Promise<void> {
     return this.rows.write((log) => {
-      for (const row of rows) this.#table(row).remove(this.#valuesOf(row), log)
+      for (const row of rows) this.#table(row).remove(this.#valuesOf(row), log, 'purged')
     })
   }
 

@@ -1,3 +1,5 @@
+import type { ChangeKind } from '../../../decorators/emits.js'
+import type { RequestContext } from '../../context.js'
 import { ErrConflict, ErrNotFound, ErrPreconditionFailed } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { ruleNames } from '../../resource/index-groups.js'
@@ -5,10 +7,15 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 import { ambiguousKey, canMatch, keyConflict, type Scope } from '../contract/scope.js'
+import { type Change, ChangeEvents } from '../outbox/events/change-events.js'
 import { type ReadColumn, toTest } from './evaluate.js'
+import type { MemoryOutbox } from './memory-outbox.js'
 
-/** Logs how to undo a change. */
-export type Log = (undo: () => void) => void
+/** Logs how to undo a change, which is made for a call. */
+export type Log = ((undo: () => void) => void) & { readonly context: RequestContext }
+
+/** What is told of a replaced row. `nothing` is for one that is removed next. */
+type Telling = 'what has changed' | 'nothing'
 
 /** The rows of one resource. Rows are copies, so that no caller holds stored values. */
 export class MemoryTable<E extends object> {
@@ -16,7 +23,13 @@ export class MemoryTable<E extends object> {
   readonly #rows = new Map<string, Values>()
   readonly #byColumn: ReadonlyMap<string, Field>
 
-  constructor(private readonly model: ResourceModel<E>) {
+  readonly #events: ChangeEvents<E> | undefined
+
+  constructor(
+    private readonly model: ResourceModel<E>,
+    private readonly outbox: MemoryOutbox,
+  ) {
+    this.#events = ChangeEvents.of(model)
     this.#byColumn = new Map(model.fields.map((field) => [field.column, field]))
   }
 
@@ -123,10 +136,11 @@ export class MemoryTable<E extends object> {
     if (this.#rows.has(id)) throw keyConflict(this.model)
     this.#rows.set(id, row)
     log(() => this.#rows.delete(id))
+    this.#tell({ kind: 'created', after: row }, log)
   }
 
   /** Returns the row with the patch (by property, entity values) applied. @throws InvalidArgument for an increment out of range. */
-  replace(row: Values, patch: Readonly<Values>, log: Log): Values {
+  replace(row: Values, patch: Readonly<Values>, log: Log, telling: Telling = 'what has changed'): Values {
     const next = { ...row }
     for (const [property, value] of Object.entries(patch)) {
       if (value instanceof FieldIncrement) {
@@ -140,13 +154,26 @@ export class MemoryTable<E extends object> {
     this.#checkConstraints(next, row)
     this.#rows.set(id, next)
     log(() => this.#rows.set(id, row))
+    const hidden = this.#events?.hiddenIn(patch) ?? []
+    const kind = KINDS[`${this.isLive(row)} ${this.isLive(next)}`]
+    if (telling !== 'nothing' && kind !== undefined)
+      this.#tell({ kind, before: row, after: next, hidden }, log)
     return next
   }
 
-  remove(row: Values, log: Log): void {
+  /** @param kind - a row is purged when it is gone without anybody having deleted it. */
+  remove(row: Values, log: Log, kind: 'deleted' | 'purged' = 'deleted'): void {
     const id = this.#identityOf(row)
     this.#rows.delete(id)
     log(() => this.#rows.set(id, row))
+    this.#tell({ kind, before: row }, log)
+  }
+
+  #tell({ before, after, ...change }: Change<Values>, log: Log): void {
+    if (this.#events === undefined) return
+    const entity = (row: Values | undefined) => row && this.entityOf(row)
+    const told = { ...change, before: entity(before), after: entity(after) }
+    this.outbox.append(this.#events.rows([told], log.context), log)
   }
 
   #identityOf(row: Readonly<Values>): string {
@@ -192,6 +219,13 @@ export class MemoryTable<E extends object> {
     const json = this.model.json.get(field)
     return json === undefined ? this.#stored(field, value) : json.decode(value as string)
   }
+}
+
+/** What a change of a row is, by whether it was live and is. */
+const KINDS: Readonly<Partial<Record<string, ChangeKind>>> = {
+  'true true': 'updated',
+  'true false': 'deleted',
+  'false true': 'undeleted',
 }
 
 /** Neither part can contain the separator: values with NUL are refused earlier. */

@@ -98,7 +98,7 @@ export class MemoryWriter<E extends object> {
   purge({ write }: HookedMemoryRows, before: Date, { tenant }: Scope): Promise<number> {
     return write((log) => {
       const expired = this.table.expired(before, tenant)
-      for (const row of expired) this.table.remove(row, log)
+      for (const row of expired) this.table.remove(row, log, 'purged')
       return expired.length
     })
   }

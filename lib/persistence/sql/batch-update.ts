@@ -25,7 +25,7 @@ export async function updateInGroups<E extends object>(
   const uniques = uniquesWritten(rows.model, sorted)
   if (sorted.length > 1 && (groups.length > 1 || uniques.length > 0)) {
     const keys = sorted.map(({ key }) => key)
-    const stored = await rows.batchGet(on, keys, reach, run, FOR_WRITE)
+    const stored = await rows.batchGet(on, keys, reach, run, { lock: FOR_WRITE })
     if (stored.length < keys.length) throw new ErrNotFound()
     if (uniques.some(({ fields }) => isPassedOn(fields, rows.model, sorted, stored)))
       groups = sorted.map((patched) => [patched])

@@ -1,27 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { DataSource } from 'typeorm'
 import type { RequestContext } from '../../context.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 import { canMatch } from '../contract/scope.js'
-import type { Dialect } from '../dialects/dialect.js'
-import type { TableName } from '../dialects/catalog/table-definition.js'
-import type { TableOf } from '../dialects/joined-rows.js'
-import type { Executor, RunOptions } from '../engines/executor/executor.js'
+import type { Database, Executor } from '../engines/executor/executor.js'
 import { patched } from '../hooks/changes.js'
 import { Hooks, type WriteEvents } from '../hooks/call-hooks.js'
-import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
+import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import { References } from '../references/references.js'
-import type { Target } from '../references/row-target.js'
-import { ChangedMeanwhile, type LateTransaction } from '../engines/executor/late-transaction.js'
-import type { Member } from '../deletion/rules/family.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
-import { RowStore } from './row-store.js'
+import type { HookEvent } from '../../resource/typeorm/declared-hooks.js'
+import type { Target } from '../references/row-target.js'
+import { ChangedMeanwhile, type LateTransaction } from '../engines/executor/late-transaction.js'
+import { EmittingRows, type EmittingRun, type RowStoreParts } from './emitting-rows.js'
 import { FOR_WRITE, type GetOptions } from './statements.js'
 
 /** For a write with hooks: the context of the hooks, inside of the transaction of the write. */
-export interface HookedRun extends RunOptions {
+export interface HookedRun extends EmittingRun {
   readonly inside?: RequestContext
   /** Where the transaction begins only when a hook needs it. */
   readonly late?: LateTransaction | undefined
@@ -31,16 +27,13 @@ export interface HookedRun extends RunOptions {
  * Writes the rows of a resource, and calls the entity's hooks around each write that the operation marks. Before a hook
  * of a stored entity is called, its row is read and locked.
  */
-export class HookedRows<E extends object> extends RowStore<E> {
+export class HookedRows<E extends object> extends EmittingRows<E> {
   constructor(
     model: ResourceModel<E>,
-    dialect: Dialect,
-    table: TableName,
     private readonly hooks: Hooks<E>,
-    references?: References,
-    tableOf?: TableOf,
+    parts: RowStoreParts,
   ) {
-    super(model, dialect, table, references, tableOf)
+    super(model, parts)
   }
 
   /** A statement that writes many rows at once cannot call hooks for each row. */
@@ -143,7 +136,8 @@ export class HookedRows<E extends object> extends RowStore<E> {
 
   /** Undefined where more statements than the write come after the hooks before it. */
   #lateOf({ late }: HookedRun, after: HookEvent): LateTransaction | undefined {
-    return this.references === undefined && !this.hooks.hears(after) ? late : undefined
+    const isAlone = this.references === undefined && this.model.events === undefined
+    return isAlone && !this.hooks.hears(after) ? late : undefined
   }
 
   #isMeant(entity: E, { showDeleted }: GetOptions, ifMatch: string | undefined): boolean {
@@ -157,11 +151,15 @@ export class HookedRows<E extends object> extends RowStore<E> {
   }
 }
 
-/** The rows of a resource that a deletion of another one reaches, with its own hooks. */
-export function hookedMember({ model }: Member, dialect: Dialect, dataSource: DataSource) {
-  const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
-  const references = References.of(model, dialect, dataSource)
-  const table = tableNameOf(model, dialect, dataSource)
-  const store = new HookedRows(model, dialect, table, hooks, references)
-  return { store, surround: (operation: string) => hooks.surround(operation) }
+/** Makes the rows of every resource of a database, for what is deleted with others. */
+export const hookedStores = (database: Database) => {
+  const { dataSource, dialect } = database
+  const outbox = OutboxWriter.of(database)
+  return ({ model }: { readonly model: ResourceModel }) => {
+    const hooks = new Hooks(model, new EntitySubscribers(dataSource, model))
+    const references = References.of(model, dialect, dataSource)
+    const table = tableNameOf(model, dialect, dataSource)
+    const store = new HookedRows(model, hooks, { dialect, table, references, outbox })
+    return { store, surround: (operation: string) => hooks.surround(operation) }
+  }
 }

@@ -3,17 +3,15 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
-import type { TableOf } from '../dialects/joined-rows.js'
 import type { Database, Executor, Row, RunOptions } from '../engines/executor/executor.js'
 import { type Merge, type MergeOptions, mergeOf } from '../merging/merge.js'
 import { MergedRead, type Sought } from '../merging/merged-read.js'
 import { mergedRead } from '../merging/read-statement.js'
 import { TableRules } from '../merging/table-rules.js'
 import { isStorable } from '../query/reachable.js'
-import type { References } from '../references/references.js'
 import type { Reach, Target } from '../references/row-target.js'
-import { tableNames } from '../schema/table-name-of.js'
 import { credentialRowOf } from './row-codec.js'
+import { EmittingRows, type RowStoreParts } from './emitting-rows.js'
 import { RowStore } from './row-store.js'
 import type { GetOptions } from './statements.js'
 
@@ -21,24 +19,26 @@ import type { GetOptions } from './statements.js'
 export function mergedRows<E extends object>(
   database: Database,
   model: ResourceModel<E>,
-  table: TableName,
-  references: References | undefined,
+  parts: RowStoreParts,
   options: MergeOptions,
 ): RowStore<E> {
   const merge = mergeOf(database.dataSource, options)
-  const tableOf = tableNames(database.dialect, database.dataSource)
   const isShown = ({ entityFields, key, tenant }: ResourceModel) =>
     [key, tenant].every((field) => field === undefined || entityFields.includes(field))
-  return merge === 'off' || database.dialect.rowRules === undefined || !isShown(model)
-    ? new RowStore(model, database.dialect, table, references, tableOf)
-    : new MergedRows(database, model, table, references, tableOf, merge)
+  if (merge !== 'off' && database.dialect.rowRules !== undefined && isShown(model))
+    return new MergedRows(database, model, parts, merge)
+  const { dialect, table, references, tableOf } = parts
+  return model.events === undefined
+    ? new RowStore(model, dialect, table, references, tableOf)
+    : new EmittingRows(model, parts)
 }
 
 /**
  * Reads of single rows that share a statement with others, while many are in flight. Only outside of transactions, with the
  * tenant known, without a lock and without a further condition.
  */
-class MergedRows<E extends object> extends RowStore<E> {
+class MergedRows<E extends object> extends EmittingRows<E> {
+  private readonly table: TableName
   readonly #rules: TableRules
   readonly #gets: MergedRead<E>
   readonly #finds = new Map<string, MergedRead<CredentialRow<E>>>()
@@ -46,13 +46,12 @@ class MergedRows<E extends object> extends RowStore<E> {
   constructor(
     private readonly database: Database,
     model: ResourceModel<E>,
-    private readonly table: TableName,
-    references: References | undefined,
-    tableOf: TableOf,
+    parts: RowStoreParts,
     merge: Exclude<Merge, 'off'>,
   ) {
-    super(model, database.dialect, table, references, tableOf)
-    this.#rules = new TableRules(database, table, merge)
+    super(model, parts)
+    this.table = parts.table
+    this.#rules = new TableRules(database, parts.table, merge)
     this.#gets = this.#mergedGet()
   }
 

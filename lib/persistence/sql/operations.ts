@@ -7,14 +7,16 @@ import type { BeginOptions } from '../dialects/dialect.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { entitiesRead, Hooks } from '../hooks/call-hooks.js'
+import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import { RelatedRows, type RelatedTable } from '../relations/related-rows.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
 import type { DataSourceCheck } from './data-source-check.js'
+import type { EmittingRun } from './emitting-rows.js'
 import type { HookedRun } from './hooked-rows.js'
 import type { IndexErrors } from '../schema/index-errors.js'
 import { RowStore } from './row-store.js'
-import { toCaller } from './to-caller.js'
+import { toCaller } from '../engines/errors/to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
 import { atomically, current, type Joined, withHooks } from './transaction.js'
 
@@ -36,6 +38,8 @@ interface Reading {
 export interface Together {
   /** Whether it calls hooks of one of them. */
   readonly callsHooks: boolean
+  /** Whether it may write events. */
+  readonly tells: boolean
   /** What a transaction begins with that is made for the operation alone. */
   readonly settings: BeginOptions
   /** @throws ErrPreconditionFailed for a transaction that it cannot join. */
@@ -45,6 +49,8 @@ export interface Together {
 /** How the operations of one repository run: their principal, transaction, retries and errors. */
 export class Operations {
   #related: RelatedRows<Reading> | undefined
+  /** Whether a write may write events. */
+  private readonly tells: boolean
 
   /**
    * @param canReturn - whether a write returns the row that it wrote.
@@ -57,7 +63,9 @@ export class Operations {
     private readonly canReturn: boolean,
     private readonly indexes: IndexErrors,
     private readonly hooks: Pick<Hooks<object>, 'surround' | 'followLoads' | 'loaded'> | undefined,
-  ) {}
+  ) {
+    this.tells = model.events !== undefined
+  }
 
   /** @param more - of a list, which may leave locked rows out and names relations elsewhere. */
   async read<T>(
@@ -84,30 +92,51 @@ export class Operations {
     name: string,
     options: RowOptions | undefined,
     prepare: (scope: Scope) => Promise<(on: Executor, run: RunOptions) => Promise<T>>,
-    isAtomic = !this.canReturn,
+    isAtomic = !this.canReturn || this.tells,
     together?: Together,
   ): Promise<T> {
+    const { tells } = this
     return this.perform(name, options, scopeOf(this.model, options), async (on, scope, run) => {
       if (on instanceof TransactionScope) on.refuseReadOnly(this.#named(name))
       const work = await prepare(scope)
-      if (together !== undefined && on !== this.database) await together.checkJoined(on, run)
-      if (this.hooks?.surround(name) === true || together?.callsHooks === true)
-        return withHooks(
-          on,
-          scope.context,
-          surrounding(options?.context),
-          (executor, inside, late) => {
-            const hooked: HookedRun = { ...run, inside, late: WRITES_ONE_ROW.has(name) ? late : undefined }
-            return work(executor, hooked)
-          },
-          together?.settings,
-        )
-      if (isAtomic || together !== undefined)
-        return atomically(on, scope.context, (inside) => work(inside, run), together?.settings)
-      // In a transaction a deadlock is the transaction's to retry.
-      if (on !== this.database) return work(on, run)
-      return withRetries(() => work(on, run), run)
+      const result = await this.#send(name, options, { on, scope, run }, work, isAtomic, together)
+      if (tells || together?.tells === true) this.#wake(on)
+      return result
     })
+  }
+
+  async #send<T>(
+    name: string,
+    options: RowOptions | undefined,
+    { on, scope, run }: { readonly on: Joined; readonly scope: Scope; readonly run: RunOptions },
+    work: (on: Executor, run: RunOptions) => Promise<T>,
+    isAtomic: boolean,
+    together: Together | undefined,
+  ): Promise<T> {
+    if (together !== undefined && on !== this.database) await together.checkJoined(on, run)
+    if (this.hooks?.surround(name) === true || together?.callsHooks === true)
+      return withHooks(
+        on,
+        scope.context,
+        surrounding(options?.context),
+        (executor, inside, late) => {
+          const hooked: HookedRun = { ...run, inside, late: WRITES_ONE_ROW.has(name) ? late : undefined }
+          return work(executor, hooked)
+        },
+        together?.settings,
+      )
+    if (isAtomic || together !== undefined)
+      return atomically(on, scope.context, (inside) => work(inside, run), together?.settings)
+    // In a transaction a deadlock is the transaction's to retry.
+    if (on !== this.database) return work(on, run)
+    return withRetries(() => work(on, run), run)
+  }
+
+  /** Who follows the events hears of them when they are committed. */
+  #wake(on: Joined): void {
+    const { wake } = OutboxWriter.of(this.database)
+    if (on instanceof TransactionScope) on.afterCommit(wake)
+    else wake()
   }
 
   /** On the transaction that the call joins, which does not end before it; or on the pool. */
@@ -115,7 +144,8 @@ export class Operations {
     try {
       const on = current(this.database, options?.context)
       const { signal } = scope.context
-      const run = signal === undefined ? {} : { signal }
+      const { context } = scope
+      const run: EmittingRun = signal === undefined ? { context } : { signal, context }
       const checked = this.check.isPending ? this.#afterCheck(work) : work
       return await (on instanceof TransactionScope
         ? on.perform(this.#named(name), () => checked(on, scope, run))

@@ -3,7 +3,6 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patched } from '../contract/batch.js'
 import type { CredentialRow } from '../contract/credential-check.js'
-import type { LockClause } from '../contract/row-lock.js'
 import type { Reach, Target } from '../references/row-target.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
@@ -129,24 +128,21 @@ export class RowStore<E extends object> {
     return (await on.run(statement, values, run)).affected > 0
   }
 
-  /** Live rows by key, without the missing ones. */
+  /** Rows by key, without the missing ones; live ones where nothing is said. */
   async batchGet(
     on: Executor,
     keys: readonly string[],
     { tenant, where }: Reach,
     run: RunOptions,
-    lock?: LockClause,
+    { lock, showDeleted }: GetOptions = {},
   ): Promise<E[]> {
     if (keys.length === 0) return []
     const isArray = this.dialect.arrayType !== undefined
     const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.#encode(this.model.key, key))
     const values = [...tenantValues(tenant), ...padded]
     const predicate = this.#predicate({ tenant, where }, values)
-    const { rows } = await on.run(
-      this.statements.batchGet(isArray ? 1 : padded.length, predicate, lock),
-      values,
-      run,
-    )
+    const statement = this.statements.batchGet(isArray ? 1 : padded.length, predicate, lock, showDeleted)
+    const { rows } = await on.run(statement, values, run)
     return rows.map((row) => this.#hydrate(row))
   }
 
@@ -168,7 +164,7 @@ export class RowStore<E extends object> {
     const fields = this.#fieldsOf(items[0]?.patch ?? {})
     if (fields.length === 0) {
       const keys = items.map(({ key }) => key)
-      const found = await this.batchGet(on, keys, reach, run, FOR_WRITE)
+      const found = await this.batchGet(on, keys, reach, run, { lock: FOR_WRITE })
       return keys.map((key) => found.find((one) => (one as Values)[this.model.key.property] === key))
     }
     const columns = fields.map((field) =>

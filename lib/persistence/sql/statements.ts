@@ -144,8 +144,8 @@ export class Statements {
    * Values: [tenant], the keys: one array on PostgreSQL, one by one elsewhere, [where].
    * @param count - of keys one by one; shapes are padded to powers of two by the caller.
    */
-  batchGet(count: number, { tenant, where }: RowPredicate, lock?: LockClause): Statement {
-    return this.#shape(`batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait}`, () => {
+  batchGet(count: number, { tenant, where }: RowPredicate, lock?: LockClause, all = false): Statement {
+    return this.#shape(`batchGet ${count} ${tenant} ${where} ${lock?.lock} ${lock?.wait} ${all}`, () => {
       const { key, tenant: tenantField } = this.model
       const { arrayType } = this.dialect
       const text = new Text(this.dialect)
@@ -157,7 +157,7 @@ export class Statements {
           ? `= ANY(${text.count()}::${arrayType(key.kind)})`
           : `IN (${Array.from({ length: count }, () => text.bind(key)).join(', ')})`
       const order = lock === undefined ? '' : ` ORDER BY ${this.#name(key)}${this.#lock(lock)}`
-      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${this.#live()}${also(where)}${order}`
+      return `SELECT ${this.#columns} FROM ${this.#table} WHERE ${condition}${this.#name(key)} ${among}${all ? '' : this.#live()}${also(where)}${order}`
     })
   }
 

@@ -17,9 +17,11 @@ import { endedTransaction, mayHaveRolledBack } from '../engines/executor/ended-t
 import { EndedBySql } from '../engines/executor/sent.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { readOnlyError } from '../engines/errors/read-only-error.js'
+import type { OutboxRow } from '../outbox/events/outbox-row.js'
+import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import type { ManagedTransaction, OpenSavepoint } from '../typeorm/managed-transaction.js'
 import { typeormInside, type TypeormInside, type TransactionEvent } from '../typeorm/typeorm-inside.js'
-import { toCaller } from './to-caller.js'
+import { toCaller } from '../engines/errors/to-caller.js'
 import { within } from './transaction-context.js'
 
 /** Reads leave nothing behind that a later rollback could undo: no rows, no locks, no settings. */
@@ -89,6 +91,11 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
       dialect: this.dialect,
       run: (statement, values, options) => this.#enqueue(() => this.#send(statement, values, options, false)),
     }
+  }
+
+  override async append(rows: readonly OutboxRow[]): Promise<void> {
+    this.refuseReadOnly('emit')
+    await OutboxWriter.of(this.pool).appendOwn(this, rows)
   }
 
   async #send(

@@ -12,7 +12,6 @@ import { checkBatch } from '../contract/batch.js'
 import { checkCredential, type Verification, withFreshMint } from '../contract/credential-check.js'
 import { purgeThreshold } from '../contract/purge-threshold.js'
 import type { StoredRow } from '../deletion/rules/stored-rows.js'
-import type { Member } from '../deletion/rules/family.js'
 import { Family } from '../deletion/sql/family.js'
 import { DataSourceCheck } from './data-source-check.js'
 import { executorOf } from '../engines/executor-of.js'
@@ -49,9 +48,10 @@ import type {
 } from '../contract/repository.js'
 import { Hooks } from '../hooks/call-hooks.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
-import { hookedMember, HookedRows } from './hooked-rows.js'
+import { HookedRows, hookedStores } from './hooked-rows.js'
 import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
+import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import { References } from '../references/references.js'
 import { planCount, planPage } from '../relations/plan-page.js'
 import { tableNames } from '../schema/table-name-of.js'
@@ -103,14 +103,19 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     const hooks = all.isSilent ? undefined : all
     const { dialect } = this.#database
     const references = References.of(this.model, dialect, dataSource)
-    const tableOf = tableNames(dialect, dataSource)
+    const parts = {
+      dialect,
+      table: this.table,
+      references,
+      tableOf: tableNames(dialect, dataSource),
+      outbox: OutboxWriter.of(this.#database),
+    }
     this.#rows =
       hooks === undefined
-        ? mergedRows(this.#database, this.model, this.table, references, options)
-        : new HookedRows(this.model, dialect, this.table, hooks, references, tableOf)
+        ? mergedRows(this.#database, this.model, parts, options)
+        : new HookedRows(this.model, hooks, parts)
     this.#writer = new RowWriter(this.#rows)
-    const storeOf = (member: Member) => hookedMember(member, dialect, dataSource)
-    this.#family = new Family(this.#database, this.model, this.#writer, options, storeOf)
+    this.#family = new Family(this.#database, this.model, this.#writer, options, hookedStores(this.#database))
     this.#operations = new Operations(
       this.#database,
       this.model,
@@ -205,7 +210,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   async batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]> {
     checkBatch(keys, 'ids', { unique: false })
     return this.#operations.read('batchGet', options, async (on, scope, run, lock) => {
-      const rows = await this.#rows.batchGet(on, [...new Set(keys.filter(isStorable))], scope, run, lock)
+      const rows = await this.#rows.batchGet(on, [...new Set(keys.filter(isStorable))], scope, run, { lock })
       const found = byKey(this.model, rows)
       if (options?.allowMissing === true) return rows
       return keys.map((key) => (found.get(key) ?? notFound()) as E)
@@ -240,7 +245,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   async purgeExpired(before: Date, options?: OperationOptions): Promise<number> {
     scopeOf(this.model, options)
     if (this.model.expireTime === undefined) return 0
-    const family = this.#family.deletes
+    const family = this.#family.purges
     const threshold = purgeThreshold(before)
     for (let removed = 0, after: StoredRow | undefined; ;) {
       const prepare =

@@ -16,7 +16,7 @@ import type {
   Omission,
   StoredReply,
 } from './deduplication-store.js'
-import { bytesOf, keyPart, sqlText } from '../stores/sql-text.js'
+import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 
 export interface SqlDeduplicationOptions {
   /** How long a response is replayed, in milliseconds. Default 10 minutes. */

@@ -44,7 +44,11 @@ export interface Authorized extends Derived {
 /** The response header and metadata that says why a call was denied, in development. */
 export const DENIAL_HEADER = 'x-denied-because'
 
-type Needs = RequestId & Limited & Verified & Passed<'authentication'>
+type Needs = RequestId &
+  Partial<Pick<RequestContext, 'trace'>> &
+  Limited &
+  Verified &
+  Passed<'authentication'>
 
 /** Who decides, and whether callers are told why they were denied. */
 export interface Deciding {
@@ -79,6 +83,7 @@ export const authorization =
         if (time.ended !== undefined) throw time.ended
         const context = new RequestContext({
           requestId,
+          trace: call.trace,
           principal,
           signal: time,
           deadline: time.at,

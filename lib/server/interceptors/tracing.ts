@@ -4,7 +4,8 @@ import type { Call } from '../chain/call.js'
 import type { Interceptor } from '../chain/interceptor.js'
 import { FAULTS } from '../observability/server-faults.js'
 import { untilSettled } from '../chain/reply.js'
-import type { Telemetry, TraceIds } from '../observability/telemetry.js'
+import type { TraceIds } from '../../context.js'
+import type { Telemetry } from '../observability/telemetry.js'
 
 export interface Traced {
   /** Undefined without tracing. */

@@ -1,14 +1,9 @@
 import type { Attributes, Meter, MeterProvider, Span, TextMapGetter } from '@opentelemetry/api'
 import { openDatabases } from '../../persistence/sql/transaction.js'
 import type { Metadata } from '../../call.js'
+import type { TraceIds } from '../../context.js'
 
 type Api = typeof import('@opentelemetry/api')
-
-/** What a log record and a trace have in common. */
-export interface TraceIds {
-  readonly traceId: string
-  readonly spanId: string
-}
 
 /** A piece of work that is measured. */
 export interface Measured {

@@ -8,7 +8,7 @@ import {
   WORKER_DIED,
   type WorkerView,
 } from './operation-store.js'
-import { bytesOf, keyPart, sqlText } from '../stores/sql-text.js'
+import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 
 export interface SqlOperationOptions {
   /** How long an ended operation is kept, in milliseconds. Default 1 hour. */

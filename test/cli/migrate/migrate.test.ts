@@ -172,7 +172,9 @@ onEachEngine('ashlar migrate', (database) => {
     ship(tables(2, 3))
     const before = await run('status', '--check')
     expect(before.exit).to.equal(1)
-    expect(before.stdout).to.match(/^0001_framework_init applied \S+\n0002_t2 +pending\n0003_t3 +pending\n$/)
+    expect(before.stdout).to.match(
+      /^0001_framework_init applied \S+\n0002_t2 +pending\n0003_t3 +pending\n8001_outbox_log +applied \S+\n$/,
+    )
     const up = await run('up')
     expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 0002_t2\napplied 0003_t3\n'])
     expect(up.stderr).to.match(

@@ -152,7 +152,8 @@ function plansInMemory(options: { readonly encryptor: DevEncryptor }): Plans {
     clear: () => {
       for (const entity of planEntities) {
         const { table } = database.resourceOf(resourceModel<object>(entity))
-        for (const row of table.filter(() => true)) table.remove(row, () => {})
+        const log = Object.assign(() => {}, { context: RequestContext.current() })
+        for (const row of table.filter(() => true)) table.remove(row, log)
       }
       return Promise.resolve()
     },

@@ -204,7 +204,8 @@ async function empty(dataSource: DataSource | undefined, database: MemoryDatabas
   if (dataSource === undefined) {
     for (const entity of clubEntities) {
       const { table } = database.resourceOf(resourceModel(entity))
-      for (const row of table.filter(() => true)) table.remove(row, () => {})
+      const log = Object.assign(() => {}, { context: RequestContext.current() })
+      for (const row of table.filter(() => true)) table.remove(row, log)
     }
     return
   }

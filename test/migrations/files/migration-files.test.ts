@@ -62,14 +62,18 @@ describe('readMigrations', () => {
     (await readMigrations(files, ENGINES[dialect])).map(({ name }) => name)
 
   it('puts the framework’s baseline before the module’s first file', async () => {
-    expect(await namesOf(OK)).to.deep.equal(['0001_framework_init', '0002_a'])
-    expect(await namesOf({}, 'mysql')).to.deep.equal(['0001_framework_init'])
+    expect(await namesOf(OK)).to.deep.equal(['0001_framework_init', '0002_a', '8001_outbox_log'])
+    expect(await namesOf({}, 'mysql')).to.deep.equal(['0001_framework_init', '8001_outbox_log'])
   })
 
   it('reads a folder, given as a path or a URL, and passes over what is no SQL', async () => {
     write({ ...OK, 'README.md': 'x', '.gitkeep': '' })
-    expect(await namesOf(folder)).to.deep.equal(['0001_framework_init', '0002_a'])
-    expect(await namesOf(pathToFileURL(folder))).to.deep.equal(['0001_framework_init', '0002_a'])
+    expect(await namesOf(folder)).to.deep.equal(['0001_framework_init', '0002_a', '8001_outbox_log'])
+    expect(await namesOf(pathToFileURL(folder))).to.deep.equal([
+      '0001_framework_init',
+      '0002_a',
+      '8001_outbox_log',
+    ])
   })
 
   it('takes the files of its engine from a folder or an object that has both', async () => {
@@ -85,7 +89,7 @@ describe('readMigrations', () => {
 
   it('accepts a copy of the baseline that is the baseline', async () => {
     const [baseline] = await readMigrations({}, ENGINES.postgres)
-    expect(await namesOf({ ...OK, '0001_framework_init.up.sql': baseline?.up ?? '' })).to.have.length(2)
+    expect(await namesOf({ ...OK, '0001_framework_init.up.sql': baseline?.up ?? '' })).to.have.length(3)
   })
 
   it('sorts the bands by their numbers', async () => {
@@ -97,13 +101,13 @@ describe('readMigrations', () => {
     }
     expect(await namesOf(files)).to.deep.equal([
       ...['0001_framework_init', '0002_a', '0003_b'],
-      ...['9001_t_search_vector', '9002_t_search_gin'],
+      ...['8001_outbox_log', '9001_t_search_vector', '9002_t_search_gin'],
     ])
   })
 
   it('ignores generated search files on MySQL', async () => {
     const files = { ...OK, '9001_t_search_vector.up.sql': '', '9002_t_search_gin.up.sql': '' }
-    expect(await namesOf(files, 'mysql')).to.deep.equal(['0001_framework_init', '0002_a'])
+    expect(await namesOf(files, 'mysql')).to.deep.equal(['0001_framework_init', '0002_a', '8001_outbox_log'])
   })
 
   it('gives one checksum to CRLF, LF and a byte order mark, and another to other text', async () => {

@@ -61,6 +61,11 @@ const isUndeletedTogether = ({ child, parent, relation }: Reference | Edge): boo
 export const isSoft = (of: Member | ResourceModel): boolean =>
   ('model' in of ? of.model : of).deleteTime !== undefined
 
+/** Whether there are events of it, or of what goes with it. */
+export const tellsOf = ({ model, children }: Member, seen: readonly Member[] = []): boolean =>
+  model.events !== undefined ||
+  children.some(({ child }) => !seen.includes(child) && tellsOf(child, [...seen, child]))
+
 /** Why a resource cannot be deleted as it is declared, one sentence each. */
 export function deletionProblems({ model, parents, hasDeleteId }: Member): string[] {
   const problems = parents

@@ -13,7 +13,7 @@ import type { Executor, RunOptions, Statement } from '../../engines/executor/exe
 import { isStorable } from '../../query/reachable.js'
 import { ErrNotFound } from '../../../errors.js'
 import { deleteWithChildren } from '../rules/delete-with-children.js'
-import { isSoft, type Member } from '../rules/family.js'
+import { isSoft, type Member, tellsOf } from '../rules/family.js'
 import { type PurgeStep, purgeWithChildren } from '../rules/purge-with-children.js'
 import { fixedSnapshot } from '../rules/refusals.js'
 import type { StoredRow } from '../rules/stored-rows.js'
@@ -30,6 +30,7 @@ export interface RowsAlone<E> {
 /** Deletes, undeletes and purges rows of a resource that refers to others, or that others refer to. */
 export class FamilyWriter<E extends object> {
   readonly callsHooks: boolean
+  readonly tells: boolean
   /** Undefined where a lock always shows the newest rows, and where nothing refers to the resource. */
   readonly #asksSnapshot: Statement | undefined
 
@@ -40,6 +41,7 @@ export class FamilyWriter<E extends object> {
     private readonly sources: Sources,
   ) {
     this.callsHooks = family.callsHooks(member)
+    this.tells = tellsOf(member)
     const { isSnapshotFixed } = family.dialect
     if (isSnapshotFixed !== undefined && isSoft(member) && member.children.length > 0)
       this.#asksSnapshot = named(isSnapshotFixed)
@@ -52,7 +54,8 @@ export class FamilyWriter<E extends object> {
 
   /** Removing rows needs no snapshot: the database itself keeps the parents of rows. */
   get purging() {
-    return { callsHooks: this.callsHooks, settings: {}, checkJoined: () => Promise.resolve() }
+    const { callsHooks, tells } = this
+    return { callsHooks, tells, settings: {}, checkJoined: () => Promise.resolve() }
   }
 
   /** @throws ErrPreconditionFailed inside of a transaction that does not. */

@@ -11,6 +11,7 @@ import { type MemberSource, SqlFamily } from './sql-family.js'
 /** What the relations of a DataSource mean for the deletes of one repository. Found out once the DataSource is initialized. */
 export class Family<E extends object> {
   #writer: FamilyWriter<E> | undefined
+  #childless: FamilyWriter<E> | undefined
   #isKnown = false
 
   constructor(
@@ -34,15 +35,31 @@ export class Family<E extends object> {
     return hasDeleteId || parents.some(({ parent }) => isSoft(parent)) ? writer : undefined
   }
 
+  /** Where something refers to the resource, or each row that is removed is told. */
+  get purges(): FamilyWriter<E> | undefined {
+    const { deletes, model } = this
+    if (deletes !== undefined || model.events?.on.has('purged') !== true) return deletes
+    return (this.#childless ??= this.#writerOf({
+      model: model as unknown as ResourceModel,
+      children: [],
+      parents: [],
+      hasDeleteId: false,
+    }))
+  }
+
   #known(): FamilyWriter<E> | undefined {
-    const { dataSource, dialect } = this.database
+    const { dataSource } = this.database
     if (this.#isKnown || !dataSource.isInitialized) return this.#writer
     this.#isKnown = true
     const member = membersOf(dataSource).get(this.model as unknown as ResourceModel)
-    if (member === undefined) return undefined
+    return member && (this.#writer = this.#writerOf(member))
+  }
+
+  #writerOf(member: Member): FamilyWriter<E> {
+    const { dataSource, dialect } = this.database
     const tableOf = ({ model }: Member) => tableNameOf(model, dialect, dataSource)
     const family = new SqlFamily({ dialect, tableOf, storeOf: this.storeOf })
-    return (this.#writer = new FamilyWriter(member, family, this.alone, this.sources))
+    return new FamilyWriter(member, family, this.alone, this.sources)
   }
 }
 

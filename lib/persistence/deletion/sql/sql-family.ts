@@ -34,6 +34,14 @@ export interface HookedStore {
   update(on: Executor, target: RowTarget, patch: Values, run: InsideRun): Promise<object | undefined>
   delete(on: Executor, target: RowTarget, patch: Values, run: InsideRun): Promise<boolean>
   undelete(on: Executor, target: RowTarget, patch: Values, run: InsideRun): Promise<object | undefined>
+  /** Around a removal by key. */
+  purging(
+    on: Executor,
+    keys: readonly string[],
+    tenant: string | undefined,
+    run: InsideRun,
+    remove: () => Promise<unknown>,
+  ): Promise<void>
 }
 
 /** One resource of a family, in a database. */
@@ -78,6 +86,12 @@ export class SqlFamily {
 
   get dialect(): Dialect {
     return this.source.dialect
+  }
+
+  /** What writes row by row, because each of them is told; undefined where one statement is enough. */
+  storeOfEach(member: Member, operation: 'update' | 'delete' | 'undelete'): HookedStore | undefined {
+    const { surround, store } = this.of(member)
+    return surround(operation) || member.model.events !== undefined ? store : undefined
   }
 
   /** Whether deleting, undeleting or purging a row calls a hook, its own or of what goes with it. */
@@ -165,9 +179,10 @@ class SqlStoredRows implements StoredRows {
     const [first] = rows
     if (first === undefined) return
     const { model } = first.member
-    const { statements, surround, store } = this.family.of(first.member)
+    const { statements } = this.family.of(first.member)
+    const store = this.family.storeOfEach(first.member, 'delete')
     const patch = deletionOf(model, this.sources)
-    if (!surround('delete'))
+    if (store === undefined)
       return this.#update(rows, [...writtenOf(first.member, patch), [statements.deleteId, deleteId]], 'live')
     for (const { key, tenant } of rows) await store.delete(this.on, { key, tenant }, patch, this.run)
     await this.mark(rows, deleteId)
@@ -183,9 +198,10 @@ class SqlStoredRows implements StoredRows {
   async restore(rows: readonly StoredRow[]): Promise<void> {
     const [first] = rows
     if (first === undefined) return
-    const { statements, surround, store } = this.family.of(first.member)
+    const { statements } = this.family.of(first.member)
+    const store = this.family.storeOfEach(first.member, 'undelete')
     const patch = restorationOf(first.member.model, this.sources)
-    if (!surround('undelete'))
+    if (store === undefined)
       return this.#update(
         rows,
         [...writtenOf(first.member, patch), [statements.deleteId, undefined]],
@@ -196,12 +212,13 @@ class SqlStoredRows implements StoredRows {
   }
 
   async unset({ child, relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
-    const { surround, store } = this.family.of(child)
-    const hooked = surround('update') ? rows.filter(({ isDeleted }) => !isDeleted) : []
-    const plain = hooked.length === 0 ? rows : rows.filter(({ isDeleted }) => isDeleted)
+    const store = this.family.storeOfEach(child, 'update')
+    const plain = store === undefined ? rows : rows.filter(({ isDeleted }) => isDeleted)
     const patch = { ...serverSetValues(child.model, this.sources), [relation.reference.property]: undefined }
     await this.#update(plain, writtenOf(child, patch), 'all')
-    for (const { key, tenant } of hooked) await store.update(this.on, { key, tenant }, patch, this.run)
+    if (store === undefined) return
+    for (const { key, tenant, isDeleted } of rows)
+      if (!isDeleted) await store.update(this.on, { key, tenant }, patch, this.run)
   }
 
   clear({ relation }: Edge, rows: readonly StoredRow[]): Promise<void> {
@@ -211,8 +228,8 @@ class SqlStoredRows implements StoredRows {
   async remove(rows: readonly StoredRow[]): Promise<void> {
     const [first] = rows
     if (first === undefined) return
-    const { surround, store } = this.family.of(first.member)
-    if (surround('delete'))
+    const store = this.family.storeOfEach(first.member, 'delete')
+    if (store !== undefined)
       for (const { key, tenant, isDeleted } of rows)
         if (!isDeleted)
           await store.delete(this.on, { key, tenant }, deletionOf(first.member.model, this.sources), this.run)
@@ -220,8 +237,12 @@ class SqlStoredRows implements StoredRows {
   }
 
   async purge(rows: readonly StoredRow[]): Promise<void> {
-    for (const { member, ...asked } of inGroups(rows))
-      await this.#send(this.family.of(member).statements.remove(asked))
+    for (const { member, ...asked } of inGroups(rows)) {
+      const { store, statements } = this.family.of(member)
+      await store.purging(this.on, asked.keys, asked.tenant, this.run, () =>
+        this.#send(statements.remove(asked)),
+      )
+    }
   }
 
   callsHooks(operation: 'update' | 'delete' | 'undelete', members: Iterable<Member>): boolean {

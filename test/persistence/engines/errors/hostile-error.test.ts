@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { inspect } from 'node:util'
 import { AshlarError, type Code } from '../../../../lib/errors.js'
 import { constraintError, retryable } from '../../../../lib/persistence/engines/errors/constraint-error.js'
-import { toCaller } from '../../../../lib/persistence/sql/to-caller.js'
+import { toCaller } from '../../../../lib/persistence/engines/errors/to-caller.js'
 import { causeOf, toAshlarError } from '../../../../lib/server/observability/to-ashlar-error.js'
 
 type Outcome = 'conflict' | 'nothing'

@@ -11,9 +11,9 @@ import {
   Entity,
   PrimaryColumn,
 } from 'typeorm'
-import { ETag, Resource, SoftDeletable, TenantScoped } from '../../../../decorators/index.js'
+import { Emits, ETag, Resource, SoftDeletable, TenantScoped } from '../../../../decorators/index.js'
 import { RequestContext } from '../../../../lib/context.js'
-import { ErrNotFound, ErrPreconditionFailed } from '../../../../lib/errors.js'
+import { AshlarError, ErrNotFound, ErrPreconditionFailed } from '../../../../lib/errors.js'
 import { executorOf } from '../../../../lib/persistence/engines/executor-of.js'
 import { createTables } from '../../../../lib/persistence/schema/create-tables.js'
 import { SqliteDataSource } from '../../../../lib/persistence/sqlite-data-source.js'
@@ -46,6 +46,24 @@ class LateTask {
   }
 }
 
+/** An event is written after each of its writes. */
+@Resource()
+@Entity('told_tasks')
+@TenantScoped()
+@SoftDeletable()
+@Emits()
+class ToldTask {
+  @PrimaryColumn() id!: string
+  @Column() title!: string
+  @Column({ default: 0 }) revision!: number
+  deleteTime?: Date
+  accountId!: string
+
+  @BeforeInsert() @BeforeUpdate() @BeforeSoftRemove() @BeforeRecover() count(): void {
+    this.revision++
+  }
+}
+
 const engines = backends.filter(({ name }) => name === 'sqlite' || name === 'better-sqlite3')
 
 describeOn('a write with a hook on SQLite', engines, ({ name }) => {
@@ -54,6 +72,7 @@ describeOn('a write with a hook on SQLite', engines, ({ name }) => {
   const context = new RequestContext({ principal })
   const opened: SqliteDataSource[] = []
   let tasks: TypeormRepository<LateTask>
+  let told: TypeormRepository<ToldTask>
   /** As of another process: on a connection of its own. */
   let others: TypeormRepository<LateTask>
   let sent: string[] = []
@@ -63,7 +82,7 @@ describeOn('a write with a hook on SQLite', engines, ({ name }) => {
       name === 'sqlite' ? { engine: 'sqlite3' as const } : (betterSqlite3() as { driver: unknown })
     const dataSource = new SqliteDataSource({
       database: join(folder, 'tasks.db'),
-      entities: [LateTask],
+      entities: [LateTask, ToldTask],
       ...engine,
     })
     opened.push(await dataSource.initialize())
@@ -71,8 +90,9 @@ describeOn('a write with a hook on SQLite', engines, ({ name }) => {
   }
   before(async () => {
     const dataSource = await open()
-    await createTables(dataSource, [LateTask], 'sqlite')
+    await createTables(dataSource, [LateTask, ToldTask], 'sqlite')
     tasks = new TypeormRepository(dataSource, LateTask)
+    told = new TypeormRepository(dataSource, ToldTask)
     others = new TypeormRepository(await open(), LateTask)
     const database = executorOf(dataSource)
     const { lease } = database
@@ -192,5 +212,59 @@ describeOn('a write with a hook on SQLite', engines, ({ name }) => {
     doing.push(() => RequestContext.current().afterCommit(() => order.push('after')))
     await rename('two')
     expect(order).to.deep.equal(['after'])
+  })
+
+  describe('of an entity with events', () => {
+    const all = async <T>(text: string) => (await opened[0]?.query(text)) as T[]
+    const events = async () =>
+      (await all<{ event_type: string }>('SELECT event_type FROM outbox ORDER BY position')).map(
+        ({ event_type }) => event_type,
+      )
+    const rows = () => all<{ id: string; title: string; revision: number }>('SELECT * FROM told_tasks')
+
+    beforeEach(async () => {
+      await opened[0]?.query('DELETE FROM told_tasks')
+      await told.create({ id: 'a', title: 'one' }, { context })
+      await opened[0]?.query('DELETE FROM outbox')
+      sent = []
+    })
+
+    const writes = {
+      create: ['told_task.created', () => told.create({ id: 'b', title: 'new' }, { context })],
+      update: ['told_task.updated', () => told.update('a', { title: 'two' }, ['title'], { context })],
+      delete: ['told_task.deleted', () => told.delete('a', { context })],
+    } as const
+
+    for (const [operation, [type, write]] of Object.entries(writes)) {
+      it(`writes one event in the transaction of a ${operation}`, async () => {
+        await write()
+        expect(await events()).to.deep.equal([type])
+        expect([sent[0], sent.at(-1)]).to.deep.equal(['BEGIN', 'COMMIT'])
+        expect(sent.filter((word) => word === 'BEGIN' || word === 'COMMIT')).to.have.lengthOf(2)
+      })
+
+      it(`keeps nothing of a ${operation} whose event cannot be written`, async () => {
+        const before = await rows()
+        await opened[0]?.query(
+          `CREATE TRIGGER full BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
+        )
+        try {
+          await rejection<AshlarError>(write(), AshlarError)
+        } finally {
+          await opened[0]?.query('DROP TRIGGER full')
+        }
+        expect(await events()).to.deep.equal([])
+        expect(await rows()).to.deep.equal(before)
+        await write()
+        expect(await events()).to.deep.equal([type])
+      })
+    }
+
+    it('writes one event for an undelete', async () => {
+      await told.delete('a', { context })
+      await told.undelete('a', { context })
+      expect(await events()).to.deep.equal(['told_task.deleted', 'told_task.undeleted'])
+      expect(sent.filter((word) => word === 'BEGIN' || word === 'COMMIT')).to.have.lengthOf(4)
+    })
   })
 })

@@ -1,14 +1,25 @@
-import { AshlarError, DeadlineExceeded, ErrConflict, Internal } from '../../errors.js'
-import { abortedBy, constraintError, retryable } from '../engines/errors/constraint-error.js'
-import { isInstance, readable } from '../../faults/readable.js'
-import { driverErrors } from '../engines/errors/driver-errors.js'
-import type { IndexErrors } from '../schema/index-errors.js'
+import {
+  AshlarError,
+  DeadlineExceeded,
+  ErrConflict,
+  Internal,
+  type InvalidArgument,
+} from '../../../errors.js'
+import { isInstance, readable } from '../../../faults/readable.js'
+import { abortedBy, constraintError, retryable } from './constraint-error.js'
+import { driverErrors } from './driver-errors.js'
+
+/** What is known of the indexes of a table. */
+interface TableIndexes {
+  conflict(error: unknown): ErrConflict
+  tooLong(error: unknown): InvalidArgument | undefined
+}
 
 /**
  * What a caller is told of a failure: never a driver's error as it is, which carries SQL and values.
  * @param indexes - those of the table that was written, where it is known.
  */
-export function toCaller(error: unknown, indexes?: IndexErrors): unknown {
+export function toCaller(error: unknown, indexes?: TableIndexes): unknown {
   if (isInstance(error, AshlarError) || isInstance(error, TypeError)) return readable(error)
   const violated = constraintError(error)
   if (violated !== undefined)

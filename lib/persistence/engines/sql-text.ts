@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Database, named, type Statement } from '../../persistence/sql/transaction.js'
+import type { Database, Statement } from './executor/executor.js'
+import { named } from './executor/named.js'
 
 /**
  * The SQL fragments of a dialect that the stores need. Time is always the database's: the clocks of processes differ.

@@ -1,0 +1,55 @@
+import { onClass } from './apply.js'
+import { declare } from './metadata.js'
+
+/** What can happen to a resource. `deleted` is a soft delete too; `purged` is a row that is gone after it had expired. */
+export const CHANGES = ['created', 'updated', 'deleted', 'undeleted', 'purged'] as const
+
+export type ChangeKind = (typeof CHANGES)[number]
+
+export interface EmitsOptions {
+  /** The changes that are told. Default: every one. */
+  readonly on?: readonly ChangeKind[]
+  /**
+   * What `data` has beside `resource`, which is the resource after the change: `before` is the resource before it, `changed`
+   * the names of the fields that an update has changed, as an update mask has them. Default: neither.
+   */
+  readonly include?: 'before' | 'changed'
+  /** The `source` of the events, a URI reference (CloudEvents 1.0). Default: `/` and the type of the resource. */
+  readonly source?: string
+}
+
+/**
+ * Writes an event into the table `outbox` for each change of a resource, in the transaction of the change. Secrets and
+ * credentials are never in it. An update that changes nothing beside the etag and `update_time` is no change.
+ * @throws {RangeError} for a change that there is none of, and for a `source` that is blank.
+ * @example
+ * ```ts
+ * import { Emits, Resource, TenantScoped } from 'ashlar'
+ * import { Column, Entity, PrimaryColumn } from 'typeorm'
+ *
+ * @Resource()
+ * @Entity('parcels')
+ * @TenantScoped()
+ * @Emits({ include: 'changed' })
+ * class Parcel {
+ *   @PrimaryColumn() id!: string
+ *   @Column() address!: string
+ *   accountId!: string
+ * }
+ * ```
+ */
+export function Emits(options: EmitsOptions = {}): ClassDecorator {
+  const { on = CHANGES, include, source } = options
+  const unknown = on.filter((change) => !CHANGES.includes(change))
+  if (unknown.length > 0 || on.length === 0)
+    throw new RangeError(
+      `@Emits: on is ${on.length === 0 ? 'empty' : JSON.stringify(unknown)}: name one or more of ${CHANGES.join(', ')}`,
+    )
+  if (include !== undefined && include !== 'before' && include !== 'changed')
+    throw new RangeError(`@Emits: include is ${JSON.stringify(include)}: write 'before' or 'changed'`)
+  if (source !== undefined && !/^[^\s\p{C}]{1,255}$/u.test(source))
+    throw new RangeError('@Emits: source is a URI reference of 1 to 255 characters without spaces')
+  return onClass('Emits', (entity) => {
+    declare(entity, 'Emits', { emits: { on: new Set(on), include, source } })
+  })
+}

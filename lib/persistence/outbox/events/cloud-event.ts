@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import type { TraceIds } from '../../../context.js'
+import type { OutboxRow } from './outbox-row.js'
+
+/** What an event is about. */
+export interface EventFacts {
+  readonly source: string
+  readonly resource: string
+  /** What happened: `created`. */
+  readonly verb: string
+  readonly key: string
+  /** What the event is about, as its consumers name it; the key where it has no name. */
+  readonly subject?: string | undefined
+  /** `''` for a resource that all tenants share. */
+  readonly tenant: string
+  readonly data: unknown
+}
+
+/** The call that an event comes from. */
+export interface EventCall {
+  readonly requestId: string
+  readonly trace?: TraceIds | undefined
+}
+
+/**
+ * An event as CloudEvents 1.0 in structured JSON. The tenant is the extension attribute `accountid`, the key of the resource
+ * `partitionkey`, the id of the request `requestid`; `traceparent`
+ * the span of the call (W3C Trace Context).
+ */
+export function cloudEvent(facts: EventFacts, { requestId, trace }: EventCall): OutboxRow {
+  const { source, resource, verb, key, subject, tenant, data } = facts
+  const id = randomUUID()
+  const eventType = `${resource}.${verb}`
+  const event = {
+    specversion: '1.0',
+    id,
+    source,
+    type: eventType,
+    subject: subject === undefined || subject === '' ? key : subject,
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    ...(tenant === '' ? {} : { accountid: tenant }),
+    partitionkey: key,
+    ...(requestId === '' ? {} : { requestid: requestId }),
+    ...(trace === undefined ? {} : { traceparent: `00-${trace.traceId}-${trace.spanId}-01` }),
+    data,
+  }
+  const payload = Buffer.from(JSON.stringify(event))
+  return { id, accountId: tenant, aggregateType: resource, aggregateId: key, eventType, payload }
+}

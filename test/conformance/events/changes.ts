@@ -1,0 +1,280 @@
+import { expect } from 'chai'
+import { RequestContext } from '../../../lib/context.js'
+import { Aborted, ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
+import { inAcme, rejection } from '../repository/subject.js'
+import type { ToldHolder } from './told-subject.js'
+
+class Stop extends Error {}
+
+/** One event for each change of a resource, and none beside. */
+export const changes = (holder: ToldHolder): void => {
+  const of = () => holder.subject.of
+  const ledger = (id: string, more: object = {}) =>
+    inAcme(() => of().ledgers.create({ id, title: 'T', pages: 1, ...more }))
+  const told = async () => (await holder.subject.events()).map(({ type, key }) => `${type} ${key}`)
+
+  describe('an event', () => {
+    it('is a CloudEvent with the resource, its tenant, its key and the request', async () => {
+      const context = RequestContext.current().with({
+        requestId: 'r-1',
+        principal: { tenant: 'acme', subject: 'ann', groups: [], scopes: [] },
+        trace: { traceId: '0123456789abcdef0123456789abcdef', spanId: '0123456789abcdef' },
+      })
+      const { etag, updateTime } = await of().ledgers.create({ id: 'a', title: 'T', pages: 1 }, { context })
+      const [first] = await holder.subject.events()
+      const { id, time, ...event } = first?.event ?? { data: {} }
+      expect([first?.account, first?.resource, first?.key]).to.deep.equal(['acme', 'ledger', 'a'])
+      expect(id).to.match(/^[0-9a-f-]{36}$/)
+      expect(Date.parse(time as string)).to.be.closeTo(Date.now(), 60_000)
+      expect(event).to.deep.equal({
+        specversion: '1.0',
+        source: '/ledger',
+        type: 'ledger.created',
+        subject: 'a',
+        datacontenttype: 'application/json',
+        accountid: 'acme',
+        partitionkey: 'a',
+        requestid: 'r-1',
+        traceparent: '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01',
+        data: {
+          resource: {
+            id: 'a',
+            title: 'T',
+            pages: 1,
+            etag,
+            updateTime: updateTime.toISOString(),
+            accountId: 'acme',
+          },
+        },
+      })
+    })
+
+    it('follows create, update, delete and undelete', async () => {
+      await ledger('a')
+      await inAcme(() => of().ledgers.update('a', { pages: 2 }, ['pages']))
+      await inAcme(() => of().ledgers.delete('a'))
+      await inAcme(() => of().ledgers.undelete('a'))
+      expect(await told()).to.deep.equal([
+        'ledger.created a',
+        'ledger.updated a',
+        'ledger.deleted a',
+        'ledger.undeleted a',
+      ])
+    })
+
+    it('says what an update has changed, and with what a resource was deleted', async () => {
+      await ledger('a')
+      await inAcme(() => of().ledgers.update('a', { pages: 2, title: 'T' }, ['pages', 'title']))
+      await inAcme(() => of().ledgers.delete('a'))
+      const [, updated, deleted] = await holder.subject.events()
+      expect(updated?.event.data).to.deep.include({ changed: ['pages'] })
+      expect(updated?.event.data.resource).to.deep.include({ pages: 2 })
+      expect(deleted?.event.data.resource).to.have.property('deleteTime')
+    })
+
+    it('is none of an update that changes nothing, whatever becomes of the etag', async () => {
+      const { etag } = await ledger('a')
+      const same = await inAcme(() => of().ledgers.update('a', { pages: 1 }, ['pages']))
+      expect(same.etag).not.to.equal(etag)
+      expect(await told()).to.deep.equal(['ledger.created a'])
+    })
+
+    it('never holds a secret or a credential, and says that one was replaced', async () => {
+      const made = await ledger('a', { pin: 'hidden-1' })
+      await inAcme(() => of().ledgers.update('a', { pin: 'hidden-2' }, ['pin']))
+      const token = await inAcme(() => of().ledgers.remintToken('a'))
+      const events = await holder.subject.events()
+      expect(events.map(({ event }) => event.data.changed)).to.deep.equal([undefined, ['pin'], ['token']])
+      for (const { payload } of events)
+        for (const value of ['hidden', made.token ?? '?', token, 'cipher', 'hash', 'salt'])
+          expect(payload).not.to.include(value)
+    })
+
+    it('is of nobody where all tenants share the resource, and only of the changes that are named', async () => {
+      await inAcme(async () => {
+        await of().stamps.create({ id: 's', label: 'x' })
+        await of().stamps.update('s', { label: 'y' }, ['label'])
+        await of().stamps.delete('s')
+      })
+      const events = await holder.subject.events()
+      expect(events.map(({ type, account }) => [type, account])).to.deep.equal([
+        ['stamp.created', ''],
+        ['stamp.deleted', ''],
+      ])
+      expect(events[0]?.event)
+        .to.include({ source: 'https://stamps.example.com' })
+        .and.not.have.property('accountid')
+      expect(events[1]?.event.data).to.deep.equal({})
+    })
+
+    it('is none of an entity without @Emits()', async () => {
+      await inAcme(() => of().blotters.create({ id: 'b', label: 'x' }))
+      expect(await told()).to.deep.equal([])
+    })
+
+    it('follows each row of a batch', async () => {
+      for (const id of ['a', 'b', 'c']) await ledger(id)
+      await inAcme(() =>
+        of().ledgers.batchUpdate([
+          { key: 'b', entity: { pages: 5 }, fieldMask: ['pages'] },
+          { key: 'a', entity: { pages: 6 }, fieldMask: ['pages'] },
+          { key: 'c', entity: { pages: 1 }, fieldMask: ['pages'] },
+        ]),
+      )
+      await inAcme(() => of().ledgers.batchDelete(['c', 'a']))
+      expect((await told()).slice(3)).to.have.members([
+        ...['ledger.updated a', 'ledger.updated b', 'ledger.deleted a', 'ledger.deleted c'],
+      ])
+      expect(await told()).to.have.length(7)
+    })
+
+    it('is none of a batch that fails', async () => {
+      for (const id of ['a', 'b']) await ledger(id)
+      const item = (key: string) => ({ key, entity: { pages: 9 }, fieldMask: ['pages'] }) as const
+      await rejection(
+        inAcme(() => of().ledgers.batchUpdate([item('a'), item('nowhere')])),
+        ErrNotFound,
+      )
+      await rejection(
+        inAcme(() => of().ledgers.batchDelete(['a', 'nowhere'])),
+        ErrNotFound,
+      )
+      expect(await told()).to.have.length(2)
+    })
+
+    it('follows what goes along with a delete and comes back with an undelete', async () => {
+      await ledger('a')
+      for (const id of ['l1', 'l2']) await inAcme(() => of().lines.create({ id, ledgerId: 'a' }))
+      await inAcme(() => of().ledgers.delete('a'))
+      await inAcme(() => of().ledgers.undelete('a'))
+      const along = (await told()).slice(3)
+      expect(along.slice(0, 3)).to.have.members([
+        'ledger.deleted a',
+        'ledger_line.deleted l1',
+        'ledger_line.deleted l2',
+      ])
+      expect(along.slice(3)).to.have.members([
+        'ledger.undeleted a',
+        'ledger_line.undeleted l1',
+        'ledger_line.undeleted l2',
+      ])
+      const line = (await holder.subject.events()).find(({ type }) => type === 'ledger_line.deleted')
+      expect(line?.event.data.before).to.include({ ledgerId: 'a' }).and.not.have.property('deleteTime')
+      expect(line?.event.data.resource).to.have.property('deleteTime')
+    })
+
+    it('follows each row of a purge, and what is removed with it, of every tenant', async () => {
+      const expired = { expireTime: new Date('2020-01-01') }
+      await RequestContext.asSystem(async () => {
+        for (const accountId of ['acme', 'other']) {
+          await of().ledgers.create({ id: 'a', title: 'T', pages: 1, accountId, ...expired } as never)
+          await of().lines.create({ id: 'l', ledgerId: 'a', accountId } as never)
+        }
+        expect(await of().ledgers.purgeExpired(new Date('2021-01-01'))).to.equal(2)
+      })
+      const purged = (await holder.subject.events()).filter(({ type }) => type.endsWith('.purged'))
+      expect(purged.map(({ account, type, key }) => `${account} ${type} ${key}`)).to.have.members([
+        ...['acme ledger.purged a', 'acme ledger_line.purged l'],
+        ...['other ledger.purged a', 'other ledger_line.purged l'],
+      ])
+    })
+
+    it('is one for each row of a purge, and none of the next one', async () => {
+      await RequestContext.asSystem(async () => {
+        for (let i = 0; i < 3; i++)
+          await of().ledgers.create({
+            id: `p${i}`,
+            title: 'T',
+            pages: 1,
+            accountId: 'acme',
+            expireTime: new Date(0),
+          } as never)
+        expect(await of().ledgers.purgeExpired(new Date())).to.equal(3)
+        expect(await of().ledgers.purgeExpired(new Date())).to.equal(0)
+      })
+      expect((await told()).slice(3)).to.have.members([
+        'ledger.purged p0',
+        'ledger.purged p1',
+        'ledger.purged p2',
+      ])
+    })
+
+    it('is none of a write that finds nothing, or another etag', async () => {
+      await ledger('a')
+      await rejection(
+        inAcme(() => of().ledgers.update('x', { pages: 2 }, ['pages'])),
+        ErrNotFound,
+      )
+      await rejection(
+        inAcme(() => of().ledgers.update('a', { pages: 2 }, ['pages'], { ifMatch: 'stale' })),
+        ErrPreconditionFailed,
+      )
+      await rejection(
+        inAcme(() => of().ledgers.delete('a', { ifMatch: 'stale' })),
+        ErrPreconditionFailed,
+      )
+      await rejection(
+        inAcme(() => of().ledgers.undelete('a')),
+        ErrNotFound,
+      )
+      await rejection(
+        RequestContext.as({ tenant: 'other', subject: 'x' }, () => of().ledgers.delete('a')),
+        ErrNotFound,
+      )
+      expect(await told()).to.deep.equal(['ledger.created a'])
+    })
+
+    it('goes with its transaction, and with its savepoint', async () => {
+      const failing = inAcme(() =>
+        holder.subject.transaction(async () => {
+          await ledger('a')
+          throw new Stop()
+        }),
+      )
+      await rejection(failing, Stop)
+      await inAcme(() =>
+        holder.subject.transaction(async () => {
+          await ledger('b')
+          const inner = holder.subject.transaction(async () => {
+            await ledger('c')
+            throw new Stop()
+          })
+          await rejection(inner, Stop)
+          await rejection(
+            inAcme(() => of().ledgers.create({ id: 'b', title: 'again', pages: 1 })),
+            Error,
+          )
+          await ledger('d')
+        }),
+      )
+      expect(await told()).to.deep.equal(['ledger.created b', 'ledger.created d'])
+    })
+
+    it('is one although its transaction was tried again', async () => {
+      let attempts = 0
+      await inAcme(() =>
+        of().ledgers.transaction(
+          async () => {
+            await ledger('a')
+            if (++attempts < 3) throw new Aborted('again')
+          },
+          { retries: 5 },
+        ),
+      ).catch((error: unknown) => {
+        // Memory retries nothing: there is nothing to wait for.
+        if (!(error instanceof Aborted)) throw error
+      })
+      expect((await told()).length).to.equal(attempts === 3 ? 1 : 0)
+    })
+
+    it('is in the order of the changes of a row', async () => {
+      await ledger('a')
+      const update = (pages: number) => inAcme(() => of().ledgers.update('a', { pages }, ['pages']))
+      await Promise.all(Array.from({ length: 12 }, (_, i) => update(i + 2)))
+      const events = await holder.subject.events()
+      const last = events.at(-1)?.event.data.resource as { readonly pages: number }
+      expect(last.pages).to.equal((await inAcme(() => of().ledgers.get('a'))).pages)
+      expect(events).to.have.length(13)
+    })
+  })
+}
