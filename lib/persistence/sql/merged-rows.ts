@@ -51,6 +51,7 @@ class MergedRows<E extends object> extends EmittingRows<E> {
   ) {
     super(model, parts)
     this.table = parts.table
+    if (model.events === undefined) writePlainly(this)
     this.#rules = new TableRules(database, parts.table, merge)
     this.#gets = this.#mergedGet()
   }
@@ -130,3 +131,11 @@ const soughtIn = (values: Readonly<Values>, by: Field, tenant: Field | undefined
   value: values[by.property] as string,
   tenant: tenant && (values[tenant.property] as string),
 })
+
+const WRITES = ['insert', 'update', 'delete', 'undelete', 'batchUpdate', 'batchDelete'] as const
+
+/** Nothing stands before the writes of what is not told. */
+function writePlainly(rows: object): void {
+  for (const name of WRITES)
+    Object.defineProperty(rows, name, Object.getOwnPropertyDescriptor(RowStore.prototype, name) ?? {})
+}

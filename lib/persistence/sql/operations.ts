@@ -99,37 +99,26 @@ export class Operations {
     return this.perform(name, options, scopeOf(this.model, options), async (on, scope, run) => {
       if (on instanceof TransactionScope) on.refuseReadOnly(this.#named(name))
       const work = await prepare(scope)
-      const result = await this.#send(name, options, { on, scope, run }, work, isAtomic, together)
+      let result: T
+      if (together !== undefined && on !== this.database) await together.checkJoined(on, run)
+      if (this.hooks?.surround(name) === true || together?.callsHooks === true)
+        result = await withHooks(
+          on,
+          scope.context,
+          surrounding(options?.context),
+          (executor, inside, late) => {
+            const hooked: HookedRun = { ...run, inside, late: WRITES_ONE_ROW.has(name) ? late : undefined }
+            return work(executor, hooked)
+          },
+          together?.settings,
+        )
+      else if (isAtomic || together !== undefined)
+        result = await atomically(on, scope.context, (inside) => work(inside, run), together?.settings)
+      // In a transaction a deadlock is the transaction's to retry.
+      else result = await (on === this.database ? withRetries(() => work(on, run), run) : work(on, run))
       if (tells || together?.tells === true) this.#wake(on)
       return result
     })
-  }
-
-  async #send<T>(
-    name: string,
-    options: RowOptions | undefined,
-    { on, scope, run }: { readonly on: Joined; readonly scope: Scope; readonly run: RunOptions },
-    work: (on: Executor, run: RunOptions) => Promise<T>,
-    isAtomic: boolean,
-    together: Together | undefined,
-  ): Promise<T> {
-    if (together !== undefined && on !== this.database) await together.checkJoined(on, run)
-    if (this.hooks?.surround(name) === true || together?.callsHooks === true)
-      return withHooks(
-        on,
-        scope.context,
-        surrounding(options?.context),
-        (executor, inside, late) => {
-          const hooked: HookedRun = { ...run, inside, late: WRITES_ONE_ROW.has(name) ? late : undefined }
-          return work(executor, hooked)
-        },
-        together?.settings,
-      )
-    if (isAtomic || together !== undefined)
-      return atomically(on, scope.context, (inside) => work(inside, run), together?.settings)
-    // In a transaction a deadlock is the transaction's to retry.
-    if (on !== this.database) return work(on, run)
-    return withRetries(() => work(on, run), run)
   }
 
   /** Who follows the events hears of them when they are committed. */
