@@ -18,6 +18,8 @@ export interface EmitsOptions {
   readonly source?: string
 }
 
+const INCLUDED: readonly string[] = ['before', 'changed']
+
 /**
  * Writes an event into the table `outbox` for each change of a resource, in the transaction of the change. Secrets and
  * credentials are never in it. An update that changes nothing beside the etag and `update_time` is no change.
@@ -45,7 +47,7 @@ export function Emits(options: EmitsOptions = {}): ClassDecorator {
     throw new RangeError(
       `@Emits: on is ${on.length === 0 ? 'empty' : JSON.stringify(unknown)}: name one or more of ${CHANGES.join(', ')}`,
     )
-  if (include !== undefined && include !== 'before' && include !== 'changed')
+  if (include !== undefined && !INCLUDED.includes(include))
     throw new RangeError(`@Emits: include is ${JSON.stringify(include)}: write 'before' or 'changed'`)
   if (source !== undefined && !/^[^\s\p{C}]{1,255}$/u.test(source))
     throw new RangeError('@Emits: source is a URI reference of 1 to 255 characters without spaces')

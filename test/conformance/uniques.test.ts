@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Column, type DataSource, Entity, Index, PrimaryColumn, Unique } from 'typeorm'
 import { Credential } from '../../decorators/credential.js'
-import { ETag } from '../../decorators/etag.js'
+import { ETag } from '../../decorators/server-set.js'
 import { Resource } from '../../decorators/resource.js'
 import { SoftDeletable } from '../../decorators/soft-deletable.js'
 import { TenantScoped } from '../../decorators/tenant-scoped.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import 'reflect-metadata'
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm'
-import { ETag } from '../../../decorators/etag.js'
+import { ETag } from '../../../decorators/server-set.js'
 import { RenamedFrom } from '../../../decorators/renamed-from.js'
 import { Resource } from '../../../decorators/resource.js'
 import { SoftDeletable } from '../../../decorators/soft-deletable.js'

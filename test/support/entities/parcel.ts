@@ -1,6 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm'
-import { CreateTime } from '../../../decorators/times.js'
-import { ETag } from '../../../decorators/etag.js'
+import { CreateTime, ETag } from '../../../decorators/server-set.js'
 import { Resource } from '../../../decorators/resource.js'
 import { TenantScoped } from '../../../decorators/tenant-scoped.js'
 import { type Parcel_Size, ParcelSchema } from '../gen/parcels_pb.js'

@@ -1,7 +1,6 @@
 import { Column, Entity, PrimaryColumn, Unique } from 'typeorm'
-import { CreateTime, UpdateTime } from '../../../decorators/times.js'
+import { CreateTime, ETag, UpdateTime } from '../../../decorators/server-set.js'
 import { Credential } from '../../../decorators/credential.js'
-import { ETag } from '../../../decorators/etag.js'
 import { Expirable } from '../../../decorators/expirable.js'
 import { Resource } from '../../../decorators/resource.js'
 import { Secret } from '../../../decorators/secret.js'

@@ -3,6 +3,13 @@ import { onProperty } from './apply.js'
 import { declareProperty } from './metadata.js'
 import type { OutputOnlyOptions } from './output-only.js'
 
+/** A token that changes with every write, so that If-Match can refuse a stale one (AIP-154). */
+export const ETag = (): PropertyDecorator =>
+  onProperty('ETag', (prototype, property) => {
+    declareProperty(prototype, property, { role: 'etag' })
+    Column({ type: String, length: 64 })(prototype, property)
+  })
+
 /** Set once, at create (AIP-148). `filterable` lets filter and order_by name it. */
 export const CreateTime = (options: OutputOnlyOptions = {}): PropertyDecorator => time('createTime', options)
 
