@@ -14,7 +14,7 @@ export const SQLITE_OUTBOX = `CREATE TABLE IF NOT EXISTS outbox (
 )`
 
 /** The outbox, and what those who read it need. */
-export const SQLITE_TABLES: readonly string[] = [
+const SQLITE_TABLES: readonly string[] = [
   SQLITE_OUTBOX,
   'CREATE INDEX IF NOT EXISTS outbox_unsequenced ON outbox (position) WHERE log_position IS NULL',
   `CREATE TABLE IF NOT EXISTS outbox_dispatch_cursor (
