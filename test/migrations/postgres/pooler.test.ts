@@ -59,9 +59,8 @@ onEachEngine(
       const failure = await failureOf(migrate({ url, files: tables(2) }).up())
       expect(failure).to.be.instanceOf(MigrationError).with.property('stop', 'pooler')
       expect(await database().tables()).to.not.include('t2')
-      expect((await migrate({ url, files: {} }).status()).map(({ state }) => state)).to.deep.equal([
-        'applied',
-      ])
+      const states = (await migrate({ url, files: {} }).status()).map(({ state }) => state)
+      expect([...new Set(states)]).to.deep.equal(['applied'])
       expect(await migrate({ url, files: {} }).verify()).to.deep.equal([])
     })
 

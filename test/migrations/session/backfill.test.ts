@@ -55,7 +55,7 @@ onEachEngine('a backfill', (database, dialect) => {
     const failure = await failureOf(up(fill('b = a')))
     expect(failure.message).to.include('0003_fill.up.sql').and.include('correct what it says and run again')
     const states = await migrate({ url: database().url, files: files(fill('b = a')) }).status()
-    expect(states.at(-1)).to.include({ name: '0003_fill', state: 'dirty' })
+    expect(states.find(({ version }) => version === 3)).to.include({ name: '0003_fill', state: 'dirty' })
     await up(fill('b = 1'))
     expect(await left()).to.equal(0)
     await migrate({ url: database().url, files: files(fill('b = 1')) }).down(1)
