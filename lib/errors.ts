@@ -296,12 +296,21 @@ export class TransitError extends AshlarError {
 
 /**
  * Why a migration run stopped: a file or a statement `failed`; an unfinished version does not fit the files (`dirty`);
- * an applied file was `edited`; the lock was not obtained or was lost (`locked`); a transaction `pooler` is in between;
+ * an applied file was `edited`; another tool migrates the schema (`foreign`); the lock was not obtained or was lost (`locked`); a transaction `pooler` is in between;
  * there is no `connection`, or it was lost; the user lacks a right (`denied`); the database is read-only (`readOnly`);
  * the caller cancelled (`cancelled`).
  */
 export type MigrationStop =
-  'failed' | 'dirty' | 'edited' | 'locked' | 'pooler' | 'connection' | 'denied' | 'readOnly' | 'cancelled'
+  | 'failed'
+  | 'dirty'
+  | 'edited'
+  | 'foreign'
+  | 'locked'
+  | 'pooler'
+  | 'connection'
+  | 'denied'
+  | 'readOnly'
+  | 'cancelled'
 
 /** A migration run stopped. The text says which version, why and what to do; it never contains a connection string. */
 export class MigrationError extends AshlarError {

@@ -3,6 +3,7 @@ import type { Authenticator } from './authn/authenticator.js'
 import type { Authorizer } from './authz/authorizer.js'
 import type { CircuitBreaker } from './interceptors/circuit-breaker.js'
 import type { Deadline } from './chain/deadline.js'
+import type { RelatedLists } from './expansion/related-lists.js'
 import type { PrincipalFunc } from './interceptors/authorization.js'
 import type { Related } from './interceptors/read-mask.js'
 import type { Identity } from './interceptors/rate-limit.js'
@@ -34,6 +35,7 @@ export interface ChainParts {
   readonly deduplicationStore: DeduplicationStore
   readonly redaction: Redaction
   readonly related: Related
+  readonly relatedLists: RelatedLists
   /** The rules of `buf.validate`; undefined where no message has any. */
   readonly messageRules: MessageRules | undefined
 }

@@ -39,7 +39,11 @@ export const frameworkChain = ({ logger, ...parts }: ChainParts) =>
       authorization(
         parts.rules,
         parts.principalFunc,
-        { authorizer: parts.authorizer, explainsDenials: parts.explainDenials },
+        {
+          authorizer: parts.authorizer,
+          explainsDenials: parts.explainDenials,
+          relatedLists: parts.relatedLists,
+        },
         contextReports(logger),
       ),
     )

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { backends, describeOn, pooled } from '../support/databases/backends.js'
+import { backends, describeOn, merged, pooled } from '../support/databases/backends.js'
 import { atomicity } from './deletion/atomicity.js'
 import { cascades } from './deletion/cascades.js'
 import { openFamily, type OpenFamily, quietFamily } from './deletion/family-subject.js'
@@ -10,7 +10,7 @@ import { refusals } from './deletion/refusals.js'
 import { removals } from './deletion/removals.js'
 import { undeletes } from './deletion/undeletes.js'
 
-describeOn('deletes of resources that others refer to', [...backends, ...pooled], (backend) => {
+describeOn('deletes of resources that others refer to', [...backends, ...pooled, ...merged], (backend) => {
   const holder = { subject: undefined as never as OpenFamily }
   before(async () => {
     holder.subject = await openFamily(backend)

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { type BackendName, backends, describeOn } from '../support/databases/backends.js'
+import { type BackendName, backends, describeOn, merged } from '../support/databases/backends.js'
 import { openHooked, type HookedSubject, quiet } from './hooks/hooked-subject.js'
 import { inside } from './hooks/inside.js'
 import { killed } from './hooks/killed.js'
@@ -11,7 +11,7 @@ import { writes } from './hooks/writes.js'
 /** Where a connection has a server that can end it. */
 const SERVERS: readonly BackendName[] = ['postgres', 'mariadb', 'mysql8']
 
-describeOn('the hooks of an entity', backends, (backend) => {
+describeOn('the hooks of an entity', [...backends, ...merged], (backend) => {
   const holder = { subject: undefined as never as HookedSubject }
   before(async () => {
     holder.subject = await openHooked(backend)

@@ -7,7 +7,7 @@ import {
   ErrPreconditionFailed,
   InvalidArgument,
 } from '../../lib/errors.js'
-import { backends, describeOn } from '../support/databases/backends.js'
+import { backends, describeOn, merged } from '../support/databases/backends.js'
 import type { Project } from './relations/projects.js'
 import { rejection } from '../support/rejection.js'
 import { openRelations, type RelationSubject } from './relations/relation-subject.js'
@@ -16,7 +16,7 @@ const as = <T>(tenant: string, fn: () => Promise<T>): Promise<T> =>
   RequestContext.as({ tenant, subject: 'ada' }, fn)
 const asAcme = <T>(fn: () => Promise<T>): Promise<T> => as('acme', fn)
 
-describeOn('a reference', backends, (backend) => {
+describeOn('a reference', [...backends, ...merged], (backend) => {
   let at: RelationSubject
   before(async () => {
     at = await openRelations(backend)

@@ -142,9 +142,11 @@ describeOn(
 
     if (backend.name === 'postgres')
       it('gives up every connection that it refuses a write on, so that the next one may lead to the primary', async () => {
+        // All that the pool may have: it hands out the last that it got back, which might be another one for ever.
+        const database = executorOf(opened.dataSource!)
         const sessions = async () => {
           const leases = await Promise.all(
-            Array.from({ length: 3 }, () => executorOf(opened.dataSource!).lease()),
+            Array.from({ length: database.connections }, () => database.lease()),
           )
           for (const lease of leases)
             await lease.run({ name: '', text: 'SET default_transaction_read_only = on' }, [])
@@ -157,7 +159,7 @@ describeOn(
         // Every session is refused at most once, whichever of them the pool still has.
         while (codes.length < 23) codes.push(await update())
         const refused = codes.findLastIndex((code) => code !== 0) + 1
-        expect(refused).to.be.within(1, 3)
+        expect(refused).to.be.within(1, database.connections)
         expect(codes).to.deep.equal(codes.map((_, call) => (call < refused ? 14 : 0)))
         expect(await readyz()).to.deep.equal([200, '{"status":"ok"}'])
       })

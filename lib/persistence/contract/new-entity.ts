@@ -42,6 +42,10 @@ export function newEntity<E extends object>(
   return entity
 }
 
+/** Whether the key of a new entity is not one that nobody else makes: the caller chose it, or a function of the application. */
+export const hasOwnKey = <E extends object>({ key }: ResourceModel<E>, input: Partial<E>, sources: Sources) =>
+  sources.newKey !== undefined || ((input as Readonly<Values>)[key.property] ?? '') !== ''
+
 /** The values of an entity, in which `project: { id: 'p1' }` is `projectId: 'p1'`. */
 export const withKeys = <E extends object>({ relations }: ResourceModel, entity: E): E =>
   withReferredKeys(relations, entity, (target) => resourceModel<object>(target).key.property)

@@ -1,4 +1,4 @@
-import type { FieldKind } from '../../resource/fields/field.js'
+import type { Column, FieldKind } from '../../resource/fields/field.js'
 import type { Isolation } from '../contract/repository.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Direction } from '../query/order-by.js'
@@ -8,6 +8,7 @@ import type { InexactColumns } from './catalog/inexact-columns.js'
 import type { MigrationSql } from './catalog/migration-sql.js'
 import type { Query, TableDefinition, TableName } from './catalog/table-definition.js'
 import type { BoundValue } from './values/bound-value.js'
+import type { HandOver } from './values/hand-over.js'
 import type { JsonSql } from './values/json-sql.js'
 import type { TagSql } from './values/tag-sql.js'
 
@@ -92,6 +93,13 @@ export interface Dialect {
   readonly arrayType: ((kind: FieldKind) => string) | undefined
   /** How a column is selected, so that its decoder gets what it expects. */
   readonly selected: (kind: FieldKind, column: string, alias: string) => string
+  /**
+   * Selects all rows as one text, which costs both sides less than a message for each: a JSON array, or NULL, with an array of
+   * these columns for each row. Decoders take the elements as they take what `selected` gives. Undefined where the engine cannot.
+   */
+  readonly gathered: (columns: readonly Pick<Column, 'kind' | 'column'>[]) => string | undefined
+  /** Lets statements of one round trip use what the first of them reads. Undefined where the engine cannot. */
+  readonly handOver: HandOver | undefined
   /** Those that differ from the decoders of all engines. */
   readonly decoders: Readonly<Partial<Record<FieldKind, Decode>>>
   /** JavaScript that decodes the cheap kinds in place, of the JavaScript that reads the value. */
@@ -133,12 +141,8 @@ export interface Dialect {
    * missed even by a read that locks. Undefined where such a read always finds the newest rows.
    */
   readonly isSnapshotFixed: string | undefined
-  /**
-   * Selects whether a name is that of a table, and whether policies decide who sees its rows, `t` for true. Undefined where calls
-   * do not share statements.
-   */
-  readonly rowRules:
-    ((table: TableName) => { readonly text: string; readonly values: readonly string[] }) | undefined
+  /** Selects which calls on a table may share a statement. Undefined where none do. */
+  readonly tableRules: TableRulesQuery | undefined
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** Whether only the connection can tell that the transaction was rolled back. */
@@ -171,9 +175,30 @@ export interface Dialect {
   readonly stores: StoreSql
 }
 
+/**
+ * Selects a row for each column of a table, `t` for true: whether the name is that of a table; whether policies decide who sees its
+ * rows; whether a statement that writes many rows does nothing else than as many statements of one row; whether a new row
+ * can wait for no other transaction; then the column, its type, whether it holds arrays, whether who writes it may wait for another
+ * transaction, and whether even who sets it where it was NULL may.
+ * @param identity - the columns that tell rows apart, the key first.
+ */
+export type TableRulesQuery = (
+  table: TableName,
+  identity: readonly string[],
+) => { readonly text: string; readonly values: readonly unknown[] }
+
 export interface ForeignKeySql {
   /** Selects their names as `name`. */
   readonly find: (table: TableName) => { readonly text: string; readonly values: readonly unknown[] }
+}
+
+/** A column of whole numbers that no two rows share, and which rows are meant. */
+export interface NumberKey {
+  readonly column: string
+  /** The unique index on it, where that is a name. */
+  readonly index: string
+  /** Only the rows in which this column is NULL, for which PostgreSQL has a partial index. */
+  readonly whileNull: string
 }
 
 /** What the tables of the server's own stores need. Time is the database's own: the clocks of processes differ. */
@@ -189,10 +214,10 @@ export interface StoreSql {
   /** Inserts nothing, without an error, when the key is there already. @param row - what follows INSERT. */
   readonly insertNew: (row: string) => string
   /**
-   * Sets whole numbers in the rows with these numbers in the column `key`. Its one `?` is a JSON list with an object for each row,
-   * which has a member for each column. Locks no row beside them.
+   * Sets whole numbers in the rows with these numbers in the column of the key. Its one `?` is a JSON list with an object for each
+   * row, which has a member for each column. Locks no row beside them.
    */
-  readonly updateRows: (table: string, key: string, columns: readonly string[]) => string
+  readonly updateRows: (table: string, key: NumberKey, columns: readonly string[]) => string
   /** Wakes up those who listen at a channel; undefined where there is no such thing. */
   readonly notify: ((channel: string) => string) | undefined
   /** A text whose values are `?` with the placeholders of this dialect. */

@@ -105,6 +105,9 @@ const dialect = ({
   columnType: (kind, length) => (length === undefined ? typeOf(kind) : `varchar(${length})`),
   arrayType: undefined,
   selected: (_kind, column) => column,
+  /** MariaDB cuts a gathered text at `group_concat_max_len`. */
+  gathered: () => undefined,
+  handOver: undefined,
   decoders: {
     bool: (value) => Number(value) === 1,
     bytes: (value) => new Uint8Array(value as Buffer),
@@ -136,7 +139,7 @@ const dialect = ({
   ],
   rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
   isSnapshotFixed: undefined,
-  rowRules: undefined,
+  tableRules: undefined,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,
 
@@ -169,9 +172,10 @@ const dialect = ({
     bytesIn: (column) => column,
     insertNew: (row) => `INSERT IGNORE ${row}`,
     notify: undefined,
-    updateRows: (table, key, columns) =>
+    // The statistics of a table that was empty a moment ago say that reading all of it, which locks all of it, is cheap.
+    updateRows: (table, { column: key, index, whileNull }, columns) =>
       `UPDATE JSON_TABLE(?, '$[*]' COLUMNS (${[key, ...columns].map((column) => `${column} bigint PATH '$.${column}'`).join(', ')})) k ` +
-      `STRAIGHT_JOIN ${table} t ON t.${key} = k.${key} SET ${columns.map((column) => `t.${column} = k.${column}`).join(', ')}`,
+      `STRAIGHT_JOIN ${table} t FORCE INDEX (${index}) ON t.${key} = k.${key} SET ${columns.map((column) => `t.${column} = k.${column}`).join(', ')} WHERE t.${whileNull} IS NULL`,
     numbered: (text) => text,
   },
 })

@@ -2,9 +2,12 @@ import { controlStatements } from './transaction-control.js'
 import type { FieldKind } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
 import { postgresCatalog } from './postgres/catalog.js'
+import { postgresGathered } from './postgres/gathered.js'
 import { postgresJson } from './postgres/json.js'
+import { postgresHandOver } from './postgres/hand-over.js'
 import { inexactColumns } from './postgres/inexact-columns.js'
 import { postgresMigration } from './postgres/migration.js'
+import { TABLE_RULES } from './postgres/table-rules.js'
 import { isPostgresTime } from './postgres/is-postgres-time.js'
 import { quoteTable } from './quote-table.js'
 import { isoMicros, rounded } from './values/bound-value.js'
@@ -88,6 +91,8 @@ export const postgres: Dialect = {
     if (kind === 'bytes') return `encode(${column}, 'hex') AS ${HEX}`
     return kind === 'float' || kind === 'double' ? `encode(float8send(${column}), 'hex') AS ${HEX}` : column
   },
+  gathered: (columns) => postgresGathered(columns, quote),
+  handOver: postgresHandOver,
   decoders: {
     bool: (value) => value === 't',
     bytes: (value) => new Uint8Array(Buffer.from(value as string, 'hex')),
@@ -125,10 +130,7 @@ export const postgres: Dialect = {
       .join(' '),
   ],
   isSnapshotFixed: `SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable')`,
-  rowRules: (table) => ({
-    text: `SELECT relkind IN ('r', 'p'), relrowsecurity FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)`,
-    values: [quoteTable(table, { quote })],
-  }),
+  tableRules: (table, identity) => ({ text: TABLE_RULES, values: [quoteTable(table, { quote }), identity] }),
   rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,
   /** A rollback to a savepoint reveals an ended transaction, so only errors that ended the session count. */
   endsTransaction: ({ fatal }) => fatal === true,
@@ -159,9 +161,9 @@ export const postgres: Dialect = {
     bytesIn: (column) => `encode(${column}, 'hex')`,
     insertNew: (row) => `INSERT ${row} ON CONFLICT DO NOTHING`,
     notify: (channel) => `SELECT pg_notify('${channel}', '')`,
-    updateRows: (table, key, columns) =>
+    updateRows: (table, { column: key, whileNull }, columns) =>
       `UPDATE ${table} t SET ${columns.map((column) => `${column} = k.${column}`).join(', ')} FROM json_to_recordset(?::json) ` +
-      `AS k(${[key, ...columns].map((column) => `${column} bigint`).join(', ')}) WHERE t.${key} = k.${key}`,
+      `AS k(${[key, ...columns].map((column) => `${column} bigint`).join(', ')}) WHERE t.${key} = k.${key} AND t.${whileNull} IS NULL`,
     /** A `?` of a quoted name is part of it. */
     numbered: (text) => {
       let n = 0

@@ -2,6 +2,7 @@ import { controlStatements } from './transaction-control.js'
 import type { FieldKind } from '../../resource/fields/field.js'
 import { columnText } from './column-text.js'
 import type { Dialect } from './dialect.js'
+import { sqliteGathered } from './sqlite/gathered.js'
 import { sqliteJson } from './sqlite/json.js'
 import { inexactColumns } from './sqlite/inexact-columns.js'
 import { sqliteTags } from './sqlite/tags.js'
@@ -85,6 +86,8 @@ export const sqlite: Dialect = {
   columnType: (kind) => TYPES[kind],
   arrayType: undefined,
   selected: (kind, column, alias) => (isWide(kind) ? `CAST(${column} AS TEXT) AS ${alias}` : column),
+  gathered: (columns) => sqliteGathered(columns, quote),
+  handOver: undefined,
   decoders: {
     bool: (value) => Number(value) === 1,
     bytes: (value) => new Uint8Array(value as Buffer),
@@ -116,7 +119,7 @@ export const sqlite: Dialect = {
   /** SQLite has one writer at a time, and `begin` waits for it. */
   rowLock: () => '',
   isSnapshotFixed: undefined,
-  rowRules: undefined,
+  tableRules: undefined,
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
@@ -142,10 +145,10 @@ export const sqlite: Dialect = {
     bytesIn: (column) => column,
     insertNew: (row) => `INSERT ${row} ON CONFLICT DO NOTHING`,
     notify: undefined,
-    updateRows: (table, key, columns) =>
+    updateRows: (table, { column: key, whileNull }, columns) =>
       `UPDATE ${table} SET ${columns.map((column) => `${column} = k.${column}`).join(', ')} FROM (SELECT ` +
       `${[key, ...columns].map((column) => `json_extract(value, '$.${column}') AS ${column}`).join(', ')} FROM json_each(?)) k ` +
-      `WHERE ${table}.${key} = k.${key}`,
+      `WHERE ${table}.${key} = k.${key} AND ${table}.${whileNull} IS NULL`,
     numbered: (text) => text,
   },
 }

@@ -49,18 +49,26 @@ function install(dataSource: DataSource): Watch {
 /** Statements of repositories and stores do not pass through TypeORM. */
 function watchDatabase(database: Database, tell: Listener): () => void {
   const run = database.run.bind(database)
+  const runAll = database.runAll?.bind(database)
   const lease = database.lease.bind(database)
-  const mine: Pick<Database, 'run' | 'lease'> = {
+  const mine: Pick<Database, 'run' | 'runAll' | 'lease'> = {
     run: (statement, values, options) => {
       tell({ text: statement.text, values, calls: options?.calls ?? 1 })
       return run(statement, values, options)
     },
+    ...(runAll !== undefined && {
+      runAll: (reads, options) => {
+        for (const { statement, values } of reads) tell({ text: statement.text, values, calls: 1 })
+        return runAll(reads, options)
+      },
+    }),
     lease: async (options) => watchedLease(await lease(options), tell),
   }
   Object.assign(database, mine)
   return () => {
     // The methods of the class show again.
     if (database.run === mine.run) Reflect.deleteProperty(database, 'run')
+    if (database.runAll === mine.runAll) Reflect.deleteProperty(database, 'runAll')
     if (database.lease === mine.lease) Reflect.deleteProperty(database, 'lease')
   }
 }

@@ -1,21 +1,8 @@
 import { RoundTrip } from './round-trip.js'
-
-/** The most calls of one statement. */
-const MOST_CALLS = 128
-
-/** The most bytes of values in one statement; a single call may have more. */
-const MOST_BYTES = 256 * 1024
+import { type WaitingCall, WaitingCalls } from './waiting-calls.js'
 
 /** A statement that takes longer keeps no call waiting: it may be waiting for a connection, or for a dead network. */
 const SLOW_MS = 20
-
-/** A call that can share a statement. */
-export interface WaitingCall {
-  /** Calls of different groups never share one. */
-  readonly group: string
-  /** What its values take. */
-  readonly bytes: number
-}
 
 /** A statement that is in flight. */
 export interface Slot {
@@ -42,7 +29,7 @@ const CLOCK: QueueClock = {
  */
 export class CallQueue<C extends WaitingCall> {
   /** The group that has waited longest comes first. */
-  readonly #groups = new Map<string, Set<C>>()
+  readonly #groups = new Map<string, WaitingCalls<C>>()
   readonly #roundTrip = new RoundTrip()
   #slots: Slot[] = []
   #isWatching = false
@@ -64,16 +51,17 @@ export class CallQueue<C extends WaitingCall> {
 
   /** Waits for the next free slot. */
   wait(call: C): void {
-    const group = this.#groups.get(call.group)
-    if (group === undefined) this.#groups.set(call.group, new Set([call]))
-    else group.add(call)
+    let group = this.#groups.get(call.group)
+    if (group === undefined) this.#groups.set(call.group, (group = new WaitingCalls()))
+    group.add(call)
     this.#sendWaiting()
   }
 
   /** Removes a call that still waits. */
   remove(call: C): void {
     const group = this.#groups.get(call.group)
-    if (group?.delete(call) === true && group.size === 0) this.#groups.delete(call.group)
+    group?.remove(call)
+    if (group?.isEmpty === true) this.#groups.delete(call.group)
   }
 
   /** The statement has ended. @param calls - how many it carried, where it has succeeded. */
@@ -119,20 +107,13 @@ export class CallQueue<C extends WaitingCall> {
 
   /** As many calls as fit. What is left of a group comes after the other groups. */
   #next(): readonly C[] {
-    const calls: C[] = []
     for (const [name, group] of this.#groups) {
-      let bytes = 0
-      for (const call of group) {
-        bytes += call.bytes
-        if (calls.length === MOST_CALLS || (calls.length > 0 && bytes > MOST_BYTES)) break
-        calls.push(call)
-        group.delete(call)
-      }
+      const calls = group.take()
       this.#groups.delete(name)
-      if (group.size > 0) this.#groups.set(name, group)
-      break
+      if (!group.isEmpty) this.#groups.set(name, group)
+      return calls
     }
-    return calls
+    return []
   }
 
   /** Looks again when the oldest statement has become a slow one. */

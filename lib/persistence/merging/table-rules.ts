@@ -1,41 +1,93 @@
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
-import type { Database } from '../engines/executor/executor.js'
+import type { Database, Row } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import type { Merge } from './merge.js'
 
 /** How long calls go out alone after the catalog could not be read. */
 const RETRY_MS = 1000
 
-type Sharing = 'nobody' | 'tenant' | 'all'
+interface ColumnRules {
+  /** As a cast names it, without a length. */
+  readonly type: string
+  readonly isArray: boolean
+  /** Who writes it may wait for another transaction: a unique index or a foreign key holds it. */
+  readonly mayWait: boolean
+  /** The same, for who sets it where it was NULL. */
+  readonly mayWaitWhenSet: boolean
+}
+
+interface Facts {
+  readonly sharing: 'nobody' | 'tenant' | 'all'
+  readonly takesWrites: boolean
+  readonly takesInserts: boolean
+  readonly columns: ReadonlyMap<unknown, ColumnRules>
+}
 
 /**
  * Which calls on a table may share a statement. The catalog is read once, when calls would wait for each other for the first time:
  * where the database itself decides about rows (row-level security), only calls of one tenant share a statement.
  */
 export class TableRules {
-  #reads: Sharing | undefined
+  #facts: Facts | undefined
   #isReading = false
   #retryAt = 0
 
   constructor(
     private readonly database: Database,
+    private readonly model: ResourceModel,
     private readonly table: TableName,
     private readonly merge: Exclude<Merge, 'off'>,
   ) {}
 
   /** Calls of the same group may share a statement; undefined where the call goes out alone. */
   groupOf(tenant: string | undefined): string | undefined {
-    if (this.#reads === undefined) this.#look()
-    if (this.#reads === 'all') return ''
-    return this.#reads === 'tenant' ? tenant : undefined
+    if (this.#facts === undefined) this.#look()
+    const sharing = this.#facts?.sharing
+    if (sharing === 'all') return ''
+    return sharing === 'tenant' ? tenant : undefined
+  }
+
+  /** Whether rows can be looked for by these columns, many at once. */
+  mayRead(by: readonly Field[]): boolean {
+    return by.every(({ column }) => this.#facts?.columns.get(column)?.isArray === false)
+  }
+
+  /** Whether these columns of several rows can be written at once, so that no row waits for another transaction. */
+  mayUpdate(written: readonly Field[]): boolean {
+    return this.#facts?.takesWrites === true && written.every((field) => this.#isFree(field, 'mayWait'))
+  }
+
+  /** The same, for columns that a delete writes. The time of the delete was NULL. */
+  maySoftDelete(written: readonly Field[]): boolean {
+    const { deleteTime } = this.model
+    const isFree = (field: Field) => this.#isFree(field, field === deleteTime ? 'mayWaitWhenSet' : 'mayWait')
+    return this.#facts?.takesWrites === true && written.every(isFree)
+  }
+
+  /** Whether several rows with new keys can be inserted at once, so that none waits for another transaction. */
+  mayInsert(written: readonly Field[]): boolean {
+    const { takesWrites = false, takesInserts = false } = this.#facts ?? {}
+    return takesWrites && takesInserts && this.mayRead(written)
+  }
+
+  /** The type of a column, once calls share statements. */
+  typeOf({ column }: Field): string {
+    return this.#facts?.columns.get(column)?.type ?? 'text'
+  }
+
+  #isFree({ column }: Field, mayWait: 'mayWait' | 'mayWaitWhenSet'): boolean {
+    const rules = this.#facts?.columns.get(column)
+    return rules?.isArray === false && !rules[mayWait]
   }
 
   #look(): void {
     if (this.#isReading || performance.now() < this.#retryAt) return
     this.#isReading = true
     void this.#read()
-      .then((reads) => {
-        this.#reads = reads
+      .then((facts) => {
+        this.#facts = facts
       })
       .catch(() => {
         this.#retryAt = performance.now() + RETRY_MS
@@ -45,13 +97,28 @@ export class TableRules {
       })
   }
 
-  async #read(): Promise<Sharing> {
-    const { dialect } = this.database
-    if (dialect.rowRules === undefined) return 'nobody'
-    const { text, values } = dialect.rowRules(this.table)
-    const [row] = (await this.database.run(named(text), values)).rows
-    const [isTable, hasPolicies] = row ?? []
-    if (isTable !== 't') return 'nobody'
-    return hasPolicies === 't' ? 'tenant' : this.merge
+  async #read(): Promise<Facts> {
+    const { tableRules } = this.database.dialect
+    if (tableRules === undefined) return NOBODY
+    const { key, tenant } = this.model
+    const identity = tenant === undefined ? [key.column] : [key.column, tenant.column]
+    const { text, values } = tableRules(this.table, identity)
+    const { rows } = await this.database.run(named(text), values)
+    const [isTable, hasPolicies, takesWrites, takesInserts] = rows[0] ?? []
+    if (isTable !== 't') return NOBODY
+    return {
+      sharing: hasPolicies === 't' ? 'tenant' : this.merge,
+      takesWrites: takesWrites === 't',
+      takesInserts: takesInserts === 't',
+      columns: new Map(rows.map(columnRules)),
+    }
   }
+}
+
+const NOBODY: Facts = { sharing: 'nobody', takesWrites: false, takesInserts: false, columns: new Map() }
+
+const columnRules = (row: Row): [unknown, ColumnRules] => {
+  const [column, type, isArray, mayWait, mayWaitWhenSet] = row.slice(4)
+  const rules = { isArray: isArray === 't', mayWait: mayWait === 't', mayWaitWhenSet: mayWaitWhenSet === 't' }
+  return [column, { type: type as string, ...rules }]
 }

@@ -6,7 +6,7 @@ import { type Scope, scopeOf } from '../contract/scope.js'
 import { and, equals, type FilterNode, isNull, type RelatedRow } from '../query/plan.js'
 import { predicateOf } from '../query/predicate.js'
 import type { FieldsBehind, RelatedFields } from '../query/related-fields.js'
-import { MAX_PATH_DEPTH, relationLoad, relationNamed } from './relation-loads.js'
+import { acrossTenants, MAX_PATH_DEPTH, relationLoad, relationNamed } from './relation-loads.js'
 
 /** How many relations a filter and an order may lead through together: each is a join, or a search for one of several. */
 export const MAX_RELATIONS_NAMED = 8
@@ -102,9 +102,7 @@ class FieldsThrough {
     if (source.tenant !== undefined) return { ...none, pairs: [{ from: source.tenant, to: target.tenant }] }
     if (tenant !== undefined) return { ...none, conditions: [equals(target.tenant, tenant)] }
     if (this.model.tenant === undefined) return none
-    throw new TypeError(
-      `${target.entity.name} of all tenants cannot be found through ${source.entity.name}, which they share: narrow the call with asSystem({ tenant })`,
-    )
+    throw acrossTenants(source, target)
   }
 }
 

@@ -1,19 +1,18 @@
 import { ResourceExhausted } from '../../errors.js'
+import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import type { ListPlan } from '../contract/list-plan.js'
 import type { Values } from '../contract/new-entity.js'
-import type { Page } from '../contract/repository.js'
-import { and, equals, type FilterNode, or } from '../query/plan.js'
 import { isStorable } from '../query/reachable.js'
-import type { LoadTree } from './relation-loads.js'
+import { type LoadTree, spans } from './relation-loads.js'
+import type { Search } from './search.js'
 
 /** The most resources that one relation of a page has where each entity may have several. */
 export const MAX_LOADED = 10_000
 
 /** Where the resources of relations are read. */
 export interface RelatedSource {
-  /** A list of what the call reaches, in one statement. */
-  list(target: ResourceModel, plan: ListPlan): Promise<Page<object>>
+  /** What the call reaches of each search, in one statement for each. They do not depend on one another. */
+  find(searches: readonly Search[]): Promise<readonly (readonly object[])[]>
   /** Calls the hooks of what was read, which has its own relations by then. */
   loaded(target: ResourceModel, entities: readonly object[]): Promise<void> | undefined
 }
@@ -30,82 +29,105 @@ export async function loadRelated(
   tenant: string | undefined,
   from: RelatedSource,
 ): Promise<void> {
-  await Promise.all(trees.map((tree) => loadOne(entities, tree, tenant, from)))
-}
-
-async function loadOne(
-  entities: readonly object[],
-  tree: LoadTree,
-  tenant: string | undefined,
-  related: RelatedSource,
-): Promise<void> {
-  const { property, source, target, from, by, isMany, below } = tree
-  const sources = (entities as readonly Values[]).filter((entity) => isReferring(entity[from.property]))
-  const across = tenant === undefined && target.tenant !== undefined ? source.tenant : undefined
-  const found: readonly object[] =
-    sources.length === 0 ? [] : await readAll(sources, tree, across?.property, related)
-  await loadRelated(found, below, tenant, related)
-  if (found.length > 0) await related.loaded(target, found)
-  const ofSource = (entity: Values) => placeOf(entity, from.property, across?.property)
-  const ofTarget = across === undefined ? undefined : target.tenant?.property
-  const places = new Map<string, object[]>()
-  for (const one of found) {
-    const place = placeOf(one as Values, by.property, ofTarget)
-    const there = places.get(place)
-    if (there === undefined) places.set(place, [one])
-    else there.push(one)
+  const links = trees.map((tree) => new Link(entities as readonly Values[], tree, tenant))
+  const asked = links.filter((link) => link.refers)
+  const found = asked.length === 0 ? [] : await from.find(asked.map((link) => link.search))
+  for (const [i, link] of asked.entries()) link.found(found[i] ?? [])
+  const deeper = asked.filter(({ read, tree }) => read.length > 0 && tree.below.length > 0)
+  if (deeper.length > 0)
+    await Promise.all(deeper.map(({ read, tree }) => loadRelated(read, tree.below, tenant, from)))
+  for (const { read, tree } of asked) {
+    const loading = read.length === 0 ? undefined : from.loaded(tree.target, read)
+    if (loading !== undefined) await loading
   }
-  for (const entity of entities as Values[]) {
-    const there = isReferring(entity[from.property]) ? places.get(ofSource(entity)) : undefined
-    entity[property] = isMany ? [...(there ?? [])] : there?.[0]
+  for (const link of links) link.join()
+}
+
+/** One relation of entities, and what they refer to by it. */
+class Link {
+  readonly read: object[] = []
+  /** The tenant of the entities, where they are of any, and so is what they refer to. */
+  readonly #owner: Field | undefined
+  /** The number of each value. Of several tenants the same value is different ones. */
+  readonly #numbers = new Map<string, number>()
+  /** By number, the first entity that has the value. */
+  readonly #first: Values[] = []
+  /** The number of each entity's value; -1 where it refers to nothing. */
+  readonly #numberOf: number[] = []
+  /** By number, what the value leads to: several in the order in which they were read. */
+  readonly #there: (object | object[] | undefined)[] = []
+
+  constructor(
+    private readonly entities: readonly Values[],
+    readonly tree: LoadTree,
+    tenant: string | undefined,
+  ) {
+    const { from } = tree
+    this.#owner = spans(tree, tenant) ? tree.source.tenant : undefined
+    for (const entity of entities) this.#numberOf.push(this.#number(entity, entity[from.property]))
+  }
+
+  /** Whether any of the entities refers to anything. */
+  get refers(): boolean {
+    return this.#first.length > 0
+  }
+
+  get search(): Search {
+    const { from } = this.tree
+    const owner = this.#owner
+    return {
+      relation: this.tree,
+      values: this.#first.map((entity) => entity[from.property] as string),
+      tenants: owner && this.#first.map((entity) => entity[owner.property] as string),
+      size: sizeOf(this.tree, this.#first.length),
+    }
+  }
+
+  /**
+   * @param read - may hold what none of the entities refers to.
+   * @throws ResourceExhausted where there are too many.
+   */
+  found(read: readonly object[]): void {
+    const { property, source, target, by, isMany } = this.tree
+    if (isMany) for (let number = 0; number < this.#first.length; number++) this.#there[number] = []
+    const owner = this.#owner && target.tenant
+    for (const one of read as readonly Values[]) {
+      const number = this.#numbers.get(placeOf(one, one[by.property] as string, owner))
+      if (number === undefined) continue
+      this.read.push(one)
+      const there = this.#there[number]
+      if (isMany) (there as object[]).push(one)
+      else this.#there[number] = there ?? one
+    }
+    const size = sizeOf(this.tree, this.#first.length) ?? this.#first.length
+    if (this.read.length > size)
+      throw new ResourceExhausted(
+        `with: ${property} of these ${source.entity.name} are more than ${size}: ask for a smaller page, or list ${target.entity.name} by itself`,
+      )
+  }
+
+  /** Writes the property of each entity. */
+  join(): void {
+    const { write, isMany } = this.tree
+    for (const [i, entity] of this.entities.entries())
+      write(entity, this.#there[this.#numberOf[i] as number] ?? (isMany ? [] : undefined))
+  }
+
+  #number(entity: Values, value: unknown): number {
+    if (typeof value !== 'string') return -1
+    const place = placeOf(entity, value, this.#owner)
+    const known = this.#numbers.get(place)
+    if (known !== undefined) return known
+    // A text that no database can hold refers to nothing, and an empty one neither.
+    if (value === '' || !isStorable(value)) return -1
+    this.#numbers.set(place, this.#first.length)
+    return this.#first.push(entity) - 1
   }
 }
 
-async function readAll(
-  sources: readonly Values[],
-  { property, source, target, from, by, isMany }: LoadTree,
-  across: string | undefined,
-  related: RelatedSource,
-): Promise<readonly object[]> {
-  const keysOf = (some: readonly Values[]) => [...new Set(some.map((one) => one[from.property] as string))]
-  const among = (values: readonly string[]): FilterNode => ({ kind: 'among', column: by, values })
-  const tenants = across === undefined ? [] : [...new Set(sources.map((one) => one[across] as string))]
-  const filter =
-    across === undefined
-      ? among(keysOf(sources))
-      : or(
-          ...tenants.map((owner) =>
-            and(
-              equals(target.tenant as NonNullable<ResourceModel['tenant']>, owner),
-              among(keysOf(sources.filter((one) => one[across] === owner))),
-            ),
-          ),
-        )
-  const size = isMany ? MAX_LOADED : sources.length
-  const { items, nextPageToken } = await related.list(target, planOf(target, filter, size))
-  if (nextPageToken !== '')
-    throw new ResourceExhausted(
-      `with: ${property} of these ${source.entity.name} are more than ${size}: ask for a smaller page, or list ${target.entity.name} by itself`,
-    )
-  return items
-}
+/** How many resources are of use where entities refer to so many values; undefined where each is the key of one. */
+const sizeOf = ({ target, by, isMany }: LoadTree, values: number): number | undefined =>
+  isMany ? MAX_LOADED : by === target.key ? undefined : values
 
-/** A list of live rows, in the order of their keys. */
-const planOf = (target: ResourceModel, filter: FilterNode, size: number): ListPlan => ({
-  filter,
-  search: '',
-  showDeleted: false,
-  terms: [{ column: target.key, direction: 'asc' }],
-  cursor: undefined,
-  size,
-  nextPageToken: () => 'more',
-})
-
-/** A text that no database can hold refers to nothing, and an empty one neither. */
-const isReferring = (value: unknown): boolean =>
-  typeof value === 'string' && value !== '' && isStorable(value)
-
-const placeOf = (entity: Values, property: string, tenant: string | undefined): string =>
-  tenant === undefined
-    ? (entity[property] as string)
-    : `${entity[tenant] as string}\0${entity[property] as string}`
+const placeOf = (entity: Values, value: string, owner: Field | undefined): string =>
+  owner === undefined ? value : `${entity[owner.property] as string}\0${value}`

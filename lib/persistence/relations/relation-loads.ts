@@ -16,12 +16,18 @@ export interface RelationLoad {
   readonly by: Field
   /** Whether one source has several. */
   readonly isMany: boolean
+  /** Writes the property of a source. */
+  readonly write: (source: object, related: unknown) => void
 }
 
 /** A relation that is read, and those of its target that are read with it. */
 export interface LoadTree extends RelationLoad {
   readonly below: readonly LoadTree[]
 }
+
+/** Whether what entities refer to may be of several tenants. @param tenant - of the call; undefined where it spans all of them. */
+export const spans = ({ source, target }: RelationLoad, tenant: string | undefined): boolean =>
+  tenant === undefined && source.tenant !== undefined && target.tenant !== undefined
 
 const known = new WeakMap<Relation, RelationLoad>()
 
@@ -36,7 +42,15 @@ function loadOf(source: ResourceModel, relation: Relation): RelationLoad {
   const { property } = relation
   const target: ResourceModel = resourceModel(relation.target())
   if (isOwning(relation))
-    return { property, source, target, from: relation.reference, by: target.key, isMany: false }
+    return {
+      property,
+      source,
+      target,
+      from: relation.reference,
+      by: target.key,
+      isMany: false,
+      write: writerOf(property),
+    }
   const other = target.relations.find((one) => one.property === relation.inverse)
   if (other === undefined || !isOwning(other))
     throw new TypeError(
@@ -49,8 +63,15 @@ function loadOf(source: ResourceModel, relation: Relation): RelationLoad {
     from: source.key,
     by: other.reference,
     isMany: relation.kind === 'one-to-many',
+    write: writerOf(property),
   }
 }
+
+/** Compiled: under a name that differs from call to call, adding a property takes ten times as long. */
+const writerOf = (property: string): RelationLoad['write'] =>
+  // Property names come from the declared class, never from input.
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- see above
+  new Function('source', 'related', `source[${JSON.stringify(property)}] = related`) as RelationLoad['write']
 
 /**
  * Reads the paths of `with`, once per list of them.
@@ -86,3 +107,9 @@ export function relationNamed(model: ResourceModel, name: string, option = 'with
     `${option}: ${model.entity.name} has no relation "${name}"${names === '' ? '' : `: it has ${names}`}`,
   )
 }
+
+/** What a call over all tenants is told where a shared resource of a tenant's would lead to those of each tenant. */
+export const acrossTenants = (source: ResourceModel, target: ResourceModel): TypeError =>
+  new TypeError(
+    `${target.entity.name} of all tenants cannot be found through ${source.entity.name}, which they share: narrow the call with asSystem({ tenant })`,
+  )

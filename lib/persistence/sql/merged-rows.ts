@@ -1,66 +1,94 @@
+import { BoundedCache } from '../../bounded-cache.js'
 import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
-import type { TableName } from '../dialects/catalog/table-definition.js'
-import type { Database, Executor, Row, RunOptions } from '../engines/executor/executor.js'
+import type { Database, Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import { type Merge, type MergeOptions, mergeOf } from '../merging/merge.js'
-import { MergedRead, type Sought } from '../merging/merged-read.js'
-import { mergedRead } from '../merging/read-statement.js'
+import { type Mergeable, MergedReads, MergedWrites, type Sought } from '../merging/merged-calls.js'
+import { MergedStatements } from '../merging/merged-statements.js'
 import { TableRules } from '../merging/table-rules.js'
 import { isStorable } from '../query/reachable.js'
 import type { Reach, Target } from '../references/row-target.js'
 import { credentialRowOf } from './row-codec.js'
+import type { Hooks } from '../hooks/call-hooks.js'
 import { EmittingRows, type RowStoreParts } from './emitting-rows.js'
+import { HookedRows } from './hooked-rows.js'
 import { RowStore } from './row-store.js'
+import { incrementsIn } from '../../resource/values/increment.js'
 import type { GetOptions } from './statements.js'
 
-/** The rows of a repository without hooks. @throws TypeError for an unknown `merge`. */
+/** The rows of a repository. @throws TypeError for an unknown `merge`. */
 export function mergedRows<E extends object>(
   database: Database,
   model: ResourceModel<E>,
+  hooks: Hooks<E>,
   parts: RowStoreParts,
   options: MergeOptions,
 ): RowStore<E> {
   const merge = mergeOf(database.dataSource, options)
   const isShown = ({ entityFields, key, tenant }: ResourceModel) =>
     [key, tenant].every((field) => field === undefined || entityFields.includes(field))
-  if (merge !== 'off' && database.dialect.rowRules !== undefined && isShown(model))
-    return new MergedRows(database, model, parts, merge)
+  if (merge !== 'off' && database.dialect.tableRules !== undefined && isShown(model))
+    return new MergedRows(database, model, hooks, parts, merge)
+  if (!hooks.isSilent) return new HookedRows(model, hooks, parts)
   const { dialect, table, references, tableOf } = parts
   return model.events === undefined
     ? new RowStore(model, dialect, table, references, tableOf)
     : new EmittingRows(model, parts)
 }
 
+/** Sets of columns that are written, each with a queue of its own. Callers choose them by their masks. */
+const MOST_MASKS = 100
+
+/** A row that is to be changed. */
+interface Changed extends Sought {
+  readonly target: Target
+  readonly patch: Readonly<Values>
+}
+
+/** A row that is to be inserted. */
+interface Inserted extends Sought {
+  readonly values: Readonly<Values>
+}
+
 /**
- * Reads of single rows that share a statement with others, while many are in flight. Only outside of transactions, with the
- * tenant known, without a lock and without a further condition.
+ * Reads and writes of single rows that share a statement with others, while many are in flight. Only outside of transactions, with
+ * the tenant known, without a lock and without a further condition. Hooks and events before and after a write make a
+ * transaction of it.
  */
-class MergedRows<E extends object> extends EmittingRows<E> {
-  private readonly table: TableName
+class MergedRows<E extends object> extends HookedRows<E> {
+  /** Writes that share nothing. */
+  readonly #below: Pick<RowStore<E>, 'update' | 'delete'>
   readonly #rules: TableRules
-  readonly #gets: MergedRead<E>
-  readonly #finds = new Map<string, MergedRead<CredentialRow<E>>>()
+  readonly #statements: MergedStatements
+  readonly #gets: MergedReads<E>
+  readonly #finds = new Map<string, MergedReads<CredentialRow<E>>>()
+  readonly #inserts: MergedWrites<Inserted, E>
+  readonly #updates = new BoundedCache<string, MergedWrites<Changed, E>>(MOST_MASKS)
+  #deletes: MergedWrites<Changed, Sought> | undefined
 
   constructor(
     private readonly database: Database,
     model: ResourceModel<E>,
+    hooks: Hooks<E>,
     parts: RowStoreParts,
     merge: Exclude<Merge, 'off'>,
   ) {
-    super(model, parts)
-    this.table = parts.table
-    if (model.events === undefined) writePlainly(this)
-    this.#rules = new TableRules(database, parts.table, merge)
+    super(model, hooks, parts)
+    const isTold = model.events !== undefined || !hooks.isSilent
+    this.#below = isTold ? HookedRows.prototype : RowStore.prototype
+    if (!isTold) writePlainly(this)
+    const rules = new TableRules(database, model, parts.table, merge)
+    this.#rules = rules
+    this.#statements = new MergedStatements(model, parts.dialect, parts.table, (field) => rules.typeOf(field))
     this.#gets = this.#mergedGet()
+    this.#inserts = this.#mergedInsert()
   }
 
   override get(on: Executor, target: Target, run: RunOptions, options?: GetOptions): Promise<E | undefined> {
-    const { where, ifMatch, seen } = target
-    const isPlain = where === undefined && ifMatch === undefined && seen === undefined
     const isLive = options?.lock === undefined && options?.showDeleted !== true
-    if (on !== this.database || !isPlain || !isLive || !this.#isOfTenant(target))
+    if (on !== this.database || target.ifMatch !== undefined || !isLive || !this.#isPlain(target))
       return super.get(on, target, run, options)
     return this.#gets.run({ value: target.key, tenant: target.tenant }, run)
   }
@@ -80,6 +108,43 @@ class MergedRows<E extends object> extends EmittingRows<E> {
     return row === undefined ? [] : [row]
   }
 
+  override async insertNew(on: Executor, values: Readonly<Values>, run: RunOptions): Promise<E> {
+    if (on !== this.database || this.references !== undefined) return this.insert(on, values, run)
+    const { key, tenant } = this.model
+    const inserted = await this.#inserts.run({ ...soughtIn(values, key, tenant), values }, run)
+    return inserted as E
+  }
+
+  override update(
+    on: Executor,
+    target: Target,
+    patch: Readonly<Values>,
+    run: RunOptions,
+  ): Promise<E | undefined> {
+    const written = on === this.database && this.#isPlain(target) ? this.fieldsOf(patch) : []
+    const refers = this.references?.arePatched([patch]) === true
+    if (written.length === 0 || refers || incrementsIn(patch).length > 0)
+      return this.#below.update.call(this, on, target, patch, run)
+    return this.#updatesOf(written).run({ value: target.key, tenant: target.tenant, target, patch }, run)
+  }
+
+  override async delete(
+    on: Executor,
+    target: Target,
+    patch: Readonly<Values>,
+    run: RunOptions,
+  ): Promise<boolean> {
+    if (on !== this.database || this.model.deleteTime === undefined || !this.#isPlain(target))
+      return this.#below.delete.call(this, on, target, patch, run)
+    this.#deletes ??= this.#mergedDelete(this.fieldsOf(patch))
+    const { key: value, tenant } = target
+    return (await this.#deletes.run({ value, tenant, target, patch }, run)) !== undefined
+  }
+
+  #isPlain({ where, seen, ...reach }: Target): boolean {
+    return where === undefined && seen === undefined && this.#isOfTenant(reach)
+  }
+
   #isOfTenant({ tenant }: Reach): boolean {
     return (tenant === undefined) === (this.model.tenant === undefined)
   }
@@ -89,52 +154,139 @@ class MergedRows<E extends object> extends EmittingRows<E> {
     return this.model.credentials.some(({ publicId }) => publicId === field)
   }
 
-  #mergedGet(): MergedRead<E> {
-    const { model, dialect } = this
-    const { key, tenant } = model
-    const shape = { by: key, tenant, selected: model.entityFields, isFirst: false }
-    const read = {
-      name: `${model.entity.name}.get`,
-      alone: ({ value, tenant }: Sought, run: RunOptions) =>
-        super.get(this.database, { key: value, tenant }, run),
-      statement: mergedRead(model, dialect, this.table, shape),
-      soughtIn: (entity: E) => soughtIn(entity as Values, key, tenant),
+  get #identity(): readonly Field[] {
+    const { key, tenant } = this.model
+    return tenant === undefined ? [key] : [key, tenant]
+  }
+
+  #mergedGet(): MergedReads<E> {
+    const { key, tenant, entityFields, entity } = this.model
+    const shape = { by: key, tenant, selected: entityFields, isFirst: false }
+    return new MergedReads(this.database, {
+      name: `${entity.name}.get`,
+      alone: ({ value, tenant }, run) => super.get(this.database, { key: value, tenant }, run),
+      ...this.#shared(
+        () => this.#rules.mayRead(this.#identity),
+        () => this.#statements.read(shape),
+      ),
+      valuesOf: soughtValues,
+      soughtIn: (entity) => soughtIn(entity as Values, key, tenant),
       read: this.hydrateBehind,
-    }
-    return new MergedRead(this.database, read, this.#rules)
+    })
   }
 
   /** @param isOfTenant - whether only the rows of the caller's tenant are searched. */
-  #findsBy(by: Field, isOfTenant: boolean): MergedRead<CredentialRow<E>> {
+  #findsBy(by: Field, isOfTenant: boolean): MergedReads<CredentialRow<E>> {
     const name = `${by.property} ${isOfTenant}`
     const known = this.#finds.get(name)
     if (known !== undefined) return known
-    const { model, dialect } = this
+    const { model } = this
     const tenant = isOfTenant ? model.tenant : undefined
     const hydrate = (row: Row) => this.hydrateBehind([undefined, ...row])
     const shape = { by, tenant, selected: model.fields, isFirst: true }
-    const read = {
+    const merged = new MergedReads<CredentialRow<E>>(this.database, {
       name: `${model.entity.name} by ${by.property}`,
-      alone: async ({ value, tenant }: Sought, run: RunOptions) =>
+      alone: async ({ value, tenant }, run) =>
         (await super.find(this.database, by, value, { tenant }, run))[0],
-      statement: mergedRead(model, dialect, this.table, shape),
-      soughtIn: ({ columns }: CredentialRow<E>) => soughtIn(columns, by, tenant),
-      read: (row: Row) => credentialRowOf(model, row.slice(1), hydrate),
-    }
-    const merged = new MergedRead(this.database, read, this.#rules)
+      ...this.#shared(
+        () => this.#rules.mayRead(tenant === undefined ? [by] : [by, tenant]),
+        () => this.#statements.read(shape),
+      ),
+      valuesOf: soughtValues,
+      soughtIn: ({ columns }) => soughtIn(columns, by, tenant),
+      read: (row) => credentialRowOf(model, row.slice(1), hydrate),
+    })
     this.#finds.set(name, merged)
     return merged
   }
+
+  #mergedInsert(): MergedWrites<Inserted, E> {
+    const { entity, entityFields, fields, key, tenant } = this.model
+    return new MergedWrites(this.database, {
+      name: `${entity.name}.create`,
+      alone: ({ values }, run) => this.insert(this.database, values, run),
+      ...this.#shared(
+        () => this.#rules.mayInsert(fields),
+        () => this.#statements.insert(fields, entityFields),
+      ),
+      valuesOf: ({ values }) => fields.map((field) => this.encode(field, values[field.property])),
+      soughtIn: (inserted) => soughtIn(inserted as Values, key, tenant),
+      read: this.hydrateBehind,
+    })
+  }
+
+  #updatesOf(written: readonly Field[]): MergedWrites<Changed, E> {
+    return this.#updates.getOrSet(written.map(({ column }) => column).join('\0'), () => {
+      const { entity, entityFields, key, tenant } = this.model
+      return new MergedWrites<Changed, E>(this.database, {
+        name: `${entity.name}.update`,
+        alone: ({ target, patch }, run) =>
+          RowStore.prototype.update.call(this, this.database, target, patch, run) as Promise<E | undefined>,
+        ...this.#shared(
+          () => this.#rules.mayUpdate(written),
+          () => this.#statements.update(written, entityFields),
+        ),
+        valuesOf: (changed) => this.#changeOf(changed, written),
+        soughtIn: (updated) => soughtIn(updated as Values, key, tenant),
+        read: this.hydrateBehind,
+      })
+    })
+  }
+
+  #mergedDelete(written: readonly Field[]): MergedWrites<Changed, Sought> {
+    const { entity, tenant } = this.model
+    return new MergedWrites<Changed, Sought>(this.database, {
+      name: `${entity.name}.delete`,
+      alone: async (changed, run) => {
+        const { target, patch } = changed
+        const isDeleted = await RowStore.prototype.delete.call(this, this.database, target, patch, run)
+        return isDeleted ? changed : undefined
+      },
+      ...this.#shared(
+        () => this.#rules.maySoftDelete(written),
+        () => this.#statements.update(written, this.#identity),
+      ),
+      valuesOf: (changed) => this.#changeOf(changed, written),
+      soughtIn: (sought) => sought,
+      read: ([, value, owner]) => ({
+        value: value as string,
+        tenant: tenant === undefined ? undefined : (owner as string),
+      }),
+    })
+  }
+
+  /** Where the calls of an operation may share a statement, and with which one: known when the rules of the table are. */
+  #shared(may: () => boolean, make: () => Statement): Pick<Mergeable<never, never>, 'groupOf' | 'statement'> {
+    let isAllowed: boolean | undefined
+    let statement: Statement | undefined
+    return {
+      groupOf: (tenant) => {
+        const group = this.#rules.groupOf(tenant)
+        return group !== undefined && (isAllowed ??= may()) ? group : undefined
+      },
+      statement: () => (statement ??= make()),
+    }
+  }
+
+  #changeOf({ target, patch }: Changed, written: readonly Field[]): readonly unknown[] {
+    const { key, tenant, ifMatch } = target
+    const values: unknown[] = tenant === undefined ? [key] : [key, tenant]
+    if (this.model.etag !== undefined) values.push(ifMatch ?? null)
+    return [...values, ...written.map((field) => this.encode(field, patch[field.property]))]
+  }
 }
+
+const soughtValues = ({ value, tenant }: Sought): readonly string[] =>
+  tenant === undefined ? [value] : [value, tenant]
 
 const soughtIn = (values: Readonly<Values>, by: Field, tenant: Field | undefined): Sought => ({
   value: values[by.property] as string,
   tenant: tenant && (values[tenant.property] as string),
 })
 
-const WRITES = ['insert', 'update', 'delete', 'undelete', 'batchUpdate', 'batchDelete'] as const
+const WRITES = ['insert', 'undelete', 'batchUpdate', 'batchDelete'] as const
 
-/** Nothing stands before the writes of what is not told. */
+/** Nothing stands before writes that neither hooks nor events follow. */
 function writePlainly(rows: object): void {
   for (const name of WRITES)
     Object.defineProperty(rows, name, Object.getOwnPropertyDescriptor(RowStore.prototype, name) ?? {})

@@ -8,13 +8,15 @@ import { withRetries } from '../engines/errors/constraint-error.js'
 import type { Database, Executor, RunOptions } from '../engines/executor/executor.js'
 import { entitiesRead, Hooks } from '../hooks/call-hooks.js'
 import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
-import { RelatedRows, type RelatedTable } from '../relations/related-rows.js'
+import { RowsTogether, type SearchedTable } from '../relations/rows-together.js'
+import { SearchedRows } from '../relations/searched-rows.js'
 import { tableNameOf } from '../schema/table-name-of.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
 import type { DataSourceCheck } from './data-source-check.js'
 import type { EmittingRun } from './emitting-rows.js'
 import type { HookedRun } from './hooked-rows.js'
 import type { IndexErrors } from '../schema/index-errors.js'
+import { hydratorOf } from './row-codec.js'
 import { RowStore } from './row-store.js'
 import { toCaller } from '../engines/errors/to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
@@ -27,12 +29,6 @@ type Read<T> = (on: Executor, scope: Scope, run: RunOptions, lock?: LockClause) 
 
 /** The operations that write one row, and nothing after it. */
 const WRITES_ONE_ROW: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'undelete'])
-
-/** Where a read sends its statements. */
-interface Reading {
-  readonly on: Executor
-  readonly run: RunOptions
-}
 
 /** How an operation runs that writes rows of several resources. */
 export interface Together {
@@ -48,7 +44,7 @@ export interface Together {
 
 /** How the operations of one repository run: their principal, transaction, retries and errors. */
 export class Operations {
-  #related: RelatedRows<Reading> | undefined
+  #related: RowsTogether | undefined
   /** Whether a write may write events. */
   private readonly tells: boolean
 
@@ -151,19 +147,25 @@ export class Operations {
     paths: readonly string[],
   ): Read<T> {
     return async (on, scope, run, lock) => {
-      const result = await read(on, scope, run, lock)
-      const related = (this.#related ??= new RelatedRows(this.model, (target) => this.#tableOf(target)))
-      await related.read(entitiesRead(name, result), paths, { at: { on, run }, scope, options })
+      const related = (this.#related ??= new RowsTogether(this.database, this.model, (target) =>
+        this.#tableOf(target),
+      ))
+      const to = name === 'list' && lock === undefined ? related.pageOn(on, paths, scope) : on
+      const result = await read(to, scope, run, lock)
+      await related.read(entitiesRead(name, result), paths, { at: { on: to, run }, scope, options })
       return result
     }
   }
 
-  #tableOf(target: ResourceModel): RelatedTable<Reading> {
+  #tableOf(target: ResourceModel): SearchedTable {
     const { dataSource, dialect } = this.database
-    const rows = new RowStore(target, dialect, tableNameOf(target, dialect, dataSource))
+    const table = tableNameOf(target, dialect, dataSource)
+    const { lists } = new RowStore(target, dialect, table)
+    const hydrate = hydratorOf(target, target.entityFields, dialect, 0, target.deleteTime)
     return {
       hooks: new Hooks(target, new EntitySubscribers(dataSource, target)),
-      list: ({ on, run }, plan, tenant) => rows.lists.list(on, plan, tenant, run),
+      list: ({ on, run }, plan, tenant) => lists.list(on, plan, tenant, run),
+      rows: new SearchedRows(target, dialect, table, hydrate),
       managerOf: ({ on }) => (on instanceof TransactionScope ? on.manager : undefined),
     }
   }

@@ -35,18 +35,22 @@ export function encoderOf(model: ResourceModel, field: Field, dialect: Dialect):
 /** Row → entity, compiled once per resource and dialect: positional, without a loop or a lookup by name. */
 export type Hydrate<E> = (row: Row) => E
 
-/** @param offset - of the first field in the row. */
+/** @param offset - of the first field in the row. @param unset - a field that is not in the row, because it is not set. */
 export function hydratorOf<E extends object>(
   model: ResourceModel<E>,
   fields: readonly Field[],
   dialect: Dialect,
   offset = 0,
+  unset?: Field,
 ): Hydrate<E> {
   const decoders = fields.map((field) => decoderOf(model, field, dialect))
-  const lines = fields.map(
-    (field, i) =>
-      `e[${JSON.stringify(field.property)}] = r[${i + offset}] === null ? undefined : ${expression(field, dialect, `r[${i + offset}]`, i)};`,
-  )
+  let at = offset
+  const lines = fields.map((field, i) => {
+    const property = `e[${JSON.stringify(field.property)}]`
+    if (field === unset) return `${property} = undefined;`
+    const value = `r[${at++}]`
+    return `${property} = ${value} === null ? undefined : ${expression(field, dialect, value, i)};`
+  })
   // Property names come from the declared class, never from input.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a loop over fields costs three times as much per row
   const compile = new Function(

@@ -62,7 +62,7 @@ export class RowStore<E extends object> {
 
   /** The tenants that have a row with the key, at most two. */
   async tenantsOf(on: Executor, key: string, run: RunOptions): Promise<string[]> {
-    const { rows } = await on.run(this.statements.tenantsOf(), [this.#encode(this.model.key, key)], run)
+    const { rows } = await on.run(this.statements.tenantsOf(), [this.encode(this.model.key, key)], run)
     return rows.map(([tenant]) => tenant as string)
   }
 
@@ -80,12 +80,17 @@ export class RowStore<E extends object> {
     }
     if (this.references !== undefined && parents === undefined)
       return this.references.insert(this.#plain, on, values, target.tenant, run)
-    const bound = this.model.fields.map((field) => this.#encode(field, values[field.property]))
+    const bound = this.model.fields.map((field) => this.encode(field, values[field.property]))
     if (parents !== undefined) bound.unshift(...valuesOf(parents))
     const { rows } = await on.run(this.statements.insert(parents), bound, run)
     if (rows[0] === undefined && parents !== undefined && parents.length > 0) throw new MissingParent()
     if (this.statements.canReturn) return this.#first(rows)
     return (await this.get(on, target, run)) ?? this.#first([])
+  }
+
+  /** As `insert`, of a row whose key the repository has made: no other row has it. */
+  insertNew(on: Executor, values: Readonly<Values>, run: RunOptions): Promise<E> {
+    return this.insert(on, values, run)
   }
 
   /**
@@ -99,7 +104,7 @@ export class RowStore<E extends object> {
     run: RunOptions,
     parents?: readonly Parent[],
   ): Promise<E | undefined> {
-    const fields = this.#fieldsOf(patch)
+    const fields = this.fieldsOf(patch)
     // Touching only, where there is neither etag nor update_time to write.
     if (fields.length === 0) return this.get(on, target, run)
     if (this.references !== undefined && parents === undefined)
@@ -114,7 +119,7 @@ export class RowStore<E extends object> {
 
   /** Undefined when no deleted row matches. */
   undelete(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<E | undefined> {
-    const fields = this.#fieldsOf(patch)
+    const fields = this.fieldsOf(patch)
     const values = [...this.#bound(fields, patch), ...this.#identity(target)]
     const statement = this.statements.undelete(fields, this.#predicate(target, values))
     return this.#write(on, statement, values, target, run)
@@ -122,7 +127,7 @@ export class RowStore<E extends object> {
 
   /** Whether a live row was there. */
   async delete(on: Executor, target: Target, patch: Readonly<Values>, run: RunOptions): Promise<boolean> {
-    const fields = this.#fieldsOf(patch)
+    const fields = this.fieldsOf(patch)
     const values = [...this.#bound(fields, patch), ...this.#identity(target)]
     const statement = this.statements.delete(fields, this.#predicate(target, values))
     return (await on.run(statement, values, run)).affected > 0
@@ -138,7 +143,7 @@ export class RowStore<E extends object> {
   ): Promise<E[]> {
     if (keys.length === 0) return []
     const isArray = this.dialect.arrayType !== undefined
-    const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.#encode(this.model.key, key))
+    const padded = isArray ? [keys] : padToPowerOfTwo(keys).map((key) => this.encode(this.model.key, key))
     const values = [...tenantValues(tenant), ...padded]
     const predicate = this.#predicate({ tenant, where }, values)
     const statement = this.statements.batchGet(isArray ? 1 : padded.length, predicate, lock, showDeleted)
@@ -161,15 +166,13 @@ export class RowStore<E extends object> {
     reach: Reach,
     run: RunOptions,
   ): Promise<(E | undefined)[]> {
-    const fields = this.#fieldsOf(items[0]?.patch ?? {})
+    const fields = this.fieldsOf(items[0]?.patch ?? {})
     if (fields.length === 0) {
       const keys = items.map(({ key }) => key)
       const found = await this.batchGet(on, keys, reach, run, { lock: FOR_WRITE })
       return keys.map((key) => found.find((one) => (one as Values)[this.model.key.property] === key))
     }
-    const columns = fields.map((field) =>
-      items.map(({ patch }) => this.#encode(field, patch[field.property])),
-    )
+    const columns = fields.map((field) => items.map(({ patch }) => this.encode(field, patch[field.property])))
     const values = [...tenantValues(reach.tenant), items.map(({ key }) => key), ...columns]
     const statement = this.statements.batchUpdate(fields, this.#predicate(reach, values))
     const { rows } = await on.run(statement, values, run)
@@ -186,7 +189,7 @@ export class RowStore<E extends object> {
     patch: Readonly<Values>,
     run: RunOptions,
   ): Promise<number> {
-    const fields = this.#fieldsOf(patch)
+    const fields = this.fieldsOf(patch)
     const sorted = [...keys].sort(byCodePoint)
     const values = [...tenantValues(reach.tenant), sorted, ...this.#bound(fields, patch)]
     const statement = this.statements.batchDelete(fields, this.#predicate(reach, values))
@@ -204,8 +207,8 @@ export class RowStore<E extends object> {
     { tenant, where }: Reach,
     run: RunOptions,
   ): Promise<CredentialRow<E>[]> {
-    const values = [this.#encode(field, value)]
-    if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
+    const values = [this.encode(field, value)]
+    if (tenant !== undefined) values.push(this.encode(this.model.tenant as Field, tenant))
     const { rows } = await on.run(
       this.statements.find(field, this.#predicate({ tenant, where }, values)),
       values,
@@ -222,8 +225,8 @@ export class RowStore<E extends object> {
     chunk: number,
     run: RunOptions,
   ): Promise<number> {
-    const values = [this.#encode(this.model.expireTime as Field, before)]
-    if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
+    const values = [this.encode(this.model.expireTime as Field, before)]
+    if (tenant !== undefined) values.push(this.encode(this.model.tenant as Field, tenant))
     return (await on.run(this.statements.purge(tenant !== undefined), [...values, chunk], run)).affected
   }
 
@@ -244,7 +247,7 @@ export class RowStore<E extends object> {
     return this.#hydrate(rows[0])
   }
 
-  #encode(field: Field, value: unknown): unknown {
+  protected encode(field: Field, value: unknown): unknown {
     if (value === undefined || value === null) return null
     const encode = this.#encoders.get(field)
     return encode === undefined ? value : encode(value)
@@ -255,15 +258,15 @@ export class RowStore<E extends object> {
     for (const field of fields) {
       const value = patch[field.property]
       if (value instanceof FieldIncrement) found?.push(value)
-      values.push(this.#encode(field, value instanceof FieldIncrement ? value.operand : value))
+      values.push(this.encode(field, value instanceof FieldIncrement ? value.operand : value))
     }
     return values
   }
 
   #identity({ key, tenant, ifMatch }: Target): unknown[] {
-    const values = [this.#encode(this.model.key, key)]
-    if (tenant !== undefined) values.push(this.#encode(this.model.tenant as Field, tenant))
-    if (ifMatch !== undefined) values.push(this.#encode(this.model.etag as Field, ifMatch))
+    const values = [this.encode(this.model.key, key)]
+    if (tenant !== undefined) values.push(this.encode(this.model.tenant as Field, tenant))
+    if (ifMatch !== undefined) values.push(this.encode(this.model.etag as Field, ifMatch))
     return values
   }
 
@@ -275,7 +278,7 @@ export class RowStore<E extends object> {
     return also === undefined ? predicate : { ...predicate, ...also }
   }
 
-  #fieldsOf(patch: Readonly<Values>): Field[] {
+  protected fieldsOf(patch: Readonly<Values>): Field[] {
     const fields: Field[] = []
     for (const field of this.model.fields) if (Object.hasOwn(patch, field.property)) fields.push(field)
     return fields

@@ -19,7 +19,7 @@ import type { Database, Executor, RunOptions } from '../engines/executor/executo
 import type { PagingOptions } from '../contract/list-plan.js'
 import type { Patch } from '../../resource/values/increment.js'
 import { modify } from '../contract/modify.js'
-import { newEntity, type Sources, type Values } from '../contract/new-entity.js'
+import { hasOwnKey, newEntity, type Sources, type Values } from '../contract/new-entity.js'
 import { deletionOf, patchesOf, patchOf, restorationOf, serverSetValues } from '../contract/patch.js'
 import { notFound } from './preconditions.js'
 import { isStorable } from '../query/reachable.js'
@@ -48,7 +48,7 @@ import type {
 } from '../contract/repository.js'
 import { Hooks } from '../hooks/call-hooks.js'
 import { EntitySubscribers } from '../typeorm/subscribers.js'
-import { HookedRows, hookedStores } from './hooked-rows.js'
+import { hookedStores } from './hooked-rows.js'
 import { IndexErrors } from '../schema/index-errors.js'
 import { Operations } from './operations.js'
 import { OutboxWriter } from '../outbox/sql/outbox-writer.js'
@@ -99,8 +99,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     this.#database = executorOf(dataSource)
     this.#check = new DataSourceCheck(this.#database, this.model)
     this.table = this.#check.table
-    const all = new Hooks(this.model, new EntitySubscribers(dataSource, this.model))
-    const hooks = all.isSilent ? undefined : all
+    const hooks = new Hooks(this.model, new EntitySubscribers(dataSource, this.model))
     const { dialect } = this.#database
     const references = References.of(this.model, dialect, dataSource)
     const parts = {
@@ -110,10 +109,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       tableOf: tableNames(dialect, dataSource),
       outbox: OutboxWriter.of(this.#database),
     }
-    this.#rows =
-      hooks === undefined
-        ? mergedRows(this.#database, this.model, parts, options)
-        : new HookedRows(this.model, hooks, parts)
+    this.#rows = mergedRows(this.#database, this.model, hooks, parts, options)
     this.#writer = new RowWriter(this.#rows)
     this.#family = new Family(this.#database, this.model, this.#writer, options, hookedStores(this.#database))
     this.#operations = new Operations(
@@ -122,7 +118,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       this.#check,
       this.#rows.statements.canReturn,
       new IndexErrors(this.model, dialect, this.table),
-      hooks,
+      hooks.isSilent ? undefined : hooks,
     )
   }
 
@@ -165,7 +161,8 @@ export class TypeormRepository<E extends object> implements Repository<E> {
         const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
         minted(secrets.columns)
         const values = { ...(entity as Values), ...secrets.columns }
-        return async (on, run) => Object.assign(await this.#rows.insert(on, values, run), secrets.tokens)
+        const insert = hasOwnKey(this.model, input, this.#options) ? 'insert' : 'insertNew'
+        return async (on, run) => Object.assign(await this.#rows[insert](on, values, run), secrets.tokens)
       }),
     )
   }

@@ -95,6 +95,19 @@ export const restrictionOf = (decision: Decision, request: () => EntityRequest):
   return { ...all, where: given(where), check }
 }
 
+/**
+ * A decision as a list carries it out, of which code cannot see each row.
+ * @param type - of the resource.
+ * @throws TypeError where code alone decides.
+ */
+export const listable = (restriction: Restriction, type: string): Restriction => {
+  if (restriction.test !== undefined && restriction.where === undefined)
+    throw new TypeError(
+      `the authorizer returned authorizeEntity for a list of ${type}: give it \`where\`, or return { where }`,
+    )
+  return restriction
+}
+
 const given = (where: Filter | undefined): Filter => {
   if (typeof where !== 'string' || where.trim() === '')
     throw new TypeError(

@@ -14,7 +14,7 @@ import type { Operation } from '../../gen/google/longrunning/operations_pb.js'
 import type { Deadline } from './deadline.js'
 import type { ReplyOrPromise } from './interceptor.js'
 import type { Method } from './method.js'
-import type { RelatedDecisions, RowAccess } from './row-access.js'
+import type { FilterAccess, RelatedDecisions, RowAccess } from './row-access.js'
 
 /** A call on its way through the chain: one object, on which each interceptor stores its results. */
 export class Call {
@@ -41,6 +41,8 @@ export class Call {
   rowAccess: RowAccess | undefined = undefined
   /** What the caller may do with resources that go with the one of the call; undefined where nothing can go with it. */
   related: RelatedDecisions | undefined = undefined
+  /** Which relations a filter and an order may lead through; undefined where none can. */
+  filterAccess: FilterAccess | undefined = undefined
   /** Why the call was denied, where that is told. */
   denial: string | undefined = undefined
 

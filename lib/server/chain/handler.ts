@@ -29,6 +29,8 @@ export interface Handler {
   readonly rowAccess: RowAccessUse
   /** What it does to resources beside the one of the call, about each of which the authorizer is asked; left out for nothing. */
   readonly changesRelated?: 'delete' | 'undelete' | undefined
+  /** Whether its filters and orders may name relations, about each of which the authorizer is asked; left out where none can. */
+  readonly namesRelations?: boolean | undefined
   /** Refuses to repeat a reply to a caller who may not get what is in it; left out where nobody can tell. */
   checkReplay?(reply: Message, call: ServerCall & Call): Promise<void>
   readonly run: Next<ServerCall & Call>

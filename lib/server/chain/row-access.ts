@@ -1,4 +1,10 @@
-import type { OperationOptions, RelatedAccess, Repository } from '../../persistence/contract/repository.js'
+import type {
+  OperationOptions,
+  RelatedAccess,
+  Repository,
+  Through,
+} from '../../persistence/contract/repository.js'
+import type { NamedRelation } from '../../persistence/relations/relations-named.js'
 
 /** How the rows are restricted that a call reaches; undefined on a call that reaches all of its tenant's. */
 export interface RowAccess {
@@ -19,6 +25,12 @@ export type RowAccessKind = 'reads' | 'writes' | 'acts'
 export interface RelatedDecisions extends RelatedAccess {
   /** The same for work that goes on when the call has ended. */
   during(signal: AbortSignal): RelatedAccess
+}
+
+/** Which relations the filters and orders of a call may lead through. */
+export interface FilterAccess {
+  /** Those whose resources the caller may list, with what is there of them for this caller. */
+  through(named: readonly NamedRelation[]): Promise<readonly Through[]>
 }
 
 export interface Restricted extends Repository<object> {

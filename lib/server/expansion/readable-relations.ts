@@ -9,7 +9,6 @@ import type { RuleSet } from '../authz/rules.js'
 import { pathOf } from '../chain/method.js'
 import { isOverridden, withContextInOverrides } from '../methods/overrides.js'
 import type { Registry } from '../methods/registry.js'
-import { standardMethod } from '../methods/standard-method.js'
 
 /** A field of a message in which a read mask shows the resource that another field refers to. */
 export interface ReadableRelation {
@@ -81,28 +80,13 @@ function getMethodOf(
   rules: RuleSet,
 ): GetMethod | string | undefined {
   const found: (GetMethod | string)[] = []
-  const { model } = repository
-  for (const [service, parts] of registry.parts()) {
-    if (parts.repository?.model.message?.typeName !== model.message?.typeName) continue
-    for (const desc of service.methods) {
-      const method = standardMethod(desc, model.message as DescMessage, model.name)
-      if ('differs' in method || method.kind !== 'get') continue
-      const own = (parts.implementation as Readonly<Record<string, unknown>> | undefined)?.[desc.localName]
-      found.push(
-        problemOf(desc, method.key, typeof own === 'function', repository, rules) ?? {
-          desc,
-          key: method.key,
-        },
-      )
-    }
-  }
+  for (const { desc, method, isOwn } of registry.standardMethods(repository.model, 'get'))
+    found.push(problemOf(desc, method.key, isOwn, repository, rules) ?? { desc, key: method.key })
   const [first, ...others] = found
-  const ruleOf = (one: GetMethod | string | undefined) => {
-    const { verb, resource, public: isPublic } = (typeof one === 'object' && rules.of(pathOf(one.desc))) || {}
-    return JSON.stringify([verb, resource, isPublic])
-  }
   if (typeof first !== 'object') return first
-  const other = others.find((one) => typeof one === 'string' || ruleOf(one) !== ruleOf(first))
+  const other = others.find(
+    (one) => typeof one === 'string' || !rules.agree(pathOf(one.desc), pathOf(first.desc)),
+  )
   if (typeof other === 'object')
     return `${pathOf(first.desc)} and ${pathOf(other.desc)} read the same resource by different rules: give them one`
   return other ?? first

@@ -5,6 +5,7 @@ import { PermissionDenied } from '../../errors.js'
 import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
 import { isNobody } from '../authz/is-nobody.js'
 import { type Decision, decisionOf } from '../authz/decision.js'
+import type { RelatedLists } from '../expansion/related-lists.js'
 import { AuthorizedRelated } from '../row-access/related-access.js'
 import { rowAccess } from '../row-access/row-access.js'
 import type { RowAccessUse } from '../chain/row-access.js'
@@ -55,6 +56,8 @@ export interface Deciding {
   readonly authorizer: Authorizer
   /** Only in development: what is said there is for nobody else. */
   readonly explainsDenials: boolean
+  /** Asked about the resources that a filter or an order reaches through relations. */
+  readonly relatedLists: RelatedLists
 }
 
 /** Lets a call through only when its rule is public or the authorizer allows it. Fails closed: no rule, no identity or no decision is a denial. */
@@ -62,7 +65,7 @@ export const authorization =
   (
     rules: RuleSet,
     principalFunc: PrincipalFunc,
-    { authorizer, explainsDenials }: Deciding,
+    { authorizer, explainsDenials, relatedLists }: Deciding,
     reports: ContextReports,
   ): Interceptor<Authorized, Needs> =>
   (next, { handler }) => {
@@ -72,7 +75,7 @@ export const authorization =
       restrictsAllowed: authorizer.decidesByRow === true && RESTRICTED.has(handler.rowAccess),
       explain: explainsDenials ? explained : () => {},
     }
-    const { changesRelated } = handler
+    const { changesRelated, namesRelations } = handler
     return (call) => {
       if (call.unreadable !== undefined) throw call.unreadable
       const rule = rules.declared(call.path)
@@ -96,6 +99,7 @@ export const authorization =
             signal: time.signal,
             message: () => call.request as Message,
           })
+        if (namesRelations === true) call.filterAccess = relatedLists.of({ principal, time })
         return next(Object.assign(call, { principal, rule, context }))
       }
       const decide = (principal: Principal): ReplyOrPromise => {

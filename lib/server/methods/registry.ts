@@ -2,11 +2,21 @@ import type { DescField, DescMethod, DescService, Registry as TypeRegistry } fro
 import { registryOf } from '../../gateway/json/type-registry.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import { isMarkedSecret, type Redaction } from '../../resource/redaction.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Handler } from '../chain/handler.js'
 import { methodOf } from '../chain/method.js'
 import type { Registered } from '../chain/registered.js'
 import { handlerOf, type ServiceParts } from './handler-of.js'
+import { standardMethod, type StandardMethod } from './standard-method.js'
 import type { ListLimits } from './total-size.js'
+
+export interface ServedStandardMethod<K extends StandardMethod['kind']> {
+  readonly desc: DescMethod
+  readonly method: StandardMethod & { readonly kind: K }
+  /** Whether a function of the application implements it, or is around it. */
+  readonly isOwn: boolean
+  readonly repository: Repository<object>
+}
 
 /** Every service that is served, and what implements each of its methods. */
 export class Registry implements Redaction {
@@ -50,6 +60,24 @@ export class Registry implements Redaction {
 
   repositories(): readonly Repository<object>[] {
     return [...this.#repositories.values()]
+  }
+
+  /** What serves a resource by a standard method of a kind. */
+  *standardMethods<K extends StandardMethod['kind']>(
+    { message, name }: ResourceModel,
+    kind: K,
+  ): Iterable<ServedStandardMethod<K>> {
+    for (const [service, { repository, implementation }] of this.#parts) {
+      if (repository === undefined || message === undefined) continue
+      if (repository.model.message?.typeName !== message.typeName) continue
+      for (const desc of service.methods) {
+        const method = standardMethod(desc, message, name)
+        if ('differs' in method || method.kind !== kind) continue
+        const own = (implementation as Readonly<Record<string, unknown>> | undefined)?.[desc.localName]
+        const isOwn = typeof own === 'function'
+        yield { desc, method: method as StandardMethod & { kind: K }, isOwn, repository }
+      }
+    }
   }
 
   /** Whether a message field holds a secret or a credential: by its option, or by a registered resource. */

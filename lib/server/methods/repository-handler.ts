@@ -32,6 +32,7 @@ export const repositoryHandler = (
     rowAccess: rowAccessOf(method),
     checkReplay: parts.checkReplay,
     changesRelated: verb,
+    namesRelations: namesRelations(method, repository),
     run: (call: ServerCall & Call) => {
       const { respond } = call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
       const request = call.request as Message
@@ -117,6 +118,10 @@ export const mayRepeat = async (
 /** How a standard method restricts its repository. */
 export const rowAccessOf = ({ kind }: StandardMethod): 'reads' | 'writes' =>
   kind === 'get' || kind === 'list' || kind === 'batchGet' ? 'reads' : 'writes'
+
+/** Whether requests of the method can name relations of the resource. */
+export const namesRelations = ({ kind }: StandardMethod, { model }: AnyRepository): boolean =>
+  kind === 'list' && model.relations.length > 0
 
 /** Whether the method has one entity whose etag can be compared. */
 export const comparesEtags = ({ kind }: StandardMethod): boolean => COMPARES_ETAGS.has(kind)

@@ -11,21 +11,28 @@ import type {
   Repository,
 } from '../../persistence/contract/repository.js'
 import { maskReader, requiredIn, stringReader } from '../../resource/messages/field-readers.js'
+import { relationsNamed } from '../../persistence/relations/relations-named.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { EntityReply, type SingleReply } from '../chain/entity-reply.js'
 import { methodOf, valueOf } from '../chain/method.js'
+import type { FilterAccess } from '../chain/row-access.js'
 import { sparingImmutable } from './immutable-fields.js'
 import { checkEtag, conditional, firstThatHolds } from './preconditions.js'
 import { entityForm, listForm } from './reply-forms.js'
 import { listOptions, maskToWrite, putKey, relatedIn, withTokens } from './resource-request.js'
 import { checkId, keyIn, keyInside, type Named, namedIn, namedInside } from './scope/names-in-requests.js'
+import { type KeyShape, keyShape } from './scope/key-shape.js'
 import { checkHeld, checkScope, heldIn, putScope, under } from './scope/path-scope.js'
 import type { StandardMethod } from './standard-method.js'
 import { type ListLimits, totalSize } from './total-size.js'
 
 /** What a response depends on besides the request. */
 export type Facts = Pick<ServerCall, 'context' | 'ifMatch' | 'ignoredMask'> &
-  Pick<RelatedOptions, 'mostRows'> & { readonly related: RelatedAccess | undefined }
+  Pick<RelatedOptions, 'mostRows'> & {
+    readonly related: RelatedAccess | undefined
+    /** For a list; left out where no filter can lead through a relation. */
+    readonly filterAccess?: FilterAccess | undefined
+  }
 export type Responder = (request: Message, facts: Facts) => Promise<SingleReply>
 type AnyRepository = Repository<object>
 
@@ -65,9 +72,12 @@ const RESPONDERS: Responders = {
   list: ({ items, has, scope, total }, desc, repository, limits) => {
     const { model } = repository
     const form = listForm(model, desc.output, items, total)
-    return async (request, facts) => {
-      const options = { context: facts.context, ...under(model, scope, request) }
+    const namedIn = relationsNamed(model)
+    return async (request, { context, filterAccess }) => {
       const list = listOptions(request, has)
+      const named = namedIn(list)
+      const through = named.length === 0 ? undefined : await filterAccess?.through(named)
+      const options = { context, ...under(model, scope, request), ...(through && { through }) }
       const page = await repository.list(list, options)
       if (total === undefined) return new EntityReply(form, page)
       const { items: entities, nextPageToken } = page
@@ -81,6 +91,7 @@ const RESPONDERS: Responders = {
     const form = entityForm(model, desc.output)
     const hasTokens = model.credentials.length > 0
     const messageOf = requiredIn<Message>(resource)
+    const shape = keyShape(desc.parent, model)
     return async (request, facts) => {
       const entity = model.fromMessage(messageOf(request))
       model.leaveToDefaults(entity)
@@ -90,7 +101,11 @@ const RESPONDERS: Responders = {
         putKey(entity, model.key.property, given, id.name)
       }
       if (scope.length > 0) putScope(model, scope, request, entity, facts.context.tenant)
-      const created = await repository.create(entity, { context: facts.context })
+      const { context } = facts
+      const created =
+        shape === undefined
+          ? await repository.create(entity, { context })
+          : await createShaped(repository, entity, context, shape, `${resource.name}.${model.key.proto}`)
       return hasTokens ? withTokens(model, created) : new EntityReply(form, created)
     }
   },
@@ -218,6 +233,30 @@ const RESPONDERS: Responders = {
       )
       return create(EmptySchema)
     },
+}
+
+/** Creates an entity whose key has to look like something; one that the repository mints is known afterwards. */
+const createShaped = async (
+  repository: AnyRepository,
+  entity: object,
+  context: RequestContext,
+  shape: KeyShape,
+  field: string,
+): Promise<object> => {
+  const keyOf = (one: object) =>
+    (one as Readonly<Record<string, string>>)[repository.model.key.property] ?? ''
+  if (keyOf(entity) !== '') {
+    shape.check(keyOf(entity), field)
+    return repository.create(entity, { context })
+  }
+  return repository.transaction(
+    async (inside) => {
+      const created = await repository.create(entity, { context: inside })
+      shape.check(keyOf(created), field)
+      return created
+    },
+    { context },
+  )
 }
 
 /** Before a write: checks that the entities are where the request says. */

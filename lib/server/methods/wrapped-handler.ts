@@ -13,7 +13,7 @@ import { methodOf } from '../chain/method.js'
 import { dryRun } from './dry-run.js'
 import { checkScope } from './scope/path-scope.js'
 import { checkEtag, deletedEntity } from './preconditions.js'
-import { comparesEtags, restrictable, rowAccessOf } from './repository-handler.js'
+import { comparesEtags, namesRelations, restrictable, rowAccessOf } from './repository-handler.js'
 import { keyIn, keyInside } from './scope/names-in-requests.js'
 import { concealed } from './resource-request.js'
 import { changesRelated, type StandardMethod } from './standard-method.js'
@@ -42,7 +42,7 @@ export const wrappedHandler = (
   const keyOf = keyReader(repository, method)
 
   const run = async (call: OwnCall, isLocking: boolean): Promise<Message> => {
-    const { ifMatch, ignoredMask, related } = call
+    const { ifMatch, ignoredMask, related, filterAccess } = call
     const { respond, repository: within } =
       call.rowAccess === undefined ? parts.all : parts.of(call.rowAccess)
     const given = call.request as Message
@@ -54,7 +54,7 @@ export const wrappedHandler = (
       const request = asRequest(value, desc.input)
       const etag = requestEtag?.(request) ?? ''
       const own = etag === '' || etag === givenEtag ? undefined : parseIfMatch(etag, 'etag')
-      const facts = { context: RequestContext.current(), ignoredMask, related }
+      const facts = { context: RequestContext.current(), ignoredMask, related, filterAccess }
       const reply = await respond(request, { ...facts, ifMatch: own ?? (isCompared ? undefined : ifMatch) })
       isCompared = true
       return messageOfReply(reply)
@@ -80,6 +80,7 @@ export const wrappedHandler = (
     rowAccess: rowAccessOf(method),
     checkReplay: parts.checkReplay,
     changesRelated: changesRelated(method),
+    namesRelations: namesRelations(method, repository),
     run: (call) => {
       const { context } = call
       if (call.validateOnly)

@@ -20,7 +20,7 @@ import type {
 } from '../../persistence/contract/repository.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
-import { allPass, both, type Restriction } from '../authz/decision.js'
+import { allPass, both, listable, type Restriction } from '../authz/decision.js'
 import type { Restricted, RowAccessKind } from '../chain/row-access.js'
 import { isOverridden } from '../methods/overrides.js'
 import { deletedEntity } from '../methods/preconditions.js'
@@ -173,21 +173,14 @@ export class RestrictedRepository implements Restricted {
   }
 
   async #listed(options: FilterScope | undefined): Promise<Restriction> {
-    refuseThrough(options)
     const { own } = this.decided
-    if (this.kind === 'reads') return this.#listable(own)
-    const readable = this.#listable(await this.decided.readable())
+    const { type } = this.model
+    // Where a standard method lists, its `through` is what the authorizer has decided about the other resources.
+    if (this.kind === 'reads') return listable(own, type)
+    refuseThrough(options)
+    const readable = listable(await this.decided.readable(), type)
     if (this.kind === 'writes' || readable.isNone) return readable
-    return { ...readable, where: both(readable.where, this.#listable(own).where) }
-  }
-
-  /** @throws TypeError where code alone decides. */
-  #listable(restriction: Restriction): Restriction {
-    if (restriction.test !== undefined && restriction.where === undefined)
-      throw new TypeError(
-        `the authorizer returned authorizeEntity for a list of ${this.model.type}: give it \`where\`, or return { where }`,
-      )
-    return restriction
+    return { ...readable, where: both(readable.where, listable(own, type).where) }
   }
 
   /** A row that the caller may get, and that the call may not act on, is a denial as it is for a write. */

@@ -39,6 +39,32 @@ export const loaded = (holder: PlansHolder): void => {
         expect(items[3]).to.have.property('project', undefined)
       }))
 
+    it('reads them in the order of a list that leads through relations, from page to page', () =>
+      inAcme(async () => {
+        const { tasks } = holder.plans
+        const read = (pageToken = '') =>
+          tasks.list(
+            {
+              filter: 'project.title:"Project"',
+              orderBy: 'project.title desc, id',
+              pageSize: 2,
+              pageToken,
+              with: ['project', 'lead.badge', 'steps'],
+            },
+            { through: ['project'] },
+          )
+        const first = await read()
+        const second = await read(first.nextPageToken)
+        const items = [...first.items, ...second.items]
+        expect(
+          items.map(({ id, project, lead, steps }) => [id, project?.id, lead?.badge?.id, steps.length]),
+        ).to.deep.equal([
+          ['t3', 'p2', 'b1', 0],
+          ['t1', 'p1', undefined, 2],
+          ['t2', 'p1', undefined, 1],
+        ])
+      }))
+
     it('reads nothing that it is not asked for', () =>
       inAcme(async () => {
         const { items } = await holder.plans.tasks.list({ with: ['lead'] })
@@ -203,6 +229,26 @@ export const loaded = (holder: PlansHolder): void => {
       })
     })
 
+    it('is refused where entities of several tenants would share what leads to the rows of each of them', async () => {
+      const { persons, tasks, countries } = holder.plans
+      await as('globex', async () => {
+        await persons.create(aPerson('eve', { countryId: 'no' }))
+        await tasks.create(aTask('t9', { leadId: 'eve' }))
+      })
+      const read = { with: ['lead.country.persons'] } as const
+      const list = async () =>
+        (await tasks.list(read)).items.flatMap(({ lead }) => lead?.country?.persons.map(({ id }) => id) ?? [])
+      await rejection(RequestContext.asSystem(list), TypeError, /asSystem\(\{ tenant \}\)/)
+      await rejection(
+        RequestContext.asSystem(() => persons.get('eve', { with: ['country.persons'] })),
+        TypeError,
+        /Person of all tenants cannot be found through Country/,
+      )
+      expect(await RequestContext.asSystem({ tenant: 'globex' }, list)).to.deep.equal(['eve'])
+      const all = await RequestContext.asSystem(() => countries.list({ with: ['persons'] }))
+      expect(all.items.map(({ persons: of }) => of.map(({ id }) => id))).to.deep.equal([['ada', 'eve']])
+    })
+
     it('is never one that a database without its foreign key refers to in another tenant', async () => {
       const { plans } = holder
       await plans.dropReferenceOfTasks()
@@ -241,6 +287,16 @@ export const loaded = (holder: PlansHolder): void => {
           /steps of these Task are more than 10000/,
         )
         expect((await tasks.get('t1', { with: ['steps'] })).steps).to.have.length(2)
+        // The row behind the page counts for nothing.
+        const { items } = await tasks.list({ orderBy: 'id', pageSize: 3, with: ['steps'] })
+        expect(items.map((task) => task.steps.length)).to.deep.equal([2, 1, 0])
+        const last = await tasks.list({
+          orderBy: 'id desc',
+          pageSize: 1,
+          filter: 'id < "t4"',
+          with: ['steps'],
+        })
+        expect(last.items.map((task) => task.steps.length)).to.deep.equal([0])
       })
     })
   })

@@ -40,11 +40,15 @@ export interface Plans {
   readonly badges: Of<'Badges'>
   /** Undefined in memory alone. */
   readonly dataSource: DataSource | undefined
-  /** Writes columns past every rule, as somebody at the database might. */
+  /**
+   * Writes columns past every rule, as somebody at the database might.
+   * @param tenant - left out for the rows of all tenants.
+   */
   edit(
     entity: EntityClass<object>,
     key: string,
     values: Readonly<Record<string, string | null>>,
+    tenant?: string,
   ): Promise<void>
   /** Lets a task refer to what is not there, for the rest of the suite. */
   dropReferenceOfTasks(): Promise<void>
@@ -96,17 +100,18 @@ export async function openPlans(backend: Backend): Promise<Plans> {
   return {
     ...repositories,
     dataSource,
-    edit: async (entity, key, values) => {
+    edit: async (entity, key, values, tenant) => {
       const model = resourceModel(entity)
       const sets = Object.keys(values).map(
         (name, i) =>
           `${dialect.quote(model.byProperty.get(name)?.column ?? name)} = ${dialect.countPlaceholder(i + 1)}`,
       )
-      const where = `${dialect.quote(model.key.column)} = ${dialect.countPlaceholder(sets.length + 1)}`
-      await dataSource.query(`UPDATE ${dialect.quote(model.table)} SET ${sets.join(', ')} WHERE ${where}`, [
-        ...Object.values(values),
-        key,
-      ])
+      const held = [[model.key.column, key], ...(tenant === undefined ? [] : [['account_id', tenant]])]
+      const where = held.map(
+        ([column = ''], i) => `${dialect.quote(column)} = ${dialect.countPlaceholder(sets.length + i + 1)}`,
+      )
+      const update = `UPDATE ${dialect.quote(model.table)} SET ${sets.join(', ')} WHERE ${where.join(' AND ')}`
+      await dataSource.query(update, [...Object.values(values), ...held.map(([, value]) => value)])
     },
     dropReferenceOfTasks: async () => {
       const { type } = dataSource.options
@@ -135,10 +140,10 @@ function plansInMemory(options: { readonly encryptor: DevEncryptor }): Plans {
     steps: new inMemory.Steps(all),
     badges: new inMemory.Badges(all),
     dataSource: undefined,
-    edit: (entity, key, values) => {
+    edit: (entity, key, values, tenant) => {
       const model = resourceModel(entity)
       const table = database.resourceOf(model).table
-      for (const row of table.find(key, undefined))
+      for (const row of table.find(key, tenant))
         for (const [name, value] of Object.entries(values))
           row[name] =
             value === null

@@ -1,10 +1,6 @@
 import { expect } from 'chai'
-import {
-  CallQueue,
-  type Slot,
-  type QueueClock,
-  type WaitingCall,
-} from '../../../lib/persistence/merging/call-queue.js'
+import { CallQueue, type QueueClock, type Slot } from '../../../lib/persistence/merging/call-queue.js'
+import type { WaitingCall } from '../../../lib/persistence/merging/waiting-calls.js'
 
 const CONNECTIONS = 3
 
@@ -12,7 +8,7 @@ interface Call extends WaitingCall {
   readonly name: string
 }
 
-const call = (name: string, group = '', bytes = 10): Call => ({ name, group, bytes })
+const call = (name: string, group = '', bytes = 10, row?: string): Call => ({ name, group, bytes, row })
 
 /** A queue whose statements and whose clock a test moves by hand. */
 class Bench {
@@ -143,6 +139,40 @@ describe('CallQueue', () => {
     await bench.end()
     await bench.end()
     expect(bench.sent).to.deep.equal([names(1, 128), ['g'], names(129, 200)])
+  })
+
+  it('puts calls for one row into one statement after another, and others not behind them', async () => {
+    const bench = new Bench(1)
+    const [slot] = bench.fill()
+    const [gone, last] = [call('gone', '', 10, 'r'), call('last', '', 10, 'r')]
+    bench.wait(call('a', '', 10, 'r'), call('b', '', 10, 'r'), gone, last, call('c', '', 10, 's'), call('d'))
+    bench.queue.remove(gone)
+    bench.leave(slot)
+    bench.wait(call('e'))
+    for (let i = 0; i < 3; i++) await bench.end()
+    expect(bench.sent).to.deep.equal([['a', 'c', 'd'], ['b', 'e'], ['last']])
+  })
+
+  it('lets the next call for a row come when the first is removed', async () => {
+    const bench = new Bench(1)
+    const [slot] = bench.fill()
+    const gone = call('gone', 'acme', 10, 'r')
+    bench.wait(gone, call('next', 'acme', 10, 'r'))
+    bench.queue.remove(gone)
+    bench.leave(slot)
+    await bench.end()
+    expect(bench.sent).to.deep.equal([['next']])
+  })
+
+  it('has 100,000 calls for one row keep nobody waiting', async () => {
+    const bench = new Bench(1)
+    const [slot] = bench.fill()
+    bench.wait(...names(1, 50_000).map((name) => call(name, '', 10, 'r')))
+    bench.wait(...names(1, 50_000).map((name) => call(name, '', 10, 's')), call('other'))
+    bench.leave(slot)
+    expect(bench.sent).to.deep.equal([['1', '1', 'other']])
+    await bench.end()
+    expect(bench.sent[1]).to.deep.equal(['2', '2'])
   })
 
   it('forgets a call that is removed', () => {

@@ -6,6 +6,8 @@ import type { Grant } from '../../../lib/server/authz/grant.js'
 import { Caller, Metadata } from '../../../lib/call.js'
 import { Deadline } from '../../../lib/server/chain/deadline.js'
 import { Call } from '../../../lib/server/chain/call.js'
+import { RelatedLists } from '../../../lib/server/expansion/related-lists.js'
+import { Registry } from '../../../lib/server/methods/registry.js'
 import { authorization } from '../../../lib/server/interceptors/authorization.js'
 import { methodOf } from '../../../lib/server/chain/method.js'
 import { RuleSet } from '../../../lib/server/authz/rules.js'
@@ -97,7 +99,9 @@ describe('a rule with a template', () => {
     const rule = { method: methodOf(chat).path, verb: 'echo', resource: 'echo:{text}' }
     const grant = { tenant: '*', subjects: ['*'], verbs: ['*'], resource: 'echo:a' }
     const principal = { subject: 'alice', tenant: 'acme', groups: [], scopes: [] }
-    const deciding = { authorizer: devAuthorizer([grant]), explainsDenials: false }
+    const authorizer = devAuthorizer([grant])
+    const relatedLists = new RelatedLists(new Registry({ maxTotalSize: 1 }), new RuleSet(), authorizer)
+    const deciding = { authorizer, explainsDenials: false, relatedLists }
     const interceptor = authorization(new RuleSet([rule]), () => principal, deciding, {
       onSystem: () => {},
       onFailure: () => {},

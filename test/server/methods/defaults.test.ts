@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
 import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { Default } from '../../../decorators/default.js'
 import { Resource } from '../../../decorators/resource.js'
@@ -28,10 +29,11 @@ describeOn('defaults on the wire', backends, (backend) => {
     const { dataSource, database } = opened
     if (dataSource !== undefined && database !== undefined)
       await createTables(collated(dataSource, backend), [RatedNote], database.dialect.name)
+    const options = { newKey: () => `notes/${randomUUID()}` }
     const notes =
       dataSource === undefined
-        ? new (memoryRepositoryOf(RatedNote))()
-        : new (repositoryOf(RatedNote))(dataSource)
+        ? new (memoryRepositoryOf(RatedNote))(options)
+        : new (repositoryOf(RatedNote))(dataSource, options)
     running = await startServer((builder) => builder.register(NoteService, notes))
     client = new ForeignClient(NoteService, running.grpc)
   })

@@ -41,7 +41,7 @@ export async function everyStatementMayFail(
 
 /** Makes the n-th statement from now on fail, transaction control included; answers how to undo that. */
 function failStatement(database: Database, failing: number): () => { sent: number } {
-  const { run, lease } = database
+  const { run, runAll, lease } = database
   let sent = 0
   const guarded =
     <A extends unknown[], R>(fn: (...args: A) => Promise<R>) =>
@@ -50,6 +50,7 @@ function failStatement(database: Database, failing: number): () => { sent: numbe
       return fn(...args)
     }
   database.run = guarded(run.bind(database))
+  if (runAll !== undefined) database.runAll = guarded(runAll.bind(database))
   database.lease = async (options) => {
     const inner = await lease.call(database, options)
     const outer: Lease = {
@@ -66,6 +67,7 @@ function failStatement(database: Database, failing: number): () => { sent: numbe
   }
   return () => {
     database.run = run
+    if (runAll !== undefined) database.runAll = runAll
     database.lease = lease
     return { sent }
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { CallQueue } from '../../../lib/persistence/merging/call-queue.js'
-import { MergedRead, type Sought } from '../../../lib/persistence/merging/merged-read.js'
+import { MergedCalls, type Sought } from '../../../lib/persistence/merging/merged-calls.js'
 import { RoundTrip } from '../../../lib/persistence/merging/round-trip.js'
 
 /** How many other calls are started together with each. */
@@ -12,50 +12,66 @@ const CROWD = 20
  */
 export function mergeEach(): () => void {
   const { enter } = CallQueue.prototype
-  const { isSole } = MergedRead.prototype
+  const { isSole } = MergedCalls.prototype
   CallQueue.prototype.enter = () => undefined
-  MergedRead.prototype.isSole = () => false
+  MergedCalls.prototype.isSole = () => false
   return () => {
     CallQueue.prototype.enter = enter
-    MergedRead.prototype.isSole = isSole
+    MergedCalls.prototype.isSole = isSole
   }
 }
 
 /**
  * Starts each call that can share a statement together with 20 others, of other tenants and of other keys, and has only one
- * statement in flight. Each of the others has to return its own row or none.
+ * statement in flight. Each of the others has to return its own row or none; those of a write find none. A create is beside none.
  * @returns a function that ends this. It throws what the others have found.
  */
 export function mergeInCrowds(): () => void {
-  const { run, isSole } = MergedRead.prototype as MergedRead<unknown>
+  const { run, isSole } = MergedCalls.prototype as MergedCalls<Sought, unknown>
   const { limit } = RoundTrip.prototype
   const wrong: unknown[] = []
-  const others = function (this: MergedRead<unknown>, count: number, { value, tenant }: Sought) {
-    for (let i = 0; i < count; i++) {
-      const isOfTenant = tenant !== undefined && i % 2 === 0
-      const sought = isOfTenant
-        ? { value, tenant: TENANTS[i % TENANTS.length] }
-        : { value: `${value}${i}`, tenant }
+  const start = function (this: MergedCalls<Sought, unknown>, crowd: readonly Sought[]) {
+    for (const sought of crowd) {
       const checked = async () => {
         const found: unknown = await run.call(this, sought, {}).catch(() => undefined)
-        if (found !== undefined) expect(this.read.soughtIn(found)).to.deep.equal(sought)
+        if (found === undefined) return
+        expect(this.operation.soughtIn(found)).to.deep.include({ value: sought.value, tenant: sought.tenant })
+        expect('target' in sought, 'a written row').to.equal(false)
       }
       void checked().catch((error: unknown) => wrong.push(error))
     }
   }
   RoundTrip.prototype.limit = () => 1
-  MergedRead.prototype.isSole = () => false
-  MergedRead.prototype.run = function (sought, options) {
-    others.call(this, CROWD / 2, sought)
+  MergedCalls.prototype.isSole = () => false
+  MergedCalls.prototype.run = function (sought: Sought, options) {
+    const crowd = crowdOf(sought)
+    start.call(this, crowd.slice(0, CROWD / 2))
     const result = run.call(this, sought, options)
-    others.call(this, CROWD / 2, sought)
+    start.call(this, crowd.slice(CROWD / 2))
     return result
   }
   return () => {
-    Object.assign(MergedRead.prototype, { run, isSole })
+    Object.assign(MergedCalls.prototype, { run, isSole })
     RoundTrip.prototype.limit = limit
     if (wrong.length > 0) throw wrong[0]
   }
+}
+
+const crowdOf = (sought: Sought): readonly Sought[] => {
+  const { value, tenant } = sought
+  if ('values' in sought) return []
+  return Array.from({ length: CROWD }, (_, i) => {
+    const isOfTenant = tenant !== undefined && i % 2 === 0
+    if (!('target' in sought))
+      return isOfTenant ? { value, tenant: TENANTS[i % TENANTS.length] } : { value: `${value}${i}`, tenant }
+    const other = isOfTenant ? { key: value, tenant: `crowd-${i}` } : { key: `${value} of ${i}`, tenant }
+    return {
+      ...sought,
+      value: other.key,
+      tenant: other.tenant,
+      target: { ...(sought.target as object), ...other },
+    }
+  })
 }
 
 /** Those of the suites first, so that the others find rows with the same key. */

@@ -5,7 +5,7 @@ import type { Database, Lease } from '../../../lib/persistence/engines/executor/
  * before it is answered.
  */
 export function onStatement(database: Database, seen: (count: number) => void): void {
-  const { run, lease } = database
+  const { run, runAll, lease } = database
   let count = 0
   const watched =
     <A extends unknown[], R>(send: (...args: A) => Promise<R>) =>
@@ -15,6 +15,7 @@ export function onStatement(database: Database, seen: (count: number) => void): 
       return answer
     }
   database.run = watched(run.bind(database))
+  if (runAll !== undefined) database.runAll = watched(runAll.bind(database))
   database.lease = async (options) => {
     const inner = await lease.call(database, options)
     const outer: Lease = {

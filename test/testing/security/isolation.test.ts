@@ -5,7 +5,7 @@ import { CredentialMinter, newDev } from '../../../lib/secrets/index.js'
 import { type Authorizer, ServerBuilder } from '../../../lib/server/index.js'
 import { securityCheck } from '../../../lib/testing/index.js'
 import { openSubject } from '../../conformance/repository/open-subject.js'
-import { backends, describeOn } from '../../support/databases/backends.js'
+import { backends, describeOn, merged } from '../../support/databases/backends.js'
 import { Specimen } from '../../support/entities/specimen.js'
 import { SpecimenService } from '../../support/gen/specimens_pb.js'
 
@@ -19,7 +19,7 @@ const served = (specimens: MemoryRepository<Specimen>) =>
     } as never,
   )
 
-describeOn('securityCheck of decisions by row', backends, (backend) => {
+describeOn('securityCheck of decisions by row', [...backends, ...merged], (backend) => {
   it('finds nothing wrong with a repository that applies predicates', async function () {
     this.timeout(120_000)
     const { specimens, close } = await openSubject(backend)

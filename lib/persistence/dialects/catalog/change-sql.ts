@@ -23,7 +23,7 @@ export interface ChangeFile {
   readonly allowDown?: Allowance
   /** Comments for lint about what is as it is on purpose; each ends its line. */
   readonly comments?: string
-  /** Its only statement is repeated until it finds no row: `-- ashlar:backfill`. */
+  /** Its only statement runs in chunks: `-- ashlar:backfill`. */
   readonly isBackfill?: true
 }
 
@@ -78,13 +78,8 @@ export interface ChangeSql {
   readonly mirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
   /** Ends that. */
   readonly unmirror: (table: TableName, name: string, columns: Renamed) => readonly ChangeFile[]
-  /** Fills rows in chunks. @param where - finds no row that is filled already. */
-  readonly backfill: (
-    table: TableName,
-    key: readonly string[],
-    set: string,
-    where: string,
-  ) => readonly ChangeFile[]
+  /** Fills rows in chunks. @param where - leaves out the rows that need nothing. */
+  readonly backfill: (table: TableName, set: string, where: string) => readonly ChangeFile[]
 }
 
 /** The two names of a column. */

@@ -175,10 +175,10 @@ export const mysqlChanges: ChangeSql = {
       up: [drop],
       down: [make],
     })),
-  backfill: (table, _key, set, where) => [
+  backfill: (table, set, where) => [
     {
       what: `fill_${table.name}`,
-      up: [`UPDATE ${named(table)} SET ${set}\nWHERE ${where}\nLIMIT 1000`],
+      up: [`UPDATE ${named(table)} SET ${set}\nWHERE ${where}`],
       down: [],
       isBackfill: true,
     },

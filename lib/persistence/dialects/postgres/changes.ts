@@ -208,12 +208,10 @@ export const postgresChanges: ChangeSql = {
       down: makeMirror(table, name, columns),
     },
   ],
-  backfill: (table, key, set, where) => [
+  backfill: (table, set, where) => [
     {
       what: `fill_${table.name}`,
-      up: [
-        `UPDATE ${inSchema(table, table.name)} SET ${set}\nWHERE (${list(key)}) IN (\n  SELECT ${list(key)} FROM ${inSchema(table, table.name)} WHERE ${where} LIMIT 1000 FOR UPDATE\n)`,
-      ],
+      up: [`UPDATE ${inSchema(table, table.name)} SET ${set}\nWHERE ${where}`],
       down: [],
       isBackfill: true,
     },

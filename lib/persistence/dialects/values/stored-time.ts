@@ -7,6 +7,7 @@ const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
  * `Date.parse` costs ten times as much. Other writers store more: see `foreignTime`.
  */
 export function storedTime(stored: unknown): Date | undefined {
+  if (stored === last.text) return new Date(last.ms)
   if (typeof stored !== 'string' || !isUsual(stored)) return foreignTime(stored)
   let ms = 0
   if (stored.charCodeAt(19) === DOT) {
@@ -17,18 +18,25 @@ export function storedTime(stored: unknown): Date | undefined {
       ms += digit * scale
     }
   }
-  return new Date(
-    Date.UTC(
-      digits(stored, 0) * 100 + digits(stored, 2),
-      digits(stored, 5) - 1,
-      digits(stored, 8),
-      digits(stored, 11),
-      digits(stored, 14),
-      digits(stored, 17),
-      ms,
-    ),
-  )
+  const month = digits(stored, 5)
+  // A year that begins in March ends in its leap day, and the lengths of its months have a pattern. `Date.UTC` costs twice as much.
+  const isLate = month > 2
+  const year = digits(stored, 0) * 100 + digits(stored, 2) - (isLate ? 0 : 1)
+  const leapDays = Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400)
+  const dayOfYear = Math.floor((153 * (isLate ? month - 3 : month + 9) + 2) / 5) + digits(stored, 8) - 1
+  const days = year * 365 + leapDays + dayOfYear - DAYS_TO_1970
+  const seconds = digits(stored, 11) * 3600 + digits(stored, 14) * 60 + digits(stored, 17)
+  last.text = stored
+  last.ms = days * DAY_MS + seconds * 1000 + ms
+  return new Date(last.ms)
 }
+
+const DAY_MS = 86_400_000
+/** From the first of March of the year 0. */
+const DAYS_TO_1970 = 719_468
+
+/** A row that was never updated has the same time twice. */
+const last = { text: '', ms: 0 }
 
 const [ZERO, NINE, DASH, COLON, DOT, PLUS, Z] = [48, 57, 45, 58, 46, 43, 90]
 

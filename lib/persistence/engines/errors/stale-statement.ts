@@ -6,8 +6,8 @@ import { DriverFault } from '../../../faults/driver-fault.js'
  */
 export class StaleStatement extends DriverFault {}
 
-/** invalid_sql_statement_name, and the error of a value that is read as the column's previous type. */
-const CODES = new Set<unknown>(['26000', '22003', '22007', '22008', '22P02', '22P03'])
+/** invalid_sql_statement_name, and the errors of a value that is read, written or compared as the column's previous type. */
+const CODES = new Set<unknown>(['26000', '22003', '22007', '22008', '22P02', '22P03', '42804', '42883'])
 
 /**
  * Whether a prepared statement may succeed when it is prepared again. A returned column with a new type is recognized

@@ -16,12 +16,19 @@ export interface Cancelling {
  * result.
  * @throws Cancelled, DeadlineExceeded
  */
-export async function cancellable<T>(
+export function cancellable<T>(
   running: Promise<T>,
   signal: AbortSignal | undefined,
+  cancelling: Cancelling,
+): Promise<T> {
+  return signal === undefined ? running : untilAborted(running, signal, cancelling)
+}
+
+async function untilAborted<T>(
+  running: Promise<T>,
+  signal: AbortSignal,
   { cancel, destroy }: Cancelling,
 ): Promise<T> {
-  if (signal === undefined) return running
   let cancelling: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   const abort = () => {

@@ -31,6 +31,12 @@ export interface RunOptions {
   readonly calls?: number
 }
 
+/** A statement with its values. */
+export interface Sent {
+  readonly statement: Statement
+  readonly values: readonly unknown[]
+}
+
 /**
  * How a repository's SQL reaches a database: through a pool, or the transaction of the context. Values may be null,
  * boolean, string, finite number, bigint, Buffer or Uint8Array, arrays of these on PostgreSQL, infinities on SQLite;
@@ -63,6 +69,10 @@ export interface PoolUse {
   readonly used: number
   /** Calls that wait for a connection. */
   readonly waiting: number
+  /** Statements so far that carried several calls. */
+  readonly shared: number
+  /** The calls that they carried. */
+  readonly sharing: number
 }
 
 /** The pool of one DataSource. */
@@ -72,6 +82,8 @@ export interface Database extends Executor {
   readonly connections: number
   /** Undefined where there is one connection and no pool. */
   readonly use?: PoolUse
+  /** Runs several reads in one round trip; the first failure fails all. Undefined where the engine cannot. */
+  runAll?(reads: readonly Sent[], options?: RunOptions): Promise<readonly Result[]>
   /** Waits for a connection. */
   lease(options?: RunOptions): Promise<Lease>
   /** The connection of a query runner of TypeORM that has a transaction open. Nobody releases it but the query runner. */

@@ -13,10 +13,10 @@ export interface PooledConnection extends Lease {
 }
 
 /** A database that TypeORM reaches through a pool of connections: what PostgreSQL and MySQL have in common. */
-export abstract class PooledDatabase implements Database {
+export abstract class PooledDatabase<C extends PooledConnection = PooledConnection> implements Database {
   abstract readonly dialect: Dialect
   protected readonly writes: Writability
-  readonly #use = { used: 0, waiting: 0 }
+  readonly #use = { used: 0, waiting: 0, shared: 0, sharing: 0 }
 
   /** @param isReadOnly - whether the server behind a connection refuses writes. */
   constructor(
@@ -38,6 +38,10 @@ export abstract class PooledDatabase implements Database {
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
     const connection = await this.#taken(this.connect(options?.signal))
+    if (options?.calls !== undefined && options.calls > 1) {
+      this.#use.shared++
+      this.#use.sharing += options.calls
+    }
     try {
       return await connection.run(statement, values, options)
     } catch (error) {
@@ -57,7 +61,7 @@ export abstract class PooledDatabase implements Database {
     return connection
   }
 
-  async #taken(connecting: Promise<PooledConnection>): Promise<PooledConnection> {
+  async #taken(connecting: Promise<C>): Promise<C> {
     this.#use.waiting++
     try {
       const connection = await connecting
@@ -68,6 +72,17 @@ export abstract class PooledDatabase implements Database {
     }
   }
 
+  /** Reads on a connection of the pool. */
+  protected async reading<T>(read: (connection: C) => Promise<T>, options?: RunOptions): Promise<T> {
+    const connection = await this.#taken(this.connect(options?.signal))
+    try {
+      return await read(connection)
+    } finally {
+      this.#use.used--
+      connection.release()
+    }
+  }
+
   readonly #left = (): void => {
     this.#use.used--
   }
@@ -75,7 +90,7 @@ export abstract class PooledDatabase implements Database {
   abstract borrow(runner: QueryRunner): Promise<Lease>
 
   /** Takes a connection from the pool, and sets its session up on first use. */
-  protected abstract connect(signal: AbortSignal | undefined): Promise<PooledConnection>
+  protected abstract connect(signal: AbortSignal | undefined): Promise<C>
 }
 
 /** Outside of a transaction, a write takes effect before its result arrives. */

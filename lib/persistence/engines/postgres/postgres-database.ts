@@ -2,7 +2,7 @@ import type { DataSource, QueryRunner } from 'typeorm'
 import { postgres } from '../../dialects/postgres.js'
 import { Aborted, Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
-import type { Lease, Result, RunOptions, Statement } from '../executor/executor.js'
+import type { Lease, Result, RunOptions, Sent, Statement } from '../executor/executor.js'
 import { named } from '../executor/named.js'
 import { readOnlyError } from '../errors/read-only-error.js'
 import { cancellable, unlessSilent } from '../executor/cancellable.js'
@@ -50,7 +50,7 @@ interface PgResult {
 const SESSION = `SELECT set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO, MDY', false), pg_backend_pid() AS pid`
 
 /** Sends statements to TypeORM's pool. */
-export class PostgresDatabase extends PooledDatabase {
+export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
   readonly dialect = postgres
   readonly #connections = new WeakMap<Client, PostgresConnection>()
 
@@ -60,6 +60,10 @@ export class PostgresDatabase extends PooledDatabase {
 
   get connections(): number {
     return poolSizeOf(this.dataSource, 'max')
+  }
+
+  runAll(reads: readonly Sent[], options?: RunOptions): Promise<readonly Result[]> {
+    return this.reading((connection) => connection.runAll(reads, options), options)
   }
 
   /** Settings made inside of a transaction go with its rollback, so that a new connection is set up again later. */
@@ -109,22 +113,30 @@ class PostgresConnection implements PooledConnection {
   ) {}
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    checkValues(values, postgres)
+    const [result] = await this.runAll([{ statement, values }], options)
+    return result as Result
+  }
+
+  async runAll(reads: readonly Sent[], options?: RunOptions): Promise<readonly Result[]> {
+    for (const { values } of reads) checkValues(values, postgres)
     try {
-      return await this.#send(statement, values, options)
+      return await this.#send(reads, options)
     } catch (error) {
       // A statement that failed outside of a transaction has done nothing, so it can run again. A failed transaction
       // cannot be repaired here.
       if (!(error instanceof StaleStatement) || this.client.getTransactionStatus() !== 'I') throw error
-      return this.#send(statement, values, options)
+      return this.#send(reads, options)
     }
   }
 
-  #send(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const isKept = !this.isPooled && this.#named.isWorthwhile(statement)
-    const running = new Promise<Result>((resolve, reject) => {
-      const query = new PostgresQuery(statement, values, isKept, (error, result) =>
-        result === undefined ? reject(this.#failed(error, query) as Error) : resolve(result),
+  #send(sent: readonly Sent[], options?: RunOptions): Promise<readonly Result[]> {
+    const parts = sent.map(({ statement, values }) => {
+      const isKept = !this.isPooled && this.#named.isWorthwhile(statement)
+      return { statement, values, name: isKept ? statement.name : '' }
+    })
+    const running = new Promise<readonly Result[]>((resolve, reject) => {
+      const query = new PostgresQuery(parts, (error, results) =>
+        results === undefined ? reject(this.#failed(error, query) as Error) : resolve(results),
       )
       this.client.query(query)
     })

@@ -1,4 +1,4 @@
-import type { Result, Row, Statement } from '../executor/executor.js'
+import type { Result, Row, Sent } from '../executor/executor.js'
 import { toPostgres } from './postgres-value.js'
 
 /** The interface that `pg` gives to a query that submits itself, as pg-cursor does. */
@@ -18,50 +18,62 @@ export interface Connection {
   sendCopyFail(reason: string): void
 }
 
+/** One statement of a query. */
+export interface QueryPart extends Sent {
+  /** Under which the connection keeps it prepared; '' is the unnamed one, parsed every time. */
+  readonly name: string
+}
+
 /**
- * One statement on a `pg` client, with its rows as PostgreSQL sent them. It skips what nothing here reads: the
- * description of the columns, which the server would build and send every time, and `pg`'s own result.
+ * Statements on a `pg` client in one round trip, with their rows as PostgreSQL sent them. It skips what nothing here reads: the
+ * description of the columns, which the server would build and send every time, and `pg`'s own result. The server ends at the first
+ * statement that fails.
  */
 export class PostgresQuery {
-  /** `pg` marks a statement with this name as parsed; '' is the unnamed one, parsed every time. */
-  readonly name: string
-  readonly text: string
-  /** Whether the server had already prepared it. */
-  wasPrepared = false
-  callback: (error: unknown, result?: Result) => void
-  readonly #values: readonly unknown[]
-  readonly #rows: Row[] = []
-  #affected = 0
+  callback: (error: unknown, results?: readonly Result[]) => void
+  readonly #parts: readonly QueryPart[]
+  readonly #prepared: boolean[] = []
+  readonly #results: Result[] = []
+  #rows: Row[] = []
   #failure: unknown
 
-  /** @param done - called once, with the error or the result. */
-  constructor(
-    { name, text }: Statement,
-    values: readonly unknown[],
-    isKept: boolean,
-    done: (error: unknown, result?: Result) => void,
-  ) {
-    this.name = isKept ? name : ''
-    this.text = text
-    this.#values = values
+  /** @param done - called once, with the error or the results. */
+  constructor(parts: readonly QueryPart[], done: (error: unknown, results?: readonly Result[]) => void) {
+    this.#parts = parts
     this.callback = done
   }
 
+  /** `pg` marks a statement with this name as parsed. */
+  get name(): string {
+    return this.#current.name
+  }
+
+  get text(): string {
+    return this.#current.statement.text
+  }
+
+  /** Whether the server had prepared the statement before to which it responds. */
+  get wasPrepared(): boolean {
+    return this.#prepared[this.#results.length] === true
+  }
+
   submit(connection: Connection): Error | null {
-    const { name, text } = this
     const { stream } = connection
     stream.cork()
-    this.wasPrepared = name !== '' && connection.parsedStatements[name] !== undefined
     try {
-      if (!this.wasPrepared) {
-        // The server may have a statement of this name: one that `pg` was told to forget, or another client's behind a
-        // pooler.
-        if (name !== '') connection.close({ type: 'S', name })
-        connection.parse({ name, text })
-        if (name !== '') connection.submittedNamedStatements[name] = text
+      for (const { name, statement, values } of this.#parts) {
+        const wasPrepared = name !== '' && connection.parsedStatements[name] !== undefined
+        this.#prepared.push(wasPrepared)
+        if (!wasPrepared) {
+          // The server may have a statement of this name: one that `pg` was told to forget, or another client's behind a
+          // pooler.
+          if (name !== '') connection.close({ type: 'S', name })
+          connection.parse({ name, text: statement.text })
+          if (name !== '') connection.submittedNamedStatements[name] = statement.text
+        }
+        connection.bind({ statement: name, values, valueMapper: toPostgres })
+        connection.execute(EVERY_ROW)
       }
-      connection.bind({ statement: name, values: this.#values, valueMapper: toPostgres })
-      connection.execute(EVERY_ROW)
     } catch (error) {
       this.#failure = error // Values too large for one message. The parts that were already sent must get a response.
     }
@@ -76,12 +88,13 @@ export class PostgresQuery {
 
   /** The tag ends in the count: `SELECT 3`, `INSERT 0 1`. */
   handleCommandComplete({ text }: { readonly text: string }): void {
-    this.#affected = Number(text.slice(text.lastIndexOf(' ') + 1)) || 0
+    this.#results.push({ rows: this.#rows, affected: Number(text.slice(text.lastIndexOf(' ') + 1)) || 0 })
+    this.#rows = []
   }
 
   handleReadyForQuery(): void {
     if (this.#failure !== undefined) this.callback(this.#failure)
-    else this.callback(null, { rows: this.#rows, affected: this.#affected })
+    else this.callback(null, this.#results)
   }
 
   handleError(error: unknown): void {
@@ -90,7 +103,9 @@ export class PostgresQuery {
 
   handleRowDescription(): void {}
 
-  handleEmptyQuery(): void {}
+  handleEmptyQuery(): void {
+    this.#results.push({ rows: [], affected: 0 })
+  }
 
   handlePortalSuspended(): void {}
 
@@ -101,6 +116,11 @@ export class PostgresQuery {
   }
 
   handleCopyData(): void {}
+
+  /** The statement to which the server responds. After the last one `pg` still asks for a name. */
+  get #current(): QueryPart {
+    return (this.#parts[this.#results.length] ?? this.#parts.at(-1)) as QueryPart
+  }
 }
 
 const EVERY_ROW = {}

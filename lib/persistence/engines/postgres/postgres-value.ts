@@ -13,6 +13,8 @@ type Scalar = string | number | bigint | boolean
 
 /** `{…}` with every element quoted, so that none is read as NULL or as a delimiter. */
 function toArrayLiteral(items: readonly unknown[]): string {
+  if (items.length > 0 && items.every(isText) && !SPECIAL.test(items.join('')))
+    return `{"${items.join('","')}"}`
   let literal = '{'
   for (let index = 0; index < items.length; index++) {
     if (index > 0) literal += ','
@@ -28,5 +30,7 @@ function toElement(item: unknown): string {
   const text = String(item as Scalar)
   return `"${SPECIAL.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }
+
+const isText = (item: unknown): boolean => typeof item === 'string'
 
 const SPECIAL = /["\\]/

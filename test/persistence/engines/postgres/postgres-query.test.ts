@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { DataSource, type DataSourceOptions } from 'typeorm'
-import { Unavailable } from '../../../../lib/errors.js'
+import { Cancelled, Unavailable } from '../../../../lib/errors.js'
 import { RequestContext } from '../../../../lib/context.js'
 import { executorOf } from '../../../../lib/persistence/engines/executor-of.js'
 import type { Database, Lease, Statement } from '../../../../lib/persistence/engines/executor/executor.js'
@@ -138,6 +138,69 @@ describeOn('a query without a description of its rows', onPostgres, (backend) =>
       await run(lease, "ALTER TABLE stone ADD colour text DEFAULT 'red'")
       for (let round = 0; round < 3; round++)
         expect((await lease.run(made, [])).rows).to.deep.equal([['red'], ['red']])
+    })
+  })
+
+  describe('of several statements', () => {
+    const readsOf = (...texts: readonly string[]) =>
+      texts.map((text) => ({ statement: statement(text, 'postgres'), values: [] }))
+
+    it('has the rows of each, again and again, also where one text is there twice', async () => {
+      const reads = readsOf(
+        'SELECT name FROM stone ORDER BY id',
+        'SELECT id FROM stone WHERE id > 9',
+        'SELECT id FROM stone ORDER BY id DESC',
+      )
+      reads.push(...reads.slice(0, 1))
+      for (let round = 0; round < 4; round++) {
+        const results = await database.runAll!(reads)
+        expect(results.map(({ rows }) => rows)).to.deep.equal([
+          [['a'], ['b']],
+          [],
+          [['2'], ['1']],
+          [['a'], ['b']],
+        ])
+        expect(results.map(({ affected }) => affected)).to.deep.equal([2, 0, 2, 2])
+      }
+    })
+
+    it('fails with the first that fails, and leaves the connection usable', async () => {
+      const reads = readsOf('SELECT 1', 'SELECT 1 / (id - 2) FROM stone', 'SELECT 3')
+      for (let round = 0; round < 4; round++) {
+        await rejection(database.runAll!(reads), Error)
+        await isUsable(database)
+      }
+    })
+
+    it('works after the type of a column changed under the second of them', async () => {
+      const only = await oneConnection()
+      try {
+        const pool = executorOf(only)
+        const reads = readsOf('SELECT 1', 'SELECT name FROM stone ORDER BY id')
+        for (let round = 0; round < 3; round++) await pool.runAll!(reads)
+        await run(database, 'ALTER TABLE stone ALTER COLUMN name TYPE text')
+        for (let round = 0; round < 2; round++)
+          expect((await pool.runAll!(reads)).map(({ rows }) => rows)).to.deep.equal([[['1']], [['a'], ['b']]])
+      } finally {
+        await only.destroy()
+      }
+    })
+
+    it('ends at once where the call is cancelled, in whichever of them', async () => {
+      const mark = `several_${process.pid}`
+      const controller = new AbortController()
+      const reads = readsOf('SELECT 1', `SELECT pg_sleep(60), '${mark}'`)
+      const running = rejection(database.runAll!(reads, { signal: controller.signal }), Cancelled)
+      const active = () =>
+        column(
+          lease,
+          `SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep%${mark}%' AND state = 'active' AND pid <> pg_backend_pid()`,
+        )
+      while ((await active())[0] === '0');
+      controller.abort()
+      await running
+      while ((await active())[0] !== '0');
+      await isUsable(database)
     })
   })
 

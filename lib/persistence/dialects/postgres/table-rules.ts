@@ -1,0 +1,49 @@
+/** The unique indexes and exclusion constraints of the table: who writes one of their columns may wait for another transaction. */
+const EXCLUSIVE = `
+  SELECT * FROM pg_index WHERE indrelid = to_regclass($1) AND (indisunique OR indisexclusion)`
+
+/** Whether an index holds a column: as a key, in an expression, or in its condition. */
+const HOLDS = `
+  a.attnum = ANY(e.indkey) OR EXISTS (
+    SELECT FROM pg_depend
+    WHERE classid = 'pg_class'::regclass AND objid = e.indexrelid
+      AND refclassid = 'pg_class'::regclass AND refobjid = e.indrelid AND refobjsubid = a.attnum)`
+
+/** Whether a row in which the column is set is not in the index. */
+const LEAVES = `
+  e.indexprs IS NULL AND a.attnum <> ALL(e.indkey)
+  AND pg_get_expr(e.indpred, e.indrelid) = format('(%I IS NULL)', a.attname)`
+
+const REFERS = `
+  EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype = 'f' AND a.attnum = ANY(conkey))`
+
+/** Keys of rows alone, which nobody else makes. */
+const IDENTIFIES = `
+  e.indexprs IS NULL AND e.indpred IS NULL AND e.indimmediate
+  AND (SELECT array_agg(attname::text) FROM pg_attribute WHERE attrelid = e.indrelid AND attnum = ANY(e.indkey))
+    <@ $2::text[]
+  AND EXISTS (
+    SELECT FROM pg_attribute
+    WHERE attrelid = e.indrelid AND attnum = ANY(e.indkey) AND attname = ($2::text[])[1])`
+
+/**
+ * Which calls on a table may share a statement, as `Dialect.tableRules` says. Values: the quoted table, the columns that tell rows
+ * apart. `-1` gives the name of a type without a length: a cast to one would cut what is too long.
+ */
+export const TABLE_RULES = `
+  WITH e AS (${EXCLUSIVE})
+  SELECT c.relkind IN ('r', 'p'), c.relrowsecurity,
+    c.relkind = 'r'
+      AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
+      AND NOT EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid)
+      AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal)
+      AND NOT EXISTS (SELECT FROM e, pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND (${HOLDS})),
+    NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype = 'f')
+      AND NOT EXISTS (SELECT FROM e WHERE NOT (${IDENTIFIES})),
+    a.attname, format_type(a.atttypid, -1), t.typcategory = 'A',
+    ${REFERS} OR EXISTS (SELECT FROM e WHERE ${HOLDS}),
+    ${REFERS} OR EXISTS (SELECT FROM e WHERE (${HOLDS}) AND NOT coalesce(${LEAVES}, false))
+  FROM pg_class c
+  LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  LEFT JOIN pg_type t ON t.oid = a.atttypid
+  WHERE c.oid = to_regclass($1)`

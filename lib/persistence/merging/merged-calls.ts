@@ -1,0 +1,285 @@
+import { AsyncResource } from 'node:async_hooks'
+import { BoundedCache } from '../../bounded-cache.js'
+import { Internal, Unavailable } from '../../errors.js'
+import { byCodePoint } from '../../text/code-point-order.js'
+import { cancellation } from '../engines/errors/cancellation.js'
+import type { Database, Result, Row, RunOptions, Statement } from '../engines/executor/executor.js'
+import { CallQueue, type Slot } from './call-queue.js'
+import type { WaitingCall } from './waiting-calls.js'
+
+/** Which row a call asks for: by a value, in the rows of one tenant. */
+export interface Sought {
+  readonly value: string
+  /** Undefined where the rows have no tenants, or the value is looked for in all of them. */
+  readonly tenant: string | undefined
+}
+
+/** An operation on one row, in both of its forms. */
+export interface Mergeable<S extends Sought, R> {
+  /** For messages: the resource, and what is done. */
+  readonly name: string
+  /** In a statement of its own. */
+  alone(sought: S, run: RunOptions): Promise<R | undefined>
+  /** Calls of the same group may share a statement; undefined where the call goes out alone. */
+  groupOf(tenant: string | undefined): string | undefined
+  /** Of many calls. Its rows begin with the number of the call, from 1. Asked for only where calls have a group. */
+  statement(): Statement
+  /** What a call binds: one value for each array of the statement. */
+  valuesOf(sought: S): readonly unknown[]
+  /** What the row, whose first column is that number, holds of {@link Sought}. */
+  soughtIn(result: R): Sought
+  read(row: Row): R
+}
+
+interface Call<S extends Sought, R> extends WaitingCall {
+  readonly sought: S
+  readonly values: readonly unknown[]
+  readonly run: RunOptions
+  readonly resolve: (result: R | undefined) => void
+  readonly reject: (error: unknown) => void
+  readonly leave: () => void
+  /** The statement that carries it, with others. */
+  statement: Carrying | undefined
+  hasLeft: boolean
+}
+
+/** A statement with several calls, which is cancelled when all of them have left. */
+interface Carrying {
+  readonly cancel: AbortController
+  remaining: number
+}
+
+/** How long calls of a tenant go out alone after one of them has failed a statement of several. */
+const APART_MS = 1000
+const MOST_APART = 1000
+
+/** Statements of several calls run in the context of none of them. */
+const OUTSIDE = new AsyncResource('ASHLAR_MERGED_CALLS')
+
+/** Sends operations on single rows, each in its own statement, or with others while many are in flight. */
+export abstract class MergedCalls<S extends Sought, R> {
+  readonly #queue: CallQueue<Call<S, R>>
+  /** Tenants whose calls go out alone, and until when. */
+  readonly #apart = new BoundedCache<string | undefined, number>(MOST_APART)
+
+  constructor(
+    private readonly database: Database,
+    readonly operation: Mergeable<S, R>,
+  ) {
+    this.#queue = new CallQueue(
+      () => database.connections,
+      (calls) => OUTSIDE.runInAsyncScope(() => this.#send(calls)),
+    )
+  }
+
+  /** Undefined where no row is found. */
+  run(sought: S, run: RunOptions): Promise<R | undefined> {
+    const slot = this.#queue.enter()
+    if (slot !== undefined) return this.#atOnce(slot, sought, run)
+    const group = this.#isApart(sought.tenant) ? undefined : this.operation.groupOf(sought.tenant)
+    return group === undefined ? this.operation.alone(sought, run) : this.#wait(group, sought, run)
+  }
+
+  /** Whether a statement of one call does. */
+  isSole(calls: readonly unknown[]): boolean {
+    return calls.length === 1
+  }
+
+  /** Whether rows are changed, so that nothing may run again once a statement has succeeded. */
+  protected abstract readonly changesRows: boolean
+
+  /** Calls for the same one never share a statement. */
+  protected abstract rowOf(sought: S): string | undefined
+
+  /** The calls in the order in which the statement takes them. */
+  protected abstract ordered<C extends { readonly sought: S }>(calls: readonly C[]): readonly C[]
+
+  /** In the result of a statement there was no row of the call. */
+  protected abstract missed(found: () => void, again: () => Promise<boolean>): void
+
+  async #atOnce(slot: Slot, sought: S, run: RunOptions): Promise<R | undefined> {
+    let calls: number | undefined
+    try {
+      const result = await this.operation.alone(sought, run)
+      calls = 1
+      return result
+    } finally {
+      this.#queue.leave(slot, calls)
+    }
+  }
+
+  #wait(group: string, sought: S, run: RunOptions): Promise<R | undefined> {
+    return new Promise((resolve, reject) => {
+      const { signal } = run
+      if (signal?.aborted === true) return reject(cancellation(signal))
+      const values = this.operation.valuesOf(sought)
+      const bytes = values.reduce<number>((sum, value) => sum + bytesOf(value), 0)
+      const row = this.rowOf(sought)
+      const leave = () => this.#left(call)
+      const call: Call<S, R> = {
+        ...{ group, bytes, row, sought, values, run, resolve, reject, leave },
+        ...{ statement: undefined, hasLeft: false },
+      }
+      signal?.addEventListener('abort', leave, { once: true })
+      this.#queue.wait(call)
+    })
+  }
+
+  /** Its time is over, or its client is gone. */
+  #left(call: Call<S, R>): void {
+    const { statement } = call
+    call.hasLeft = true
+    call.reject(cancellation(call.run.signal))
+    if (statement === undefined) this.#queue.remove(call)
+    else if (--statement.remaining === 0) statement.cancel.abort()
+  }
+
+  /** Whether the statement has succeeded. */
+  async #send(taken: readonly Call<S, R>[]): Promise<boolean> {
+    const [first] = taken
+    if (first !== undefined && this.isSole(taken)) return this.#again(first)
+    const calls = this.ordered(taken)
+    const statement: Carrying = { cancel: new AbortController(), remaining: calls.length }
+    for (const call of calls) call.statement = statement
+    let result: Result
+    try {
+      result = await this.#together(calls, statement)
+    } catch (error) {
+      await this.#failed(calls, error)
+      return false
+    }
+    let results: readonly (R | undefined)[]
+    try {
+      results = this.#resultsOf(calls, result)
+    } catch (error) {
+      if (this.changesRows || error instanceof WrongRow) this.#reject(calls, error)
+      else await this.#failed(calls, error)
+      return false
+    }
+    for (const [i, call] of calls.entries()) this.#settle(call, results[i])
+    return true
+  }
+
+  #together(calls: readonly Call<S, R>[], { cancel }: Carrying): Promise<Result> {
+    const values = calls[0]?.values.map((_, i) => calls.map((call) => call.values[i])) ?? []
+    const options = { signal: cancel.signal, calls: calls.length }
+    return this.database.run(this.operation.statement(), values, options)
+  }
+
+  /**
+   * The row of each call. Nobody sees a row of the statement before each of them is known to be what its call asked for.
+   * @throws WrongRow
+   */
+  #resultsOf(calls: readonly Call<S, R>[], { rows }: Result): readonly (R | undefined)[] {
+    const { operation } = this
+    const results = Array<R | undefined>(calls.length).fill(undefined)
+    for (const row of rows) {
+      const index = Number(row[0]) - 1
+      const call = calls[index]
+      if (call === undefined || results[index] !== undefined) throw new WrongRow(operation.name)
+      const result = operation.read(row)
+      const { value, tenant } = operation.soughtIn(result)
+      if (value !== call.sought.value || tenant !== call.sought.tenant) throw new WrongRow(operation.name)
+      results[index] = result
+    }
+    return results
+  }
+
+  #settle(call: Call<S, R>, result: R | undefined): void {
+    call.run.signal?.removeEventListener('abort', call.leave)
+    if (result !== undefined) call.resolve(result)
+    else if (!call.hasLeft)
+      this.missed(
+        () => call.resolve(undefined),
+        () => this.#again(call),
+      )
+  }
+
+  /** After a lost connection nothing runs again. Any other failure may be that of one call, so each runs again alone. */
+  async #failed(calls: readonly Call<S, R>[], error: unknown): Promise<void> {
+    if (error instanceof Unavailable) return this.#reject(calls, error)
+    const remaining = calls.filter((call) => !call.hasLeft)
+    const succeeded = await Promise.all(remaining.map((call) => this.#again(call)))
+    const failed = remaining.filter((_, i) => succeeded[i] === false)
+    for (const call of failed.length > 0 ? failed : remaining)
+      this.#apart.set(call.sought.tenant, performance.now() + APART_MS)
+  }
+
+  #reject(calls: readonly Call<S, R>[], error: unknown): void {
+    for (const call of calls) {
+      call.run.signal?.removeEventListener('abort', call.leave)
+      call.reject(error)
+    }
+  }
+
+  /** In a statement of its own. Whether that has succeeded. */
+  async #again(call: Call<S, R>): Promise<boolean> {
+    call.run.signal?.removeEventListener('abort', call.leave)
+    try {
+      call.resolve(await this.operation.alone(call.sought, call.run))
+      return true
+    } catch (error) {
+      call.reject(error)
+      return false
+    }
+  }
+
+  #isApart(tenant: string | undefined): boolean {
+    const until = this.#apart.get(tenant)
+    return until !== undefined && performance.now() < until
+  }
+}
+
+/** Reads of single rows. */
+export class MergedReads<R> extends MergedCalls<Sought, R> {
+  protected readonly changesRows = false
+
+  protected rowOf(): string | undefined {
+    return undefined
+  }
+
+  protected ordered<C>(calls: readonly C[]): readonly C[] {
+    return calls
+  }
+
+  protected missed(found: () => void): void {
+    found()
+  }
+}
+
+/**
+ * Writes of single rows. Their statement waits for no row lock: a call whose row is locked, or is not as the call wants it, runs
+ * again alone, and waits or learns why. A statement writes a row once, and locks rows in the order of their keys.
+ */
+export class MergedWrites<S extends Sought, R> extends MergedCalls<S, R> {
+  protected readonly changesRows = true
+
+  protected rowOf({ value, tenant = '' }: S): string {
+    return `${tenant}\0${value}`
+  }
+
+  protected ordered<C extends { readonly sought: S }>(calls: readonly C[]): readonly C[] {
+    return [...calls].sort(
+      ({ sought: a }, { sought: b }) =>
+        byCodePoint(a.value, b.value) || byCodePoint(a.tenant ?? '', b.tenant ?? ''),
+    )
+  }
+
+  /** Nobody waits for it but its caller. */
+  protected missed(_: () => void, again: () => Promise<boolean>): void {
+    void again()
+  }
+}
+
+/** What a value takes in a statement, about. */
+const bytesOf = (value: unknown): number => {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  return value instanceof Uint8Array ? 2 * value.byteLength : 8
+}
+
+/** The database returned a row that no call of the statement asked for. */
+class WrongRow extends Internal {
+  constructor(operation: string) {
+    super(`${operation}: a statement of several calls returned a row that its call did not ask for`)
+  }
+}

@@ -1,0 +1,115 @@
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { TableName } from '../dialects/catalog/table-definition.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import type { Statement } from '../engines/executor/executor.js'
+import { named } from '../engines/executor/named.js'
+
+/** What the calls of a statement have in common that reads. */
+export interface ReadShape {
+  /** The column in which each call looks for a value. */
+  readonly by: Field
+  /** The column of the tenant, where each call names one. */
+  readonly tenant: Field | undefined
+  readonly selected: readonly Field[]
+  /** Whether a call can find several rows, of which it takes the first by key. */
+  readonly isFirst: boolean
+}
+
+/**
+ * Statements that each carry many calls (PostgreSQL). Their values are arrays with a value of each call, and they return the number
+ * of the call, from 1, before the columns of its row.
+ */
+export class MergedStatements {
+  readonly #table: string
+
+  /** @param typeOf - of a column, without a length. */
+  constructor(
+    private readonly model: ResourceModel,
+    private readonly dialect: Dialect,
+    table: TableName,
+    private readonly typeOf: (field: Field) => string,
+  ) {
+    this.#table = quoteTable(table, dialect)
+  }
+
+  /** Looks for live rows. Values: what is looked for, [tenants]. Calls that find nothing have no row. */
+  read({ by, tenant, selected, isFirst }: ReadShape): Statement {
+    const columns = this.#selected(selected, 't')
+    const sought = tenant === undefined ? [by] : [by, tenant]
+    const calls = this.#calls(sought)
+    const condition = `${this.#matching(sought)}${this.#live()}`
+    return named(
+      isFirst
+        ? `SELECT k.o, r.* FROM ${calls} CROSS JOIN LATERAL (SELECT ${columns} FROM ${this.#table} t WHERE ${condition} ORDER BY t.${this.#name(this.model.key)} LIMIT 1) r`
+        : `SELECT k.o, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition}`,
+    )
+  }
+
+  /**
+   * Writes columns of live rows. Values: keys, [tenants], [etags, NULL for any], then the columns. Waits for no lock: a row that is
+   * locked, or is not as its call wants it, is missing from the result.
+   */
+  update(written: readonly Field[], returned: readonly Field[]): Statement {
+    const { etag } = this.model
+    const identity = this.#identity
+    const asked = etag === undefined ? identity : [...identity, etag]
+    const isMeant =
+      etag === undefined
+        ? ''
+        : ` AND (k.v${identity.length} IS NULL OR t.${this.#name(etag)} = k.v${identity.length})`
+    const locked =
+      `SELECT 1 FROM ${this.#table} t WHERE ${this.#matching(identity)}${isMeant}${this.#live()} ` +
+      'FOR NO KEY UPDATE SKIP LOCKED'
+    const sets = written.map((field, i) => `${this.#name(field)} = k.v${asked.length + i}`)
+    return named(
+      `WITH k AS MATERIALIZED (SELECT k.* FROM ${this.#calls([...asked, ...written])} CROSS JOIN LATERAL (${locked}) r) ` +
+        `UPDATE ${this.#table} t SET ${sets.join(', ')} FROM k WHERE ${this.#matching(identity)} ` +
+        `RETURNING k.o, ${this.#selected(returned, 't')}`,
+    )
+  }
+
+  /** Inserts rows. Values: one array for each field. A row that is in conflict with another is missing from the result. */
+  insert(fields: readonly Field[], returned: readonly Field[]): Statement {
+    const names = fields.map((field) => this.#name(field)).join(', ')
+    const values = fields.map((_, i) => `v${i}`).join(', ')
+    const same = this.#identity.map((field) => `i.${this.#name(field)} = k.v${fields.indexOf(field)}`)
+    return named(
+      `WITH k AS MATERIALIZED (SELECT * FROM ${this.#calls(fields)}), ` +
+        `i AS (INSERT INTO ${this.#table} (${names}) SELECT ${values} FROM k ON CONFLICT DO NOTHING ` +
+        `RETURNING ${returned.map((field) => this.#name(field)).join(', ')}) ` +
+        `SELECT k.o, ${this.#selected(returned, 'i')} FROM i LEFT JOIN k ON ${same.join(' AND ')}`,
+    )
+  }
+
+  get #identity(): readonly Field[] {
+    const { key, tenant } = this.model
+    return tenant === undefined ? [key] : [key, tenant]
+  }
+
+  /** `k`: the values of each call, and its number. */
+  #calls(fields: readonly Field[]): string {
+    const arrays = fields.map((field, i) => `$${i + 1}::${this.typeOf(field)}[]`)
+    return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${fields.map((_, i) => `v${i}`).join(', ')}, o)`
+  }
+
+  #matching(fields: readonly Field[]): string {
+    return fields.map((field, i) => `t.${this.#name(field)} = k.v${i}`).join(' AND ')
+  }
+
+  #live(): string {
+    const { deleteTime } = this.model
+    return deleteTime === undefined ? '' : ` AND t.${this.#name(deleteTime)} IS NULL`
+  }
+
+  #selected(fields: readonly Field[], of: string): string {
+    return fields
+      .map((field) => this.dialect.selected(field.kind, `${of}.${this.#name(field)}`, this.#name(field)))
+      .join(', ')
+  }
+
+  #name(field: Field): string {
+    return this.dialect.quote(field.column)
+  }
+}

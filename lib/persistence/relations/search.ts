@@ -1,0 +1,53 @@
+import type { Field } from '../../resource/fields/field.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { ListPlan } from '../contract/list-plan.js'
+import { and, equals, type FilterNode, or } from '../query/plan.js'
+import type { RelationLoad } from './relation-loads.js'
+
+/** What a relation leads to: the live resources that have one of these values in a field. */
+export interface Search {
+  readonly relation: RelationLoad
+  /** Each once, and at least one. */
+  readonly values: readonly string[]
+  /** Whose resource each value means, where the call spans all tenants. Undefined where all are of the call's. */
+  readonly tenants: readonly string[] | undefined
+  /**
+   * How many resources are of use: they are read in the order of their keys, and one more where there are more. Undefined
+   * where no two have the same value.
+   */
+  readonly size: number | undefined
+}
+
+/** The search as a list. */
+export const listOf = ({ relation, values, tenants, size = values.length }: Search): ListPlan => {
+  const { target, by } = relation
+  return {
+    filter: tenants === undefined ? among(by, values) : ofEach(target, by, values, tenants),
+    search: '',
+    showDeleted: false,
+    terms: [{ column: target.key, direction: 'asc' }],
+    cursor: undefined,
+    size: size + 1,
+    nextPageToken: () => '',
+  }
+}
+
+const among = (column: Field, values: readonly string[]): FilterNode => ({ kind: 'among', column, values })
+
+/** The values of each tenant, beside those of the others. */
+function ofEach(
+  target: ResourceModel,
+  by: Field,
+  values: readonly string[],
+  tenants: readonly string[],
+): FilterNode {
+  const byTenant = new Map<string, string[]>()
+  for (const [i, tenant] of tenants.entries()) {
+    const value = values[i] as string
+    const own = byTenant.get(tenant)
+    if (own === undefined) byTenant.set(tenant, [value])
+    else own.push(value)
+  }
+  const owner = target.tenant as Field
+  return or(...[...byTenant].map(([tenant, own]) => and(equals(owner, tenant), among(by, own))))
+}

@@ -1,0 +1,112 @@
+import { create, type DescMethod } from '@bufbuild/protobuf'
+import type { Through } from '../../persistence/contract/repository.js'
+import type { NamedRelation } from '../../persistence/relations/relations-named.js'
+import { relationName } from '../../resource/relations/relation-name.js'
+import { isOwning } from '../../resource/relations/relation.js'
+import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
+import type { AuthorizationRequest, Authorizer } from '../authz/authorizer.js'
+import { decisionOf, listable, type Restriction, restrictionOf } from '../authz/decision.js'
+import { isNobody } from '../authz/is-nobody.js'
+import { typeOf } from '../authz/resource-template.js'
+import type { Rule, RuleSet } from '../authz/rules.js'
+import { pathOf } from '../chain/method.js'
+import type { FilterAccess } from '../chain/row-access.js'
+import { isOverridden } from '../methods/overrides.js'
+import type { Registry } from '../methods/registry.js'
+import type { ReadingCall } from './related-reader.js'
+
+type FilteringCall = Pick<ReadingCall, 'principal' | 'time'>
+
+/** What filters and orders may reach through relations: what the List of each resource would return, by its rule and for the same caller. */
+export class RelatedLists {
+  readonly #lists: ReadonlyMap<ResourceModel, DescMethod>
+
+  constructor(
+    registry: Registry,
+    private readonly rules: RuleSet,
+    private readonly authorizer: Authorizer,
+  ) {
+    this.#lists = listsIn(registry, rules)
+  }
+
+  of(call: FilteringCall): FilterAccess {
+    return { through: (named) => this.#through(named, call) }
+  }
+
+  /** What is denied, and what nobody lists, is not among them, nor is what is behind it. */
+  async #through(named: readonly NamedRelation[], call: FilteringCall): Promise<readonly Through[]> {
+    const decided = new Map<ResourceModel, Restriction | undefined>()
+    const open = new Map<string, Through>()
+    for (const { path, target } of named) {
+      const before = path.lastIndexOf('.')
+      if (before >= 0 && !open.has(path.slice(0, before))) continue
+      if (!decided.has(target)) decided.set(target, await this.#decide(target, call))
+      const restriction = decided.get(target)
+      if (restriction !== undefined) open.set(path, { relation: path, where: restriction.where })
+    }
+    return [...open.values()]
+  }
+
+  /** Undefined where the caller may list none. */
+  async #decide(target: ResourceModel, { principal, time }: FilteringCall): Promise<Restriction | undefined> {
+    const { authorizer } = this
+    const list = this.#lists.get(target)
+    const rule = list && ruleOfAll(list, this.rules)
+    if (!list || !rule || (rule.public !== true && isNobody(principal))) return undefined
+    const message = create(list.input)
+    const question: AuthorizationRequest = {
+      principal,
+      method: pathOf(list),
+      verb: rule.verb ?? '',
+      resource: rule.resource ?? '',
+      type: typeOf(rule.resource ?? ''),
+      signal: time.signal,
+    }
+    const returned = rule.public === true ? true : await authorizer.authorize(question)
+    const decision = decisionOf(returned, authorizer)
+    const restriction = restrictionOf(decision, () => ({ ...question, message }))
+    return restriction.isNone ? undefined : listable(restriction, target.type)
+  }
+}
+
+/** The Lists by what they list: of each resource that repositories of the framework alone list, and by one rule. */
+const listsIn = (registry: Registry, rules: RuleSet): ReadonlyMap<ResourceModel, DescMethod> => {
+  const lists = new Map<ResourceModel, DescMethod>()
+  for (const { model } of registry.repositories()) {
+    const all = [...registry.standardMethods(model, 'list')]
+    const first = all[0]?.desc
+    if (first === undefined) continue
+    const isPlain = all.every(
+      ({ desc, isOwn, repository }) =>
+        !isOwn && !isOverridden(repository, 'list') && rules.agree(pathOf(desc), pathOf(first)),
+    )
+    if (isPlain) lists.set(model, first)
+  }
+  return lists
+}
+
+/** The rule of a List, where it says who may list all of the resources: nobody sends the request that would fill one. */
+const ruleOfAll = (list: DescMethod, rules: RuleSet): Rule | undefined => {
+  const rule = rules.declared(pathOf(list))
+  return rule?.resource?.includes('{') === true ? undefined : rule
+}
+
+/** A relation as filters name it. */
+export interface FilterRelation {
+  readonly name: string
+  readonly isMany: boolean
+}
+
+/** The relations of a resource that filters can name, for callers who may list what they lead to. */
+export const filterRelations = (
+  registry: Registry,
+  rules: RuleSet,
+): ((model: ResourceModel) => readonly FilterRelation[]) => {
+  const lists = listsIn(registry, rules)
+  return ({ message, relations }) =>
+    relations.flatMap((relation) => {
+      const list = lists.get(resourceModel<object>(relation.target()))
+      if (list === undefined || ruleOfAll(list, rules) === undefined) return []
+      return [{ name: relationName(message, relation), isMany: !isOwning(relation) }]
+    })
+}

@@ -1,0 +1,54 @@
+import type { DescService } from '@bufbuild/protobuf'
+import { InvalidArgument } from '../../../errors.js'
+import { parsePathTemplate, type Segment } from '../../../gateway/routing/path-template.js'
+import { pathsOf } from '../../../resource/messages/http-paths.js'
+import type { ResourceModel } from '../../../resource/resource-model.js'
+
+/** What keys look like of a resource without a pattern, as the path of its Get has it: `notes/*` of `/v1/{name=notes/*}`. */
+export interface KeyShape {
+  /** @throws InvalidArgument for a key that the path cannot hold: over HTTP nobody could get it. */
+  check(key: string, field: string): void
+}
+
+/** Undefined where a path of Get holds any key, and where Get has none. */
+export const keyShape = (
+  { methods }: DescService,
+  { message, key, name }: ResourceModel,
+): KeyShape | undefined => {
+  const get = methods.find((method) => method.name === `Get${message?.name ?? ''}`)
+  if (name !== undefined || get === undefined) return undefined
+  const shapes = pathsOf(get).map((path) => boundBy(path, key.proto))
+  if (shapes.length === 0 || shapes.some((shape) => shape.length < 2)) return undefined
+  const text = shapes.map((shape) => shape.map(textOf).join('/')).join(' or ')
+  return {
+    check(given, field) {
+      const parts = given.split('/')
+      if (!shapes.some((shape) => fits(parts, shape)))
+        throw new InvalidArgument(field, `has to look like ${text}, as the path of ${get.name} has it`)
+    },
+  }
+}
+
+/** The segments that the path binds the field to; none where it does not, or is wrong, which the gateway says. */
+const boundBy = (path: string, field: string): readonly Segment[] => {
+  try {
+    const { segments, variables } = parsePathTemplate(path)
+    const variable = variables.find((one) => one.field === field)
+    return variable === undefined ? [] : segments.slice(variable.from, variable.to)
+  } catch {
+    return []
+  }
+}
+
+const textOf = (segment: Segment): string =>
+  segment.kind === 'literal' ? segment.text : segment.kind === 'one' ? '*' : '**'
+
+/** `**` is last, and can be empty. */
+const fits = (parts: readonly string[], shape: readonly Segment[]): boolean => {
+  const isOpen = shape.at(-1)?.kind === 'rest'
+  if (isOpen ? parts.length < shape.length - 1 : parts.length !== shape.length) return false
+  return parts.every((part, at) => {
+    const segment = shape[at]
+    return segment?.kind === 'literal' ? part === segment.text : part !== ''
+  })
+}
