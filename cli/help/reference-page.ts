@@ -11,7 +11,12 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
     'DEVEDGE_ADDR',
     'Where the daemon is looked for over TCP when its socket is silent. Default `127.0.0.1:15353`.',
   ],
-  ['ASHLAR_DATABASE_URL', 'The database of the `migrate` commands, when `--url` does not say it.'],
+  [
+    'ASHLAR_DATABASE_URL',
+    'The database of the `migrate` and `outbox` commands, when `--url` does not say it.',
+  ],
+  ['ASHLAR_NATS_URL', 'The servers of `outbox relay`, when `--nats` does not say them.'],
+  ['ASHLAR_LISTEN_URL', 'The session for LISTEN of `outbox relay`, when `--listen-url` does not say it.'],
   ['NO_COLOR', 'Turns colours off when it is set and not empty. Without a terminal there are none.'],
   ['ASHLAR_DEBUG', '`1` prints the stack of an error that should not happen.'],
 ]

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import { databaseUrlFlag } from '../loading/database-url-flag.js'
 import { pathFlag } from '../loading/path-flag.js'
 
 const files = {
@@ -15,13 +16,7 @@ export const folderFlag = pathFlag({ ...files, aliases: ['dir'] })
 
 /** The flags of every command that connects to a database. */
 export const databaseFlags = {
-  url: Flags.string({
-    summary: 'The database: postgres://…, mysql://… or fsnotify://<driver>/<path of a file that holds one>.',
-    description: 'Prefer ASHLAR_DATABASE_URL, because every user of a machine can read command lines.',
-    helpValue: '<url>',
-    env: 'ASHLAR_DATABASE_URL',
-    required: true,
-  }),
+  url: databaseUrlFlag,
   files: filesFlag,
   module: Flags.string({
     summary: 'The name of the module; its schema on PostgreSQL has the same name.',
@@ -44,3 +39,20 @@ export const timeoutFlags = {
   ),
   'wait-timeout': milliseconds('How long to wait for another host that migrates. Default: 3600000.'),
 }
+
+/** The flag of commands that compare in a database of their own. */
+export const scratchFlag = Flags.string({
+  summary: 'An empty database for the comparison, which is emptied again.',
+  helpValue: '<url>',
+  env: 'ASHLAR_SCRATCH_URL',
+})
+
+const HIGHEST_VERSION = 9_999
+
+/** The options of a flag that takes the number of a version. */
+export const versionOptions = (summary: string, min = 1) => ({
+  summary,
+  helpValue: '<version>',
+  min,
+  max: HIGHEST_VERSION,
+})

@@ -33,7 +33,7 @@ export async function entityVersions(
   if (wanted.length === 0)
     throw new Failure(
       'input',
-      `nothing is written: ${left.join(', ')}; change it in a file of its own: ashlar migrate verify --entities says what differs`,
+      `nothing is written: ${left.join(', ')}; ashlar migrate diff --entities writes its changes`,
     )
   return {
     versions: wanted.map(({ table, sqlFor }) => ({

@@ -48,7 +48,7 @@ export abstract class MigratingVerb extends Verb {
   }
 
   protected async progress(): Promise<(event: Progress) => void> {
-    const { progressLines } = await import('./progress-lines.js')
+    const { progressLines } = await import('./lines/progress-lines.js')
     const lines = progressLines(paintFor(process.stderr))
     return (event) => {
       for (const line of lines(event)) process.stderr.write(`${line}\n`)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Dialect } from '../../lib/migrations/index.js'
+import type { DiffResult, Dialect } from '../../lib/migrations/index.js'
 import type { SchemaChanges, SchemaVersion } from '../../lib/persistence/index.js'
 import { Failure } from '../errors/failure.js'
 import { fromEntities } from '../loading/entities.js'
@@ -33,15 +33,23 @@ export async function schemaVersions(
   migrator: Migrator,
   flags: ComparisonFlags,
 ): Promise<SchemaVersions> {
-  const { schemaModel } = await import('../../lib/persistence/index.js')
-  const model = await fromEntities(flags.entities, schemaModel)
-  const { dialect, changes, leftovers } = await migrator.diff(model, {
-    live: flags.live,
-    ...(flags.scratch === undefined ? {} : { scratch: await connectionString(flags.scratch) }),
-  })
+  const { dialect, changes, leftovers } = await schemaChanges(migrator, flags)
   const { left, byHand } = changes
   const made = flags.contract ? contractOf(changes) : changes.expand
   return { dialect, versions: made.map((one) => versionOf(name, one, made.length)), left, byHand, leftovers }
+}
+
+/** What turns the schema of the files, or the live one, into the entities'. */
+export async function schemaChanges(
+  migrator: Migrator,
+  { entities, live, scratch }: Pick<ComparisonFlags, 'entities' | 'live' | 'scratch'>,
+): Promise<DiffResult<SchemaChanges>> {
+  const { schemaModel } = await import('../../lib/persistence/index.js')
+  const model = await fromEntities(entities, schemaModel)
+  return migrator.diff(model, {
+    live,
+    ...(scratch === undefined ? {} : { scratch: await connectionString(scratch) }),
+  })
 }
 
 /** The folder of the files; empty before there is one. */

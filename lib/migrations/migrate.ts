@@ -1,20 +1,64 @@
 import { engineOf } from './engines.js'
+import { baseline, edited, type EditedVersion, repair, type Resolution, resolve } from './corrections.js'
 import { type ComparedModel, diff, type DiffOptions, type DiffResult } from './diff.js'
+import { dryRun, type TriedVersion } from './dry-run.js'
 import type { Dialect } from './files/dialect.js'
 import type { FileSource } from './files/migration-files.js'
 import type { Finding } from './lint/lint.js'
+import { plan, type PlannedVersion } from './plan.js'
+import { statementsOfDump } from './histories/dump.js'
+import { foreignTool, type ForeignTool } from './histories/foreign.js'
+import { withSession } from './open-session.js'
 import { readSet } from './migration-set.js'
 import { resolveOptions } from './resolve-options.js'
 import type { MigrateOptions } from './session/options.js'
-import { down, type DownResult, up, type UpResult } from './runner.js'
+import { down, type DownResult, redo, type RollBack, rollBacks, up, type UpResult } from './runner.js'
+import { tryDowns } from './try-downs.js'
 import { type SchemaComparison, status, verify, type VersionStatus } from './status.js'
 
 /** A module's migrations for one database. Every call opens its own connection and closes it. */
 export interface Migrator {
-  /** Applies every missing version. Safe on any number of hosts at once: one works, the others wait. */
-  up(): Promise<UpResult>
-  /** Rolls back every version above `to`, with the stored SQL when the files are missing; 0 rolls everything back. */
-  down(to: number): Promise<DownResult>
+  /**
+   * Applies every missing version, up to `to`. Safe on any number of hosts at once: one works, the others wait.
+   * @throws {RangeError} when the files have no version `to`.
+   */
+  up(to?: number): Promise<UpResult>
+  /**
+   * Rolls back every version above `to`, with the stored SQL when the files are missing; 0 rolls everything back. Without
+   * `to`, rolls back the last applied version of the module.
+   * @throws {RangeError} when `to` is neither 0 nor an applied version.
+   */
+  down(to?: number): Promise<DownResult>
+  /** What `down` would roll back, and what that loses. Changes nothing. */
+  rollBacks(to?: number): Promise<readonly RollBack[]>
+  /** Rolls the last applied version of the module back and applies it again, as its file is now. */
+  redo(): Promise<DownResult & UpResult>
+  /**
+   * Records every version up to `to` as applied without running its file, in a database that has what they make. Makes the
+   * framework's own tables that are missing.
+   * @returns the names of the versions.
+   * @throws {MigrationError} `dirty` when a version ran in this database before.
+   */
+  baseline(to: number): Promise<readonly string[]>
+  /**
+   * Records how a person put a version right, and runs nothing: `applied` for one that is dirty or missing and is done by
+   * hand, `rolledBack` for a dirty one of which nothing is left.
+   * @throws {MigrationError} `dirty` for a version that needs no resolution.
+   */
+  resolve(version: number, as: Resolution): Promise<void>
+  /** The other tool that migrates the schema, known by the table of its history; undefined without one. Changes nothing. */
+  foreignTool(): Promise<ForeignTool | undefined>
+  /** The applied versions whose files were edited since. Changes nothing. */
+  edited(): Promise<readonly EditedVersion[]>
+  /** Records the files of edited versions as what was applied, and runs nothing. */
+  repair(): Promise<readonly EditedVersion[]>
+  /** What the next `up` would do: locks, what waits for them, and the sizes of the tables. Changes nothing. */
+  plan(): Promise<readonly PlannedVersion[]>
+  /**
+   * Applies the missing versions to the database, which has to be a copy, while others read and write its tables, and tells
+   * how long these waited. On failure what stands before it stays.
+   */
+  dryRun(): Promise<readonly TriedVersion[]>
   /** The state of the database. Changes nothing. */
   status(): Promise<readonly VersionStatus[]>
   /**
@@ -22,6 +66,13 @@ export interface Migrator {
    * @param compare - a further comparison, such as `schemaComparison(entities)` of `ashlar/persistence`.
    */
   verify(compare?: SchemaComparison): Promise<readonly string[]>
+  /**
+   * What does not come back when each version is applied, rolled back and applied again in a scratch database; one line
+   * each. A way down without statements says in a comment why there is nothing to undo, and is not tried.
+   * @param scratch - an empty database; default: one is made on the same server, and dropped.
+   * @throws {MigrationError} `denied` where the user may make no database.
+   */
+  tryDowns(scratch?: string): Promise<readonly string[]>
   /** The findings of lint. Opens no connection. */
   lint(): Promise<readonly Finding[]>
   /**
@@ -48,14 +99,28 @@ export interface Migrator {
 export function migrate(options: MigrateOptions): Migrator {
   const resolved = resolveOptions(options)
   return {
-    up: () => up(resolved),
+    up: (to) => up(resolved, to),
     down: (to) => down(resolved, to),
+    rollBacks: (to) => rollBacks(resolved, to),
+    redo: () => redo(resolved),
+    baseline: (to) => baseline(resolved, to),
+    resolve: (version, as) => resolve(resolved, version, as),
+    foreignTool: () => withSession(resolved, 'read', foreignTool),
+    edited: () => edited(resolved),
+    repair: () => repair(resolved),
+    plan: () => plan(resolved),
+    dryRun: () => dryRun(resolved),
     status: () => status(resolved),
     verify: (compare) => verify(resolved, compare),
+    tryDowns: (scratch) => tryDowns(resolved, scratch),
     diff: (model, how) => diff(resolved, model, how),
     lint: async () => (await readSet(resolved.files, resolved.engine, resolved.statementTimeoutMs)).findings,
   }
 }
+
+/** The statements of a schema dump that make something, for the file of a schema that is taken over. */
+export const dumpedStatements = (dump: string, dialect: Dialect): readonly string[] =>
+  statementsOfDump(dump, engineOf(dialect).syntax)
 
 /**
  * The findings of lint in a module's files for one engine. Opens no connection.

@@ -57,11 +57,11 @@ function downStep(
   if (refused.length > 0) throw new DeclarationError('migrations', refused.map(toProblem))
   const { statements } = splitStatements(sql, options.engine.syntax)
   const { version, name } = row
-  return { session, options, version, name, direction: 'down', sql, statements, isBackfill: false }
+  return { session, options, version, name, direction: 'down', sql, statements, backfill: undefined }
 }
 
 /** A corrected file takes precedence over the stored SQL, if it belongs to the way up that was applied. */
-function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
+export function downOf(row: AppliedVersion, shipped: Migration | undefined): string {
   const isSame = row.checksum === undefined || row.dirty || shipped?.checksum === row.checksum
   const sql = (isSame ? shipped?.down : undefined) ?? row.downSql
   if (sql !== undefined) return sql

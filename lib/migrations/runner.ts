@@ -1,12 +1,15 @@
 import { MigrationError } from '../errors.js'
-import { adopt } from './adopt.js'
-import { toFileNumber, UPGRADES } from './files/migration-files.js'
-import { withLock } from './lock.js'
+import { adopt } from './histories/adopt.js'
+import { refuseForeign } from './histories/foreign.js'
+import { FRAMEWORK, toFileNumber, UPGRADES } from './files/migration-files.js'
+import { withLock } from './session/lock.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
 import { withSession } from './open-session.js'
 import type { ResolvedOptions } from './session/options.js'
-import { isBackfill } from './sql/backfill.js'
-import { endRollBack, rollBack } from './recover.js'
+import { lostBy } from './sql/losses.js'
+import { splitStatements } from './sql/statements.js'
+import { backfillOf } from './sql/backfill.js'
+import { downOf, endRollBack, rollBack } from './recover.js'
 import type { Session } from './session/session.js'
 import {
   type AppliedVersion,
@@ -38,41 +41,36 @@ export interface DownResult {
 }
 
 /**
- * Applies every missing version, in numeric order. A version that failed before runs again before all later ones. One
- * host works while the others wait and then find nothing left to do.
+ * Applies every missing version, in numeric order, up to `to`. A version that failed before runs again before all later
+ * ones. One host works while the others wait and then find nothing left to do.
+ * @throws {RangeError} when the files have no version `to`.
  * @throws {DeclarationError} for files that cannot be run, before anything is changed.
  * @throws {MigrationError} when a file fails, or an applied file was edited.
  */
-export async function up(options: ResolvedOptions): Promise<UpResult> {
+export async function up(options: ResolvedOptions, to = Infinity): Promise<UpResult> {
   const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  if (to !== Infinity && !set.migrations.some(({ version }) => version === to))
+    throw new RangeError(`migrations: ${toFileNumber(to)} is not a version of these files`)
   if (set.findings.some(({ level }) => level === 'refuse'))
     refuseBadFiles(set, await withSession(options, 'read', settledIn).catch(() => () => false))
   return withSession(options, 'change', async (session) => {
     const { rows, isMigrating } = await readVersionsNow(session)
-    if (isCurrent(set, rows)) return { applied: [], ...unknownTo(set, rows, isMigrating) }
-    return withLock(session, options, () => applyMissing(session, options, set))
+    if (isCurrent(set, rows, to)) return { applied: [], ...unknownTo(set, rows, isMigrating) }
+    return withLock(session, options, () => applyMissing(session, options, set, to))
   })
 }
 
 /**
- * Rolls back every version above `to`, the last applied first; 0 rolls everything back. The upgrades of the framework's own tables stay,
- * as their first version does, unless `to` is 0 or one of them.
+ * Rolls back every version above `to`, the last applied first; 0 rolls everything back. Without `to` only the last applied
+ * one. The upgrades of the framework's own tables stay, as their first version does, unless `to` is 0 or one of them.
  * @throws {RangeError} when `to` is neither 0 nor an applied version.
  */
-export async function down(options: ResolvedOptions, to: number): Promise<DownResult> {
+export async function down(options: ResolvedOptions, to?: number): Promise<DownResult> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   const shipped = new Map(migrations.map((migration) => [migration.version, migration]))
   return withSession(options, 'change', (session) =>
     withLock(session, options, async () => {
-      const rows = await readVersions(session)
-      if (to !== 0 && !rows.some(({ version }) => version === to))
-        throw new RangeError(
-          `migrations: ${toFileNumber(to)} is not an applied version; 0 rolls everything back`,
-        )
-      const takesUpgrades = to === 0 || isUpgrade(to)
-      const above = rows
-        .filter(({ version }) => version > to && (takesUpgrades || !isUpgrade(version)))
-        .reverse()
+      const above = rowsAbove(await readVersions(session), to)
       for (const row of above) {
         await beforeStep(session, options, row.name)
         await rollBack(session, options, row, shipped.get(row.version))
@@ -82,14 +80,66 @@ export async function down(options: ResolvedOptions, to: number): Promise<DownRe
   )
 }
 
+/** A version that `down` would roll back. */
+export interface RollBack {
+  /** `0002_widgets`. */
+  readonly name: string
+  /** What its way down takes the values of away for good, such as `table tasks`, or `column colour of tasks`. */
+  readonly loses: readonly string[]
+}
+
+/**
+ * What `down` would roll back. Changes nothing.
+ * @throws {RangeError | MigrationError} as `down` does.
+ */
+export async function rollBacks(options: ResolvedOptions, to?: number): Promise<readonly RollBack[]> {
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  const shipped = new Map(migrations.map((migration) => [migration.version, migration]))
+  const above = rowsAbove(await withSession(options, 'read', readVersions), to)
+  return above.map((row) => {
+    const sql = downOf(row, shipped.get(row.version))
+    const { statements } = splitStatements(sql, options.engine.syntax)
+    return { name: row.name, loses: [...new Set(statements.flatMap(lostBy))] }
+  })
+}
+
+/** The versions that are rolled back, the last applied first. */
+function rowsAbove(rows: readonly AppliedVersion[], to: number | undefined): readonly AppliedVersion[] {
+  const latest = [...rows].reverse()
+  if (to === undefined)
+    return latest.filter(({ version }) => version !== FRAMEWORK && !isUpgrade(version)).slice(0, 1)
+  if (to !== 0 && !rows.some(({ version }) => version === to))
+    throw new RangeError(`migrations: ${toFileNumber(to)} is not an applied version; 0 rolls everything back`)
+  const takesUpgrades = to === 0 || isUpgrade(to)
+  return latest.filter(({ version }) => version > to && (takesUpgrades || !isUpgrade(version)))
+}
+
+/**
+ * Rolls the last applied version back and applies it again, as its file is now.
+ * @throws {RangeError} when these files do not have it: then nothing is rolled back.
+ */
+export async function redo(options: ResolvedOptions): Promise<DownResult & UpResult> {
+  const [last] = await rollBacks(options)
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  const again = migrations.find(({ name }) => name === last?.name)
+  if (last !== undefined && again === undefined)
+    throw new RangeError(`migrations: ${last.name} was applied last, and these files do not have it`)
+  if (again === undefined) return { rolledBack: [], applied: [], ahead: [] }
+  const { rolledBack } = await down(options)
+  return { rolledBack, ...(await up(options, again.version)) }
+}
+
 const isUpgrade = (version: number): boolean => version >= UPGRADES.first && version <= UPGRADES.last
 
 async function applyMissing(
   session: Session,
   options: ResolvedOptions,
   set: MigrationSet,
+  to: number,
 ): Promise<UpResult> {
   await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
+  const isNew = (await readVersions(session)).length === 0
+  if (isNew && (await readAdopted(session)) === undefined) await refuseForeign(session)
   await session.makeSchema()
   await makeVersionTable(session)
   await adopt(session, options, set.migrations)
@@ -98,7 +148,7 @@ async function applyMissing(
   refuseBadFiles(set, settledAmong(rows))
   const byVersion = new Map(rows.map((row) => [row.version, row]))
   const applied: string[] = []
-  for (const migration of set.migrations) {
+  for (const migration of set.migrations.filter(({ version }) => version <= to)) {
     const row = byVersion.get(migration.version)
     if (row?.dirty === false) await keepCorrected(session, row, migration)
     else {
@@ -127,7 +177,6 @@ async function apply(
   options.report({ kind: 'file', direction: 'up', version: name, statements: statements.length })
   if (row !== undefined)
     options.report({ kind: 'recovering', version: name, text: 'runs it again after it failed' })
-  const fills = isBackfill(script)
   const step = {
     session,
     options,
@@ -136,7 +185,7 @@ async function apply(
     direction: 'up',
     sql,
     statements,
-    isBackfill: fills,
+    backfill: backfillOf(script),
   } as const
   const done = appliedRow(migration, statements.length)
   await options.engine.up(step, done, row)
@@ -171,12 +220,12 @@ async function keepCorrected(session: Session, row: AppliedVersion, { down }: Pl
   if (down !== undefined && down !== row.downSql) await keepDown(session, row.version, down)
 }
 
-function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[]): boolean {
+function isCurrent({ migrations }: MigrationSet, rows: readonly AppliedVersion[], to: number): boolean {
   refuseEdited({ migrations }, rows)
   const byVersion = new Map(rows.map((row) => [row.version, row]))
   return migrations.every(({ version, down }) => {
     const row = byVersion.get(version)
-    return row?.dirty === false && (down === undefined || down === row.downSql)
+    return version > to || (row?.dirty === false && (down === undefined || down === row.downSql))
   })
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { MigrationError } from '../../lib/errors.js'
-import { withLock } from '../../lib/migrations/lock.js'
+import { withLock } from '../../lib/migrations/session/lock.js'
 import { migrate, type MigrateOptions, type Progress } from '../../lib/migrations/index.js'
 import { withSession } from '../../lib/migrations/open-session.js'
 import { resolveOptions } from '../../lib/migrations/resolve-options.js'

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core'
 import { requiredEntitiesFlag } from '../../loading/entities.js'
-import { databaseFlags, folderFlag, timeoutFlags } from '../../migrate/database-flags.js'
+import { databaseFlags, folderFlag, scratchFlag, timeoutFlags } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 import type { NextFiles } from '../../migrate/next-files.js'
 
@@ -32,11 +32,7 @@ Without --contract it writes what is safe while older images run: columns that m
     live: Flags.boolean({
       summary: 'Compare the database of --url as it is, instead of what the files make.',
     }),
-    scratch: Flags.string({
-      summary: 'An empty database for the comparison, which is emptied again.',
-      helpValue: '<url>',
-      env: 'ASHLAR_SCRATCH_URL',
-    }),
+    scratch: scratchFlag,
     'lock-timeout': timeoutFlags['lock-timeout'],
     'statement-timeout': timeoutFlags['statement-timeout'],
     'concurrent-timeout': timeoutFlags['concurrent-timeout'],

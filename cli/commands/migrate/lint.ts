@@ -26,7 +26,7 @@ Exits with 1 when a statement is refused or dangerous.`
     const { flags } = await this.parse(Lint)
     const [{ lintFolder }, { findingLines }] = await Promise.all([
       import('../../migrate/lint-folder.js'),
-      import('../../migrate/finding-lines.js'),
+      import('../../migrate/lines/finding-lines.js'),
     ])
     const findings = await lintFolder(flags.files, flags.dialect)
     this.say(findingLines(findings, this.paint))

@@ -9,7 +9,7 @@ export default class New extends Verb {
   static override summary = 'Write the files of the next version.'
   static override description = `The number is the next one of the hand-written files; the first is 0002, because 0001 is the framework's own. Files are written for every engine that has a folder, and for both when none has. In a project without files, --dialect postgres writes for PostgreSQL only.
 
-Without --entities the files are empty. With it they create the tables of the entities, one version for each. The indexes and collations in them keep tenants apart, values unique and lists in order. A table that an existing file creates is skipped: write its changes in new files; migrate verify --entities lists them.`
+Without --entities the files are empty. With it they create the tables of the entities, one version for each. The indexes and collations in them keep tenants apart, values unique and lists in order. A table that an existing file creates is skipped: migrate diff writes its changes.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> add_colour',
     '<%= config.bin %> <%= command.id %> widgets --entities dist/entities.js',

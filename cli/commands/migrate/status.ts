@@ -20,7 +20,7 @@ export default class Status extends Verb {
     const [{ migratorOf }, { attempt }, { statusLines }] = await Promise.all([
       import('../../migrate/migrator-of.js'),
       import('../../migrate/attempt.js'),
-      import('../../migrate/status-lines.js'),
+      import('../../migrate/lines/status-lines.js'),
     ])
     const migrator = await migratorOf(flags)
     const versions = await attempt(() => migrator.status())

@@ -1,5 +1,6 @@
+import { Flags } from '@oclif/core'
 import type { UpResult } from '../../../lib/migrations/index.js'
-import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 const UNKNOWN_AND_DIRTY =
@@ -7,22 +8,27 @@ const UNKNOWN_AND_DIRTY =
 
 export default class Up extends MigratingVerb {
   static override summary = 'Apply every version that the database lacks.'
-  static override description = `Any number of hosts can run this at once: one works, the others wait and report for which host, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement by itself: there, the next run continues with the statement that failed.
+  static override description = `Any number of hosts can run this at once: one works, the others wait and report for which host, and then find nothing left to do. Files that cannot be run are refused before anything is changed. A file that fails is undone, and the next run starts with the corrected file. MySQL commits each DDL statement by itself: there, the next run continues with the statement that failed. A backfill continues with the chunk that failed.
 
 The connection must reach the database itself or a pool in session mode: a transaction pooler is refused.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --to 5',
     '<%= config.bin %> <%= command.id %> --files ./migrations --module widgets',
     '<%= config.bin %> <%= command.id %> --statement-timeout 600000',
   ]
-  static override flags = { ...databaseFlags, ...timeoutFlags }
+  static override flags = {
+    to: Flags.integer(versionOptions('The last version to apply. Default: all.')),
+    ...databaseFlags,
+    ...timeoutFlags,
+  }
 
   override async run(): Promise<UpResult> {
     const { flags } = await this.parse(Up)
-    const result = await this.migrating(flags, (migrator) => migrator.up())
+    const result = await this.migrating(flags, (migrator) => migrator.up(flags.to))
     this.say([
       ...result.applied.map((name) => `${this.paint.good('applied')} ${name}`),
-      ...(result.applied.length === 0 ? [`nothing to do: the schema ${standing(result)}`] : []),
+      ...(result.applied.length === 0 ? [`nothing to do: the schema ${standing(result, flags.to)}`] : []),
       ...result.ahead.map((name) => `${name} is of a newer version of these files and stays`),
       ...(result.dirty ?? []).map((name) => `${name} is ${this.paint.bad('dirty')}: ${UNKNOWN_AND_DIRTY}`),
     ])
@@ -30,5 +36,7 @@ The connection must reach the database itself or a pool in session mode: a trans
   }
 }
 
-const standing = ({ dirty }: UpResult): string =>
-  dirty === undefined ? 'is current' : 'has every version of these files'
+function standing({ dirty }: UpResult, to: number | undefined): string {
+  if (to !== undefined) return `has every version up to ${to}`
+  return dirty === undefined ? 'is current' : 'has every version of these files'
+}

@@ -51,6 +51,9 @@ export async function readMigrations(
   return migrations
 }
 
+/** The version of the framework's own tables. */
+export const FRAMEWORK = 1
+
 /** Upgrades of the framework's tables. */
 export const UPGRADES = { first: 8001, last: 8999 } as const
 
@@ -67,7 +70,8 @@ const FILE_NAME = /^(\d+)_([A-Za-z0-9_-]+)\.(up|down)\.sql$/
 /** Generated for PostgreSQL only; MySQL has its own search. */
 const SEARCH = /^9\d{3}_.*_search_(vector|gin)$/
 
-const isReserved = ({ version }: Migration): boolean => version === 1 || (version > 8000 && version < 9000)
+const isReserved = ({ version }: Migration): boolean =>
+  version === FRAMEWORK || (version > 8000 && version < 9000)
 
 type Files = ReadonlyMap<string, string>
 

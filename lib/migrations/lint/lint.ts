@@ -7,7 +7,7 @@ import { COLUMN_RULES } from './rules/columns.js'
 import { REFUSALS } from './rules/refusals.js'
 import { REWRITE_RULES } from './rules/rewrites.js'
 import { SECRET_RULES } from './rules/secrets.js'
-import { isBackfill } from '../sql/backfill.js'
+import { backfillOf } from '../sql/backfill.js'
 import type { Script, Statement } from '../sql/statements.js'
 import { createTable, isDdl } from '../sql/statement-shape.js'
 
@@ -78,7 +78,7 @@ export function lintFile({ name, script, ...facts }: LintedFile): readonly Findi
   )
   const created = new Set<string>()
   const ddlBefore: Statement[] = []
-  const file: FileFacts = { ...facts, statements, isBackfill: isBackfill(script), ddlBefore, created }
+  const file: FileFacts = { ...facts, statements, backfill: backfillOf(script), ddlBefore, created }
   const findings = statements.flatMap((statement) => {
     const forbidsCopies = file.engine.forbidsCopies(statement)
     const told = rules.flatMap((rule) => {

@@ -1,7 +1,9 @@
 import { MigrationError } from '../../errors.js'
 import type { Engine } from '../session/engine.js'
 import type { AppliedVersion } from '../session/version-table.js'
+import { backfillOf } from '../sql/backfill.js'
 import { splitStatements } from '../sql/statements.js'
+import { mysqlEffects } from './effects.js'
 import { mysqlFailures } from './failures.js'
 import { mysqlLint } from './lint/mysql-lint.js'
 import { mysqlScratch } from './scratch-sql.js'
@@ -9,6 +11,7 @@ import { openMysql } from './session.js'
 import { mysqlSyntax } from './sql/syntax.js'
 import { downOnMysql, upOnMysql } from './step.js'
 import { mysqlVersionTable } from './version-table-sql.js'
+import { mysqlWalk } from './walk-sql.js'
 
 /** MySQL and MariaDB. */
 export const mysql: Engine = {
@@ -33,11 +36,23 @@ export const mysql: Engine = {
   finishDown: downOnMysql,
   unusableIndexes: () => Promise.resolve([]),
   scratch: mysqlScratch,
+  walk: mysqlWalk,
+  effects: mysqlEffects,
+  foreign: {
+    columns: () => [
+      `SELECT TABLE_SCHEMA AS schema_name, TABLE_NAME AS table_name, COLUMN_NAME AS column_name
+       FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()`,
+      [],
+    ],
+    dump: (without) => `mysqldump --no-data --skip-comments --ignore-table=<database>.${without}`,
+    apart: 'give the module a database of its own',
+  },
 }
 
 function isNeverApplied(row: AppliedVersion): boolean {
-  if (row.statementsDone === 0 && row.error !== undefined) return true
-  const { statements } = splitStatements(row.upSql ?? '', mysqlSyntax)
+  const script = splitStatements(row.upSql ?? '', mysqlSyntax)
+  const { statements } = script
+  if (row.statementsDone === 0 && row.error !== undefined) return backfillOf(script) === undefined
   if (statements.length === 1) return false
   throw new MigrationError(
     'dirty',

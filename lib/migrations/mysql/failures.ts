@@ -11,6 +11,7 @@ export const mysqlFailures: EngineFailures = {
     return !isOfServer || fatal === true || GONE.includes(code) ? 'connection' : 'failed'
   },
   lockTimeouts: ['1205'],
+  passing: ['1205', '1213', '1020'],
   // The first is MySQL's, the second MariaDB's.
   stopped: ['1317', '1969'],
   writable:

@@ -1,6 +1,9 @@
+import { BACKFILL_TABLE, VERSION_TABLE } from '../files/names.js'
 import type { ScratchSql } from '../session/engine.js'
 
 const quoted = (name: unknown): string => `\`${String(name).replaceAll('`', '``')}\``
+
+const THEIRS = `TABLE_NAME NOT IN ('${VERSION_TABLE}', '${BACKFILL_TABLE}')`
 
 export const mysqlScratch: ScratchSql = {
   create: (name) => `CREATE DATABASE ${quoted(name)} CHARACTER SET utf8mb4`,
@@ -21,6 +24,28 @@ export const mysqlScratch: ScratchSql = {
     for (const { name, kind } of routines)
       await session.run(`DROP ${String(kind)} IF EXISTS ${quoted(name)}`, 0)
   },
+  contents: `SELECT CONCAT('column ', TABLE_NAME, '.', COLUMN_NAME) AS object,
+      CONCAT_WS(' ', COLUMN_TYPE, COLLATION_NAME, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, GENERATION_EXPRESSION) AS definition
+    FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND ${THEIRS}
+    UNION ALL SELECT CONCAT('index ', INDEX_NAME, ' of ', TABLE_NAME),
+      CONCAT_WS(' ', MIN(NON_UNIQUE), MIN(INDEX_TYPE),
+        GROUP_CONCAT(CONCAT_WS(':', COLUMN_NAME, SUB_PART, COLLATION) ORDER BY SEQ_IN_INDEX))
+    FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND ${THEIRS} GROUP BY TABLE_NAME, INDEX_NAME
+    UNION ALL SELECT CONCAT('foreign key ', KEYS_.CONSTRAINT_NAME, ' of ', KEYS_.TABLE_NAME),
+      CONCAT_WS(' ', MIN(DELETE_RULE), MIN(UPDATE_RULE),
+        GROUP_CONCAT(CONCAT_WS(':', COLUMN_NAME, REFERENCED_COLUMN_NAME) ORDER BY ORDINAL_POSITION), MIN(KEYS_.REFERENCED_TABLE_NAME))
+    FROM information_schema.KEY_COLUMN_USAGE AS KEYS_
+    JOIN information_schema.REFERENTIAL_CONSTRAINTS AS RULES_
+      ON RULES_.CONSTRAINT_SCHEMA = KEYS_.TABLE_SCHEMA AND RULES_.TABLE_NAME = KEYS_.TABLE_NAME AND RULES_.CONSTRAINT_NAME = KEYS_.CONSTRAINT_NAME
+    WHERE KEYS_.TABLE_SCHEMA = DATABASE() GROUP BY KEYS_.TABLE_NAME, KEYS_.CONSTRAINT_NAME
+    UNION ALL SELECT CONCAT('check ', CONSTRAINT_NAME), CHECK_CLAUSE
+    FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE()
+    UNION ALL SELECT CONCAT('view ', TABLE_NAME), VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE()
+    UNION ALL SELECT CONCAT('trigger ', TRIGGER_NAME, ' of ', EVENT_OBJECT_TABLE),
+      CONCAT_WS(' ', ACTION_TIMING, EVENT_MANIPULATION, ACTION_STATEMENT)
+    FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()
+    UNION ALL SELECT CONCAT(LOWER(ROUTINE_TYPE), ' ', ROUTINE_NAME), ROUTINE_DEFINITION
+    FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()`,
   right:
     'grant it the right (GRANT ALL PRIVILEGES ON `…\\_ashlar\\_scratch\\_%`.*), or name an empty database with --scratch',
 }

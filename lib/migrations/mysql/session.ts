@@ -114,6 +114,20 @@ class MysqlSession implements Session {
     return row !== undefined && row.holder !== null
   }
 
+  async activity(): Promise<string | undefined> {
+    const second = await connect(this.options)
+    try {
+      const [row] = await query(
+        second,
+        'SELECT STATE AS state FROM information_schema.PROCESSLIST WHERE ID = ?',
+        [this.id],
+      )
+      return typeof row?.state === 'string' && row.state !== '' ? row.state : undefined
+    } finally {
+      second.destroy()
+    }
+  }
+
   /** Queries the table itself: the catalog hides it from users who may not read it. */
   async hasTable(name: string): Promise<boolean> {
     try {

@@ -1,6 +1,6 @@
 import { MigrationError } from '../../errors.js'
 import { mysqlSyntax } from './sql/syntax.js'
-import { fillRows, ROWS_STAY } from '../session/backfill.js'
+import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
 import { splitStatements, type Statement } from '../sql/statements.js'
 import { failureOf, type Remains, send, type Step } from '../session/step.js'
@@ -29,8 +29,9 @@ export async function upOnMysql(step: Step, row: VersionRow, previous?: AppliedV
   const done = previous?.statementsDone ?? 0
   if (previous !== undefined) sameBeginning(step, previous.upSql, done)
   await writeVersion(session, { ...row, dirty: true, statementsDone: done })
-  await runFrom(step, done, previous !== undefined && previous.error === undefined)
+  await runFrom(step, done, previous)
   await markVersion(session, version, { dirty: false, statementsDone: statements.length, error: undefined })
+  if (step.backfill !== undefined) await endBackfill(step)
 }
 
 /** Rolls a version back in the same way. The caller checks whether its way up was finished. */
@@ -41,12 +42,14 @@ export async function downOnMysql(step: Step, previous: AppliedVersion): Promise
   if (isResumed) sameBeginning(step, previous.downSql, done)
   if (step.sql !== previous.downSql) await keepDown(session, version, step.sql)
   await markVersion(session, version, { dirty: true, statementsDone: -1 - done, error: undefined })
-  await runFrom(step, done, previous.dirty && previous.error === undefined)
+  await runFrom(step, done, previous.dirty ? previous : undefined)
   await deleteVersion(session, version)
 }
 
-async function runFrom(step: Step, first: number, mayBeDone: boolean): Promise<void> {
+/** @param unfinished - what an earlier run left behind. */
+async function runFrom(step: Step, first: number, unfinished: AppliedVersion | undefined): Promise<void> {
   const { session, options, version, statements, direction } = step
+  const mayBeDone = unfinished !== undefined && unfinished.error === undefined
   const mark = (done: number, error?: string) =>
     markVersion(session, version, {
       dirty: true,
@@ -56,9 +59,9 @@ async function runFrom(step: Step, first: number, mayBeDone: boolean): Promise<v
   await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
   for (let at = first; at < statements.length; at++)
     try {
-      if (step.isBackfill) await fillRows(step)
+      if (step.backfill !== undefined) await fillRows(step, unfinished !== undefined)
       await session.run('START TRANSACTION', options.statementTimeoutMs)
-      if (!step.isBackfill)
+      if (step.backfill === undefined)
         await send(step, at, options.statementTimeoutMs).catch((error: unknown) => {
           const code = error instanceof SessionError ? error.code : ''
           if (!(mayBeDone && at === first && DONE_ALREADY.includes(code))) throw error
@@ -68,7 +71,7 @@ async function runFrom(step: Step, first: number, mayBeDone: boolean): Promise<v
       await mark(at + 1)
       await session.run('COMMIT', options.statementTimeoutMs)
     } catch (error) {
-      const failure = failureOf(step, at, error, step.isBackfill ? ROWS_STAY : remainsOf(at))
+      const failure = failureOf(step, at, error, step.backfill !== undefined ? ROWS_STAY : remainsOf(at))
       await session
         .run('ROLLBACK', options.statementTimeoutMs)
         .then(() => mark(at, failure.message))

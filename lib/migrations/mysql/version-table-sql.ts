@@ -12,6 +12,14 @@ export const mysqlVersionTable: VersionTableSql = {
     error text,
     applied_at datetime(6) NOT NULL
   ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`,
+  backfills: `(
+    version int NOT NULL PRIMARY KEY,
+    walks text NOT NULL,
+    position text,
+    rows_walked bigint NOT NULL,
+    rows_written bigint NOT NULL,
+    moved_at datetime(6) NOT NULL
+  ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`,
   appliedAt: 'applied_at',
   now: 'UTC_TIMESTAMP(6)',
   replace: () => ['REPLACE', ''],

@@ -1,5 +1,8 @@
 import { deleteVersion } from '../session/version-table.js'
 import type { Engine } from '../session/engine.js'
+import { backfillOf } from '../sql/backfill.js'
+import { splitStatements } from '../sql/statements.js'
+import { postgresEffects } from './effects.js'
 import { postgresFailures } from './failures.js'
 import { postgresLint } from './lint/postgres-lint.js'
 import { recoverNonTransactional } from './recovery.js'
@@ -9,6 +12,7 @@ import { postgresSyntax } from './sql/syntax.js'
 import { downOnPostgres, upOnPostgres } from './step.js'
 import { unusableIndexes } from './unusable-indexes.js'
 import { postgresVersionTable } from './version-table-sql.js'
+import { postgresWalk } from './walk-sql.js'
 
 export const postgres: Engine = {
   dialect: 'postgres',
@@ -28,10 +32,31 @@ export const postgres: Engine = {
   open: (options, purpose) => openPostgres(options, purpose === 'change'),
   up: upOnPostgres,
   down: downOnPostgres,
-  isNeverApplied: async (step, row) => !(await recoverNonTransactional(step, row, true)),
+  isNeverApplied: async (step, row) =>
+    backfillOf(splitStatements(row.upSql ?? '', postgresSyntax)) === undefined &&
+    !(await recoverNonTransactional(step, row, true)),
   isUndone: (step, row) => recoverNonTransactional(step, row, true),
   // The statement is done; only its row is left.
   finishDown: ({ session }, { version }) => deleteVersion(session, version),
   unusableIndexes,
   scratch: postgresScratch,
+  walk: postgresWalk,
+  effects: postgresEffects,
+  foreign: {
+    columns: (schema) => [
+      `SELECT table_schema AS schema_name, table_name, column_name FROM information_schema.columns
+       WHERE table_schema = ? OR (table_schema = 'drizzle' AND ? = 'public')`,
+      [schema, schema],
+    ],
+    // The table, its sequence, and the table in which some tools lock.
+    dump: (without) =>
+      `pg_dump --schema-only --no-owner --no-privileges ${[
+        `"${without}"`,
+        `"${without}_id_seq"`,
+        `"${without}_lock"*`,
+      ]
+        .map((pattern) => `--exclude-table='*.${pattern}'`)
+        .join(' ')}`,
+    apart: 'give the module a schema of its own with --module or --schema',
+  },
 }

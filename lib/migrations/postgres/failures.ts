@@ -10,6 +10,7 @@ export const postgresFailures: EngineFailures = {
     return severity === undefined || GONE.test(code) ? 'connection' : 'failed'
   },
   lockTimeouts: ['55P03'],
+  passing: ['55P03', '40P01', '40001'],
   stopped: ['57014'],
   writable:
     'The database takes no writes: hand over the address of the primary, or turn default_transaction_read_only off for this database and user',

@@ -157,6 +157,16 @@ class PostgresSession implements Session {
       throw new MigrationError('locked', 'the lock was lost in the middle of the run: run again')
   }
 
+  async activity(): Promise<string | undefined> {
+    const second = await connect(this.options, PROBE_TIMEOUT_MS)
+    try {
+      const { rows } = await second.query<{ text: string | null }>(ACTIVITY, [this.backend])
+      return rows[0]?.text ?? undefined
+    } finally {
+      await end(second)
+    }
+  }
+
   async hasTable(name: string): Promise<boolean> {
     const [row] = await this.rows('SELECT to_regclass(?) IS NOT NULL AS found', [this.prefix + quoted(name)])
     return row?.found === true
@@ -202,6 +212,14 @@ class PostgresSession implements Session {
 const HERE = 'database = (SELECT oid FROM pg_database WHERE datname = current_database())'
 const OUR_LOCK = `locktype = 'advisory' AND granted AND classid = ${LOCK.classId} AND objid = ${LOCK.objectId}
   AND objsubid = 1 AND ${HERE}`
+
+/** The processes that block a session, else how far its index is. */
+const ACTIVITY = `SELECT coalesce(
+  (SELECT 'waits for ' || string_agg(format('process %s (%s)', pid, coalesce(nullif(application_name, ''), 'unnamed')), ', ')
+   FROM pg_stat_activity WHERE pid = ANY (pg_blocking_pids($1))),
+  (SELECT concat_ws(', ', phase, round(100.0 * blocks_done / nullif(blocks_total, 0)) || ' % of the blocks',
+     round(100.0 * tuples_done / nullif(tuples_total, 0)) || ' % of the rows')
+   FROM pg_stat_progress_create_index WHERE pid = $1)) AS text`
 
 /** Settings of a role or database that would end a long run or change the meaning of a file. */
 const SETTINGS: Readonly<Record<string, string>> = {

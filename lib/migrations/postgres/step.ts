@@ -3,7 +3,7 @@ import { type NonTransactional, nonTransactionalOf } from './sql/non-transaction
 import { movesExtension, reachExtensions, refuseStrangers, refuseStrangeTable } from './extensions.js'
 import { indexState } from './index-state.js'
 import { recoverNonTransactional } from './recovery.js'
-import { fillRows, ROWS_STAY } from '../session/backfill.js'
+import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
 import { failureOf, send, type Step } from '../session/step.js'
 import { refuseAborted } from '../session/stoppable.js'
@@ -29,10 +29,11 @@ export async function upOnPostgres(step: Step, row: VersionRow, previous?: Appli
   const { session } = step
   const isDone =
     previous !== undefined && (await recoverNonTransactional(step, previous, previous.upSql === row.upSql))
-  if (step.isBackfill) {
+  if (step.backfill !== undefined) {
     await writeVersion(session, { ...row, dirty: true, statementsDone: 0 })
-    await filled(step)
-    return writeVersion(session, row)
+    await filled(step, previous !== undefined)
+    await writeVersion(session, row)
+    return endBackfill(step)
   }
   const nonTransactional = nonTransactionalIn(step)
   if (nonTransactional === undefined)
@@ -102,6 +103,7 @@ async function inTransaction(step: Step, { record, recordFailure }: Recorder): P
     at = undefined
     await refuseStrangers(step, strangers)
     refuseAborted(options.signal)
+    await options.inspect?.(session)
     await session.run('COMMIT', 0)
   } catch (error) {
     const failure = failureOf(step, at, error, NOTHING_STAYS)
@@ -115,12 +117,12 @@ async function inTransaction(step: Step, { record, recordFailure }: Recorder): P
   }
 }
 
-async function filled(step: Step): Promise<void> {
+async function filled(step: Step, isResumed: boolean): Promise<void> {
   const { session, options, version } = step
   await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
   try {
     await reachExtensions(step)
-    await fillRows(step)
+    await fillRows(step, isResumed)
   } catch (error) {
     const failure = failureOf(step, 0, error, ROWS_STAY)
     await markVersion(session, version, { dirty: true, statementsDone: 0, error: failure.message }).catch(

@@ -12,6 +12,14 @@ export const postgresVersionTable: VersionTableSql = {
     error text,
     applied_at timestamptz NOT NULL
   )`,
+  backfills: `(
+    version integer PRIMARY KEY,
+    walks text NOT NULL,
+    position text,
+    rows_walked bigint NOT NULL,
+    rows_written bigint NOT NULL,
+    moved_at timestamptz NOT NULL
+  )`,
   // Settings of the database or role control how a time is written, and a read-only session does not change them.
   appliedAt: `to_char(applied_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
   now: 'clock_timestamp()',

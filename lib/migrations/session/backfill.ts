@@ -1,35 +1,130 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { MigrationError } from '../../errors.js'
+import { type BoundedUpdate, boundedUpdate } from '../sql/backfill.js'
 import { summaryOf } from '../sql/statements.js'
-import { refuseAborted } from './stoppable.js'
+import { Pace } from './backfill-pace.js'
+import { type BackfillPosition, forgetPosition, readPosition, writePosition } from './backfill-position.js'
+import { SessionError } from './session-error.js'
 import type { Remains, Step } from './step.js'
+import { refuseAborted } from './stoppable.js'
+import { nextStretch, rowsBetween, type Stretch, type WalkedTable } from './walk.js'
 
 /** What a backfill leaves behind that fails. */
 export const ROWS_STAY: Remains = {
-  stays: 'The rows that are filled stay',
-  correct: 'correct what it says and run again',
+  stays: 'The chunks that are written stay',
+  correct: 'correct what it says and run again: it goes on with the chunk that failed',
+}
+
+/** How often in a row a chunk may meet the lock of somebody else. */
+const MOST_ATTEMPTS = 6
+
+/** The parts of a chunk. */
+interface Walk {
+  readonly step: Step
+  readonly update: BoundedUpdate
+  readonly table: WalkedTable
 }
 
 /**
- * Repeats the only statement of a backfill until it writes no row. Each time commits by itself, so that no lock is held for
- * long and a run that was ended goes on where it stopped: the rows that are done are not found again.
- * @throws {SessionError}
+ * Runs the only statement of a backfill for one part of its table after the other, in the order of the primary key. Each
+ * chunk is a transaction that also moves the position, so that a run that was killed goes on with the next row: no row is
+ * written twice or left out.
+ * @param isResumed - whether the version is dirty from an earlier run; else a position that is there is of no use.
+ * @throws {SessionError | MigrationError}
  */
-export async function fillRows(step: Step): Promise<void> {
+export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
   const { session, options, name: version, statements } = step
   const [statement] = statements
-  if (statement === undefined) return
+  const update = statement && boundedUpdate(statement)
+  // Lint has refused the file otherwise.
+  if (statement === undefined || update === undefined || step.backfill === undefined) return
   const event = { kind: 'statement', version, number: 1, of: 1, summary: summaryOf(statement) } as const
   options.report({ ...event, step: 'started' })
+  const table = await session.engine.walk.find(session, update.table)
+  if (table.key.length === 0)
+    throw new MigrationError(
+      'failed',
+      `${version}.up.sql: ${update.table.join('.')} has no primary key, or is no table: a backfill goes through its table by the key`,
+      version,
+    )
+  const moved = table.key.find(({ column }) => update.sets.some((name) => isSame(name, column)))
+  if (moved !== undefined)
+    throw new MigrationError(
+      'failed',
+      `${version}.up.sql: it sets ${moved.column}, which is part of the primary key: rows that move would be left out or written twice`,
+      version,
+    )
+  const walk = { step, update, table }
+  const pace = new Pace(step.backfill.chunk)
   const started = performance.now()
-  let rows = 0
-  for (let written = -1; written !== 0; rows += written) {
+  let position = await beginning(walk, isResumed)
+  const first = position.walked
+  for (let isEnd = false, blocked = 0; !isEnd;) {
+    await pause(pace.pauseMs, undefined, options.signal && { signal: options.signal }).catch(() => undefined)
     refuseAborted(options.signal)
-    written = await session.run(statement.text, options.statementTimeoutMs, options.signal)
+    const [most, began] = [pace.rows, performance.now()]
+    const stretch = await nextStretch(session, table, position.end, most)
+    try {
+      if (stretch !== undefined) position = await writeChunk(walk, position, stretch)
+    } catch (error) {
+      await session.run('ROLLBACK', 0).catch(() => undefined)
+      if (!isPassing(step, error) || ++blocked === MOST_ATTEMPTS) throw error
+      pace.blocked()
+      continue
+    }
+    blocked = 0
+    pace.written(performance.now() - began)
+    isEnd = (stretch?.rows ?? 0) < most
+    const ms = Math.max(1, Math.round(performance.now() - started))
     options.report({
       kind: 'filled',
       version,
-      rows: rows + written,
-      ms: Math.round(performance.now() - started),
+      rows: position.written,
+      walked: position.walked,
+      of: table.rows,
+      rate: Math.round(((position.walked - first) * 1_000) / ms),
+      chunk: most,
+      pauseMs: Math.round(pace.pauseMs),
+      ms,
     })
   }
   options.report({ ...event, step: 'ended' })
+}
+
+/** After the version is recorded as applied: a position must not outlive it before. */
+export const endBackfill = ({ session, version }: Step): Promise<void> => forgetPosition(session, version)
+
+async function beginning({ step, table }: Walk, isResumed: boolean): Promise<BackfillPosition> {
+  const { session, options, version, name } = step
+  const walks = `${table.name} (${table.key.map((column) => column.name).join(', ')})`
+  const there = await readPosition(session, version)
+  if (there !== undefined && isResumed && there.walks === walks) {
+    const text = `goes on behind ${there.walked} rows of ${table.name}`
+    options.report({ kind: 'recovering', version: name, text })
+    return there
+  }
+  const position = { walks, end: undefined, walked: 0, written: 0 }
+  await writePosition(session, version, position)
+  return position
+}
+
+/** MySQL ignores case in names of columns. */
+const isSame = (name: string, column: string): boolean => name.toLowerCase() === column.toLowerCase()
+
+const isPassing = ({ options }: Step, error: unknown): boolean =>
+  error instanceof SessionError && options.engine.failures.passing.includes(error.code)
+
+async function writeChunk(
+  { step, update, table }: Walk,
+  from: BackfillPosition,
+  { end, rows }: Stretch,
+): Promise<BackfillPosition> {
+  const { session, options, version } = step
+  const sql = update.within(rowsBetween(session, table, update.alias, from.end, end))
+  await session.run('START TRANSACTION', 0)
+  const written = await session.run(sql, options.statementTimeoutMs, options.signal)
+  const position = { ...from, end, walked: from.walked + rows, written: from.written + written }
+  await writePosition(session, version, position)
+  await session.run('COMMIT', 0)
+  return position
 }

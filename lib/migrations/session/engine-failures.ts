@@ -22,6 +22,8 @@ export interface EngineFailures {
   readonly failureOf: (error: DriverError, code: string) => SessionFailure
   /** The codes of a lock timeout. */
   readonly lockTimeouts: readonly string[]
+  /** The codes of a transaction that somebody else was in the way of: it may be tried again. */
+  readonly passing: readonly string[]
   /** The codes of a cancelled statement. */
   readonly stopped: readonly string[]
   /** What to do about a read-only database. */

@@ -1,10 +1,12 @@
 import type { EngineFiles } from '../files/engine-files.js'
 import type { EngineLint } from '../lint/rules/engine-lint.js'
+import type { EngineEffects } from './effect.js'
 import type { Syntax } from '../sql/syntax.js'
 import type { EngineFailures } from './engine-failures.js'
 import type { ResolvedOptions } from './options.js'
 import type { Session } from './session.js'
 import type { Step } from './step.js'
+import type { WalkSql } from './walk.js'
 import type { AppliedVersion, VersionRow } from './version-table.js'
 
 /** What a session is opened for. A session that reads changes no settings. */
@@ -42,12 +44,17 @@ export interface Engine extends EngineFiles {
   /** Indexes of the module that no query can use, one line each. */
   readonly unusableIndexes: (session: Session) => Promise<readonly string[]>
   readonly scratch: ScratchSql
+  readonly walk: WalkSql
+  readonly effects: EngineEffects
+  readonly foreign: ForeignSql
 }
 
 /** The version table in the engine's SQL. */
 export interface VersionTableSql {
   /** Columns and options for CREATE TABLE. */
   readonly definition: string
+  /** The same for the table of the positions of backfills. */
+  readonly backfills: string
   /** `applied_at` as text that does not depend on session settings. */
   readonly appliedAt: string
   /** The server's clock in UTC. */
@@ -56,6 +63,16 @@ export interface VersionTableSql {
   readonly replace: (columns: readonly string[]) => readonly [verb: string, ending: string]
   /** A condition on `table_schema` for the schema, with its values. */
   readonly inSchema: (schema: string) => readonly [condition: string, values: readonly string[]]
+}
+
+/** What is needed to find the history of another tool, and to take it over. */
+export interface ForeignSql {
+  /** Selects the columns of tables as `schema_name`, `table_name` and `column_name`. @param schema - of the module. */
+  readonly columns: (schema: string) => readonly [sql: string, values: readonly string[]]
+  /** The command that dumps a schema without a table. */
+  readonly dump: (without: string) => string
+  /** How a module gets its tables apart from those of the tool. */
+  readonly apart: string
 }
 
 /** Databases that a comparison makes for itself. */
@@ -68,6 +85,11 @@ export interface ScratchSql {
   readonly occupied: string
   /** Takes out whatever was made in a database that was empty. */
   readonly empty: (session: Session) => Promise<void>
+  /**
+   * Selects what is in the database, but for the runner's own tables: a row for each column, index, constraint, trigger and
+   * so on, as `object` and `definition`.
+   */
+  readonly contents: string
   /** What to do where a user may not make a database. */
   readonly right: string
 }

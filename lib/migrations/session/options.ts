@@ -1,5 +1,6 @@
 import type { FileSource } from '../files/migration-files.js'
 import type { Engine } from './engine.js'
+import type { Session } from './session.js'
 import type { Progress } from './progress.js'
 
 /** The options of a module's migrations. */
@@ -46,6 +47,8 @@ export interface ResolvedOptions extends Timeouts {
   readonly schema: string
   readonly waitTimeoutMs: number
   readonly signal: AbortSignal | undefined
+  /** Looks at what a file did, in its transaction and before its COMMIT, on engines whose DDL is part of a transaction. */
+  readonly inspect?: (session: Session) => Promise<void>
   readonly report: (progress: Progress) => void
 }
 

@@ -31,11 +31,30 @@ export type Progress =
       readonly summary: string
     }
   | {
+      /** Every two seconds while a statement runs. */
+      readonly kind: 'running'
+      readonly version: string
+      /** Of the statement, from 1. */
+      readonly number: number
+      readonly ms: number
+      /** What the server says of it; undefined when it says nothing. */
+      readonly text: string | undefined
+    }
+  | {
       /** After each chunk of a backfill. */
       readonly kind: 'filled'
       readonly version: string
-      /** Rows that this run has written so far. */
+      /** Rows that were written so far, and rows of the table up to there, earlier runs included. */
       readonly rows: number
+      readonly walked: number
+      /** How many rows the server believes that the table has; undefined when it does not know. */
+      readonly of: number | undefined
+      /** Rows of the table that this run goes through in a second. */
+      readonly rate: number
+      /** The most rows of this chunk, and the pause before the next one: both follow the time that chunks take. */
+      readonly chunk: number
+      readonly pauseMs: number
+      /** Since this run of it began. */
       readonly ms: number
     }
   | {

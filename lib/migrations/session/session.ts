@@ -37,6 +37,11 @@ export interface Session {
   isMigrating(): Promise<boolean>
   /** @throws {MigrationError} when the lock was lost, or when another server session is behind the connection. */
   guard(): Promise<void>
+  /**
+   * What the server says of the statement that this session runs now, such as the phase of an index or the process that blocks it;
+   * undefined when it says nothing. Asks on a connection of its own.
+   */
+  activity(): Promise<string | undefined>
   hasTable(name: string): Promise<boolean>
   /** Creates the module's schema when it does not exist. */
   makeSchema(): Promise<void>

@@ -3,6 +3,7 @@ import { adviceFor } from './advice.js'
 import type { ResolvedOptions } from './options.js'
 import type { Session } from './session.js'
 import { SessionError } from './session-error.js'
+import type { Backfill } from '../sql/backfill.js'
 import { type Statement, summaryOf } from '../sql/statements.js'
 
 /** One direction of one version, as it runs. */
@@ -16,8 +17,8 @@ export interface Step {
   /** The file's text and its statements. */
   readonly sql: string
   readonly statements: readonly Statement[]
-  /** Its only statement is repeated until it writes no row. */
-  readonly isBackfill: boolean
+  /** Undefined for a step that is no backfill. */
+  readonly backfill: Backfill | undefined
 }
 
 /**
@@ -36,8 +37,38 @@ export async function send(step: Step, at: number, timeoutMs: number): Promise<v
     summary: summaryOf(statement),
   } as const
   step.options.report({ ...event, step: 'started' })
-  await session.run(statement.text, timeoutMs, step.options.signal)
+  const stopWatching = watch(step, event)
+  try {
+    await session.run(statement.text, timeoutMs, step.options.signal)
+  } finally {
+    stopWatching()
+  }
   step.options.report({ ...event, step: 'ended' })
+}
+
+const BETWEEN_LOOKS_MS = 2_000
+
+/** Reports every two seconds that a statement still runs, and what the server says of it. Returns what ends that. */
+function watch(
+  { session, options }: Step,
+  event: { readonly version: string; readonly number: number },
+): () => void {
+  const started = performance.now()
+  let isOver = false
+  let isLooking = false
+  const look = async () => {
+    if (isLooking) return
+    isLooking = true
+    const text = await session.activity().catch(() => undefined)
+    isLooking = false
+    const ms = Math.round(performance.now() - started)
+    if (!isOver) options.report({ kind: 'running', version: event.version, number: event.number, ms, text })
+  }
+  const timer = setInterval(() => void look(), BETWEEN_LOOKS_MS)
+  return () => {
+    isOver = true
+    clearInterval(timer)
+  }
 }
 
 /** What an unfinished file left behind, and how its author continues. */

@@ -93,6 +93,17 @@ export async function keepDown(session: Session, version: number, downSql: strin
   await session.rows(`UPDATE ${tableOf(session)} SET down_sql = ? WHERE version = ?`, [downSql, version])
 }
 
+/** Stores the file of a version as what was applied. */
+export async function keepFile(
+  session: Session,
+  { version, name, checksum, up, down }: Migration,
+): Promise<void> {
+  await session.rows(
+    `UPDATE ${tableOf(session)} SET name = ?, checksum = ?, up_sql = ?, down_sql = COALESCE(?, down_sql) WHERE version = ?`,
+    [name, checksum, up, down ?? null, version],
+  )
+}
+
 /** A version that is fully applied. */
 export const appliedRow = (
   { version, name, checksum, up, down }: Migration,

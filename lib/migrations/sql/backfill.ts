@@ -1,7 +1,76 @@
-import type { Script } from './statements.js'
+import { Cursor, hasWords, indexOfWords, listOf } from './cursor.js'
+import type { Script, Statement } from './statements.js'
+import type { Token } from './tokens.js'
 
-const MARK = /^(?:--|#|\/\*)\s*ashlar:backfill\b/
+/** What a file says in its `-- ashlar:backfill`: its only statement runs for one part of its table after the other. */
+export interface Backfill {
+  /** The most rows of a chunk. */
+  readonly chunk: number
+  /** What the file says that cannot be used. */
+  readonly problem: string | undefined
+}
 
-/** Whether a file says `-- ashlar:backfill`: its only statement is repeated until it writes no row. */
-export const isBackfill = ({ comments }: Pick<Script, 'comments'>): boolean =>
-  comments.some((comment) => MARK.test(comment))
+const MARK = /^(?:--|#|\/\*)\s*ashlar:backfill\b(.*?)(?:\*\/)?$/s
+const DEFAULT_CHUNK = 1_000
+const MOST_ROWS = 100_000
+
+/** Undefined for a file that is no backfill. */
+export function backfillOf({ comments }: Pick<Script, 'comments'>): Backfill | undefined {
+  const [mark] = comments.flatMap((comment) => MARK.exec(comment) ?? []).slice(1)
+  if (mark === undefined) return undefined
+  const words = mark.split(/\s+/).filter((word) => word !== '')
+  const chunk = words.length === 0 ? DEFAULT_CHUNK : Number(/^chunk=(\d{1,6})$/.exec(words.join(' '))?.[1])
+  if (chunk >= 1 && chunk <= MOST_ROWS) return { chunk, problem: undefined }
+  return {
+    chunk: DEFAULT_CHUNK,
+    problem: `ashlar:backfill takes chunk=<rows>, from 1 to ${MOST_ROWS}, and nothing else`,
+  }
+}
+
+/** An UPDATE of one table, which can be bounded to some of its rows. */
+export interface BoundedUpdate {
+  /** The name of the table in its parts. */
+  readonly table: readonly string[]
+  /** What columns of the table are qualified with, as written. */
+  readonly alias: string
+  /** The columns that it sets. */
+  readonly sets: readonly string[]
+  /** The same UPDATE for the rows of a condition. */
+  readonly within: (condition: string) => string
+}
+
+/** Bound the UPDATE as a whole, or return its rows. */
+const WHOLE = ['LIMIT', 'ORDER', 'RETURNING'] as const
+
+/** The columns on the left of `a = …`, `t.a = …` or `(a, b) = …`. */
+function columnsOf(assignment: readonly Token[]): readonly string[] {
+  const cursor = new Cursor(assignment)
+  const several = cursor.inParentheses()
+  const names =
+    several === undefined ? [cursor.path()] : listOf(several).map((part) => new Cursor(part).path())
+  return names.flatMap((path) => path?.at(-1) ?? [])
+}
+
+/** Undefined for anything but one UPDATE of one table that says which columns it sets, and for which rows at most. */
+export function boundedUpdate({ text, tokens }: Statement): BoundedUpdate | undefined {
+  const cursor = new Cursor(tokens)
+  if (!cursor.take('UPDATE') || WHOLE.some((word) => hasWords(tokens, word))) return undefined
+  cursor.skip('ONLY', 'LOW_PRIORITY')
+  const table = cursor.path()
+  const named = tokens.length - cursor.rest.length - 1
+  cursor.take('AS')
+  if (table !== undefined && !cursor.sees('SET')) cursor.name()
+  const alias = tokens[tokens.length - cursor.rest.length - 1]
+  const [first, last] = [tokens[0], tokens.at(-1)]
+  // Comments that the server executes are not tokens: where they begin or end the statement, its parts are unknown.
+  if (!cursor.sees('SET') || table === undefined || alias === undefined || tokens[named] === undefined)
+    return undefined
+  if (first === undefined || last === undefined || text.length !== last.end - first.start) return undefined
+  const where = tokens[indexOfWords(tokens, 'WHERE')]
+  const at = (offset: number) => offset - first.start
+  const changes = where === undefined ? text : text.slice(0, at(where.start)).trimEnd()
+  const condition = where === undefined ? '' : `(${text.slice(at(where.end)).trim()}\n) AND `
+  cursor.take('SET')
+  const sets = listOf(cursor.rest).flatMap(columnsOf)
+  return { table, alias: alias.text, sets, within: (rows) => `${changes}\nWHERE ${condition}${rows}` }
+}

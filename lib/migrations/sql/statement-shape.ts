@@ -94,6 +94,15 @@ export function alteredColumn(
   return { name, change: cursor.rest }
 }
 
+/** The column that one action of ALTER TABLE drops. */
+export function droppedColumn(action: Tokens, syntax: Syntax): string | undefined {
+  const cursor = new Cursor(action)
+  if (!cursor.take('DROP')) return undefined
+  const isColumn = cursor.take('COLUMN') || !syntax.notDroppedColumns.some((word) => cursor.sees(word))
+  cursor.take('IF', 'EXISTS')
+  return isColumn ? (cursor.name() ?? '') : undefined
+}
+
 export interface CreateIndex {
   /** Empty when the server chooses the name. */
   readonly name: string

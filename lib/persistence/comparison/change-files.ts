@@ -13,7 +13,7 @@ const text = (statements: readonly string[]): string => statements.map((one) => 
 /** The texts of the files of a change. */
 export function versionOf(file: ChangeFile): SchemaVersion {
   const { what, up, down, comments = '', isBackfill } = file
-  const chunks = isBackfill === true ? '-- ashlar:backfill\n' : ''
+  const chunks = isBackfill === true ? '-- ashlar:backfill chunk=1000\n' : ''
   return {
     what: what
       .toLowerCase()

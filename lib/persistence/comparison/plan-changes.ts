@@ -224,9 +224,7 @@ class TablePlanner {
 
   #fill({ name }: ColumnDefinition, value: string, to = this.plan.copy): void {
     const column = this.dialect.quote(name)
-    to.push(
-      ...this.#sql.backfill(this.table, this.table.primaryKey, `${column} = ${value}`, `${column} IS NULL`),
-    )
+    to.push(...this.#sql.backfill(this.table, `${column} = ${value}`, `${column} IS NULL`))
   }
 
   #copy(column: ColumnDefinition, old: LiveColumn): void {
@@ -241,12 +239,7 @@ class TablePlanner {
     const [from, to] = [this.dialect.quote(old.name), this.dialect.quote(column.name)]
     plan.copy.push(
       ...this.#sql.mirror(table, this.#mirrorName(columns), columns),
-      ...this.#sql.backfill(
-        table,
-        table.primaryKey,
-        `${to} = ${from}`,
-        `${to} IS NULL AND ${from} IS NOT NULL`,
-      ),
+      ...this.#sql.backfill(table, `${to} = ${from}`, `${to} IS NULL AND ${from} IS NOT NULL`),
     )
   }
 

@@ -89,7 +89,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
       .map((name) => `-- ${name}\n${readFileSync(join(folder, 'migrations', dialect, name), 'utf8')}`)
     expectGolden(`sql/migrate-diff-tasks.${dialect}.sql`, sql.join('\n'))
 
-    expect((await migrate(['down', '--to', '2'])).exit).to.equal(0)
+    expect((await migrate(['down', '--to', '2', '--yes'])).exit).to.equal(0)
     const names = await database().rows('SELECT title FROM tasks ORDER BY id')
     expect(names.map(({ title }) => title)).to.deep.equal(['build', 'rest', 'ship'])
     expect(await scratches()).to.deep.equal([])

@@ -83,7 +83,7 @@ describe('ashlar migrate new --entities', () => {
     const none = await create('more', SPECIMENS)
     expect([none.exit, none.stdout]).to.deep.equal([2, ''])
     expect(none.stderr).to.match(
-      /nothing is written: notes is created by 0003_stones_notes already, specimens is created by 0004_again_specimens already; change it in a file/,
+      /nothing is written: notes is created by 0003_stones_notes already, specimens is created by 0004_again_specimens already; ashlar migrate diff --entities/,
     )
   })
 
@@ -242,7 +242,10 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
       /^widgets\.size is missing: ALTER TABLE .widgets. ADD COLUMN .size. int\w* NOT NULL\n$/,
     )
     expect((await run('verify')).exit).to.equal(0)
-    expect(await run('down', '--to', '1')).to.include({ exit: 0, stdout: 'rolled back 0002_widgets\n' })
+    expect(await run('down', '--to', '1', '--yes')).to.include({
+      exit: 0,
+      stdout: 'rolled back 0002_widgets\n',
+    })
   })
 
   it('never shows a password of it', async () => {
@@ -255,7 +258,7 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
     ] as const) {
       writeFileSync(join(folder, 'dsn'), text)
       for (const verb of ['up', 'down', 'status', 'verify']) {
-        const ran = await run(verb, ...(verb === 'down' ? ['--to', '1'] : []))
+        const ran = await run(verb, ...(verb === 'down' ? ['--to', '1', '--yes'] : []))
         expect([ran.exit, ran.stdout], `${verb} ${text}`).to.deep.equal([exit, ''])
         expect(ran.stderr).to.match(message).and.not.include('hunter22')
       }

@@ -3,13 +3,16 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resolveOptions } from '../../../lib/migrations/resolve-options.js'
-import { withLock } from '../../../lib/migrations/lock.js'
+import { withLock } from '../../../lib/migrations/session/lock.js'
 import { withSession } from '../../../lib/migrations/open-session.js'
 import { expectGolden } from '../../support/golden.js'
 import { runCli } from '../../support/run-cli.js'
 import { onEachEngine, tables } from '../../migrations/each-engine.js'
 
-const VERBS = ['', 'new', 'diff', 'lint', 'up', 'down', 'status', 'verify'] as const
+const VERBS = [
+  ...['', 'new', 'diff', 'lint', 'up', 'down', 'redo', 'status', 'plan', 'dry-run', 'verify', 'check'],
+  ...['baseline', 'resolve', 'repair', 'renumber', 'adopt'],
+]
 
 describe('ashlar migrate', () => {
   let folder: string
@@ -183,7 +186,9 @@ onEachEngine('ashlar migrate', (database) => {
     expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
     expect((await run('status', '--check')).exit).to.equal(0)
     expect(await run('verify')).to.include({ exit: 0, stdout: 'the database is as the files say\n' })
-    expect((await run('down', '--to', '1')).stdout).to.equal('rolled back 0003_t3\nrolled back 0002_t2\n')
+    expect((await run('down', '--to', '1', '--yes')).stdout).to.equal(
+      'rolled back 0003_t3\nrolled back 0002_t2\n',
+    )
     expect(await run('down', '--to', '1', '--json')).to.include({
       exit: 0,
       stdout: '{\n  "rolledBack": []\n}\n',

@@ -40,10 +40,9 @@ SET NEW.`display_name` = IF(NEW.`display_name` <=> OLD.`display_name` AND (NEW.`
 -- nothing to undo: what it did goes with the version before it
 
 -- 0007_next_fill_tasks.up.sql
--- ashlar:backfill
+-- ashlar:backfill chunk=1000
 UPDATE `tasks` SET `display_name` = `title`
-WHERE `display_name` IS NULL AND `title` IS NOT NULL
-LIMIT 1000;
+WHERE `display_name` IS NULL AND `title` IS NOT NULL;
 
 -- 0008_next_index_tasks_account_id_note_idx.down.sql
 ALTER TABLE `tasks`

@@ -45,11 +45,9 @@ CREATE TRIGGER "tasks_display_name_mirror" BEFORE INSERT OR UPDATE ON "tasks" FO
 -- nothing to undo: what it did goes with the version before it
 
 -- 0006_next_fill_tasks.up.sql
--- ashlar:backfill
+-- ashlar:backfill chunk=1000
 UPDATE "tasks" SET "display_name" = "title"
-WHERE ("account_id", "id") IN (
-  SELECT "account_id", "id" FROM "tasks" WHERE "display_name" IS NULL AND "title" IS NOT NULL LIMIT 1000 FOR UPDATE
-);
+WHERE "display_name" IS NULL AND "title" IS NOT NULL;
 
 -- 0007_next_index_tasks_account_id_note_idx.down.sql
 DROP INDEX CONCURRENTLY "tasks_account_id_note_idx";

@@ -11,9 +11,10 @@ export interface HostOrders {
   readonly downTo?: number
   /**
    * Die at the `at`-th statement: `before` it is sent, `during` it (sent, and no answer read), or `after` the server did it
-   * and before that is recorded.
+   * and before that is recorded. Or with the `at`-th `chunk` of a backfill.
    */
-  readonly die?: { readonly at: number; readonly when: 'before' | 'during' | 'after' }
+  readonly die?: { readonly at: number; readonly when: 'before' | 'during' | 'after' | 'chunk' }
+  readonly dieAfterMs?: number
 }
 
 export interface HostReport {
@@ -22,14 +23,16 @@ export interface HostReport {
   readonly waited: number
 }
 
-const { options, downTo, die } = JSON.parse(process.argv[2] ?? '{}') as HostOrders
+const { options, downTo, die, dieAfterMs } = JSON.parse(process.argv[2] ?? '{}') as HostOrders
 let statements = 0
+let chunks = 0
 let waited = 0
 
 const migrator = migrate({
   ...options,
   onProgress: (event: Progress) => {
     if (event.kind === 'waiting') waited++
+    if (event.kind === 'filled' && die?.when === 'chunk' && ++chunks === die.at) kill()
     if (event.kind !== 'statement' || die === undefined) return
     if (event.step === 'started' && ++statements === die.at) {
       if (die.when === 'before') kill()
@@ -39,6 +42,8 @@ const migrator = migrate({
     if (event.step === 'ended' && statements === die.at && die.when === 'after') kill()
   },
 })
+
+if (dieAfterMs !== undefined) setTimeout(kill, dieAfterMs).unref()
 
 const report = (line: HostReport) => writeSync(1, `${JSON.stringify(line)}\n`)
 try {

@@ -4,6 +4,7 @@ import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { schemaComparison, searchTables, tableMigrations } from '../../../lib/persistence/index.js'
 import { subjectEntities } from '../../conformance/repository/subject.js'
 import { Article, Contact } from '../../support/entities/contacts.js'
+import { Country, Milestone, Project } from '../../support/entities/family.js'
 import { Note, Specimen } from '../../support/entities/specimen.js'
 import { type Alteration, UNHARMFUL } from '../../migrations/alteration.js'
 import { MYSQL_ALTERATIONS } from '../../migrations/mysql/alterations.js'
@@ -11,6 +12,7 @@ import { POSTGRES_ALTERATIONS } from '../../migrations/postgres/alterations.js'
 import { file, onEachEngine } from '../../migrations/each-engine.js'
 
 const TABLES = { Specimen, Note }
+const TOGETHER = { Country, Milestone, Project }
 const SEARCHED = { Article, Contact }
 
 /** The files of `migrate new` for these entities, and those of their search. */
@@ -81,6 +83,17 @@ onEachEngine('a live schema beside its entities', (database, dialect) => {
       expect(differences).to.have.length(found.length)
       for (const [at, pattern] of found.entries()) expect(differences[at]).to.match(pattern)
     })
+
+  it('is told apart: a table of rows that are deleted together lacks delete_id', async () => {
+    await made(TOGETHER)
+    expect(await compare(TOGETHER)).to.deep.equal([])
+    for (const table of ['milestones', 'projects'])
+      await database().rows(`ALTER TABLE ${table} DROP COLUMN delete_id`)
+    const differences = await compare(TOGETHER)
+    expect(differences).to.have.length(2)
+    expect(differences[0]).to.match(/^milestones\.delete_id is missing: /)
+    expect(differences[1]).to.match(/^projects\.delete_id is missing: /)
+  })
 
   for (const { name, sql } of UNHARMFUL[dialect])
     it(`is equal all the same: ${name}`, async () => {

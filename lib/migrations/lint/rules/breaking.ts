@@ -1,9 +1,15 @@
 import { Cursor, hasWords, isWord } from '../../sql/cursor.js'
 import type { Rule } from './lint-rule.js'
 import type { Statement } from '../../sql/statements.js'
-import type { Syntax } from '../../sql/syntax.js'
 import type { Token } from '../../sql/tokens.js'
-import { addedColumns, alteredColumn, alterTable, createIndex, dropped } from '../../sql/statement-shape.js'
+import {
+  addedColumns,
+  alteredColumn,
+  alterTable,
+  createIndex,
+  dropped,
+  droppedColumn,
+} from '../../sql/statement-shape.js'
 import { actionsOnOldTables, toldBy } from './old-tables.js'
 
 /** Statements that break running code, or that lose data. */
@@ -108,14 +114,6 @@ const RENAMED_COLUMN =
   'code that still uses the old name fails at once: add a column, write both, fill it, switch over, drop the old one'
 const RENAMED_TABLE =
   'code that still uses the old name fails at once: make a new table and write both, or leave a view under the old name'
-
-function droppedColumn(action: readonly Token[], syntax: Syntax): string | undefined {
-  const cursor = new Cursor(action)
-  if (!cursor.take('DROP')) return undefined
-  const isColumn = cursor.take('COLUMN') || !syntax.notDroppedColumns.some((word) => cursor.sees(word))
-  cursor.take('IF', 'EXISTS')
-  return isColumn ? (cursor.name() ?? '') : undefined
-}
 
 /** `RENAME [COLUMN] a TO b` or `CHANGE [COLUMN] a b …`; RENAME TO, INDEX and CONSTRAINT do not rename a column. */
 function renamesColumn(action: readonly Token[]): boolean {

@@ -1,4 +1,5 @@
 import type { Dialect } from '../../files/dialect.js'
+import type { Backfill } from '../../sql/backfill.js'
 import type { Statement } from '../../sql/statements.js'
 import type { EngineLint } from './engine-lint.js'
 
@@ -13,8 +14,8 @@ export interface FileFacts {
   readonly engine: EngineLint
   readonly direction: 'up' | 'down'
   readonly statements: readonly Statement[]
-  /** The file says `-- ashlar:backfill`. */
-  readonly isBackfill: boolean
+  /** What the file says in its `-- ashlar:backfill`; undefined without one. */
+  readonly backfill: Backfill | undefined
   /** The CREATE, ALTER, DROP, RENAME and TRUNCATE statements before this one. */
   readonly ddlBefore: readonly Statement[]
   /** Tables that the file created before this statement, so that nothing else uses them yet. */

@@ -1,6 +1,7 @@
 import { Cursor, hasWords, isWord, nameOf } from '../../sql/cursor.js'
 import type { Rule } from './lint-rule.js'
-import { VERSION_TABLE } from '../../files/names.js'
+import { BACKFILL_TABLE, VERSION_TABLE } from '../../files/names.js'
+import { boundedUpdate } from '../../sql/backfill.js'
 import type { Statement } from '../../sql/statements.js'
 
 /** What the engine cannot run or recover. */
@@ -43,15 +44,11 @@ export const REFUSALS: readonly Rule[] = [
     name: 'backfill-form',
     level: 'refuse',
     bothWays: true,
-    check: ({ tokens }, { isBackfill, statements, direction }) => {
-      if (!isBackfill) return undefined
-      const isBounded =
-        isWord(tokens[0], 'UPDATE') &&
-        hasWords(tokens, 'WHERE') &&
-        tokens.some((token) => isWord(token, 'LIMIT'))
-      return statements.length === 1 && direction === 'up' && isBounded
-        ? undefined
-        : 'a backfill is one UPDATE on the way up that is repeated until it finds no row: with a LIMIT, and a WHERE that leaves out the rows that are done'
+    check: (statement, { backfill, statements, direction }) => {
+      if (backfill === undefined) return undefined
+      if (statements.length !== 1 || direction !== 'up' || boundedUpdate(statement) === undefined)
+        return 'a backfill is one UPDATE of one table on the way up, without WITH, ORDER BY, LIMIT and RETURNING: the chunks are made from its primary key'
+      return backfill.problem
     },
   },
   {
@@ -60,7 +57,8 @@ export const REFUSALS: readonly Rule[] = [
     bothWays: true,
     check: ({ tokens }) => {
       const names = tokens.filter(({ kind }) => kind === 'word' || kind === 'quoted').map(nameOf)
-      if (names.includes(VERSION_TABLE)) return `${VERSION_TABLE} belongs to the engine: leave it alone`
+      const own = [VERSION_TABLE, BACKFILL_TABLE].find((name) => names.includes(name))
+      if (own !== undefined) return `${own} belongs to the engine: leave it alone`
       return isWord(tokens[0], 'DISCARD') || names.some((name) => RELEASES.includes(name))
         ? 'would give up the lock that keeps other hosts from migrating at the same time: take it out'
         : undefined

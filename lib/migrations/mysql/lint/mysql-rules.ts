@@ -206,7 +206,11 @@ export const forbidsCopies = ({ tokens }: Statement): boolean =>
   (setting(tokens, 'ALGORITHM', ['INPLACE', 'NOCOPY']) && setting(tokens, 'LOCK', ['NONE']))
 
 /** Whether `NAME=VALUE` or `NAME VALUE` has one of `values`, or any value when none are given. */
-function setting(tokens: Statement['tokens'], name: string, values: readonly string[] | undefined): boolean {
+export function setting(
+  tokens: Statement['tokens'],
+  name: string,
+  values: readonly string[] | undefined,
+): boolean {
   return tokens.some((token, at) => {
     if (!isWord(token, name)) return false
     const value = isWord(tokens[at + 1], '=') ? tokens[at + 2] : tokens[at + 1]

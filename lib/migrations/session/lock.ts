@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { MigrationError } from '../errors.js'
-import type { ResolvedOptions } from './session/options.js'
-import type { Session } from './session/session.js'
+import { MigrationError } from '../../errors.js'
+import type { ResolvedOptions } from './options.js'
+import type { Session } from './session.js'
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1_000

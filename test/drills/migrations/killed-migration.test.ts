@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { migrate } from '../../lib/migrations/index.js'
-import { drilling } from '../support/drill.js'
-import { file, onEachEngine } from '../migrations/each-engine.js'
-import type { FreshDatabase } from '../migrations/fresh-database.js'
-import { runHost } from '../migrations/hosts/run-host.js'
-import type { HostOrders } from '../migrations/hosts/migrating.js'
+import { migrate } from '../../../lib/migrations/index.js'
+import { drilling } from '../../support/drill.js'
+import { file, onEachEngine } from '../../migrations/each-engine.js'
+import type { FreshDatabase } from '../../migrations/fresh-database.js'
+import { runHost } from '../../migrations/hosts/run-host.js'
+import type { HostOrders } from '../../migrations/hosts/migrating.js'
 
 /** Twelve files whose statements are all there is to a life of migrations; lint has nothing against them. */
 const POSTGRES = {

@@ -1,6 +1,6 @@
-import type { Progress } from '../../lib/migrations/index.js'
-import type { Paint } from '../output/paint.js'
-import { terminalLine } from '../output/terminal-line.js'
+import type { Progress } from '../../../lib/migrations/index.js'
+import type { Paint } from '../../output/paint.js'
+import { terminalLine } from '../../output/terminal-line.js'
 
 const BETWEEN_REMINDERS_MS = 5_000
 
@@ -9,6 +9,8 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
   let toldAt = -Infinity
   let told = ''
   let filledAt = 0
+  let ranAt = 0
+  let ranText: string | undefined
   return (event) => {
     switch (event.kind) {
       case 'waiting': {
@@ -32,12 +34,20 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
           `${event.direction === 'up' ? 'applying' : 'rolling back'} ${event.version} ${paint.dim(`(${count(event.statements)})`)}`,
         ]
       case 'statement':
+        ranAt = 0
+        ranText = undefined
         return event.step === 'started' ? [paint.dim(`  ${event.number}/${event.of} ${event.summary}`)] : []
+      case 'running': {
+        if (event.ms - ranAt < BETWEEN_REMINDERS_MS && event.text === ranText) return []
+        ranAt = event.ms
+        ranText = event.text
+        const what = event.text === undefined ? '' : `: ${terminalLine(event.text)}`
+        return [paint.dim(`  running for ${Math.round(event.ms / 1000)} s${what}`)]
+      }
       case 'filled': {
         if (event.ms - filledAt < BETWEEN_REMINDERS_MS) return []
         filledAt = event.ms
-        const rate = Math.round((event.rows * 1000) / Math.max(1, event.ms))
-        return [paint.dim(`  ${event.rows} rows filled, ${rate} a second`)]
+        return [paint.dim(`  ${filledText(event)}`)]
       }
       case 'notice':
         return [`  ${paint.warn(event.severity)}: ${terminalLine(event.text)}`]
@@ -45,6 +55,14 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
         return [paint.dim(`  done in ${event.ms} ms`)]
     }
   }
+}
+
+function filledText({ walked, of, rate, pauseMs }: Extract<Progress, { readonly kind: 'filled' }>): string {
+  // The server estimates: a table may have more rows than that.
+  const total =
+    of === undefined || of < walked ? '' : ` of about ${of} (${Math.floor((walked * 100) / of)} %)`
+  const slow = pauseMs === 0 ? '' : `; chunks are slow: pausing for ${pauseMs} ms`
+  return `${walked}${total} rows, ${rate} a second${slow}`
 }
 
 const count = (statements: number): string => (statements === 1 ? '1 statement' : `${statements} statements`)

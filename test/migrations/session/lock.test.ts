@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { MigrationError } from '../../lib/errors.js'
-import { migrate, type MigrateOptions, type Progress, type UpResult } from '../../lib/migrations/index.js'
-import { resolveOptions } from '../../lib/migrations/resolve-options.js'
-import { withLock } from '../../lib/migrations/lock.js'
-import { withSession } from '../../lib/migrations/open-session.js'
-import { drill, drilling } from '../support/drill.js'
-import { failureOf, file, onEachEngine, tables } from './each-engine.js'
-import { runHost } from './hosts/run-host.js'
+import { MigrationError } from '../../../lib/errors.js'
+import { migrate, type MigrateOptions, type Progress, type UpResult } from '../../../lib/migrations/index.js'
+import { resolveOptions } from '../../../lib/migrations/resolve-options.js'
+import { withLock } from '../../../lib/migrations/session/lock.js'
+import { withSession } from '../../../lib/migrations/open-session.js'
+import { drill, drilling } from '../../support/drill.js'
+import { failureOf, file, onEachEngine, tables } from '../each-engine.js'
+import { runHost } from '../hosts/run-host.js'
 
 const HOSTS = 20
 

@@ -1,6 +1,6 @@
-import type { VersionStatus } from '../../lib/migrations/index.js'
-import type { Paint } from '../output/paint.js'
-import { terminalLine } from '../output/terminal-line.js'
+import type { VersionStatus } from '../../../lib/migrations/index.js'
+import type { Paint } from '../../output/paint.js'
+import { terminalLine } from '../../output/terminal-line.js'
 
 const DIED = 'its host died in the middle: run ashlar migrate up with the files that have it'
 

@@ -1,5 +1,5 @@
-import type { Finding } from '../../lib/migrations/index.js'
-import type { Paint } from '../output/paint.js'
+import type { Finding } from '../../../lib/migrations/index.js'
+import type { Paint } from '../../output/paint.js'
 
 /** One line for each finding, in the format of compilers, and one with their number. */
 export function findingLines(findings: readonly Finding[], paint: Paint): readonly string[] {

@@ -1,12 +1,12 @@
-import { MigrationError } from '../errors.js'
-import { type Migration, toFileNumber } from './files/migration-files.js'
-import { ADOPTED_TABLE } from './files/names.js'
-import type { ResolvedOptions } from './session/options.js'
-import type { Session } from './session/session.js'
-import { SessionError } from './session/session-error.js'
-import { appliedRow, readAdopted, readVersions, writeVersion } from './session/version-table.js'
-import { splitStatements } from './sql/statements.js'
-import { createIndex, createTable } from './sql/statement-shape.js'
+import { MigrationError } from '../../errors.js'
+import { FRAMEWORK, type Migration, toFileNumber } from '../files/migration-files.js'
+import { ADOPTED_TABLE } from '../files/names.js'
+import type { ResolvedOptions } from '../session/options.js'
+import type { Session } from '../session/session.js'
+import { SessionError } from '../session/session-error.js'
+import { appliedRow, readAdopted, readVersions, writeVersion } from '../session/version-table.js'
+import { splitStatements } from '../sql/statements.js'
+import { createIndex, createTable } from '../sql/statement-shape.js'
 
 /**
  * On first contact, takes over what another tool recorded in a two-column `schema_migrations`. Every file up to its
@@ -59,7 +59,7 @@ export async function adopt(
  * table is not changed. MySQL commits each table by itself: after a crash, the next run finds those that exist.
  * @returns the tables that were created.
  */
-async function completeFramework(
+export async function completeFramework(
   session: Session,
   options: ResolvedOptions,
   first: Migration | undefined,
@@ -74,5 +74,3 @@ async function completeFramework(
   }
   return missing
 }
-
-const FRAMEWORK = 1

@@ -1,0 +1,23 @@
+import { Flags } from '@oclif/core'
+import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
+import { MigratingVerb } from '../../migrate/migrating-verb.js'
+
+export default class Baseline extends MigratingVerb {
+  static override summary = 'Record versions as applied without running their files.'
+  static override description = `For a database that has what the files up to --to make, because another tool or a person made it. The files are recorded with their checksums. The framework's own tables of 0001 are made where they are missing. A database in which a version of the module ran already is refused.
+
+Nothing compares the files with the database: run migrate verify --entities afterwards.`
+  static override examples = ['<%= config.bin %> <%= command.id %> --to 2']
+  static override flags = {
+    to: Flags.integer({ ...versionOptions('The last version that the database has.'), required: true }),
+    ...databaseFlags,
+    ...timeoutFlags,
+  }
+
+  override async run(): Promise<{ readonly recorded: readonly string[] }> {
+    const { flags } = await this.parse(Baseline)
+    const recorded = await this.migrating(flags, (migrator) => migrator.baseline(flags.to))
+    this.say(recorded.map((name) => `${this.paint.good('recorded')} ${name}`))
+    return { recorded }
+  }
+}

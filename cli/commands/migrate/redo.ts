@@ -1,0 +1,35 @@
+import { Flags } from '@oclif/core'
+import type { DownResult, UpResult } from '../../../lib/migrations/index.js'
+import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import { MigratingVerb } from '../../migrate/migrating-verb.js'
+
+export default class Redo extends MigratingVerb {
+  static override summary = 'Roll back the last version and apply it again.'
+  static override description = `For the version that you are writing: edit its file, and run this. The way down that was stored when it was applied is used, if its way up was edited.
+
+It asks first when the way down loses values, like migrate down. Without a terminal it then needs --yes.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --yes',
+  ]
+  static override flags = {
+    yes: Flags.boolean({ summary: 'Confirms what is lost without a question.' }),
+    ...databaseFlags,
+    ...timeoutFlags,
+  }
+
+  override async run(): Promise<DownResult & UpResult> {
+    const { flags } = await this.parse(Redo)
+    if (!flags.yes) {
+      const { confirmLosses } = await import('../../migrate/confirm-losses.js')
+      await confirmLosses(await this.migrating(flags, (migrator) => migrator.rollBacks()))
+    }
+    const result = await this.migrating(flags, (migrator) => migrator.redo())
+    this.say([
+      ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
+      ...result.applied.map((name) => `${this.paint.good('applied')} ${name}`),
+      ...(result.rolledBack.length === 0 ? ['nothing to do: no version of the module is applied'] : []),
+    ])
+    return result
+  }
+}

@@ -1,0 +1,38 @@
+import { Args, Flags } from '@oclif/core'
+import { DIALECTS } from '../../../lib/migrations/files/dialect.js'
+import { folderFlag } from '../../migrate/database-flags.js'
+import type { Renumbered } from '../../migrate/renumber.js'
+import { Verb } from '../../verb/verb.js'
+
+export default class Renumber extends Verb {
+  static override summary = 'Give versions the numbers behind all others.'
+  static override description = `For two branches that took the same number: name every version of the branch that is merged last, in its order. Their files get the numbers behind those of all other hand-written versions, in the folder of each engine. No database is needed.
+
+A database that has applied one of them under its old number, such as your own, has to roll it back before.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> 0005_add_colour',
+    '<%= config.bin %> <%= command.id %> 0005_add_colour 0006_fill_colour',
+  ]
+  static override strict = false
+  static override args = {
+    names: Args.string({ description: 'The versions, such as 0005_add_colour.', required: true }),
+  }
+  static override flags = {
+    files: folderFlag,
+    dialect: Flags.option({ summary: 'Only the files of this engine.', options: DIALECTS })(),
+  }
+
+  override async run(): Promise<readonly Renumbered[]> {
+    const { argv, flags } = await this.parse(Renumber)
+    const { renumber } = await import('../../migrate/renumber.js')
+    const renumbered = renumber(flags.files, flags.dialect, argv.map(String))
+    this.say(
+      renumbered.length === 0
+        ? ['nothing to do: they have the last numbers already']
+        : renumbered.map(
+            ({ folder, from, to }) => `${this.paint.good('renumbered')} ${folder}/${from} to ${to}`,
+          ),
+    )
+    return renumbered
+  }
+}

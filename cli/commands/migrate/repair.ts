@@ -1,0 +1,39 @@
+import { Flags } from '@oclif/core'
+import { Failure } from '../../errors/failure.js'
+import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import { MigratingVerb } from '../../migrate/migrating-verb.js'
+
+export default class Repair extends MigratingVerb {
+  static override summary = 'Accept files that were edited after they were applied.'
+  static override description = `Shows what was edited, line by line, and asks. Then the checksums and the SQL of the files are recorded as what was applied. Nothing is run: an edit that changes what the file makes has to be in the database already.
+
+Without a terminal it needs --yes.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --yes',
+  ]
+  static override flags = {
+    yes: Flags.boolean({ summary: 'Accepts the edits without a question.' }),
+    ...databaseFlags,
+    ...timeoutFlags,
+  }
+
+  override async run(): Promise<{ readonly repaired: readonly string[] }> {
+    const { flags } = await this.parse(Repair)
+    const [{ editedLines }, { confirmed }] = await Promise.all([
+      import('../../migrate/lines/edited-lines.js'),
+      import('../../output/confirmed.js'),
+    ])
+    const edited = await this.migrating(flags, (migrator) => migrator.edited())
+    this.say(edited.flatMap((version) => editedLines(version, this.paint)))
+    if (edited.length === 0) {
+      this.say(['nothing to do: no applied file was edited'])
+      return { repaired: [] }
+    }
+    if (!flags.yes && !(await confirmed('These edits are recorded as what was applied.')))
+      throw new Failure('differs', 'nothing is recorded')
+    const repaired = await this.migrating(flags, (migrator) => migrator.repair())
+    this.say(repaired.map(({ name }) => `${this.paint.good('recorded')} ${name}`))
+    return { repaired: repaired.map(({ name }) => name) }
+  }
+}

@@ -1,0 +1,34 @@
+import { Flags } from '@oclif/core'
+import { Failure } from '../../errors/failure.js'
+import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
+import { MigratingVerb } from '../../migrate/migrating-verb.js'
+
+export default class Resolve extends MigratingVerb {
+  static override summary = 'Record a version that you put right by hand.'
+  static override description = `Rarely needed: migrate up runs a dirty version again by itself. This is for a version that you finished or undid by hand. It runs nothing and compares nothing.
+
+--applied takes a version that is dirty, or was never run. --rolled-back takes a dirty one of which nothing is left; migrate up applies it again.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --applied 7',
+    '<%= config.bin %> <%= command.id %> --rolled-back 7',
+  ]
+  static override flags = {
+    applied: Flags.integer(versionOptions('The version whose work is done.')),
+    'rolled-back': Flags.integer(versionOptions('The version of which nothing is left.')),
+    ...databaseFlags,
+    ...timeoutFlags,
+  }
+
+  override async run(): Promise<{ readonly version: number; readonly as: string }> {
+    const { flags } = await this.parse(Resolve)
+    const { applied, 'rolled-back': rolledBack } = flags
+    const version = applied ?? rolledBack
+    if (version === undefined || (applied !== undefined && rolledBack !== undefined))
+      throw new Failure('input', 'say either --applied <version> or --rolled-back <version>')
+    const as = applied === undefined ? 'rolledBack' : 'applied'
+    await this.migrating(flags, (migrator) => migrator.resolve(version, as))
+    const said = as === 'applied' ? 'applied' : 'not applied'
+    this.say([`${this.paint.good('recorded')} ${String(version).padStart(4, '0')} as ${said}`])
+    return { version, as }
+  }
+}

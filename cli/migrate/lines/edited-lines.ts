@@ -1,0 +1,20 @@
+import type { EditedVersion } from '../../../lib/migrations/index.js'
+import type { Paint } from '../../output/paint.js'
+import { sourceLine } from '../../output/terminal-line.js'
+
+/** What was edited: the lines that went and the lines that came, between those that both have at the beginning and the end. */
+export function editedLines({ name, applied, now }: EditedVersion, paint: Paint): readonly string[] {
+  const [before, after] = [(applied ?? '').split('\n'), now.split('\n')]
+  const first = before.findIndex((line, at) => line !== after[at])
+  const from = first < 0 ? before.length : first
+  let same = 0
+  while (same < Math.min(before.length, after.length) - from && before.at(-1 - same) === after.at(-1 - same))
+    same++
+  const gone = before.slice(from, before.length - same)
+  const come = after.slice(from, after.length - same)
+  return [
+    `${paint.bold(`${name}.up.sql`)}, from line ${from + 1}:`,
+    ...gone.map((line) => paint.bad(`- ${sourceLine(line)}`)),
+    ...come.map((line) => paint.good(`+ ${sourceLine(line)}`)),
+  ]
+}

@@ -1,0 +1,179 @@
+import { MigrationError } from '../errors.js'
+import { completeFramework } from './histories/adopt.js'
+import { FRAMEWORK, toFileNumber, UPGRADES } from './files/migration-files.js'
+import { BACKFILL_TABLE } from './files/names.js'
+import { withLock } from './session/lock.js'
+import { type Planned, readSet } from './migration-set.js'
+import { withSession } from './open-session.js'
+import { forgetPosition } from './session/backfill-position.js'
+import type { ResolvedOptions } from './session/options.js'
+import type { Session } from './session/session.js'
+import {
+  type AppliedVersion,
+  appliedRow,
+  deleteVersion,
+  keepFile,
+  makeVersionTable,
+  markVersion,
+  readVersions,
+  writeVersion,
+} from './session/version-table.js'
+import { splitStatements } from './sql/statements.js'
+
+/** An applied version whose file was edited since. */
+export interface EditedVersion {
+  /** `0002_widgets`. */
+  readonly name: string
+  /** The way up that ran; undefined when another tool applied it. */
+  readonly applied: string | undefined
+  /** The way up of the file. */
+  readonly now: string
+}
+
+/** Which way a version was put right by hand. */
+export type Resolution = 'applied' | 'rolledBack'
+
+/**
+ * Records every version up to `to` as applied without running its file: the database has what they make. Tables of the
+ * framework's first version that it lacks are made.
+ * @returns the names of the versions that were recorded.
+ * @throws {RangeError} when the files have no version `to`.
+ * @throws {MigrationError} `dirty` when a version was run in this database before.
+ */
+export function baseline(options: ResolvedOptions, to: number): Promise<readonly string[]> {
+  return correcting(options, async (session, migrations) => {
+    if (!migrations.some(({ version }) => version === to)) throw unknown(to)
+    await session.makeSchema()
+    await makeVersionTable(session)
+    const there = (await readVersions(session)).filter(({ version }) => isOfModule(version))
+    if (there.length > 0)
+      throw new MigrationError(
+        'dirty',
+        `${there.map(({ name }) => name).join(', ')} of this database ran already: a baseline is for a database without versions; ` +
+          'ashlar migrate resolve --applied records one more',
+      )
+    const versions = migrations.filter(({ version }) => version <= to)
+    await completeFramework(session, options, versions[0])
+    await together(session, async () => {
+      for (const migration of versions) await record(session, migration, undefined)
+    })
+    return versions.map(({ name }) => name)
+  })
+}
+
+/**
+ * Records how a person put a version right: `applied` for one that is dirty or was never run and is done by hand,
+ * `rolledBack` for a dirty one of which nothing is left. Runs nothing.
+ * @throws {RangeError} for a version that neither the files nor the database have.
+ * @throws {MigrationError} `dirty` for a version that needs no resolution.
+ */
+export function resolve(options: ResolvedOptions, version: number, as: Resolution): Promise<void> {
+  return correcting(options, async (session, migrations) => {
+    const row = (await readVersions(session)).find((one) => one.version === version)
+    const migration = migrations.find((one) => one.version === version)
+    if (row === undefined && migration === undefined) throw unknown(version)
+    const name = row?.name ?? migration?.name ?? ''
+    if (row?.dirty === false || (row === undefined && as === 'rolledBack'))
+      throw new MigrationError(
+        'dirty',
+        row === undefined
+          ? `${name} is not applied: there is nothing to resolve`
+          : `${name} is applied and not dirty: roll it back with ashlar migrate down`,
+        name,
+      )
+    await together(session, async () => {
+      if (as === 'rolledBack') await deleteVersion(session, version)
+      else await record(session, migration, row)
+      if (await session.hasTable(BACKFILL_TABLE)) await forgetPosition(session, version)
+    })
+  })
+}
+
+/** The applied versions whose files were edited since. Changes nothing. */
+export async function edited(options: ResolvedOptions): Promise<readonly EditedVersion[]> {
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  return editedAmong(migrations, await withSession(options, 'read', readVersions)).map(toEdited)
+}
+
+/**
+ * Records the files of edited versions as what was applied. Runs nothing: what an edit changes has to be in the database
+ * already, or to make no difference.
+ * @returns the versions that were recorded.
+ */
+export function repair(options: ResolvedOptions): Promise<readonly EditedVersion[]> {
+  return correcting(options, async (session, migrations) => {
+    const found = editedAmong(migrations, await readVersions(session))
+    await together(session, async () => {
+      for (const { migration } of found) await keepFile(session, migration)
+    })
+    return found.map(toEdited)
+  })
+}
+
+/** Runs `work` as the only one that migrates, and all of it or nothing. */
+async function correcting<T>(
+  options: ResolvedOptions,
+  work: (session: Session, migrations: readonly Planned[]) => Promise<T>,
+): Promise<T> {
+  const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
+  return withSession(options, 'change', (session) =>
+    withLock(session, options, async () => {
+      await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
+      return work(session, migrations)
+    }),
+  )
+}
+
+async function together(session: Session, work: () => Promise<void>): Promise<void> {
+  await session.run('START TRANSACTION', 0)
+  try {
+    await work()
+    await session.run('COMMIT', 0)
+  } catch (error) {
+    await session.run('ROLLBACK', 0).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Records a version as applied. One that has a row already keeps its place in the order of the versions. */
+async function record(
+  session: Session,
+  migration: Planned | undefined,
+  row: AppliedVersion | undefined,
+): Promise<void> {
+  const statements =
+    migration?.script.statements ?? splitStatements(row?.upSql ?? '', session.engine.syntax).statements
+  if (row === undefined) {
+    if (migration !== undefined) await writeVersion(session, appliedRow(migration, statements.length))
+    return
+  }
+  if (migration !== undefined) await keepFile(session, migration)
+  const mark = { dirty: false, statementsDone: statements.length, error: undefined }
+  await markVersion(session, row.version, mark)
+}
+
+const unknown = (version: number): RangeError =>
+  new RangeError(`migrations: ${toFileNumber(version)} is not a version of these files`)
+
+interface Edit {
+  readonly row: AppliedVersion
+  readonly migration: Planned
+}
+
+function editedAmong(migrations: readonly Planned[], rows: readonly AppliedVersion[]): readonly Edit[] {
+  return migrations.flatMap((migration) => {
+    const row = rows.find(({ version }) => version === migration.version)
+    const isEdited =
+      row !== undefined && !row.dirty && row.checksum !== undefined && row.checksum !== migration.checksum
+    return isEdited ? [{ row, migration }] : []
+  })
+}
+
+const toEdited = ({ row, migration }: Edit): EditedVersion => ({
+  name: migration.name,
+  applied: row.upSql,
+  now: migration.up,
+})
+
+const isOfModule = (version: number): boolean =>
+  version !== FRAMEWORK && !(version >= UPGRADES.first && version <= UPGRADES.last)

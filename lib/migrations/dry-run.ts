@@ -1,0 +1,137 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { withSession } from './open-session.js'
+import { plan, type PlannedTable } from './plan.js'
+import { up } from './runner.js'
+import type { ResolvedOptions } from './session/options.js'
+
+/** How a version went on a copy. */
+export interface TriedVersion {
+  /** `0002_widgets`. */
+  readonly name: string
+  readonly ms: number
+  /** The longest read and the longest write of a table beside it, in milliseconds; undefined where no table was probed. */
+  readonly longestReadMs: number | undefined
+  readonly longestWriteMs: number | undefined
+  /** The locks that it held on tables before its COMMIT, such as `ACCESS EXCLUSIVE on tasks`. PostgreSQL only. */
+  readonly locks: readonly string[]
+  /** Tables that can no longer be read or written as before, with the reason. */
+  readonly failures: readonly string[]
+  /** Tables whose storage it replaced, as large as they were before. */
+  readonly rewritten: readonly PlannedTable[]
+}
+
+/**
+ * Applies the missing versions to a copy of a database, while others read and write the tables of their statements. A
+ * write changes no row: it waits for the same locks of tables as any other, and for no locks of rows.
+ */
+export async function dryRun(options: ResolvedOptions): Promise<readonly TriedVersion[]> {
+  const pending = await plan(options)
+  const all = pending.flatMap(({ statements }) => statements.flatMap(({ tables }) => tables))
+  const tables = [...new Map(all.map((table) => [table.name, table])).values()].filter(
+    ({ size }) => size !== undefined,
+  )
+  const probes = tables.flatMap(({ name }) => [
+    new Probe(options, name, 'read'),
+    new Probe(options, name, 'write'),
+  ])
+  const running = probes.map((probe) => probe.run())
+  try {
+    await Promise.all(probes.map((probe) => probe.round()))
+    const tried: TriedVersion[] = []
+    for (const { name } of pending) {
+      const before = await storageOf(options)
+      for (const probe of probes) probe.longestMs = 0
+      const locks: string[] = []
+      const failed = new Set(probes.map(({ failure }) => failure))
+      const started = performance.now()
+      const inspect: ResolvedOptions['inspect'] = async (session) => {
+        locks.push(...(await session.engine.effects.locks(session)))
+      }
+      await up({ ...options, inspect }, Number(name.slice(0, NUMBER_LENGTH)))
+      const ms = Math.round(performance.now() - started)
+      await Promise.all(probes.map((probe) => probe.round()))
+      const after = await storageOf(options)
+      const isRewritten = ({ name: table }: PlannedTable) =>
+        after.has(table) && before.has(table) && after.get(table) !== before.get(table)
+      tried.push({
+        name,
+        ms,
+        longestReadMs: longestOf(probes, 'read'),
+        longestWriteMs: longestOf(probes, 'write'),
+        locks,
+        failures: probes.flatMap(({ failure }) => failure ?? []).filter((one) => !failed.has(one)),
+        rewritten: tables.filter(isRewritten),
+      })
+    }
+    return tried
+  } finally {
+    for (const probe of probes) probe.end()
+    await Promise.all(running)
+  }
+}
+
+const NUMBER_LENGTH = 4
+const BETWEEN_PROBES_MS = 5
+
+/** Reads or writes one table over and over, until that fails because the table has changed. */
+class Probe {
+  longestMs = 0
+  failure: string | undefined
+  #isOver = false
+  #waiting: (() => void)[] = []
+
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly table: string,
+    readonly kind: 'read' | 'write',
+  ) {}
+
+  async run(): Promise<void> {
+    try {
+      await withSession({ ...this.options, signal: undefined }, 'read', async (session) => {
+        const { name, key } = await session.engine.walk.find(session, this.table.split('.'))
+        const [column] = key
+        if (this.kind === 'write' && column === undefined) return
+        const sql =
+          this.kind === 'read' || column === undefined
+            ? `SELECT 1 AS one FROM ${name} LIMIT 1`
+            : `UPDATE ${name} SET ${column.name} = ${column.name} WHERE 1 = 0`
+        while (!this.#isOver) {
+          const started = performance.now()
+          const ended = this.#waiting
+          this.#waiting = []
+          await session.run(sql, 0)
+          this.longestMs = Math.max(this.longestMs, performance.now() - started)
+          for (const done of ended) done()
+          await pause(BETWEEN_PROBES_MS)
+        }
+      })
+    } catch (error) {
+      const why = error instanceof Error ? error.message.replace(/^migrations: /, '') : String(error)
+      this.failure = `cannot ${this.kind} ${this.table} any more: ${why}`
+    } finally {
+      this.end()
+    }
+  }
+
+  /** Waits for a statement that begins from now on. */
+  round(): Promise<void> {
+    return this.#isOver ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  end(): void {
+    this.#isOver = true
+    for (const done of this.#waiting) done()
+  }
+}
+
+function longestOf(probes: readonly Probe[], kind: Probe['kind']): number | undefined {
+  const found = probes.filter((probe) => probe.kind === kind)
+  return found.length === 0 ? undefined : Math.round(Math.max(...found.map(({ longestMs }) => longestMs)))
+}
+
+const storageOf = (options: ResolvedOptions): Promise<ReadonlyMap<string, string>> =>
+  withSession(options, 'read', async (session) => {
+    const rows = await session.rows(session.engine.effects.storage, [session.schema])
+    return new Map(rows.map(({ name, storage }) => [String(name), String(storage)]))
+  })

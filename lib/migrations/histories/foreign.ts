@@ -1,0 +1,80 @@
+import type { Dialect } from '../files/dialect.js'
+import { MigrationError } from '../../errors.js'
+import type { Session } from '../session/session.js'
+
+/** Where a tool keeps what it has applied. */
+interface ForeignHistory {
+  readonly tool: string
+  readonly table: string
+  /** Columns that it has, all of them where there is one: a table of another meaning may have its name. */
+  readonly columns: readonly string[]
+  /** Its schema on PostgreSQL, for the tables in `public`. Default: the schema that it migrates. */
+  readonly schema?: string
+}
+
+const HISTORIES: readonly ForeignHistory[] = [
+  { tool: 'TypeORM', table: 'migrations', columns: ['id', 'timestamp', 'name'] },
+  { tool: 'Knex', table: 'knex_migrations', columns: ['name', 'batch', 'migration_time'] },
+  { tool: 'Drizzle', table: '__drizzle_migrations', columns: ['hash', 'created_at'], schema: 'drizzle' },
+  { tool: 'Drizzle', table: '__drizzle_migrations', columns: ['hash', 'created_at'] },
+  { tool: 'node-pg-migrate', table: 'pgmigrations', columns: ['name', 'run_on'] },
+  { tool: 'Sequelize', table: 'SequelizeMeta', columns: ['name'] },
+  { tool: 'Prisma', table: '_prisma_migrations', columns: ['checksum', 'migration_name'] },
+  { tool: 'MikroORM', table: 'mikro_orm_migrations', columns: ['name', 'executed_at'] },
+  { tool: 'Flyway', table: 'flyway_schema_history', columns: ['installed_rank', 'version', 'checksum'] },
+  { tool: 'Liquibase', table: 'databasechangelog', columns: ['id', 'author', 'filename'] },
+  { tool: 'goose', table: 'goose_db_version', columns: ['version_id', 'is_applied'] },
+  { tool: 'Alembic', table: 'alembic_version', columns: ['version_num'] },
+  { tool: 'Django', table: 'django_migrations', columns: ['app', 'name', 'applied'] },
+  { tool: 'dbmate or Rails', table: 'schema_migrations', columns: ['version'] },
+]
+
+/** Another tool that migrates a schema. */
+export interface ForeignTool {
+  /** Such as `TypeORM`. */
+  readonly tool: string
+  readonly dialect: Dialect
+  /** The table of its history. */
+  readonly table: string
+  /** The command that dumps the schema without that table, for `ashlar migrate adopt`. */
+  readonly dump: string
+}
+
+/** The tool that migrates the schema of a session; undefined where none is known by its table. */
+export async function foreignTool(session: Session): Promise<ForeignTool | undefined> {
+  const { foreign } = session.engine
+  const columns = await session.rows(...foreign.columns(session.schema))
+  const found = HISTORIES.find((history) => {
+    const { schema = session.schema } = history
+    const isHere = (name: unknown) => session.schema === '' || name === schema
+    const there = columns
+      .filter((column) => isHere(column.schema_name))
+      .filter((column) => String(column.table_name).toLowerCase() === history.table.toLowerCase())
+      .map((column) => String(column.column_name).toLowerCase())
+    const isWhole = history.columns.length > 1 || there.length === 1
+    return isWhole && history.columns.every((column) => there.includes(column))
+  })
+  return (
+    found && {
+      tool: found.tool,
+      dialect: session.dialect,
+      table: found.table,
+      dump: foreign.dump(found.table),
+    }
+  )
+}
+
+/**
+ * Refuses a schema that another tool migrates and that has no version of ours yet: the framework's tables would be made
+ * beside its tables, and two tools would change them.
+ * @throws {MigrationError} `foreign`, with the tool's name and what to do.
+ */
+export async function refuseForeign(session: Session): Promise<void> {
+  const found = await foreignTool(session)
+  if (found === undefined) return
+  throw new MigrationError(
+    'foreign',
+    `the table ${found.table} says that ${found.tool} migrates this schema, and nothing is changed. To take it over, run ` +
+      `${found.dump} > schema.sql, and ashlar migrate adopt --dump schema.sql; to leave it alone, ${session.engine.foreign.apart}`,
+  )
+}

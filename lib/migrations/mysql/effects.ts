@@ -1,0 +1,91 @@
+import { type Effect, type EngineEffects, NO_EFFECT, UNKNOWN, writtenTable } from '../session/effect.js'
+import { Cursor, isWord } from '../sql/cursor.js'
+import { alterTable, createIndex, createTable, dropped } from '../sql/statement-shape.js'
+import type { Statement } from '../sql/statements.js'
+import type { Token } from '../sql/tokens.js'
+import { setting } from './lint/mysql-rules.js'
+
+/** Changes of a table wait for the transactions that use it, and then lock it for a moment. */
+const METADATA = 'metadata'
+/** The server takes the cheapest way that it knows; the text does not say which that is. */
+const CHOSEN = 'chosen by the server: say ALGORITHM and LOCK'
+
+/** Objects whose CREATE, ALTER and DROP lock no table. */
+const NO_TABLES = ['FUNCTION', 'PROCEDURE', 'VIEW', 'EVENT', 'SEQUENCE']
+
+export const mysqlEffects: EngineEffects = {
+  effectOf: (statement) => {
+    const { tokens } = statement
+    const alter = alterTable(statement)
+    if (alter !== undefined) return altered(alter.table, tokens)
+    const written = writtenTable(statement)
+    if (written !== undefined)
+      return { tables: [written], lock: 'rows', blocks: 'the same rows', rows: 'written' }
+    if (createTable(statement) !== undefined) return NO_EFFECT
+    return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
+  },
+  // It takes locks on metadata, which performance_schema shows where it is on.
+  locks: () => Promise.resolve([]),
+  // A table that is built anew has another id. Without the privilege PROCESS there are no rows.
+  storage: `SELECT SUBSTRING_INDEX(NAME, '/', -1) AS name, TABLE_ID AS storage FROM information_schema./*M! INNODB_SYS_TABLES */ /*!80000 INNODB_TABLES */
+    WHERE NAME LIKE CONCAT(DATABASE(), '/%') AND ? = ''`,
+  sizeOf: async (session, path) => {
+    const [table = '', database] = [...path].reverse()
+    const [row] = await session.rows(
+      `SELECT TABLE_ROWS AS n, DATA_LENGTH + INDEX_LENGTH AS bytes FROM information_schema.TABLES
+       WHERE TABLE_NAME = ? AND TABLE_SCHEMA = ${database === undefined ? 'DATABASE()' : '?'}`,
+      database === undefined ? [table] : [table, database],
+    )
+    return row && { rows: Number(row.n) || undefined, bytes: Number(row.bytes) }
+  },
+}
+
+function altered(table: string, tokens: readonly Token[]): Effect {
+  const on = { tables: [table] }
+  if (setting(tokens, 'ALGORITHM', ['INSTANT']))
+    return { ...on, lock: METADATA, blocks: 'nothing', rows: 'untouched' }
+  if (setting(tokens, 'ALGORITHM', ['COPY']))
+    return { ...on, lock: 'SHARED', blocks: 'writes', rows: 'rewritten' }
+  if (!setting(tokens, 'ALGORITHM', ['INPLACE', 'NOCOPY']))
+    return { ...on, lock: CHOSEN, blocks: 'unknown', rows: 'unknown' }
+  const isShared = !setting(tokens, 'LOCK', ['NONE'])
+  // It may build the table anew in place; the text does not say so.
+  return { ...on, lock: METADATA, blocks: isShared ? 'unknown' : 'nothing', rows: 'unknown' }
+}
+
+/** InnoDB builds an index while others read and write, unless it is a special one. */
+function onIndex(statement: Statement): Effect | undefined {
+  const index = createIndex(statement)
+  if (index !== undefined) {
+    const isSpecial = ['FULLTEXT', 'SPATIAL'].some((word) => isWord(statement.tokens[1], word))
+    return { tables: [index.table], lock: METADATA, blocks: isSpecial ? 'writes' : 'nothing', rows: 'read' }
+  }
+  if (dropped(statement)?.what !== 'INDEX') return undefined
+  const at = statement.tokens.findIndex((token) => isWord(token, 'ON'))
+  const table = new Cursor(statement.tokens.slice(at + 1)).name() ?? ''
+  return { tables: [table], lock: METADATA, blocks: 'nothing', rows: 'untouched' }
+}
+
+function onTable(statement: Statement): Effect | undefined {
+  const drop = dropped(statement)
+  const gone = { lock: METADATA, blocks: 'reads and writes', rows: 'untouched' } as const
+  if (drop?.what === 'TABLE') return { ...gone, tables: drop.names }
+  const cursor = new Cursor(statement.tokens)
+  if (cursor.take('TRUNCATE') || cursor.take('RENAME')) {
+    cursor.take('TABLE')
+    return { ...gone, tables: [cursor.name() ?? ''] }
+  }
+  const verb = ['CREATE', 'DROP'].find((word) => cursor.take(word))
+  cursor.skip('OR', 'REPLACE')
+  if (verb === undefined || !cursor.take('TRIGGER')) return undefined
+  const at = statement.tokens.findIndex((token) => isWord(token, 'ON'))
+  const table = at < 0 ? undefined : new Cursor(statement.tokens.slice(at + 1)).name()
+  return { tables: table === undefined ? [] : [table], lock: METADATA, blocks: 'nothing', rows: 'untouched' }
+}
+
+function isHarmless(tokens: readonly Token[]): boolean {
+  const [verb, ...rest] = tokens
+  if (['GRANT', 'REVOKE', 'SET'].some((word) => isWord(verb, word))) return true
+  const isMade = ['CREATE', 'ALTER', 'DROP'].some((word) => isWord(verb, word))
+  return isMade && rest.slice(0, 4).some((token) => NO_TABLES.some((word) => isWord(token, word)))
+}

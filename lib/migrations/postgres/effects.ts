@@ -1,0 +1,191 @@
+import { VERSION_TABLE } from '../files/names.js'
+import { isComputedForEachRow } from '../lint/rules/rewrites.js'
+import { type Effect, type EngineEffects, NO_EFFECT, UNKNOWN, writtenTable } from '../session/effect.js'
+import { Cursor, hasWords, isWord } from '../sql/cursor.js'
+import {
+  addedColumns,
+  addedConstraint,
+  alteredColumn,
+  alterTable,
+  createIndex,
+  createTable,
+  dropped,
+} from '../sql/statement-shape.js'
+import type { Statement } from '../sql/statements.js'
+import type { Token } from '../sql/tokens.js'
+import { postgresSyntax } from './sql/syntax.js'
+
+/** The locks of tables that statements of migrations take, the weakest first, and what waits for them. */
+const BLOCKED = {
+  'ROW EXCLUSIVE': 'the same rows',
+  'SHARE UPDATE EXCLUSIVE': 'nothing',
+  SHARE: 'writes',
+  'SHARE ROW EXCLUSIVE': 'writes',
+  'ACCESS EXCLUSIVE': 'reads and writes',
+} as const satisfies Readonly<Record<string, Effect['blocks']>>
+type Lock = keyof typeof BLOCKED
+
+const LOCKS = Object.keys(BLOCKED) as readonly Lock[]
+const ROWS: readonly Effect['rows'][] = ['untouched', 'read', 'written', 'rewritten']
+
+/** A lock, what it is on besides the table that is changed, and what becomes of the rows. */
+interface Action {
+  readonly lock: Lock
+  readonly rows: Effect['rows']
+  readonly target?: string | undefined
+}
+
+/** Objects whose CREATE, ALTER, DROP and COMMENT lock no table. */
+const NO_TABLES =
+  /^(FUNCTION|PROCEDURE|SCHEMA|EXTENSION|TYPE|DOMAIN|SEQUENCE|ROLE|AGGREGATE|COLLATION|OPERATOR)$/
+
+export const postgresEffects: EngineEffects = {
+  effectOf: (statement) => {
+    const { tokens } = statement
+    const alter = alterTable(statement)
+    if (alter !== undefined) return effect(alter.table, alter.actions.map(actionOf))
+    const written = writtenTable(statement)
+    if (written !== undefined) return effect(written, [{ lock: 'ROW EXCLUSIVE', rows: 'written' }])
+    const created = createTable(statement)
+    if (created !== undefined) return made(created.columns.map(({ definition }) => definition).flat())
+    return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
+  },
+  locks: async (session) => {
+    const rows = await session.rows(
+      `SELECT DISTINCT mode, relation::regclass::text AS name FROM pg_locks JOIN pg_class AS c ON c.oid = relation
+       WHERE pid = pg_backend_pid() AND locktype = 'relation' AND relkind IN ('r', 'p') AND mode <> 'AccessShareLock'
+         AND relname <> ? AND relnamespace <> 'pg_catalog'::regnamespace ORDER BY name, mode`,
+      [VERSION_TABLE],
+    )
+    return rows.map(({ mode, name }) => `${spoken(String(mode))} on ${String(name)}`)
+  },
+  storage: `SELECT relname AS name, relfilenode::text AS storage FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = to_regnamespace(quote_ident(?))`,
+  sizeOf: async (session, path) => {
+    const name = path.length > 1 ? path.map(quoted).join('.') : `${session.prefix}${quoted(path[0])}`
+    const [row] = await session.rows(
+      `SELECT sum(greatest(reltuples, 0)) AS rows, sum(pg_total_relation_size(oid)) AS bytes FROM pg_class
+       WHERE oid = to_regclass(?) OR oid IN (SELECT relid FROM pg_partition_tree(to_regclass(?)) WHERE isleaf)`,
+      [name, name],
+    )
+    if (row === undefined || row.bytes === null) return undefined
+    return { rows: Number(row.rows) || undefined, bytes: Number(row.bytes) }
+  },
+}
+
+/** `AccessExclusiveLock` of the catalog as its statements call it. */
+const spoken = (mode: string): string =>
+  mode
+    .replace(/Lock$/, '')
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toUpperCase()
+
+const quoted = (name: unknown): string => `"${String(name).replaceAll('"', '""')}"`
+
+/** The strongest lock of several actions, and the most that one of them does with the rows. */
+function effect(table: string, actions: readonly Action[]): Effect {
+  const lock = LOCKS[Math.max(...actions.map((action) => LOCKS.indexOf(action.lock)))] ?? 'ACCESS EXCLUSIVE'
+  const targets = actions.flatMap(({ target }) => target ?? [])
+  return {
+    tables: [...new Set([table, ...targets])],
+    lock,
+    blocks: BLOCKED[lock],
+    rows: ROWS[Math.max(0, ...actions.map(({ rows }) => ROWS.indexOf(rows)))] ?? 'untouched',
+  }
+}
+
+/** A new table locks those that it refers to. */
+function made(tokens: readonly Token[]): Effect {
+  const target = referred(tokens)
+  return target === undefined
+    ? NO_EFFECT
+    : effect(target, [{ lock: 'SHARE ROW EXCLUSIVE', rows: 'untouched' }])
+}
+
+function actionOf(action: readonly Token[]): Action {
+  const exclusive = (rows: Effect['rows'], target?: string): Action => ({
+    lock: 'ACCESS EXCLUSIVE',
+    rows,
+    target,
+  })
+  const columns = addedColumns(action, postgresSyntax)
+  if (columns.length > 0) {
+    if (columns.some(isComputedForEachRow)) return exclusive('rewritten')
+    const needs = columns.some(({ definition }) =>
+      ['UNIQUE', 'PRIMARY', 'CHECK'].some((word) => hasWords(definition, word)),
+    )
+    return exclusive(needs ? 'read' : 'untouched', referred(action))
+  }
+  const constraint = addedConstraint(action)
+  if (constraint !== undefined) {
+    const isTrusted = ['NOT VALID', 'USING INDEX'].some((words) =>
+      hasWords(constraint.definition, ...words.split(' ')),
+    )
+    const rows = isTrusted ? 'untouched' : 'read'
+    if (constraint.kind === 'FOREIGN') return { lock: 'SHARE ROW EXCLUSIVE', rows, target: referred(action) }
+    return exclusive(rows)
+  }
+  const altered = alteredColumn(action)
+  if (altered !== undefined) {
+    const change = new Cursor(altered.change)
+    if (change.sees('TYPE') || change.sees('SET', 'DATA')) return exclusive('rewritten')
+    if (change.sees('SET', 'STATISTICS')) return { lock: 'SHARE UPDATE EXCLUSIVE', rows: 'untouched' }
+    return exclusive(change.sees('SET', 'NOT', 'NULL') ? 'read' : 'untouched')
+  }
+  const cursor = new Cursor(action)
+  if (cursor.sees('VALIDATE')) return { lock: 'SHARE UPDATE EXCLUSIVE', rows: 'read' }
+  if (cursor.take('DETACH')) {
+    const isConcurrent = hasWords(action, 'CONCURRENTLY') || hasWords(action, 'FINALIZE')
+    return isConcurrent ? { lock: 'SHARE UPDATE EXCLUSIVE', rows: 'untouched' } : exclusive('untouched')
+  }
+  if (cursor.sees('SET', 'LOGGED') || cursor.sees('SET', 'UNLOGGED') || cursor.sees('SET', 'TABLESPACE'))
+    return exclusive('rewritten')
+  if (['ENABLE', 'DISABLE'].some((verb) => cursor.sees(verb, 'TRIGGER')))
+    return { lock: 'SHARE ROW EXCLUSIVE', rows: 'untouched' }
+  return exclusive('untouched')
+}
+
+function onIndex(statement: Statement): Effect | undefined {
+  const index = createIndex(statement)
+  if (index !== undefined)
+    return effect(index.table, [
+      { lock: index.isConcurrent ? 'SHARE UPDATE EXCLUSIVE' : 'SHARE', rows: 'read' },
+    ])
+  const drop = dropped(statement)
+  if (drop?.what !== 'INDEX') return undefined
+  const lock = drop.isConcurrent ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE'
+  return { tables: [], lock, blocks: BLOCKED[lock], rows: 'untouched' }
+}
+
+function onTable(statement: Statement): Effect | undefined {
+  const drop = dropped(statement)
+  const lock = 'ACCESS EXCLUSIVE'
+  if (drop?.what === 'TABLE') return { tables: drop.names, lock, blocks: BLOCKED[lock], rows: 'untouched' }
+  const cursor = new Cursor(statement.tokens)
+  if (cursor.take('TRUNCATE')) {
+    cursor.skip('TABLE', 'ONLY')
+    return effect(cursor.name() ?? '', [{ lock, rows: 'untouched' }])
+  }
+  const verb = ['CREATE', 'DROP'].find((word) => cursor.take(word))
+  cursor.skip('OR', 'REPLACE', 'CONSTRAINT')
+  if (verb === undefined || !cursor.take('TRIGGER')) return undefined
+  const table = tableAfterOn(statement.tokens)
+  return effect(table, [{ lock: verb === 'CREATE' ? 'SHARE ROW EXCLUSIVE' : lock, rows: 'untouched' }])
+}
+
+function tableAfterOn(tokens: readonly Token[]): string {
+  const at = tokens.findIndex((token) => isWord(token, 'ON'))
+  return new Cursor(tokens.slice(at + 1)).name() ?? ''
+}
+
+function referred(tokens: readonly Token[]): string | undefined {
+  const at = tokens.findIndex((token) => isWord(token, 'REFERENCES'))
+  return at < 0 ? undefined : new Cursor(tokens.slice(at + 1)).name()
+}
+
+function isHarmless(tokens: readonly Token[]): boolean {
+  const [verb, ...rest] = tokens
+  if (['COMMENT', 'GRANT', 'REVOKE', 'SET'].some((word) => isWord(verb, word))) return true
+  const what = rest.find((token) => !['OR', 'REPLACE'].some((word) => isWord(token, word)))
+  return ['CREATE', 'ALTER', 'DROP'].some((word) => isWord(verb, word)) && NO_TABLES.test(what?.value ?? '')
+}

@@ -1,0 +1,38 @@
+/** What a chunk should take at most. */
+const GOAL_MS = 250
+const FIRST_ROWS = 100
+const LONGEST_PAUSE_MS = 5_000
+const FIRST_PAUSE_MS = 100
+
+/** How many rows the next chunk of a backfill has, and how long it waits before: slow chunks mean that others need the server. */
+export class Pace {
+  #rows: number
+  #pauseMs = 0
+
+  /** @param most - rows of a chunk. */
+  constructor(private readonly most: number) {
+    this.#rows = Math.min(FIRST_ROWS, most)
+  }
+
+  get rows(): number {
+    return this.#rows
+  }
+
+  get pauseMs(): number {
+    return this.#pauseMs
+  }
+
+  /** A chunk was written. A slow one is followed by a pause of the same length, and by a smaller one. */
+  written(ms: number): void {
+    const isSlow = ms > GOAL_MS
+    this.#pauseMs = isSlow ? Math.min(ms, LONGEST_PAUSE_MS) : 0
+    if (isSlow) this.#rows = Math.max(1, Math.floor((this.#rows * GOAL_MS) / ms))
+    else if (ms < GOAL_MS / 2) this.#rows = Math.min(this.most, this.#rows * 2)
+  }
+
+  /** A chunk met the lock of somebody else. */
+  blocked(): void {
+    this.#rows = Math.max(1, Math.floor(this.#rows / 2))
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2))
+  }
+}

@@ -1,0 +1,53 @@
+import { BACKFILL_TABLE } from '../files/names.js'
+import type { Session } from './session.js'
+
+/** How far a backfill came. */
+export interface BackfillPosition {
+  /** The table and its key. A position of another one is of no use. */
+  readonly walks: string
+  /** The key of the last row of the last chunk, as texts; undefined before the first chunk. */
+  readonly end: readonly string[] | undefined
+  /** Rows of the table up to there, and how many of them were written. */
+  readonly walked: number
+  readonly written: number
+}
+
+const tableOf = ({ prefix }: Session): string => prefix + BACKFILL_TABLE
+
+/** Undefined for a backfill that has not begun. Makes the table where it is missing. */
+export async function readPosition(session: Session, version: number): Promise<BackfillPosition | undefined> {
+  if (!(await session.hasTable(BACKFILL_TABLE))) {
+    await session.run(`CREATE TABLE ${tableOf(session)} ${session.engine.versionTable.backfills}`, 0)
+    return undefined
+  }
+  const [row] = await session.rows(
+    `SELECT walks, position, rows_walked, rows_written FROM ${tableOf(session)} WHERE version = ?`,
+    [version],
+  )
+  return (
+    row && {
+      walks: String(row.walks),
+      end: typeof row.position === 'string' ? (JSON.parse(row.position) as readonly string[]) : undefined,
+      walked: Number(row.rows_walked),
+      written: Number(row.rows_written),
+    }
+  )
+}
+
+/** Replaces the position of a version. Part of the transaction of a chunk. */
+export async function writePosition(
+  session: Session,
+  version: number,
+  { walks, end, walked, written }: BackfillPosition,
+): Promise<void> {
+  await forgetPosition(session, version)
+  await session.rows(
+    `INSERT INTO ${tableOf(session)} (version, walks, position, rows_walked, rows_written, moved_at)
+     VALUES (?, ?, ?, ?, ?, ${session.engine.versionTable.now})`,
+    [version, walks, end === undefined ? null : JSON.stringify(end), walked, written],
+  )
+}
+
+export async function forgetPosition(session: Session, version: number): Promise<void> {
+  await session.rows(`DELETE FROM ${tableOf(session)} WHERE version = ?`, [version])
+}

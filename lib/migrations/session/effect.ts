@@ -1,0 +1,43 @@
+import { Cursor } from '../sql/cursor.js'
+import type { Statement } from '../sql/statements.js'
+import type { Session } from './session.js'
+
+/** What a statement does to others while it runs, as far as its text shows. */
+export interface Effect {
+  /** Tables that it locks, as written. */
+  readonly tables: readonly string[]
+  /** The lock on them, as the server calls it; empty for none. On PostgreSQL it is held until the file ends. */
+  readonly lock: string
+  /** What of others waits meanwhile. */
+  readonly blocks: 'nothing' | 'the same rows' | 'writes' | 'reads and writes' | 'unknown'
+  /** What it does with the rows that are there. `rewritten` takes as long as the table is large, and as much space. */
+  readonly rows: 'untouched' | 'read' | 'written' | 'rewritten' | 'unknown'
+}
+
+/** How large a table is, as far as the server has counted. */
+export interface TableSize {
+  readonly rows: number | undefined
+  readonly bytes: number
+}
+
+/** What an engine knows of the effects of statements. */
+export interface EngineEffects {
+  readonly effectOf: (statement: Statement) => Effect
+  /** Undefined for a table that is not there. */
+  /** The locks on tables that the session holds, such as `ACCESS EXCLUSIVE on tasks`. */
+  readonly locks: (session: Session) => Promise<readonly string[]>
+  /** Selects the tables of the module as `name`, with a `storage` that is another one when the table is rewritten; the schema is its only value. */
+  readonly storage: string
+  readonly sizeOf: (session: Session, table: readonly string[]) => Promise<TableSize | undefined>
+}
+
+export const NO_EFFECT: Effect = { tables: [], lock: '', blocks: 'nothing', rows: 'untouched' }
+export const UNKNOWN: Effect = { tables: [], lock: 'unknown', blocks: 'unknown', rows: 'unknown' }
+
+/** The table of an INSERT, UPDATE, DELETE or REPLACE. */
+export function writtenTable({ tokens }: Statement): string | undefined {
+  const cursor = new Cursor(tokens)
+  if (!['INSERT', 'UPDATE', 'DELETE', 'REPLACE'].some((verb) => cursor.take(verb))) return undefined
+  cursor.skip('LOW_PRIORITY', 'IGNORE', 'INTO', 'FROM', 'ONLY')
+  return cursor.name()
+}

@@ -1,0 +1,81 @@
+import type { BoundedUpdate } from '../sql/backfill.js'
+import type { Session } from './session.js'
+
+/** A column of a primary key, by which a table is walked through. */
+export interface KeyColumn {
+  /** As the catalog has it. */
+  readonly column: string
+  /** Quoted. */
+  readonly name: string
+  /** Selects a value as text that `literal` turns back into the same value. */
+  readonly text: (expression: string) => string
+  /** The text of a value as SQL. */
+  readonly literal: (text: string) => string
+}
+
+/** A table in the order of its primary key. */
+export interface WalkedTable {
+  /** Quoted. */
+  readonly name: string
+  /** Empty for a table without a primary key, and for what is no table. */
+  readonly key: readonly KeyColumn[]
+  /** How many rows the server believes that it has; undefined when it has not counted yet. */
+  readonly rows: number | undefined
+}
+
+/** How a table is walked through, in the engine's SQL. */
+export interface WalkSql {
+  readonly find: (session: Session, path: BoundedUpdate['table']) => Promise<WalkedTable>
+  /** Compares the key with a position, in a form for which the server reads only these rows of the index. */
+  readonly compare: (columns: readonly string[], operator: '>' | '<=', position: readonly string[]) => string
+}
+
+/** The rows behind a position, up to another one. */
+export interface Stretch {
+  /** The key of its last row, as texts. */
+  readonly end: readonly string[]
+  readonly rows: number
+}
+
+/** The next rows of a table in the order of its key; undefined when there are none. @param from - undefined for the beginning. */
+export async function nextStretch(
+  session: Session,
+  { name, key }: WalkedTable,
+  from: readonly string[] | undefined,
+  most: number,
+): Promise<Stretch | undefined> {
+  const names = key.map((column) => column.name)
+  const behind = from === undefined ? '' : `WHERE ${rowsOf(session, key, names, '>', from)} `
+  const [last] = await session.rows(
+    `SELECT ${key.map((column, at) => `${column.text(column.name)} AS k${at}`).join(', ')}, count(*) OVER () AS n
+     FROM (SELECT ${names.join(', ')} FROM ${name} ${behind}ORDER BY ${names.join(', ')} LIMIT ${most}) AS stretch
+     ORDER BY ${names.map((column) => `${column} DESC`).join(', ')} LIMIT 1`,
+  )
+  return last && { end: key.map((_, at) => String(last[`k${at}`])), rows: Number(last.n) }
+}
+
+/** The condition for the rows of a table behind `from`, up to `to`. @param alias - what its columns are qualified with. */
+export function rowsBetween(
+  session: Session,
+  { key }: WalkedTable,
+  alias: string,
+  from: readonly string[] | undefined,
+  to: readonly string[],
+): string {
+  const names = key.map((column) => `${alias}.${column.name}`)
+  const upTo = rowsOf(session, key, names, '<=', to)
+  return from === undefined ? upTo : `${rowsOf(session, key, names, '>', from)} AND ${upTo}`
+}
+
+const rowsOf = (
+  { engine }: Session,
+  key: readonly KeyColumn[],
+  names: readonly string[],
+  operator: '>' | '<=',
+  position: readonly string[],
+): string =>
+  engine.walk.compare(
+    names,
+    operator,
+    key.map((column, at) => column.literal(position[at] ?? '')),
+  )

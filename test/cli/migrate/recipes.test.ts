@@ -1,0 +1,133 @@
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '../../../lib/migrations/index.js'
+import { failureOf, file, onEachEngine, tables } from '../../migrations/each-engine.js'
+import { compiled, root } from '../../support/root.js'
+import { textOf } from '../../support/sources/documents.js'
+
+/** The recipes of the page: the commands below each heading. */
+const RECIPES = new Map(
+  (/\n## Recipes\n(.*?)\n## /s.exec(textOf('docs/migrations.md'))?.[1] ?? '')
+    .split('\n### ')
+    .slice(1)
+    .map((text) => [text.split('\n')[0] ?? '', /```sh\n(.*?)\n```/s.exec(text)?.[1] ?? '']),
+)
+
+/** What `sh` says when it runs the commands in a folder, and stops at the first that fails. */
+async function runRecipe(commands: string, cwd: string, url: string) {
+  const program = join(root, 'bin', 'ashlar.js')
+  const child = spawn(
+    'sh',
+    // One pipe for both, so that what is said is read in its order.
+    ['-e', '-c', `exec 2>&1\nashlar() { "${process.execPath}" "${program}" "$@"; }\n${commands}`],
+    {
+      cwd,
+      env: { ...process.env, ASHLAR_DATABASE_URL: url, COPY_URL: url },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const said: string[] = []
+  child.stdout.setEncoding('utf8').on('data', (text: string) => said.push(text))
+  const exit = await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  return { exit, said: said.join('') }
+}
+
+onEachEngine('a recipe of docs/migrations.md', (database, dialect) => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-recipe-'))
+    mkdirSync(join(folder, 'dist'))
+    mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
+    symlinkSync(join(compiled, 'test/cli/migrate/hosts/before.js'), join(folder, 'dist', 'entities.js'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  const ship = (files: Readonly<Record<string, string>>) => {
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(join(folder, 'migrations', dialect, name), text)
+  }
+  const shipTasks = () =>
+    runRecipe('ashlar migrate diff tasks --entities dist/entities.js', folder, database().url)
+  const up = (files: Readonly<Record<string, string>>) => migrate({ url: database().url, files }).up()
+
+  /** What there is before, and what the commands say. */
+  const CASES: Readonly<Record<string, readonly [prepare: () => unknown, said: RegExp]>> = {
+    'Write a version': [
+      () => ship(tables(2, 3)),
+      /rolled back 0003_t3\napplied 0003_t3\n.*rolled back 0003_t3\n$/s,
+    ],
+    'Stop at a version': [() => ship(tables(2, 3)), /applied 0002_t2\n.*applied 0003_t3\n$/s],
+    'See what a run would do': [
+      () => ship(tables(2)),
+      /^0002_t2\n {2}line 1: CREATE TABLE t2 .*\n {4}no lock on a table; reads no rows\n$/,
+    ],
+    'Try a run on a copy': [
+      () => ship(tables(2)),
+      dialect === 'postgres'
+        ? /0002_t2: \d+ ms\n {2}held ACCESS EXCLUSIVE on t2\n {2}held SHARE on t2\n$/
+        : /0002_t2: \d+ ms\n$/,
+    ],
+    'Check in continuous integration': [shipTasks, /up again\nthe files make what the entities say\n$/],
+    'Two branches took the same number': [
+      () =>
+        ship({
+          ...tables(2, 3),
+          ...file(
+            '0003_add_size',
+            'ALTER TABLE t2 ADD COLUMN size bigint',
+            'ALTER TABLE t2 DROP COLUMN size',
+          ),
+          ...file(
+            '0004_fill_size',
+            '-- ashlar:backfill\nUPDATE t2 SET size = 0',
+            '-- it goes with the column',
+          ),
+        }),
+      /0003_add_size to 0004_add_size\n.*0004_fill_size to 0005_fill_size\nnothing to say against these files\n$/s,
+    ],
+    'A database that has the tables already': [
+      async () => {
+        await shipTasks()
+        await runRecipe('ashlar migrate up', folder, database().url)
+        await database().rows('DELETE FROM ashlar_migrations WHERE version = 2')
+      },
+      /recorded 0002_tasks\n.*the database is as the files and the entities say\n$/s,
+    ],
+    'A version that you put right by hand': [
+      async () => {
+        const files = { ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id nonsense)', 'DROP TABLE t3') }
+        ship(files)
+        await failureOf(up(files))
+      },
+      /recorded 0003 as applied\n.*0003_t3 +applied/s,
+    ],
+    'A file that was edited after it was applied': [
+      async () => {
+        await up(tables(2))
+        ship({
+          ...tables(2),
+          '0002_t2.up.sql': '-- the first table\nCREATE TABLE t2 (id bigint PRIMARY KEY)',
+        })
+      },
+      /\+ -- the first table\nrecorded 0002_t2\nnothing to do: the schema is current\n$/,
+    ],
+  }
+
+  it('has a case here', () => {
+    expect([...RECIPES.keys()]).to.deep.equal(Object.keys(CASES))
+  })
+
+  for (const [title, [prepare, wanted]] of Object.entries(CASES))
+    it(`does what it says: ${title}`, async () => {
+      await prepare()
+      const { exit, said } = await runRecipe(RECIPES.get(title) ?? 'false', folder, database().url)
+      expect(exit, said).to.equal(0)
+      expect(said).to.match(wanted)
+    })
+})

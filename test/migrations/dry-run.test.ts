@@ -1,0 +1,63 @@
+import { expect } from 'chai'
+import { migrate } from '../../lib/migrations/index.js'
+import { file, onEachEngine } from './each-engine.js'
+
+const T = file('0002_t', 'CREATE TABLE t (id bigint PRIMARY KEY, a int NOT NULL)', 'DROP TABLE t')
+
+onEachEngine('a dry run on a copy', (database, dialect) => {
+  const slow = dialect === 'postgres' ? 'pg_sleep(1)' : 'sleep(1)'
+  const dryRun = (sql: string) =>
+    migrate({ url: database().url, files: { ...T, ...file('0003_x', sql, '-- nothing') } }).dryRun()
+  beforeEach(async () => {
+    await migrate({ url: database().url, files: T }).up()
+    await database().rows('INSERT INTO t VALUES (1, 1), (2, 2)')
+  })
+
+  it('applies what is missing, and writes no row', async () => {
+    const add = dialect === 'postgres' ? '' : ', ALGORITHM=INSTANT'
+    const [version, ...more] = await dryRun(`ALTER TABLE t ADD COLUMN b bigint${add}`)
+    expect(more).to.deep.equal([])
+    expect(version).to.deep.include({ name: '0003_x', rewritten: [] })
+    expect(version?.longestReadMs).to.be.a('number')
+    expect(version?.locks).to.deep.equal(dialect === 'postgres' ? ['ACCESS EXCLUSIVE on t'] : [])
+    expect(await database().rows('SELECT id, a, b FROM t ORDER BY id')).to.have.length(2)
+    expect(await dryRun(`ALTER TABLE t ADD COLUMN b bigint${add}`)).to.deep.equal([])
+  })
+
+  it('sees a table that is rewritten', async () => {
+    const sql =
+      dialect === 'postgres'
+        ? 'ALTER TABLE t ALTER a TYPE bigint'
+        : 'ALTER TABLE t MODIFY a bigint, ALGORITHM=COPY'
+    const [version] = await dryRun(sql)
+    expect(version?.rewritten.map(({ name }) => name)).to.deep.equal(['t'])
+  })
+
+  if (dialect === 'postgres')
+    it('measures how long readers and writers wait', async () => {
+      const [exclusive] = await dryRun(`ALTER TABLE t ADD COLUMN b bigint; SELECT ${slow}`)
+      expect(exclusive?.longestReadMs).to.be.greaterThan(900)
+      expect(exclusive?.longestWriteMs).to.be.greaterThan(900)
+      await migrate({ url: database().url, files: T }).down(2)
+      const [shared] = await dryRun(`CREATE INDEX i ON t (a); SELECT ${slow}`)
+      expect(shared?.longestReadMs).to.be.lessThan(900)
+      expect(shared?.longestWriteMs).to.be.greaterThan(900)
+      expect(shared?.locks).to.deep.equal(['SHARE on t'])
+    })
+
+  it('says what failed, and leaves no probe behind', async () => {
+    const failure: unknown = await dryRun('ALTER TABLE t ADD COLUMN b nonsense').catch(
+      (error: unknown) => error,
+    )
+    expect(failure).to.have.property('stop', 'failed')
+  })
+
+  it('goes on where a version drops the table that is read', async () => {
+    const [version] = await dryRun('DROP TABLE t')
+    expect(version).to.include({ name: '0003_x' })
+    expect(version?.failures.map((text) => text.split(':')[0])).to.deep.equal([
+      'cannot read t any more',
+      'cannot write t any more',
+    ])
+  })
+})

@@ -1,0 +1,142 @@
+import { expect } from 'chai'
+import { migrate } from '../../lib/migrations/index.js'
+import { file, onEachEngine } from './each-engine.js'
+
+const T = file(
+  '0002_t',
+  'CREATE TABLE t (id bigint PRIMARY KEY, a text, b varchar(9) NOT NULL, c int CHECK (c > 0))',
+  'DROP TABLE t',
+)
+const U = file('0003_u', 'CREATE TABLE u (id bigint PRIMARY KEY, t_id bigint)', 'DROP TABLE u')
+
+/** Statements of PostgreSQL that can run in a transaction. Lock and rewriting are asked of the server itself. */
+const POSTGRES: readonly string[] = [
+  'ALTER TABLE t ADD COLUMN d text',
+  'ALTER TABLE t ADD COLUMN d text DEFAULT now()',
+  'ALTER TABLE t ADD COLUMN d uuid DEFAULT gen_random_uuid()',
+  'ALTER TABLE t ADD COLUMN d bigserial',
+  'ALTER TABLE t ADD COLUMN d int GENERATED ALWAYS AS IDENTITY',
+  'ALTER TABLE t ADD COLUMN d int GENERATED ALWAYS AS (c + 1) STORED',
+  'ALTER TABLE t DROP COLUMN a',
+  'ALTER TABLE t ALTER COLUMN c TYPE bigint',
+  'ALTER TABLE t ALTER a SET NOT NULL, ALTER b DROP NOT NULL',
+  'ALTER TABLE t ALTER COLUMN a SET STATISTICS 9',
+  "ALTER TABLE t ALTER COLUMN a SET DEFAULT 'x'",
+  'ALTER TABLE t ADD CONSTRAINT d CHECK (c < 9) NOT VALID',
+  'ALTER TABLE t ADD CONSTRAINT d CHECK (c < 9)',
+  'ALTER TABLE t VALIDATE CONSTRAINT t_c_check',
+  'ALTER TABLE t ADD UNIQUE (b)',
+  'ALTER TABLE u ADD FOREIGN KEY (t_id) REFERENCES t NOT VALID',
+  'ALTER TABLE u ADD COLUMN d bigint REFERENCES t',
+  'ALTER TABLE t RENAME COLUMN a TO d',
+  'ALTER TABLE t DISABLE TRIGGER USER',
+  'ALTER TABLE t SET UNLOGGED',
+  'CREATE INDEX i ON t (a)',
+  'CREATE TABLE v (id bigint REFERENCES t)',
+  'CREATE FUNCTION one() RETURNS int BEGIN ATOMIC SELECT 1; END',
+  "COMMENT ON SCHEMA public IS 'x'",
+  "INSERT INTO t VALUES (9, 'x', 'y', 1)",
+  'UPDATE t SET a = b',
+  'DELETE FROM ONLY t WHERE c = 1',
+  'TRUNCATE t',
+  'DROP TABLE t',
+]
+
+const LOCKS = [
+  ...['', 'AccessShareLock', 'RowShareLock', 'RowExclusiveLock', 'ShareUpdateExclusiveLock', 'ShareLock'],
+  ...['ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'],
+]
+const spoken = (mode: string): string =>
+  mode
+    .replace(/Lock$/, '')
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toUpperCase()
+
+onEachEngine(
+  'the plan of a run on PostgreSQL',
+  (database) => {
+    for (const sql of POSTGRES)
+      it(`says what the server does: ${sql}`, async () => {
+        const { url, rows } = database()
+        await migrate({ url, files: { ...T, ...U } }).up()
+        await rows("INSERT INTO t SELECT n, 'a', 'b' || n, 1 FROM generate_series(1, 3) AS n")
+        const files = { ...T, ...U, ...file('0004_x', sql, '-- nothing') }
+        const [version] = await migrate({ url, files }).plan()
+        const [planned] = version?.statements ?? []
+
+        const tableFile = () => rows("SELECT relfilenode AS node FROM pg_class WHERE oid = to_regclass('t')")
+        const before = (await tableFile())[0]?.node
+        await rows('BEGIN')
+        await rows(sql)
+        const held = await rows(
+          `SELECT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN (to_regclass('t'), to_regclass('u'), ${before === undefined ? 0 : `(SELECT oid FROM pg_class WHERE relfilenode = ${String(before)})`})`,
+        )
+        const strongest = Math.max(0, ...held.map(({ mode }) => LOCKS.indexOf(String(mode))))
+        const after = (await tableFile())[0]?.node
+        await rows('ROLLBACK')
+        const dropped = sql.startsWith('DROP') ? 'ACCESS EXCLUSIVE' : spoken(LOCKS[strongest] ?? '')
+        expect(planned?.lock).to.equal(dropped)
+        // TRUNCATE and DROP give the table another file, too.
+        const isAnew = after !== undefined && after !== before && !sql.startsWith('TRUNCATE')
+        expect(planned?.rows === 'rewritten').to.equal(isAnew)
+        if (dropped !== '') expect(planned?.tables.map(({ name }) => name)).to.include('t')
+      })
+  },
+  { dialects: ['postgres'] },
+)
+
+onEachEngine('the plan of a run', (database, dialect) => {
+  const on = (sql: string) => ({ ...T, ...file('0003_x', sql, '-- nothing') })
+  const planOf = async (sql: string) => {
+    await migrate({ url: database().url, files: T }).up()
+    const [version] = await migrate({ url: database().url, files: on(sql) }).plan()
+    return version
+  }
+
+  it('has every version that is missing, and none that is applied', async () => {
+    const files = { ...T, ...U }
+    expect((await migrate({ url: database().url, files }).plan()).map(({ name }) => name)).to.deep.equal([
+      '0002_t',
+      '0003_u',
+    ])
+    await migrate({ url: database().url, files }).up()
+    expect(await migrate({ url: database().url, files }).plan()).to.deep.equal([])
+  })
+
+  it('knows how large a table is', async () => {
+    await migrate({ url: database().url, files: T }).up()
+    await database().rows("INSERT INTO t VALUES (1, 'a', 'b', 1), (2, 'a', 'b', 1)")
+    await database().rows(dialect === 'postgres' ? 'ANALYZE t' : 'ANALYZE TABLE t')
+    const version = await planOf('-- ashlar:backfill chunk=7\nUPDATE t SET c = 2 WHERE c = 1')
+    expect(version?.chunk).to.equal(7)
+    const [{ tables: [table] = [], ...effect } = {}] = version?.statements ?? []
+    expect(effect).to.include({ line: 2, blocks: 'the same rows', rows: 'written' })
+    expect(table).to.have.nested.include({ name: 't', 'size.rows': 2 })
+    expect(table?.size?.bytes).to.be.greaterThan(0)
+  })
+
+  it('says nothing of a table that the file itself makes, and that another is not there yet', async () => {
+    const sql =
+      dialect === 'postgres'
+        ? 'CREATE TABLE w (id bigint); CREATE INDEX i ON w (id)'
+        : 'CREATE INDEX i ON w (id)'
+    const statements = (await planOf(sql))?.statements ?? []
+    if (dialect === 'postgres') expect(statements[1]).to.include({ lock: '', blocks: 'nothing' })
+    else expect(statements[0]?.tables).to.deep.equal([{ name: 'w', size: undefined }])
+  })
+
+  if (dialect === 'mysql')
+    for (const [sql, lock, blocks, rows] of [
+      ['ALTER TABLE t ADD d int, ALGORITHM=INSTANT', 'metadata', 'nothing', 'untouched'],
+      ['ALTER TABLE t ADD KEY (c), ALGORITHM=INPLACE, LOCK=NONE', 'metadata', 'nothing', 'unknown'],
+      ['ALTER TABLE t MODIFY c bigint, ALGORITHM=COPY', 'SHARED', 'writes', 'rewritten'],
+      ['ALTER TABLE t MODIFY c bigint', 'chosen by the server: say ALGORITHM and LOCK', 'unknown', 'unknown'],
+      ['CREATE INDEX i ON t (c)', 'metadata', 'nothing', 'read'],
+      ['DROP TABLE t', 'metadata', 'reads and writes', 'untouched'],
+      ['CREATE VIEW v AS SELECT 1 AS one', '', 'nothing', 'untouched'],
+      ['CALL p()', 'unknown', 'unknown', 'unknown'],
+    ] as const)
+      it(`says of ${sql}: ${lock || 'no lock'}`, async () => {
+        expect((await planOf(sql))?.statements[0]).to.include({ lock, blocks, rows })
+      })
+})
