@@ -2,9 +2,13 @@ import { ChannelCredentials } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { type IncomingMessage } from 'node:http'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { get, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
-import { type Config } from '../../lib/server/config/config.js'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Config, resolveConfig } from '../../lib/server/config/config.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
 import { authority } from '../support/servers/certificates.js'
 import { ForeignClient } from '../support/grpc/clients.js'
@@ -111,6 +115,81 @@ describe('TLS', () => {
     await start({ tls: mutual, httpTls: 'none' })
     expect((await fetch(`${running.http}/healthz`)).status).to.equal(200)
     expect(await grpc(ours.certificate, client)).to.equal(0)
+  })
+
+  describe('from files', () => {
+    let folder: string
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'ashlar-tls-'))
+      mkdirSync(join(folder, 'first'))
+      symlinkSync('first', join(folder, 'current'))
+      write('first', server)
+    })
+    afterEach(() => rmSync(folder, { recursive: true }))
+
+    const path = (name: string) => join(folder, 'current', name)
+    const write = (version: string, { certificate, key }: typeof client, ca = ours.certificate) => {
+      writeFileSync(join(folder, version, 'tls.crt'), certificate)
+      writeFileSync(join(folder, version, 'tls.key'), key)
+      writeFileSync(join(folder, version, 'ca.crt'), ca)
+    }
+    const files = () => ({
+      certificateChain: { file: path('tls.crt') },
+      privateKey: { file: path('tls.key') },
+    })
+    const told = () => running.records.map(({ message }) => message)
+    const until = async (message: string) => {
+      while (!told().includes(message)) await pause(20)
+    }
+
+    it('is renewed on both listeners without a restart, for connections that are made from then on', async () => {
+      await start({ tls: files() })
+      expect([await grpc(ours.certificate), await https(ours.certificate)]).to.deep.equal([0, 200])
+      write('first', stranger.issue('localhost'))
+      await until('the certificate is renewed')
+      expect([await grpc(stranger.certificate), await https(stranger.certificate)]).to.deep.equal([0, 200])
+      expect(await grpc(ours.certificate)).to.equal(14)
+      expect(await https(ours.certificate)).to.match(/CERT|ISSUER|SIGNATURE/)
+    })
+
+    it('follows a folder that is swapped, and renews whose clients are let in', async () => {
+      const tls = { ...files(), clientCa: { file: path('ca.crt') }, requireClientCertificate: true }
+      await start({ tls, httpTls: { ...tls } })
+      expect(await grpc(ours.certificate, client)).to.equal(0)
+      mkdirSync(join(folder, 'second'))
+      write('second', server, stranger.certificate)
+      symlinkSync('second', join(folder, 'next'))
+      renameSync(join(folder, 'next'), join(folder, 'current'))
+      while (told().filter((message) => message === 'the certificate is renewed').length < 2) await pause(20)
+      expect(await grpc(ours.certificate, client)).to.equal(14)
+      expect(await https(ours.certificate, client)).to.not.equal(200)
+      const theirs = stranger.issue('alice')
+      expect([await grpc(ours.certificate, theirs), await https(ours.certificate, theirs)]).to.deep.equal([
+        0, 200,
+      ])
+    })
+
+    it('stays the last good one while what is there cannot be used', async () => {
+      await start({ tls: files() })
+      writeFileSync(path('tls.key'), client.key)
+      await until('the certificate is not used: the last good one stays')
+      expect([await grpc(ours.certificate), await https(ours.certificate)]).to.deep.equal([0, 200])
+      const failed = running.records.find(({ level }) => level === 'error')
+      expect(JSON.stringify(failed?.fields))
+        .to.include('tls.privateKey does not belong')
+        .and.not.include('BEGIN')
+      writeFileSync(path('tls.crt'), client.certificate)
+      await until('the certificate is renewed')
+      expect([await grpc(ours.certificate), await https(ours.certificate)]).to.deep.equal([0, 200])
+    })
+
+    it('stops the start where a file cannot be read', async () => {
+      await start({})
+      const missing = { ...files(), privateKey: { file: path('none') } }
+      expect(() => resolveConfig({ grpcAddr: ':0', tls: missing })).to.throw(
+        /tls: the file \S+none cannot be read \(ENOENT\)/,
+      )
+    })
   })
 })
 

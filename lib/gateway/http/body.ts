@@ -6,9 +6,16 @@ import { inflaterOf, notOfItsCoding, tooLarge } from './content-coding.js'
 import { HttpError } from './http-error.js'
 import { type Json, parseJson } from '../json/parse.js'
 
-/** Whether the request has a body. */
-export const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+/** Whether the request has a body; of HTTP/2, one that may be empty. */
+export const hasBody = ({ headers, httpVersionMajor, stream }: IncomingMessage & Framed): boolean =>
+  httpVersionMajor === 2
+    ? stream?.endAfterHeaders === false
+    : headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
+/** What HTTP/2 has instead of `Transfer-Encoding`. */
+interface Framed {
+  readonly stream?: { readonly endAfterHeaders: boolean }
+}
 
 /** Bytes of a body, after inflation, that are read before authorization. */
 const EARLY_BYTES = 64 * 1024

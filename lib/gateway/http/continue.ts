@@ -16,9 +16,8 @@ export const awaitsContinue = (request: IncomingMessage): boolean => waiting.has
 
 /** Sends `100 Continue` if the client waits for it. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
-  const keepAlive = waiting.get(request)
-  if (keepAlive === undefined) return
+  if (!waiting.has(request)) return
+  response.shouldKeepAlive = waiting.get(request) as boolean
   waiting.delete(request)
-  response.shouldKeepAlive = keepAlive
   response.writeContinue()
 }

@@ -11,12 +11,14 @@ import {
 } from '../../errors.js'
 import { expectContinue } from './continue.js'
 import { errorBody } from './error-body.js'
-import { requestIdFrom } from '../../text/request-id.js'
-import { NOSNIFF } from './respond.js'
+import { HTTP_PROTOCOLS, serveHttp2 } from './http2.js'
+import { reject } from './reject.js'
 
 export interface HttpServerOptions {
   /** Certificate and key. Without them the server speaks plain HTTP. */
   readonly tls?: TlsOptions
+  /** Offers HTTP/2 to clients of TLS, beside HTTP/1.1. Default false. */
+  readonly http2?: boolean
   /** Milliseconds to receive all headers of a request. Default 10,000. */
   readonly headersTimeoutMs?: number
   /** Milliseconds to receive a whole request with its body. Default 30,000. */
@@ -25,6 +27,8 @@ export interface HttpServerOptions {
   readonly keepAliveTimeoutMs?: number
   /** Bytes of request line and headers. Default 16,384. */
   readonly maxHeaderBytes?: number
+  /** Requests at the same time on one connection of HTTP/2. Default 1,000. */
+  readonly maxConcurrentStreams?: number
   /** Connections at the same time; further ones are closed at once. Default: no limit. */
   readonly maxConnections?: number
 }
@@ -33,13 +37,14 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Creates a server that rejects malformed, too large and too slow requests with an error in the gateway's shape. */
 export function createHttpServer(listener: Listener, options: HttpServerOptions = {}): Server {
-  const { headersTimeoutMs = 10_000, requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000 } = options
+  const { requestTimeoutMs = 30_000, keepAliveTimeoutMs = 65_000, maxHeaderBytes = 16_384 } = options
+  const headersTimeoutMs = Math.min(options.headersTimeoutMs ?? 10_000, requestTimeoutMs)
   const settings = {
-    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    connectionsCheckingInterval: Math.max(100, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
-    maxHeaderSize: options.maxHeaderBytes ?? 16_384,
+    connectionsCheckingInterval: Math.max(100, headersTimeoutMs / 4),
+    maxHeaderSize: maxHeaderBytes,
     insecureHTTPParser: false,
     // Checked below, with an error in the gateway's shape.
     requireHostHeader: false,
@@ -51,10 +56,23 @@ export function createHttpServer(listener: Listener, options: HttpServerOptions 
     if (!hasItsHost(request)) refuseHost(request, response)
     else listener(request, response)
   }
+  const { tls, http2 = false, maxConcurrentStreams = 1000 } = options
+  const handshake = {
+    handshakeTimeout: options.headersTimeoutMs ?? 10_000,
+    ...(http2 && { ALPNProtocols: HTTP_PROTOCOLS }),
+  }
   const server =
-    options.tls === undefined
+    tls === undefined
       ? createServer(settings, listen)
-      : createTlsServer({ handshakeTimeout: headersTimeoutMs, ...options.tls, ...settings }, listen)
+      : createTlsServer({ ...handshake, ...tls, ...settings }, listen)
+  const bounds = {
+    headersTimeoutMs,
+    requestTimeoutMs,
+    keepAliveTimeoutMs,
+    maxHeaderBytes,
+    maxConcurrentStreams,
+  }
+  if (tls !== undefined && http2) serveHttp2(server, bounds)
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
   // The total size of headers is limited instead: with a limit on their number Node drops the last ones silently.
   server.maxHeadersCount = 0
@@ -82,23 +100,6 @@ function hasItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 
 const refuseHost = (request: IncomingMessage, response: ServerResponse): void =>
   reject(request, response, 400, new InvalidArgument('', 'the request must have one Host header'))
-
-function reject(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  error: AshlarError,
-): void {
-  const body = errorBody(error)
-  const own = {
-    'x-request-id': requestIdFrom(request.headers['x-request-id']),
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  }
-  response.writeHead(status, { ...HEADERS, ...own }).end(body)
-}
-
-const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store', ...NOSNIFF }
 
 function refuse(
   cause: Error & { readonly code?: string },

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { promisify } from 'node:util'
-import { deflate, gzip } from 'node:zlib'
+import { compress as encode, preferredCoding } from './response-coding.js'
 
 /** An HTTP response that is ready to be sent. */
 export interface HttpResponse {
@@ -37,7 +36,6 @@ const namesIn = (list: string): readonly string[] =>
 /** Bytes below which compressing costs more than it saves. */
 const COMPRESS_FROM = 1024
 const COMPRESSIBLE = /^(?:text\/|application\/(?:json|xml|[a-z.+-]+\+(?:json|xml)))/
-const coders = { gzip: promisify(gzip), deflate: promisify(deflate) } as const
 
 /** Sends the response; for HEAD only the headers. Headers already set on `response` stay. */
 export async function send(
@@ -68,26 +66,7 @@ async function compressed(
   addVary(response, 'Accept-Encoding')
   const coding = preferredCoding(request.headers['accept-encoding'])
   if (coding === undefined) return undefined
-  const bytes = await coders[coding](body)
+  const bytes = await encode(coding, body)
   response.setHeader('content-encoding', coding)
   return bytes
-}
-
-/** The better of gzip and deflate that an Accept-Encoding allows (RFC 9110 section 12.5.3); undefined for neither. */
-export function preferredCoding(accept: string | undefined): 'gzip' | 'deflate' | undefined {
-  if (accept === undefined || accept === '') return undefined
-  const weights = new Map<string, number>()
-  for (const item of accept.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = item.split(';').map((part) => part.trim())
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)) || 0)
-  }
-  const weigh = (coding: string): number => weights.get(coding) ?? weights.get('*') ?? 0
-  const [gzipped, deflated, identity] = [
-    Math.max(weigh('gzip'), weights.get('x-gzip') ?? 0),
-    weigh('deflate'),
-    weights.get('identity') ?? 0,
-  ]
-  if (gzipped > 0 && gzipped >= deflated && gzipped >= identity) return 'gzip'
-  return deflated > 0 && deflated >= identity ? 'deflate' : undefined
 }

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { InvalidArgument } from '../../errors.js'
 import { HttpError } from '../http/http-error.js'
-import type { FetchHandler, HttpHandler, NodeHandler } from './mux.js'
-import { targetOf } from './target.js'
+import { type HttpHandler, isNodeHandler, type NodeHandler } from './mux.js'
+import { schemeOf, targetOf } from './target.js'
 
 /** Runs a mounted handler. Rethrows what it throws before it has responded. */
 export async function runHandler(
@@ -14,8 +14,8 @@ export async function runHandler(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  if (handler.length >= 2) return runNode(handler as NodeHandler, request, response)
-  const fetched = await (handler as FetchHandler)(toFetchRequest(request, signal))
+  if (isNodeHandler(handler)) return runNode(handler, request, response)
+  const fetched = await handler(toFetchRequest(request, signal))
   await sendFetchResponse(request, response, fetched)
 }
 
@@ -56,7 +56,7 @@ function toFetchRequest(request: IncomingMessage, signal: AbortSignal): Request 
 const HOST = /^[^\s/?#@\\]+$/
 
 function absolute(request: IncomingMessage, host: string, url: string): URL {
-  const scheme = 'encrypted' in request.socket ? 'https' : 'http'
+  const scheme = schemeOf(request)
   const { path, query } = targetOf(url)
   if (!HOST.test(host)) throw notAHost()
   try {

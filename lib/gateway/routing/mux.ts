@@ -45,8 +45,16 @@ export class GatewayMux {
     return this.#exact.has(pattern) || this.#prefixes.some(([prefix]) => prefix === pattern)
   }
 
+  /** Whether a handler is mounted that gets the request and the response of `node:http`. */
+  get hasNodeHandlers(): boolean {
+    return [...this.#exact.values(), ...this.#prefixes.map(([, handler]) => handler)].some(isNodeHandler)
+  }
+
   /** The handler for a normalized path; undefined when the path belongs to the services. */
   find(path: string): HttpHandler | undefined {
     return this.#exact.get(path) ?? this.#prefixes.find(([prefix]) => path.startsWith(prefix))?.[1]
   }
 }
+
+/** Whether it is in the style of `node:http`. */
+export const isNodeHandler = (handler: HttpHandler): handler is NodeHandler => handler.length >= 2

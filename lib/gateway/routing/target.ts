@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import type { TLSSocket } from 'node:tls'
 import { InvalidArgument } from '../../errors.js'
 
 /** A request target split at the question mark. */
@@ -23,3 +25,7 @@ function absolutePath(url: string): string {
   const path = match[1] ?? '/'
   return path.startsWith('/') ? path : `/${path}`
 }
+
+/** Of the URL that was asked for, as far as this process can know: a proxy in front may have ended TLS. */
+export const schemeOf = ({ socket }: IncomingMessage): 'http' | 'https' =>
+  (socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http'

@@ -27,8 +27,10 @@ export function fieldNote({ name }: DescField, facts: MethodFacts, source: OpenA
   }
 }
 
-function listNote(name: string, model: ResourceModel | undefined, { pageSizes }: OpenApiSource): JsonObject {
+function listNote(name: string, model: ResourceModel | undefined, source: OpenApiSource): JsonObject {
+  const { pageSizes } = source
   const fields = model === undefined ? '' : `Fields: ${listed(Object.keys(model.columns))}.`
+  const relations = model === undefined ? [] : source.relationsOf(model)
   switch (name) {
     case 'page_size':
       return {
@@ -39,12 +41,13 @@ function listNote(name: string, model: ResourceModel | undefined, { pageSizes }:
       return { description: 'The `nextPageToken` of the page before, with the same other parameters.' }
     case 'filter':
       return {
-        description: `Which items are listed (AIP-160), such as \`a = "x" AND b > 1\`. ${fields}`.trim(),
+        description:
+          `Which items are listed (AIP-160), such as \`a = "x" AND b > 1\`. ${fields}${through(relations)}`.trim(),
       }
     case 'order_by':
       return {
         description:
-          `Fields separated by commas, each with \`desc\` behind it or not (AIP-132). ${fields}`.trim(),
+          `Fields separated by commas, each with \`desc\` behind it or not (AIP-132). ${fields}${through(relations.filter(({ isMany }) => !isMany))}`.trim(),
       }
     case 'show_deleted':
       return { description: 'Also lists deleted items.' }
@@ -54,6 +57,12 @@ function listNote(name: string, model: ResourceModel | undefined, { pageSizes }:
       return {}
   }
 }
+
+/** What may stand in front of a field. */
+const through = (relations: readonly { readonly name: string }[]): string =>
+  relations.length === 0
+    ? ''
+    : ` Fields of other resources that the caller may list, behind a dot: ${listed(relations.map(({ name }) => `${name}.`))}.`
 
 const SPELLINGS = {
   spec: 'Another spelling is ignored, and told in the header `X-Ignored-Update-Mask`.',

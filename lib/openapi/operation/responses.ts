@@ -37,7 +37,8 @@ const ERRORS: Readonly<Record<string, { readonly description: string; readonly e
     error: new HttpError(413, 'RESOURCE_EXHAUSTED', 'the body is larger than 1048576 bytes'),
   },
   '415': {
-    description: 'The body is not JSON in UTF-8, or is compressed in another way than gzip and deflate.',
+    description:
+      'The body is not JSON in UTF-8, or is compressed in another way than gzip, deflate and Brotli.',
     error: new HttpError(415, 'INVALID_ARGUMENT', 'the Content-Type must be application/json in UTF-8'),
   },
   '429': { description: 'There are too many calls.', error: new ResourceExhausted('too many calls', 1000) },

@@ -53,6 +53,10 @@ export interface OpenApiSource {
   readonly factsOf: (method: DescMethod) => MethodFacts
   /** The model of a resource that a repository stores. */
   readonly modelOf: (message: DescMessage) => ResourceModel | undefined
+  /** The relations of a resource that filters can name. */
+  readonly relationsOf: (
+    model: ResourceModel,
+  ) => readonly { readonly name: string; readonly isMany: boolean }[]
   /** Whether the field holds a secret or a credential. */
   readonly isSecret: (field: DescField) => boolean
   /** The rules of `buf.validate` that a field declares. */

@@ -1,9 +1,16 @@
 import { ServerCredentials } from '@grpc/grpc-js'
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { SecureContextOptions } from 'node:tls'
 import type { HttpServerOptions } from '../../gateway/http/http-server.js'
 
-/** PEM text. Read it from its file yourself: `readFileSync(path)` fits. */
-export type Pem = string | Buffer
+/** PEM text or bytes, or the file that has them: it is read when the server is built, and again whenever it changes. */
+export type Pem = string | Buffer | PemFile
+
+/** A file with PEM. */
+export interface PemFile {
+  readonly file: string
+}
 
 /** The certificate of a listener, and whether clients need one. TLS 1.2 and 1.3. */
 export interface TlsConfig {
@@ -17,9 +24,34 @@ export interface TlsConfig {
   readonly requireClientCertificate?: boolean
 }
 
+/** The same as it is now, files included. */
+export interface TlsNow extends TlsConfig {
+  readonly certificateChain: string | Buffer
+  readonly privateKey: string | Buffer
+  readonly clientCa?: string | Buffer
+}
+
+/** @throws Error for a file that cannot be read. */
+export const readTls = ({ certificateChain, privateKey, clientCa, ...rest }: TlsConfig): TlsNow => ({
+  ...rest,
+  certificateChain: readPem(certificateChain),
+  privateKey: readPem(privateKey),
+  ...(clientCa === undefined ? {} : { clientCa: readPem(clientCa) }),
+})
+
+/** The files of a certificate, each once. */
+export const tlsFiles = ({ certificateChain, privateKey, clientCa }: TlsConfig): readonly string[] => [
+  ...new Set([certificateChain, privateKey, clientCa].flatMap((pem) => (isFile(pem) ? [pem.file] : []))),
+]
+
 /** The mistakes in it, one text each, without a byte of the key. */
 export const tlsProblems = (field: string, tls: TlsConfig): string[] => {
-  const { certificateChain, privateKey, clientCa, requireClientCertificate = false } = tls
+  const unreadable = tlsFiles(tls).flatMap((file) => {
+    const [, code] = attempt(() => readFileSync(file))
+    return code === undefined ? [] : [`${field}: the file ${file} cannot be read (${code})`]
+  })
+  if (unreadable.length > 0) return unreadable
+  const { certificateChain, privateKey, clientCa, requireClientCertificate = false } = readTls(tls)
   const [certificate, certificateProblem] = attempt(() => certificatesIn(certificateChain)[0])
   const [key, keyProblem] = attempt(() => createPrivateKey(privateKey))
   const [, caProblem] = clientCa === undefined ? [] : attempt(() => certificatesIn(clientCa))
@@ -36,33 +68,58 @@ export const tlsProblems = (field: string, tls: TlsConfig): string[] => {
   ]
 }
 
-/** The same for the gRPC listener. */
-export const grpcCredentials = (tls: TlsConfig | undefined): ServerCredentials => {
-  if (tls === undefined) return ServerCredentials.createInsecure()
+/** The same for the gRPC listener. Connections that are made after `renew` get the new certificate. */
+export class GrpcTls extends ServerCredentials {
+  constructor(tls: TlsNow) {
+    const ssl = sslOf(tls)
+    super(ssl._getConstructorOptions(), ssl._getSecureContextOptions() ?? {})
+  }
+
+  renew(tls: TlsNow): void {
+    this.updateSecureContextOptions(sslOf(tls)._getSecureContextOptions())
+  }
+
+  override _equals(other: ServerCredentials): boolean {
+    return other === this
+  }
+}
+
+const sslOf = (tls: TlsNow): ServerCredentials => {
   const pair = { cert_chain: Buffer.from(tls.certificateChain), private_key: Buffer.from(tls.privateKey) }
   const ca = tls.clientCa === undefined ? null : Buffer.from(tls.clientCa)
   return ServerCredentials.createSsl(ca, [pair], tls.requireClientCertificate ?? false)
 }
 
 /** The same for the HTTP listener. */
-export const httpsOptions = (tls: TlsConfig): NonNullable<HttpServerOptions['tls']> => ({
-  cert: tls.certificateChain,
-  key: tls.privateKey,
-  ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa }),
+export const httpsOptions = (tls: TlsNow): NonNullable<HttpServerOptions['tls']> => ({
+  ...secureContext(tls),
   requestCert: tls.requireClientCertificate ?? false,
   rejectUnauthorized: tls.requireClientCertificate ?? false,
 })
 
+/** What a renewed certificate changes of it. */
+export const secureContext = (tls: TlsNow): SecureContextOptions => ({
+  cert: tls.certificateChain,
+  key: tls.privateKey,
+  ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa }),
+})
+
+const isFile = (pem: Pem | undefined): pem is PemFile =>
+  typeof pem === 'object' && !Buffer.isBuffer(pem) && 'file' in pem
+
+const readPem = (pem: Pem): string | Buffer => (isFile(pem) ? readFileSync(pem.file) : pem)
+
 /** @throws Error when there is none, or a malformed one. */
-const certificatesIn = (pem: Pem): X509Certificate[] => {
+const certificatesIn = (pem: string | Buffer): X509Certificate[] => {
   const blocks = String(pem).match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)
   return (blocks ?? ['']).map((block) => new X509Certificate(block))
 }
 
-const attempt = <T>(read: () => T): [value: T | undefined, failed: boolean] => {
+/** The value, or the code of the error. */
+const attempt = <T>(read: () => T): [value: T | undefined, code: string | undefined] => {
   try {
-    return [read(), false]
-  } catch {
-    return [undefined, true]
+    return [read(), undefined]
+  } catch (error) {
+    return [undefined, (error as NodeJS.ErrnoException).code ?? 'malformed']
   }
 }

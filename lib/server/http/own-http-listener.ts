@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import type { ServerHttp2Session } from 'node:http2'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import { type SecureContextOptions, Server as TlsServer } from 'node:tls'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { IncomingMessage, RequestListener, Server as HttpServer, ServerResponse } from 'node:http'
 import { createHttpServer, type HttpServerOptions } from '../../gateway/http/http-server.js'
@@ -12,6 +14,7 @@ export class OwnHttpListener {
   readonly #server: HttpServer
   readonly #responding = new Set<ServerResponse>()
   readonly #sockets = new Set<Socket>()
+  readonly #sessions = new Set<ServerHttp2Session>()
   #isRetired = false
   #onResponded: (() => void) | undefined
   /** Rejects when the listener breaks while it serves. */
@@ -23,6 +26,10 @@ export class OwnHttpListener {
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
+    })
+    this.#server.on('session', (session: ServerHttp2Session) => {
+      this.#sessions.add(session)
+      session.once('close', () => this.#sessions.delete(session))
     })
     this.broken = once(this.#server, 'error').then(([error]) => {
       throw error
@@ -45,6 +52,11 @@ export class OwnHttpListener {
     return `${host === '' ? '0.0.0.0' : host}:${bound.port}`
   }
 
+  /** Connections that are made from now on get this certificate. */
+  renew(context: SecureContextOptions): void {
+    if (this.#server instanceof TlsServer) this.#server.setSecureContext(context)
+  }
+
   /**
    * Continues to respond, and closes each connection with its next response. Otherwise the client would send another
    * request and be cut.
@@ -56,7 +68,8 @@ export class OwnHttpListener {
 
   /**
    * Stops accepting and resolves when the last response is sent. Idle connections stay as long as other responses are
-   * open, so that their next response can close them; then they are cut.
+   * open, so that their next response can close them; then they are cut. Those of HTTP/2 are told at once (GOAWAY):
+   * their clients know which requests to send elsewhere.
    */
   async drain(): Promise<void> {
     if (!this.#server.listening) return
@@ -64,6 +77,7 @@ export class OwnHttpListener {
     const closed = once(this.#server, 'close')
     // The close of node:http would cut idle connections.
     NetServer.prototype.close.call(this.#server)
+    for (const session of this.#sessions) session.close()
     await Promise.race([closed, pause(IDLE_MS, undefined, { ref: false })])
     while (this.#responding.size > 0) await new Promise<void>((resolve) => (this.#onResponded = resolve))
     for (const socket of this.#sockets) socket.destroy()

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { Metadata } from '../../call.js'
 import { isProbe } from '../../gateway/http/probes.js'
 import { matchedRoutes } from '../../gateway/routing/matched-route.js'
+import { schemeOf } from '../../gateway/routing/target.js'
 import type { Telemetry } from '../observability/telemetry.js'
 
 /**
@@ -44,5 +45,3 @@ const PROPAGATED = ['traceparent', 'tracestate', 'baggage']
 
 /** Without the query, which may hold private data. */
 const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/'
-
-const schemeOf = ({ socket }: IncomingMessage): string => ('encrypted' in socket ? 'https' : 'http')

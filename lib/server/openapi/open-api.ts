@@ -7,6 +7,7 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../persistence/query/page-s
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { RuleSet, rulesOf } from '../authz/rules.js'
 import { type Config, resolveConfig, type ResolvedConfig } from '../config/config.js'
+import { filterRelations } from '../expansion/related-lists.js'
 import { operationRules, startsOperations } from '../operations/operations-service.js'
 import { Registry } from '../methods/registry.js'
 import { type MethodShape, shapesIn } from './method-shape.js'
@@ -87,6 +88,7 @@ export const documentOf = async (
         shapeOf(desc),
       ),
     modelOf: (message) => models.get(message),
+    relationsOf: filterRelations(registry, all),
     isSecret: (field) => registry.isSecret(field),
     rulesOf: facts.ofField,
     messageRulesOf: facts.ofMessage,

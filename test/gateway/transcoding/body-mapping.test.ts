@@ -293,7 +293,12 @@ describe('bodies through the gateway', () => {
       ['gzip;q=0', null],
       ['identity', null],
       ['identity;q=1, gzip;q=0.5', null],
-      ['br', null],
+      ['br', 'br'],
+      ['gzip, deflate, br, zstd', 'br'],
+      ['br;q=0.5, gzip', 'gzip'],
+      ['br;q=0, gzip;q=0.1', 'gzip'],
+      ['identity;q=1, br;q=0.5', null],
+      ['zstd', null],
     ] as const) {
       const answer = await ask(coding)
       expect(answer.headers.get('content-encoding'), coding).to.equal(used)

@@ -116,15 +116,13 @@ describe('a body of more than 64 KiB', () => {
       const coding = framing === 'gzip' ? 'Content-Encoding: gzip\r\n' : ''
       socket.write(`${head}${coding}Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`)
       socket.write(body)
+      const next = '{"text":"abc"}'
       socket.write(
-        `\r\n0\r\n\r\n${head}account-id: acme\r\nsubject: alice\r\nContent-Length: 13\r\n\r\n{"text":"abc"}`.replace(
-          '13',
-          '14',
-        ),
+        `\r\n0\r\n\r\n${head}account-id: acme\r\nsubject: alice\r\nContent-Length: ${next.length}\r\n\r\n${next}`,
       )
-      while (!text.includes('200 OK')) await pause(5)
-      expect(text).to.match(/^HTTP\/1\.1 403 [^]*HTTP\/1\.1 200 OK[^]*"text":"3"/)
+      while (text.split('HTTP/1.1 ').length < 3) await pause(5)
       socket.destroy()
+      expect(text).to.match(/^HTTP\/1\.1 403 [^]*HTTP\/1\.1 200 OK[^]*"text":"3"/)
     }
   })
 })
