@@ -1,3 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { jsonLogger } from '../lib/index.js'
 import { orderServer } from './orders/main.js'
@@ -7,8 +14,8 @@ import { widgetServer } from './widgets/main.js'
 import { widgetTour } from './widgets/tour.js'
 
 const EXAMPLES = new Map([
-  ['widgets', { serverOf: widgetServer, tour: widgetTour, path: '/v1/widgets' }],
-  ['orders', { serverOf: orderServer, tour: orderTour, path: '/v1/orders' }],
+  ['widgets', { serverOf: widgetServer, tour: widgetTour, path: '/v1/widgets', beside: undefined }],
+  ['orders', { serverOf: orderServer, tour: orderTour, path: '/v1/orders', beside: 'orders/warehouse.js' }],
 ])
 
 const { values, positionals } = parseArgs({
@@ -33,10 +40,14 @@ if (values.help || example === undefined || positionals.length > 1) {
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 
+// Another process reads it too.
+const folder = example.beside === undefined ? undefined : mkdtempSync(join(tmpdir(), 'ashlar-demo-'))
+const file = folder === undefined ? undefined : join(folder, 'demo.sqlite')
+
 // The tour prints every call itself; the server only says what goes wrong.
 const logger = jsonLogger('error')
 const server = await example.serverOf({
-  database: ':memory:',
+  database: file ?? ':memory:',
   grpcAddr: values.grpc,
   httpAddr: values.http,
   logger,
@@ -53,6 +64,13 @@ const screen = new Screen(process.stdout.isTTY)
 const grpcAddress = local(server.grpcAddr())
 const url = `http://${local(server.httpAddr())}`
 await example.tour(grpcAddress, url, screen)
+const beside =
+  file !== undefined && example.beside !== undefined ? startBeside(example.beside, file) : undefined
+if (beside !== undefined) {
+  screen.title('Another process')
+  screen.say('The warehouse hears of the orders that were placed:')
+  await Promise.race([once(beside.stdout, 'data'), once(beside, 'exit'), pause(10_000)])
+}
 
 if (values.once) stop.abort()
 else {
@@ -62,6 +80,20 @@ else {
   screen.say('Ctrl-C ends it.')
 }
 await serving
+if (beside !== undefined) {
+  beside.kill()
+  if (beside.exitCode === null) await once(beside, 'exit')
+}
+if (folder !== undefined) rmSync(folder, { recursive: true })
+
+/** Prints what it prints. */
+function startBeside(program: string, database: string) {
+  const path = fileURLToPath(new URL(program, import.meta.url))
+  const env = { ...process.env, ORDERS_DATABASE: database }
+  const child = spawn(process.execPath, [path], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  child.stdout.on('data', (text: Buffer) => screen.say(text.toString().trimEnd()))
+  return child
+}
 
 /** An address to connect to where the server is bound to every one. */
 function local(address: string): string {

@@ -98,9 +98,23 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
         'lib/persistence/contract/repository.ts',
         'lib/persistence/query/filter-template.ts',
         'lib/persistence/query/page-size.ts',
+        'lib/persistence/relations/relations-named.ts',
         'lib/persistence/sql/transaction.ts',
         'lib/persistence/engines/errors/constraint-error.ts',
         'lib/persistence/engines/sql-text.ts',
+      ],
+    ],
+  },
+  {
+    from: 'lib/events',
+    own: [
+      ...['lib/events', 'lib/errors.ts', 'lib/context.ts', 'lib/persistence/outbox'],
+      ...[
+        'lib/persistence/dialects/values/pad-to-power-of-two.ts',
+        'lib/persistence/engines/executor/executor.ts',
+        'lib/persistence/engines/sql-text.ts',
+        'lib/persistence/sql/transaction.ts',
+        'lib/persistence/sql/transaction-context.ts',
       ],
     ],
   },
@@ -123,7 +137,13 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
 /** The index files of `exports`, the package's own `lib/index.ts` aside. */
 const ENTRIES = [
   ...['decorators/index.ts', 'lib/persistence/index.ts', 'lib/secrets/index.ts', 'lib/server/index.ts'],
-  ...['lib/gateway/index.ts', 'lib/migrations/index.ts', 'lib/nest/index.ts', 'lib/testing/index.ts'],
+  ...[
+    'lib/events/index.ts',
+    'lib/gateway/index.ts',
+    'lib/migrations/index.ts',
+    'lib/nest/index.ts',
+    'lib/testing/index.ts',
+  ],
 ]
 
 /** Which folders know a package. `types` allows type imports and lazy ones; `files` says how many files may know it. */
@@ -133,7 +153,10 @@ const OWNERS: Readonly<
     { readonly in: readonly string[]; readonly types?: readonly string[]; readonly files?: number }
   >
 > = {
-  typeorm: { in: ['decorators', 'lib/resource', 'lib/persistence', 'examples'], types: ['lib/nest'] },
+  typeorm: {
+    in: ['decorators', 'lib/resource', 'lib/persistence', 'examples'],
+    types: ['lib/events', 'lib/nest', 'cli/outbox'],
+  },
   'reflect-metadata': { in: ['decorators', 'examples'] },
   '@bufbuild/protobuf': {
     in: [
@@ -145,7 +168,9 @@ const OWNERS: Readonly<
   '@connectrpc/connect': { in: [], types: ['lib/server/connect'] },
   'node-vault': { in: ['lib/secrets'], files: 1 },
   chokidar: { in: ['lib/files'], files: 1 },
-  pg: { in: ['lib/migrations'], types: ['lib/persistence'] },
+  pg: { in: ['lib/migrations'], types: ['lib/persistence', 'lib/events/log'] },
+  '@nats-io/jetstream': { in: [], types: ['lib/events/nats'] },
+  '@nats-io/transport-node': { in: [], types: ['lib/events/nats'] },
   mysql2: { in: ['lib/migrations'], types: ['lib/persistence'] },
   sqlite3: { in: [], types: ['lib/persistence'] },
   'better-sqlite3': { in: [], types: ['lib/persistence'] },
@@ -333,7 +358,10 @@ describe('the architecture', () => {
 
   it('decides by the database engine in its dialect and its executor only', () => {
     const branches = handWritten
-      .filter(({ path }) => /^lib\/(persistence|server)\//.test(path) && !/\/(dialects|engines)\//.test(path))
+      .filter(
+        ({ path }) =>
+          /^lib\/(events|persistence|server)\//.test(path) && !/\/(dialects|engines)\//.test(path),
+      )
       .flatMap(({ path, text }) => engineBranches(path, text).map((line) => `${path}:${line}`))
     expect(branches).to.deep.equal([])
   })

@@ -11,7 +11,7 @@ const COMMAND_LINE = 'The command line'
 
 /** The headings of the specification, each with the entries that belong to it. */
 const HEADINGS: readonly (readonly [title: string, ...entries: readonly string[]])[] = [
-  ['Persistence', 'ashlar/decorators', 'ashlar/persistence', 'ashlar/migrations'],
+  ['Persistence', 'ashlar/decorators', 'ashlar/persistence', 'ashlar/events', 'ashlar/migrations'],
   ['Secrets', 'ashlar/secrets'],
   ['Server', 'ashlar/server', 'ashlar/nest', 'ashlar/testing'],
   [COMMAND_LINE],

@@ -1,8 +1,14 @@
 /** `text` on one line of at most `longest` characters, without terminal control codes: the text may be untrusted. */
 export function terminalLine(text: string, longest = 500): string {
-  const line = text
-    .replaceAll(/\s+/gu, ' ')
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')
-    .trim()
-  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
+  return cut(withoutControlCodes(text.replaceAll(/\s+/gu, ' ')).trim(), longest)
 }
+
+/** A line of a file without terminal control codes, whose spaces stay. */
+export const sourceLine = (line: string, longest = 500): string =>
+  cut(withoutControlCodes(line.replaceAll('\t', '  ')), longest)
+
+const withoutControlCodes = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')
+
+const cut = (line: string, longest: number): string =>
+  line.length <= longest ? line : `${line.slice(0, longest - 1)}…`

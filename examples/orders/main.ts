@@ -9,6 +9,7 @@ import {
   ServerBuilder,
   wrapped,
 } from '../../lib/index.js'
+import { natsSink, relay } from '../../lib/events/index.js'
 import { DefaultGRPCAddr, supportsRowAccess } from '../../lib/server/index.js'
 import { orderAuthorizer } from './authorizer.js'
 import { Customer } from './customer.js'
@@ -29,11 +30,13 @@ export interface OrderServerOptions {
   readonly logger?: Logger
   /** Prints what it would send when left out. */
   readonly mail?: SendMail
+  /** Where events are delivered. Without it they stay in the outbox, for consumers that follow it. */
+  readonly nats?: string | undefined
 }
 
 /** A server for customers, products and orders: gRPC, and HTTP/JSON in front of it. */
 export async function orderServer(options: OrderServerOptions): Promise<Server> {
-  const { database, grpcAddr, httpAddr, logger = jsonLogger(), mail = print } = options
+  const { database, grpcAddr, httpAddr, logger = jsonLogger(), mail = print, nats } = options
   const dataSource = typeof database === 'string' ? ordersDataSource(database) : database
   await dataSource.initialize()
   const products = new ProductRepository(dataSource)
@@ -47,6 +50,7 @@ export async function orderServer(options: OrderServerOptions): Promise<Server> 
     .principalFunc(devPrincipal)
     .authorizer(orderAuthorizer)
     .allowDevelopment()
+    .workers(...(nats === undefined ? [] : [relay({ dataSource, sink: natsSink({ servers: nats }) })]))
     .readinessCheck('database', async () => {
       await dataSource.query('SELECT 1')
     })
@@ -81,6 +85,7 @@ if (import.meta.filename === process.argv[1]) {
     database: dataSource,
     grpcAddr: process.env['GRPC_ADDR'] ?? DefaultGRPCAddr,
     httpAddr: process.env['HTTP_ADDR'] ?? ':8080',
+    nats: process.env['NATS_URL'],
   })
   await server.serve(stop.signal)
   // A handler that goes on was answered for, and keeps neither the process nor the connection it waits for.

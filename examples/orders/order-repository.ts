@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm'
 import { PermissionDenied, type Repository, repositoryOf, RequestContext } from '../../lib/index.js'
-import type { DeleteOptions } from '../../lib/persistence/index.js'
+import { type DeleteOptions, emit } from '../../lib/persistence/index.js'
 import { Customer } from './customer.js'
 import { Order_State } from './gen/orders_pb.js'
 import type { SendMail } from './mail.js'
@@ -8,6 +8,7 @@ import { Order } from './order.js'
 import { OrderLine } from './order-line.js'
 import { ProductRepository } from './product-repository.js'
 import { named, refused } from './refused.js'
+import type { Placed } from './warehouse.js'
 
 /** An order above this has to be approved. */
 const APPROVAL_LIMIT_CENTS = 100_000n
@@ -52,6 +53,11 @@ export class OrderRepository extends repositoryOf(Order) {
         state: totalCents > APPROVAL_LIMIT_CENTS ? Order_State.AWAITING_APPROVAL : Order_State.PLACED,
       })
       for (const line of priced) await this.#lines.create({ ...line, orderId: order.id })
+      const placed: Placed = {
+        customerId,
+        lines: lines.map(({ productId, quantity }) => ({ productId, quantity })),
+      }
+      await emit({ resource: 'order', verb: 'placed', key: order.id, data: placed })
 
       const { email } = await this.#customers.get(customerId)
       afterCommit(() => this.#send({ to: email, text: `We have your order ${order.id}.` }))

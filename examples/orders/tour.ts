@@ -33,6 +33,13 @@ export async function orderTour(_grpcAddress: string, url: string, screen: Scree
     'Stock, lines and total in one transaction; the mail goes out after its commit. A read mask shows the product.',
   )
 
+  screen.step('Who ordered bolts?')
+  const bought = new URLSearchParams({
+    filter: 'customer.display_name = "Ada" AND lines.product_id = "bolt"',
+  })
+  await ask({ path: `/v1/orders?${bought.toString()}`, status: 200 })
+  screen.shows('A filter leads to customers and lines, because the caller may list these.')
+
   screen.step('All of it or nothing')
   await place(
     [

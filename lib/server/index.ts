@@ -41,6 +41,7 @@ export type { PrincipalFunc, PrincipalSource } from './interceptors/authorizatio
 export { jsonLogger, type Logger, type LogLevel } from './observability/logger.js'
 export type { RateLimiter } from './rate-limit/rate-limiter.js'
 export type { ReadinessCheck } from './lifecycle/readiness.js'
+export type { Worker } from './lifecycle/worker.js'
 export type { ExternalTargetOptions, ExternalTls } from './references/external-target.js'
 export type { Reference } from './references/references.js'
 export type { ServiceParts } from './methods/handler-of.js'
@@ -71,7 +72,7 @@ export {
   SqlDeduplicationStore,
 } from './deduplication/sql-deduplication-store.js'
 export type { LimitsConfig } from './config/limits.js'
-export type { Pem, TlsConfig } from './config/tls.js'
+export type { Pem, PemFile, TlsConfig } from './config/tls.js'
 export type { CallOperations, OperationWork, RunningOperation } from '../call.js'
 export type {
   OperationChange,

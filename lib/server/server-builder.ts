@@ -15,6 +15,7 @@ import type { DeduplicationStore } from './deduplication/deduplication-store.js'
 import type { OperationStore } from './operations/operation-store.js'
 import type { TlsConfig } from './config/tls.js'
 import type { UserInterceptor } from './chain/user-interceptor.js'
+import type { Worker } from './lifecycle/worker.js'
 
 type Registration = (server: Server) => void
 
@@ -119,6 +120,11 @@ export class ServerBuilder implements Setters {
 
   readinessCheck(name: string, check: ReadinessCheck['check']): this {
     return this.#set({ readinessChecks: [...(this.#config.readinessChecks ?? []), { name, check }] })
+  }
+
+  /** Adds to the previous ones. */
+  workers(...workers: readonly Worker[]): this {
+    return this.#set({ workers: [...(this.#config.workers ?? []), ...workers] })
   }
 
   /** Merges with the previous options. */

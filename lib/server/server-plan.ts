@@ -15,6 +15,7 @@ import { identityOf, type ResolvedConfig } from './config/config.js'
 import { developmentGuard } from './development-guard.js'
 import { dispatcher } from './dispatch.js'
 import { readableRelations } from './expansion/readable-relations.js'
+import { RelatedLists } from './expansion/related-lists.js'
 import { RelatedReader } from './expansion/related-reader.js'
 import type { HealthState } from './lifecycle/health.js'
 import type { Registry } from './methods/registry.js'
@@ -154,6 +155,7 @@ const dispatcherOf = (
       referencesOf: (desc) => showReferences(desc, parts),
       reader: new RelatedReader(rules, config.authorizer),
     },
+    relatedLists: new RelatedLists(registry, rules, config.authorizer),
     messageRules,
   }).around(({ handler }) => handler.run)
   const methods = [...registry.methods()].map(

@@ -25,6 +25,7 @@ const rule = { method: '/a.B/C', verb: 'get', resource: 'a' }
 const otherRule = { method: '/a.B/D', public: true }
 const handler = () => new Response('here')
 const ready = () => {}
+const worker = { start: () => {}, drain: () => Promise.resolve() }
 
 type Methods = { readonly [Name in keyof ServerBuilder]: unknown }
 
@@ -70,6 +71,7 @@ const ROWS: Readonly<
       { name: 'b', check: ready },
     ],
   ],
+  workers: [(builder) => builder.workers(worker).workers(worker), 'workers', [worker, worker]],
   resilience: [
     (builder) =>
       builder.resilience({ requestTimeoutMs: 7 }).resilience({ perMethodTimeoutMs: { '/a.B/C': 8 } }),

@@ -21,6 +21,7 @@ import type { DeduplicationStore } from '../deduplication/deduplication-store.js
 import type { OperationStore } from '../operations/operation-store.js'
 import { type TlsConfig, tlsProblems } from './tls.js'
 import type { UserInterceptor } from '../chain/user-interceptor.js'
+import type { Worker } from '../lifecycle/worker.js'
 
 /** The usual address of the gRPC listener. */
 export const DefaultGRPCAddr = ':9090'
@@ -81,6 +82,8 @@ export interface Config {
    * writes.
    */
   readonly readinessChecks?: readonly ReadinessCheck[]
+  /** Started when the server serves, and drained when it shuts down: relays and consumers of `ashlar/events`. Default: none. */
+  readonly workers?: readonly Worker[]
   readonly resilience?: ResilienceConfig
   /** Default: `updateMask: 'spec'`, bodies of at most 1 MiB, compression, no CORS. */
   readonly gateway?: GatewayConfig
@@ -129,6 +132,7 @@ export interface ResolvedConfig {
   readonly lroStore: OperationStore
   readonly logger: Logger
   readonly readinessChecks: readonly ReadinessCheck[]
+  readonly workers: readonly Worker[]
   readonly resilience: ResolvedResilience
   readonly gateway: ResolvedGateway
   /** Empty without the listener. */
@@ -150,8 +154,13 @@ export type ResolvedGateway = Omit<
   ResolvedDescription &
   ResolvedProtocols
 
-/** What is spoken at the gateway beside HTTP/JSON. Undefined is the default. */
+/** What is spoken at the gateway beside HTTP/JSON over HTTP/1.1. Undefined is the default. */
 export interface ResolvedProtocols {
+  /**
+   * Offers HTTP/2 to clients of TLS, which choose it by ALPN (RFC 7301). Default: true where no handler in the style of
+   * `node:http` is mounted: Express and others that change requests and responses do not know those of HTTP/2.
+   */
+  readonly http2: boolean | undefined
   /**
    * Serves Connect and gRPC-Web at `/package.Service/Method`; it needs the package `@connectrpc/connect`. Default: true where
    * NODE_ENV is `development` or `test` and the package is installed.

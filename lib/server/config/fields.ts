@@ -56,6 +56,10 @@ export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
   forwardHeaders: { documented: 'none', resolve: ({ forwardHeaders = [] }) => forwardHeaders },
   responseHeaders: { documented: 'none', resolve: ({ responseHeaders = [] }) => responseHeaders },
   onIgnoredMask: { documented: 'none', resolve: ({ onIgnoredMask }) => onIgnoredMask },
+  http2: {
+    documented: 'true where no handler in the style of `node:http` is mounted',
+    resolve: ({ http2 }) => http2,
+  },
   connect: {
     documented: 'true where NODE_ENV is `development` or `test` and the package is there',
     resolve: ({ connect }) => connect,
@@ -97,6 +101,7 @@ export const CONFIG_FIELDS: Fields<Config, ResolvedConfig> = {
     documented: 'none, always ready',
     resolve: ({ readinessChecks = [] }) => readinessChecks,
   },
+  workers: { documented: 'none', resolve: ({ workers = [] }) => workers },
   resilience: {
     documented: '',
     resolve: ({ resilience = {} }) => resolved(RESILIENCE_FIELDS, resilience),

@@ -4,7 +4,7 @@ import { documentedNumber, type Fields, MIB } from './config-field.js'
 export interface LimitsConfig {
   /** Bytes of a gRPC message, after inflation; a larger one is ResourceExhausted. Default 4 MiB. */
   readonly maxMessageBytes?: number
-  /** Concurrent calls on one gRPC connection; further ones wait at the client. Default 1,000. */
+  /** Concurrent calls on one connection of gRPC or HTTP/2; further ones wait at the client. Default 1,000. */
   readonly maxConcurrentStreams?: number
   /** How long a gRPC connection may be silent before the server pings it. Default 60,000. */
   readonly grpcKeepaliveMs?: number

@@ -2,6 +2,7 @@ import type { Attributes, Meter, MeterProvider, Span, TextMapGetter } from '@ope
 import { openDatabases } from '../../persistence/sql/transaction.js'
 import type { Metadata } from '../../call.js'
 import type { TraceIds } from '../../context.js'
+import type { ObservedWorker } from './observed-worker.js'
 
 type Api = typeof import('@opentelemetry/api')
 
@@ -69,6 +70,18 @@ export class Telemetry {
     )
   }
 
+  /** Measures how far workers are, in the process that does the work. */
+  observe(workers: readonly ObservedWorker[]): void {
+    if (workers.length === 0) return
+    for (const { lag } of this.#instruments)
+      lag.addCallback(async (result) => {
+        for (const worker of workers) {
+          const status = await worker.status?.()
+          if (status?.isLeading === true) result.observe(status.lag, { 'ashlar.events.worker': status.name })
+        }
+      })
+  }
+
   countIgnoredMask(method: string): void {
     for (const { ignoredMasks } of this.#instruments) ignoredMasks.add(1, { 'rpc.method': method })
   }
@@ -103,6 +116,14 @@ const instrumentsOf = (meter: Meter) => {
     unit: '{request}',
     description: 'Calls that wait for a connection.',
   })
+  const shared = meter.createObservableCounter('ashlar.db.shared_statements', {
+    unit: '{statement}',
+    description: 'Statements that carried several calls.',
+  })
+  const sharing = meter.createObservableCounter('ashlar.db.shared_calls', {
+    unit: '{call}',
+    description: 'Calls that shared a statement.',
+  })
   meter.addBatchObservableCallback(
     (result) => {
       for (const { use, dialect, dataSource } of openDatabases()) {
@@ -113,9 +134,11 @@ const instrumentsOf = (meter: Meter) => {
         }
         result.observe(connections, use.used, { ...pool, 'db.client.connection.state': 'used' })
         result.observe(waiting, use.waiting, pool)
+        result.observe(shared, use.shared, pool)
+        result.observe(sharing, use.sharing, pool)
       }
     },
-    [connections, waiting],
+    [connections, waiting, shared, sharing],
   )
   return {
     rpcDuration: meter.createHistogram('rpc.server.duration', {
@@ -126,6 +149,10 @@ const instrumentsOf = (meter: Meter) => {
       unit: 's',
       description: 'Duration of HTTP requests, as the server sees them.',
       advice: { explicitBucketBoundaries: SECONDS },
+    }),
+    lag: meter.createObservableGauge('ashlar.events.lag', {
+      unit: '{event}',
+      description: 'Events that a relay or a consumer has still to do.',
     }),
     ignoredMasks: meter.createCounter('ashlar.gateway.ignored_update_masks', {
       description: 'Updates whose mask the gateway ignored in part.',

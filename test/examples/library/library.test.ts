@@ -197,6 +197,11 @@ describeOn('the library', SERVED, (backend) => {
         expect(namesOf(await ok(listBooks('shelves/-', 'title = "b3"')), 'books')).to.deep.equal([
           book('music', 'b3'),
         ])
+        const onMusic = listBooks('shelves/-', 'shelf.theme = "on music" AND NOT title = "b1"')
+        expect(namesOf(await ok(onMusic), 'books')).to.deep.equal([book('music', 'b3')])
+        expect(namesOf(await ok(listBooks(shelf('art'), 'shelf.theme = "on music"')), 'books')).to.deep.equal(
+          [],
+        )
         const both = [book('music', 'b3'), book('art', 'b1')]
         expect(namesOf(await ok(batchGet('shelves/-', both)), 'books')).to.deep.equal(both)
         await refused(batchGet(shelf('art'), both), 'NOT_FOUND')

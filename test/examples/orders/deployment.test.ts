@@ -24,7 +24,7 @@ describe('the order service', function () {
     } finally {
       await served.stop()
     }
-    expect(screen.shown).to.have.length(7)
+    expect(screen.shown).to.have.length(8)
   })
 
   it('has the migrations of its tables', () => {

@@ -83,6 +83,19 @@ describeOn('orders', ORDER_BACKENDS, function (backend) {
     expect(mails().map(({ text }) => text)).to.deep.equal([`We have your order ${order.id}.`])
   })
 
+  it('are found by their customer and their lines, for callers who may list these', async () => {
+    const { place, as, orders } = await shop({ anvil: 5, bolt: 10 })
+    const [anvils, bolts] = [await place({ anvil: 1 }), await place({ bolt: 4, anvil: 1 })]
+    const found = async (filter: string, orderBy = '') =>
+      (await orders.listOrders({ filter, orderBy })).orders.map(({ id }) => id)
+    const byBolt = 'customer.display_name = "C" AND lines.product.display_name = "bolt"'
+    expect(await found(byBolt)).to.deep.equal([bolts.id])
+    expect(await found('NOT lines.quantity > 3', 'customer.email, create_time')).to.deep.equal([anvils.id])
+    expect(await found('customer.email = "nobody@example.com" OR lines.price_cents > 100')).to.deep.equal([])
+    const stranger = as('eve', ['strangers']).orders.listOrders({ filter: byBolt })
+    await fails(stranger, Status.PERMISSION_DENIED, '')
+  })
+
   it('leave nothing when one line cannot be had', async () => {
     const { place, stock, written, mails, orders } = await shop({ bolt: 10, anvil: 3 })
     await fails(place({ anvil: 1, bolt: 11 }), Status.FAILED_PRECONDITION, 'product bolt: only 10 left')

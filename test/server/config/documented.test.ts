@@ -9,7 +9,7 @@ import { root } from '../../support/root.js'
 const tableOf = (path: string, heading: string): Readonly<Record<string, string>> => {
   const page = readFileSync(join(root, path), 'utf8')
   const section = page.slice(page.indexOf(`\n## ${heading}\n`)).split('\n## ', 2)[1] ?? ''
-  const rows = [...section.matchAll(/^\| `([A-Za-z.]+)` *\| *(.*?) *\|/gm)]
+  const rows = [...section.matchAll(/^\| `([A-Za-z0-9.]+)` *\| *(.*?) *\|/gm)]
   return Object.fromEntries(rows.map(([, field = '', value = '']) => [field, value]))
 }
 

@@ -64,6 +64,22 @@ describe('metrics for Prometheus', () => {
     expect((await fetch(`${running.http}/metrics`)).status).to.equal(404)
   })
 
+  it('say how far workers are, in the process that does the work', async () => {
+    const worker = (name: string, isLeading: boolean) => ({
+      ...{ start: () => {}, drain: () => Promise.resolve() },
+      status: () => Promise.resolve({ name, isLeading, lag: 7 }),
+    })
+    const workers = [worker('relay:nats', true), worker('consumer:mails', false)]
+    const other = await startServer((builder) => builder.register(EchoService, echoService), {
+      ...METRICS,
+      workers,
+    })
+    const text = await (await fetch(`http://${other.server.metricsAddr()}/metrics`)).text()
+    expect(sample(text, 'ashlar_events_lag', { ashlar_events_worker: 'relay:nats' })).to.equal(7)
+    expect(text).to.not.contain('consumer:mails')
+    await other.stop()
+  })
+
   it('end with the server', async () => {
     const other = await startServer((builder) => builder.register(EchoService, echoService), METRICS)
     const address = `http://${other.server.metricsAddr()}/metrics`
@@ -101,5 +117,16 @@ describeOn('metrics of a pool', pooled, ({ open }) => {
     })
     await run(database, 'SELECT nothing FROM nowhere').catch(() => {})
     expect(await used()).to.equal(0)
+  })
+
+  it('tell how many calls shared how many statements', async () => {
+    const database = backend.database!
+    const figures = async () => {
+      const text = await (await fetch(`http://${running.server.metricsAddr()}/metrics`)).text()
+      const pool = { db_client_connection_pool_name: database.dataSource.driver.database ?? '' }
+      return ['statements', 'calls'].map((what) => sample(text, `ashlar_db_shared_${what}_total`, pool))
+    }
+    for (const calls of [1, 3, 5]) await run(database, 'SELECT 1', [], { calls })
+    expect(await figures()).to.deep.equal([2, 8])
   })
 })

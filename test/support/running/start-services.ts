@@ -68,6 +68,8 @@ export interface StartedService {
   readonly hasEnded: boolean
   /** What it has said so far. */
   log(): string
+  /** Kills it, and starts it again with what it had on its disk. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -169,14 +171,25 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
   },
 }
 
-/** Starts a server for `test`, which is skipped where the run does without servers of that kind. */
-export async function ownServer(service: Service, test: { skip(): void }): Promise<StartedService> {
+/**
+ * Starts a server for `test`, which is skipped where the run does without servers of that kind.
+ * @param given - a port that is known already.
+ */
+export async function ownServer(
+  service: Service,
+  test: { skip(): void },
+  given?: number,
+): Promise<StartedService> {
   if (serviceUrl(service) === undefined) test.skip()
-  return start(service, serviceUrl('postgres'))
+  return start(service, serviceUrl('postgres'), given)
 }
 
 /** @param postgres - what a PgBouncer stands before. */
-async function start(service: Service, postgres: string | undefined): Promise<StartedService> {
+async function start(
+  service: Service,
+  postgres: string | undefined,
+  given?: number,
+): Promise<StartedService> {
   const recipe = RECIPES[service]
   const executable = program(recipe.program)
   const as = identity(recipe.users)
@@ -186,22 +199,14 @@ async function start(service: Service, postgres: string | undefined): Promise<St
   if (as.uid !== undefined)
     for (const path of [folder, join(folder, 'data')]) chownSync(path, as.uid, as.gid ?? as.uid)
   try {
-    const port = await freePort()
+    const port = given ?? (await freePort())
     recipe.prepare?.(folder, { as, port, postgres })
     const log = openSync(join(folder, 'log'), 'w')
-    const child = spawn(executable, recipe.arguments(folder, port), {
-      ...as,
-      cwd: folder,
-      stdio: ['ignore', log, log],
-    })
-    const started = new Started(recipe.url(port), child, folder, recipe.goodbye ?? 'SIGTERM')
-    for (const end = Date.now() + 30_000; Date.now() < end;) {
-      if (started.hasEnded) throw new TypeError(`${executable} ended: ${started.log()}`)
-      if (await answers(service, started.url)) return started
-      await pause(100)
-    }
-    child.kill('SIGKILL')
-    throw new TypeError(`${executable} did not respond within 30 s`)
+    const begin = () =>
+      spawn(executable, recipe.arguments(folder, port), { ...as, cwd: folder, stdio: ['ignore', log, log] })
+    const started = new Started(service, recipe, port, folder, begin)
+    await started.ready()
+    return started
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
@@ -209,30 +214,59 @@ async function start(service: Service, postgres: string | undefined): Promise<St
 }
 
 class Started implements StartedService {
+  readonly url: string
+  readonly #goodbye: NodeJS.Signals
+  #child: ChildProcess
+
   constructor(
-    readonly url: string,
-    private readonly child: ChildProcess,
+    private readonly service: Service,
+    { url, goodbye = 'SIGTERM' }: Recipe,
+    port: number,
     private readonly folder: string,
-    private readonly goodbye: NodeJS.Signals,
-  ) {}
+    private readonly begin: () => ChildProcess,
+  ) {
+    this.url = url(port)
+    this.#goodbye = goodbye
+    this.#child = begin()
+  }
 
   get hasEnded(): boolean {
-    return this.child.exitCode !== null || this.child.signalCode !== null
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
   log(): string {
     return readFileSync(join(this.folder, 'log'), 'utf8')
   }
 
-  async stop(): Promise<void> {
-    if (!this.hasEnded) {
-      const ended = new Promise((resolve) => this.child.once('exit', resolve))
-      this.child.kill(this.goodbye)
-      const late = setTimeout(() => this.child.kill('SIGKILL'), 10_000)
-      await ended
-      clearTimeout(late)
+  /** Returns when it responds. */
+  async ready(): Promise<void> {
+    for (const end = Date.now() + 30_000; Date.now() < end;) {
+      if (this.hasEnded) throw new TypeError(`${this.service} ended: ${this.log()}`)
+      if (await answers(this.service, this.url)) return
+      await pause(100)
     }
+    this.#child.kill('SIGKILL')
+    throw new TypeError(`${this.service} did not respond within 30 s`)
+  }
+
+  async restart(): Promise<void> {
+    await this.#end('SIGKILL')
+    this.#child = this.begin()
+    await this.ready()
+  }
+
+  async stop(): Promise<void> {
+    await this.#end(this.#goodbye)
     rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    if (this.hasEnded) return
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.kill(signal)
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), 10_000)
+    await ended
+    clearTimeout(late)
   }
 }
 

@@ -1,7 +1,7 @@
 /** What the migrations make elsewhere. SQLite has none, so that the table is made where it is used first. */
 export const SQLITE_OUTBOX = `CREATE TABLE IF NOT EXISTS outbox (
   position INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
+  id TEXT NOT NULL,
   account_id TEXT NOT NULL,
   aggregate_type TEXT NOT NULL,
   aggregate_id TEXT NOT NULL,

@@ -33,10 +33,15 @@ export class WakeUp {
 
   /** Call it after the commit, never inside of the transaction: NOTIFY takes a lock that all commits wait for. */
   readonly wake = (): void => {
-    for (const listener of this.#listeners) listener()
+    this.hear()
     if (this.notify === undefined) return
     if (this.#timer !== undefined) this.#isDue = true
     else this.#send(this.notify)
+  }
+
+  /** Tells those who follow it in this process. */
+  hear(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   /** @returns a function that ends it. */

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm'
+import { Emits, Resource, TenantScoped } from '../decorators/index.js'
+import { natsSink, relay } from '../lib/events/index.js'
+import { Sequencer } from '../lib/events/log/sequencer.js'
+import { RequestContext } from '../lib/context.js'
+import { cloudEvent } from '../lib/persistence/outbox/events/cloud-event.js'
+import { OutboxWriter } from '../lib/persistence/outbox/sql/outbox-writer.js'
+import { repositoryOf } from '../lib/persistence/repository-of.js'
+import { createTables } from '../lib/persistence/schema/create-tables.js'
+import { executorOf } from '../lib/persistence/engines/executor-of.js'
+import { applyBaseline } from '../test/support/databases/baseline.js'
+import { testStream } from '../test/support/databases/on-nats.js'
+import { testDatabase } from '../test/support/databases/test-database.js'
+
+/** `npm run bench:events`: how fast events are written, sequenced and delivered, on the PostgreSQL, MariaDB and NATS of the tests. */
+const [EVENTS, CALLERS, LOAD_MS] = [40_000, 64, 5000]
+
+@Resource()
+@Entity('quiet')
+@TenantScoped()
+class Quiet {
+  @PrimaryColumn({ length: 64 }) id!: string
+  @Column({ length: 64 }) title!: string
+  accountId!: string
+}
+
+@Resource()
+@Entity('told')
+@TenantScoped()
+@Emits()
+class Told {
+  @PrimaryColumn({ length: 64 }) id!: string
+  @Column({ length: 64 }) title!: string
+  accountId!: string
+}
+
+const say = (text: string) => void process.stdout.write(`${text}\n`)
+const perSecond = (count: number, ms: number) => `${Math.round((count / ms) * 1000).toLocaleString('en')}/s`
+const principal = { tenant: 'acme', subject: 'bench', groups: [], scopes: [] }
+
+/** Creates by callers that wait for each other's nothing. @returns creates per second. */
+async function creates(make: (id: string) => Promise<unknown>, ms: number): Promise<number> {
+  const end = performance.now() + ms
+  let count = 0
+  await Promise.all(
+    Array.from({ length: CALLERS }, async (_, caller) => {
+      for (let at = 0; performance.now() < end; at++, count++)
+        await make(`${Math.round(end)}-${caller}-${at}`)
+    }),
+  )
+  return (count / ms) * 1000
+}
+
+for (const [server, type] of [
+  ['postgres', 'postgres'],
+  ['mysql', 'mariadb'],
+] as const) {
+  const own = await testDatabase(server)
+  const { url } = own
+  const dataSource = await new DataSource({ type, url, entities: [Quiet, Told] }).initialize()
+  const database = executorOf(dataSource)
+  const stream = await testStream()
+  try {
+    await applyBaseline(dataSource)
+    await createTables(dataSource, [Quiet, Told], database.dialect.name)
+    const writer = OutboxWriter.of(database)
+    for (let at = 0; at < EVENTS; at += 2000)
+      await writer.append(
+        database,
+        Array.from({ length: 2000 }, (_, n) => eventOf(at + n)),
+      )
+    let since = performance.now()
+    await new Sequencer(database).assignAll()
+    say(`${type}: sequenced  ${perSecond(EVENTS, performance.now() - since)}`)
+
+    const relaying = relay({ dataSource, sink: natsSink(stream.options) })
+    since = performance.now()
+    relaying.start()
+    while ((await relaying.status()).position < EVENTS) await pause(20)
+    say(`${type}: delivered  ${perSecond(EVENTS, performance.now() - since)}`)
+
+    // It works elsewhere, as a rule.
+    await relaying.drain()
+
+    const [quiet, told] = [new (repositoryOf(Quiet))(dataSource), new (repositoryOf(Told))(dataSource)]
+    const context = new RequestContext({ principal })
+    const create = (on: typeof quiet | typeof told) => (id: string) =>
+      on.create({ id, title: 'a title' }, { context })
+    const rates = { quiet: 0, told: 0 }
+    // In turns, so that a disturbance of the machine meets both.
+    for (let turn = 0; turn < 3; turn++) {
+      rates.quiet += await creates(create(quiet), LOAD_MS / 3)
+      rates.told += await creates(create(told), LOAD_MS / 3)
+    }
+    say(
+      `${type}: creates    ${perSecond(rates.told / 3, 1000)} with events, ${perSecond(rates.quiet / 3, 1000)} without: ${(rates.told / rates.quiet).toFixed(2)}`,
+    )
+  } finally {
+    await stream.close()
+    await dataSource.destroy()
+    await own.drop()
+  }
+}
+
+function eventOf(at: number) {
+  const data = { resource: { id: `o-${at}`, title: 'x'.repeat(200), total: 12 } }
+  const facts = { source: '/order', resource: 'order', verb: 'updated', data }
+  return cloudEvent({ ...facts, key: `o-${at % 500}`, tenant: `t-${at % 10}` }, { requestId: 'r-1' })
+}

@@ -1,0 +1,35 @@
+import { Flags } from '@oclif/core'
+import { cursorFlag, outboxFlags } from '../../outbox/outbox-flags.js'
+import { Verb } from '../../verb/verb.js'
+
+export default class Replay extends Verb {
+  static override summary = 'Have dead letters tried again.'
+  static override description = `The relay or consumer that has given them up tries them again within seconds, once each; what fails again stays a dead letter. An event that succeeds comes after those of its resource that were done meanwhile.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --cursor relay:nats',
+    '<%= config.bin %> <%= command.id %> --cursor consumer:mail --id 7',
+  ]
+  static override flags = {
+    ...outboxFlags,
+    cursor: cursorFlag(true),
+    id: Flags.integer({
+      summary: 'One of them, as outbox dead-letters numbers them. Default: all.',
+      helpValue: '<id>',
+      min: 1,
+    }),
+  }
+
+  override async run(): Promise<{ readonly replayed: number }> {
+    const { flags } = await this.parse(Replay)
+    const [{ withDataSource }, { Outbox }, { Failure }] = await Promise.all([
+      import('../../outbox/with-outbox.js'),
+      import('../../../lib/events/index.js'),
+      import('../../errors/failure.js'),
+    ])
+    const { cursor = '', id } = flags
+    const replayed = await withDataSource(flags, (dataSource) => new Outbox(dataSource).replay(cursor, id))
+    if (replayed === 0 && id !== undefined) throw new Failure('input', `${cursor} has no dead letter ${id}`)
+    this.say([`${replayed} dead letters are tried again`])
+    return { replayed }
+  }
+}

@@ -1,0 +1,15 @@
+import { Flags } from '@oclif/core'
+import { databaseUrlFlag } from '../loading/database-url-flag.js'
+
+/** The flags of every command that looks at an outbox. */
+export const outboxFlags = {
+  url: databaseUrlFlag,
+  schema: Flags.string({ summary: 'The schema of the outbox on PostgreSQL.', helpValue: '<name>' }),
+}
+
+export const cursorFlag = (required: boolean) =>
+  Flags.string({
+    summary: 'Whose: relay:nats, or consumer:<name>, as outbox status names them.',
+    helpValue: '<name>',
+    required,
+  })

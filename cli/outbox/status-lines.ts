@@ -1,0 +1,23 @@
+import type { DeadLetter, OutboxStatus } from '../../lib/events/index.js'
+import type { Paint } from '../output/paint.js'
+import { terminalLine } from '../output/terminal-line.js'
+
+/** For people. */
+export function statusLines({ last, unsequenced, cursors }: OutboxStatus, paint: Paint): string[] {
+  return [
+    `${last} events so far, ${unsequenced} not sequenced yet`,
+    ...cursors.map(({ name, position, lag, deadLetters }) => {
+      const behind =
+        lag === undefined ? 'in a stream' : lag === 0 ? paint.good('all done') : paint.warn(`${lag} behind`)
+      const letters = deadLetters === 0 ? '' : `, ${paint.bad(`${deadLetters} dead letters`)}`
+      return `${terminalLine(name)}: at ${position}, ${behind}${letters}`
+    }),
+  ]
+}
+
+export const deadLetterLines = (letters: readonly DeadLetter[]): string[] =>
+  letters.length === 0
+    ? ['no dead letters']
+    : letters.map(({ id, cursor, eventId, eventType, reason }) =>
+        terminalLine(`${id} ${cursor} ${eventType} ${eventId}: ${reason}`),
+      )

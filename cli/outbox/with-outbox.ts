@@ -1,0 +1,43 @@
+import type { DataSource } from 'typeorm'
+import { Failure } from '../errors/failure.js'
+
+/** The parsed flags of a command that looks at an outbox. */
+export interface OutboxFlags {
+  readonly url: string
+  readonly schema?: string | undefined
+}
+
+/**
+ * Runs `work` with a connected DataSource.
+ * @throws {Failure} for a URL that cannot be used, and what the database refuses.
+ */
+export async function withDataSource<T>(
+  { url, schema }: OutboxFlags,
+  work: (dataSource: DataSource) => Promise<T>,
+): Promise<T> {
+  const { HotDataSource } = await import('../../lib/persistence/index.js')
+  const dataSource = await attempt('input', () =>
+    Promise.resolve(
+      new HotDataSource({ dsn: url, entities: [], ...(schema === undefined ? {} : { schema }) }),
+    ),
+  )
+  await attempt('database', () => dataSource.initialize())
+  try {
+    return await attempt('database', () => work(dataSource))
+  } finally {
+    await dataSource.destroy()
+  }
+}
+
+async function attempt<T>(exit: 'input' | 'database', work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Failure) throw error
+    // Options that mean nothing come from flags.
+    const isInput = error instanceof TypeError || error instanceof RangeError
+    throw new Failure(isInput ? 'input' : exit, error instanceof Error ? error.message : String(error), {
+      cause: error,
+    })
+  }
+}

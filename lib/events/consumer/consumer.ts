@@ -1,0 +1,114 @@
+import type { DataSource } from 'typeorm'
+import { type FailureReport, RequestContext } from '../../context.js'
+import { current, executorOf, transaction } from '../../persistence/sql/transaction.js'
+import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
+import { type EventWorker, workerOf } from '../following/event-worker.js'
+import { Follower, type FollowerOptions } from '../following/follower.js'
+import { checkedName } from '../following/names.js'
+import { type ListenOptions, listenFor } from '../log/listen.js'
+import { OutboxLog, STREAM_CURSOR } from '../log/outbox-log.js'
+import { NatsStream } from '../nats/connection.js'
+import type { NatsOptions } from '../nats/nats-options.js'
+import { StreamLog } from '../nats/stream-log.js'
+import { type EventSubject, isFollowed } from '../nats/subjects.js'
+import { Markers } from './markers.js'
+import { received, type ReceivedEvent } from './received-event.js'
+
+export interface ConsumerOptions extends FollowerOptions, ListenOptions {
+  /** Of its cursor, its lease and its markers: up to 200 letters, digits, `_` and `-`. Another name receives every event again. */
+  readonly name: string
+  /** Which events. Default: all. */
+  readonly subject?: EventSubject
+  /** Where its effects are, and what it has done. Without `nats` also whose outbox it follows. */
+  readonly dataSource: DataSource
+  /** The stream that it follows. Default: the outbox of `dataSource`. */
+  readonly nats?: NatsOptions
+  /** Events of different resources that are handled at the same time. Default 4. */
+  readonly concurrency?: number
+  /** How long it is remembered that an event is done, in milliseconds. Default 30 days. */
+  readonly markersKeptMs?: number
+}
+
+/**
+ * What a consumer does with an event, inside of a transaction on its DataSource. The principal is `consumer:<name>`, of the tenant of the
+ * event. What it throws rolls the transaction back, and the event is tried again.
+ */
+export type EventHandler<Data = unknown> = (
+  event: ReceivedEvent<Data>,
+  context: TransactionContext,
+) => Promise<unknown>
+
+const [AHEAD, CONCURRENCY, THIRTY_DAYS_MS] = [256, 4, 30 * 24 * 3_600_000]
+
+/**
+ * Handles events, those of one resource in their order. An event can come again, and its effects in the database happen once: that it is done is
+ * written in the transaction of the effects. Any number of processes can run it: one works for each name, and the others stand by.
+ * @throws TypeError, RangeError for options that mean nothing.
+ * @example
+ * ```ts
+ * import { consumer } from 'ashlar/events'
+ * import type { DataSource } from 'typeorm'
+ *
+ * export const mails = (dataSource: DataSource) =>
+ *   consumer({ name: 'mails', subject: { resource: 'order', verb: 'paid' }, dataSource }, async ({ key }, { sql }) => {
+ *     await sql`INSERT INTO mails (order_id) VALUES (${key})`
+ *   })
+ * ```
+ */
+export function consumer<Data = unknown>(
+  { name, subject = {}, dataSource, nats, listenDsn, ...options }: ConsumerOptions,
+  handler: EventHandler<Data>,
+): EventWorker {
+  const { concurrency = CONCURRENCY, markersKeptMs = THIRTY_DAYS_MS, onFailure } = options
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw new RangeError(`${name}: concurrency is a whole number from 1`)
+  if (!(markersKeptMs >= 0)) throw new RangeError(`${name}: markersKeptMs is a number of milliseconds`)
+  if (nats !== undefined && listenDsn !== undefined)
+    throw new TypeError(
+      `${name}: listenDsn is for a consumer that follows an outbox, and this one follows a stream`,
+    )
+  const database = executorOf(dataSource)
+  const markers = new Markers(database, checkedName(name), markersKeptMs)
+  const stream = nats && new NatsStream(nats)
+  const outbox = new OutboxLog(database)
+  const follower = new Follower(
+    database,
+    {
+      name: stream === undefined ? `consumer:${name}` : `${STREAM_CURSOR}${name}`,
+      log: stream === undefined ? outbox : new StreamLog(stream, subject, reporting(name, onFailure)),
+      ahead: AHEAD,
+      concurrency,
+      tidy: async () => {
+        await markers.prune()
+        if (stream === undefined) await outbox.prune()
+      },
+      isMine: (event) => isFollowed(subject, event),
+      handle: async (logged, signal) => {
+        const { event, trace } = received(logged)
+        const { requestId, tenant } = event
+        const principal = { subject: `consumer:${name}`, tenant, groups: [], scopes: [] }
+        const context = new RequestContext({ requestId, trace, principal, signal })
+        await transaction(
+          database,
+          async (inside) => {
+            if (await markers.mark(current(database, inside), event.id))
+              await handler(event as ReceivedEvent<Data>, inside)
+          },
+          { context },
+        )
+      },
+    },
+    options,
+  )
+  const listener = listenFor(database, listenDsn, onFailure)
+  return workerOf(follower, listener, () => stream?.close())
+}
+
+const reporting =
+  (
+    name: string,
+    onFailure: FailureReport = (failure) =>
+      new RequestContext().reportFailure(failure.message, failure.error),
+  ) =>
+  (error: TypeError): void =>
+    onFailure({ requestId: '', message: `${name}: a message of the stream is left out`, error })

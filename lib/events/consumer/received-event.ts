@@ -1,0 +1,57 @@
+import type { TraceIds } from '../../context.js'
+import type { LoggedEvent } from '../log/event-log.js'
+
+/** An event, as its consumer gets it. */
+export interface ReceivedEvent<Data = unknown> {
+  /** Unique. */
+  readonly id: string
+  /** A URI reference. */
+  readonly source: string
+  /** `order.paid` */
+  readonly type: string
+  /** `order` */
+  readonly resource: string
+  /** `paid` */
+  readonly verb: string
+  /** The key of the resource. */
+  readonly key: string
+  /** The name of the resource, or its key. */
+  readonly subject: string
+  /** `''` for an event of all tenants. */
+  readonly tenant: string
+  readonly time: Date
+  /** For changes of resources `{ resource?, before?, changed? }`; undefined where it was too large to be sent. */
+  readonly data: Data
+  /** Whether `data` is left out, because the event had more than 512 KiB. */
+  readonly isTruncated: boolean
+  /** Of the call that it comes from; empty where it has none. */
+  readonly requestId: string
+  /** Its number among the events of its tenant; 0 where nobody asks for numbers. */
+  readonly seq: number
+}
+
+/** With the span that the event comes from. */
+export interface Received {
+  readonly event: ReceivedEvent
+  readonly trace: TraceIds | undefined
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
+
+export function received({ id, tenant, resource, verb, key, payload, seq }: LoggedEvent): Received {
+  const said = JSON.parse(payload.toString()) as Readonly<Record<string, unknown>>
+  const text = (name: string): string => (typeof said[name] === 'string' ? said[name] : '')
+  const [, traceId, spanId] = TRACEPARENT.exec(text('traceparent')) ?? []
+  return {
+    event: {
+      ...{ id, tenant, resource, verb, key, seq, type: `${resource}.${verb}` },
+      source: text('source'),
+      subject: text('subject'),
+      time: new Date(text('time')),
+      data: said.data,
+      isTruncated: said.truncated === true,
+      requestId: text('requestid'),
+    },
+    trace: traceId === undefined || spanId === undefined ? undefined : { traceId, spanId },
+  }
+}

@@ -1,0 +1,74 @@
+import type { Database, Row, Statement } from '../../persistence/engines/executor/executor.js'
+import { sqlText } from '../../persistence/engines/sql-text.js'
+import { prepareLog } from '../log/log-tables.js'
+import { SEQUENCER } from '../log/sequencer.js'
+
+/** How far somebody is. */
+export interface Cursor {
+  readonly name: string
+  /** The log position of the last event that is done. */
+  readonly position: number
+  /** How often its next event has failed. */
+  readonly failures: number
+}
+
+/** The rows of `outbox_dispatch_cursor`. */
+export class Cursors {
+  readonly #statements: ReturnType<typeof statementsFor>
+
+  constructor(private readonly database: Database) {
+    this.#statements = statementsFor(database)
+  }
+
+  /** The position that a name has reached; 0 for a new one. */
+  async open(name: string): Promise<number> {
+    await prepareLog(this.database)
+    const { create, find } = this.#statements
+    await this.database.run(create, [name])
+    const { rows } = await this.database.run(find, [name])
+    return Number(rows[0]?.[0] ?? 0)
+  }
+
+  /** @param owner - of the lease of that name. @returns false where it is another's. */
+  async save({ name, position, failures }: Cursor, owner: string): Promise<boolean> {
+    const { affected } = await this.database.run(this.#statements.save, [
+      position,
+      failures,
+      name,
+      name,
+      owner,
+    ])
+    return affected === 1
+  }
+
+  /** All of them, the sequencer's aside. */
+  async all(): Promise<Cursor[]> {
+    await prepareLog(this.database)
+    const { rows } = await this.database.run(this.#statements.all, [])
+    return rows.map(cursorOf)
+  }
+}
+
+const cursorOf = ([name, position, failures]: Row): Cursor => ({
+  name: String(name),
+  position: Number(position ?? 0),
+  failures: Number(failures),
+})
+
+const statementsFor = (
+  database: Database,
+): Readonly<Record<'create' | 'find' | 'save' | 'all', Statement>> => {
+  const { insertNew, statement, table } = sqlText(database)
+  const [cursors, leases] = [table('outbox_dispatch_cursor'), table('outbox_leases')]
+  return {
+    create: statement(insertNew(cursors, ['name', 'log_position'], ['?', '0'])),
+    find: statement(`SELECT log_position FROM ${cursors} WHERE name = ?`),
+    save: statement(
+      `UPDATE ${cursors} SET log_position = ?, head_failures = ? WHERE name = ? ` +
+        `AND EXISTS (SELECT 1 FROM ${leases} l WHERE l.name = ? AND l.owner = ?)`,
+    ),
+    all: statement(
+      `SELECT name, log_position, head_failures FROM ${cursors} WHERE name <> '${SEQUENCER}' ORDER BY name`,
+    ),
+  }
+}

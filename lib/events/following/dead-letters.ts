@@ -1,0 +1,138 @@
+import { RequestContext } from '../../context.js'
+import type { Database, Row, Statement } from '../../persistence/engines/executor/executor.js'
+import { bytesOf, sqlText } from '../../persistence/engines/sql-text.js'
+import { atomically } from '../../persistence/sql/transaction.js'
+import { eventIn } from '../log/event-in.js'
+import type { LoggedEvent } from '../log/event-log.js'
+import { prepareLog } from '../log/log-tables.js'
+
+/** An event that was given up. */
+export interface DeadLetter {
+  readonly id: number
+  /** Whose cursor: `relay:nats`. */
+  readonly cursor: string
+  readonly eventId: string
+  readonly eventType: string
+  /** Why it was given up. */
+  readonly reason: string
+}
+
+const MOST_REASON_CHARACTERS = 2000
+const MOST_AT_ONCE = 100
+
+/** The rows of `outbox_dead_letter`. `recorded_at` is NULL while one is to be tried again. */
+export class DeadLetters {
+  readonly #statements: ReturnType<typeof statementsFor>
+
+  constructor(private readonly database: Database) {
+    this.#statements = statementsFor(database)
+  }
+
+  /** Once for each cursor and event. */
+  async record(cursor: string, { id, resource, verb, payload }: LoggedEvent, reason: unknown): Promise<void> {
+    const { drop, insert } = this.#statements
+    await atomically(this.database, new RequestContext(), async (on) => {
+      await on.run(drop, [cursor, id])
+      await on.run(insert, [cursor, id, `${resource}.${verb}`, textOf(reason), payload])
+    })
+  }
+
+  /** @param limit - how many, the oldest first. */
+  async list(limit: number, cursor?: string): Promise<DeadLetter[]> {
+    await prepareLog(this.database)
+    const { listAll, listOf } = this.#statements
+    const { rows } =
+      cursor === undefined
+        ? await this.database.run(listAll, [limit])
+        : await this.database.run(listOf, [cursor, limit])
+    return rows.map(deadLetterOf)
+  }
+
+  /** By cursor. */
+  async counts(): Promise<ReadonlyMap<string, number>> {
+    await prepareLog(this.database)
+    const { rows } = await this.database.run(this.#statements.counts, [])
+    return new Map(rows.map(([cursor, count]) => [String(cursor), Number(count)]))
+  }
+
+  /** Asks for another try, of all of a cursor or of one: its worker finds them soon. @returns how many there are. */
+  async replay(cursor: string, id?: number): Promise<number> {
+    await prepareLog(this.database)
+    const { replayAll, replayOne } = this.#statements
+    const { affected } =
+      id === undefined
+        ? await this.database.run(replayAll, [cursor])
+        : await this.database.run(replayOne, [cursor, id])
+    return affected
+  }
+
+  /** Those that are to be tried again. */
+  async waiting(cursor: string): Promise<{ readonly id: number; readonly event: LoggedEvent }[]> {
+    const { rows } = await this.database.run(this.#statements.waiting, [cursor])
+    return rows.flatMap(([id, payload]) => {
+      const event = eventIn(bytesOf(payload))
+      return event === undefined ? [] : [{ id: Number(id), event }]
+    })
+  }
+
+  async remove(id: number): Promise<void> {
+    await this.database.run(this.#statements.remove, [id])
+  }
+
+  /** It has failed again. */
+  async keep(id: number, reason: unknown): Promise<void> {
+    await this.database.run(this.#statements.keep, [textOf(reason), id])
+  }
+}
+
+const statementsFor = (
+  database: Database,
+): Readonly<
+  Record<
+    | 'insert'
+    | 'drop'
+    | 'listAll'
+    | 'listOf'
+    | 'counts'
+    | 'replayAll'
+    | 'replayOne'
+    | 'waiting'
+    | 'remove'
+    | 'keep',
+    Statement
+  >
+> => {
+  const { bytesIn, now, statement, table } = sqlText(database)
+  const letters = table('outbox_dead_letter')
+  const list = `SELECT id, cursor_name, event_id, event_type, reason FROM ${letters}`
+  return {
+    insert: statement(
+      `INSERT INTO ${letters} (cursor_name, event_id, event_type, reason, payload, created_time, recorded_at) ` +
+        `VALUES (?, ?, ?, ?, ?, ${now}, ${now})`,
+    ),
+    drop: statement(`DELETE FROM ${letters} WHERE cursor_name = ? AND event_id = ?`),
+    listAll: statement(`${list} ORDER BY id LIMIT ?`),
+    listOf: statement(`${list} WHERE cursor_name = ? ORDER BY id LIMIT ?`),
+    counts: statement(`SELECT cursor_name, COUNT(*) AS letters FROM ${letters} GROUP BY cursor_name`),
+    replayAll: statement(`UPDATE ${letters} SET recorded_at = NULL WHERE cursor_name = ?`),
+    replayOne: statement(`UPDATE ${letters} SET recorded_at = NULL WHERE cursor_name = ? AND id = ?`),
+    waiting: statement(
+      `SELECT id, ${bytesIn('payload')} FROM ${letters} WHERE cursor_name = ? AND recorded_at IS NULL ORDER BY id LIMIT ${MOST_AT_ONCE}`,
+    ),
+    remove: statement(`DELETE FROM ${letters} WHERE id = ?`),
+    keep: statement(`UPDATE ${letters} SET reason = ?, recorded_at = ${now} WHERE id = ?`),
+  }
+}
+
+const deadLetterOf = ([id, cursor, eventId, eventType, reason]: Row): DeadLetter => ({
+  id: Number(id),
+  cursor: String(cursor),
+  eventId: String(eventId),
+  eventType: String(eventType),
+  reason: String(reason),
+})
+
+const textOf = (reason: unknown): string => {
+  const text = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason)
+  return text.replaceAll('\0', '').slice(0, MOST_REASON_CHARACTERS).toWellFormed()
+}

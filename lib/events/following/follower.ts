@@ -1,0 +1,248 @@
+import type { FailureReport } from '../../context.js'
+import { DeadlineExceeded, Unavailable } from '../../errors.js'
+import type { Database } from '../../persistence/engines/executor/executor.js'
+import type { EventLog, LoggedEvent } from '../log/event-log.js'
+import { pause } from '../log/pause.js'
+import { Cursors } from './cursors.js'
+import { DeadLetters } from './dead-letters.js'
+import { InFlight } from './in-flight.js'
+import { Lease } from './lease.js'
+import { Slots } from './slots.js'
+
+/** How a worker follows its log. */
+export interface FollowerOptions {
+  /** How often an event is tried before it becomes a dead letter. Default 10. Outages do not count. */
+  readonly tries?: number
+  /** How long a process that died keeps others from taking over, in milliseconds. Default 15 seconds. */
+  readonly leaseMs?: number
+  /** Where failures are told. Default: a line on stderr. */
+  readonly onFailure?: FailureReport
+}
+
+/** What a worker does with each event. */
+export interface Following {
+  /** Of the lease, the cursor and the dead letters. */
+  readonly name: string
+  readonly log: EventLog
+  /** Events that are read ahead. */
+  readonly ahead: number
+  /** Events that are worked on at the same time. */
+  readonly concurrency: number
+  /** Called every second or so while it leads. */
+  readonly tidy: () => Promise<void>
+  /** False for an event that is none of this worker's. */
+  readonly isMine: (event: LoggedEvent) => boolean
+  /** @throws Unavailable in an outage, which is waited for; anything else counts as a try of this event. */
+  readonly handle: (event: LoggedEvent, signal: AbortSignal) => Promise<void>
+}
+
+/** How far a worker is. */
+export interface WorkerStatus {
+  readonly name: string
+  /** Whether this process does the work. */
+  readonly isLeading: boolean
+  /** The log position of the last event that is done. */
+  readonly position: number
+  /** Events behind it. */
+  readonly lag: number
+}
+
+const [FIRST_BACKOFF_MS, MOST_BACKOFF_MS] = [100, 5000]
+const SAVE_EVERY_MS = 100
+const TIDY_EVERY_MS = 1000
+
+/**
+ * Follows a log: one process leads for each name, by a lease, and the others stand by. The events of one resource are handled one after
+ * another, others at the same time. The cursor is saved up to the first event that is not done. A process that dies therefore repeats
+ * some events, and loses none.
+ */
+export class Follower {
+  readonly #lease: Lease
+  readonly #cursors: Cursors
+  readonly #letters: DeadLetters
+  readonly #tries: number
+  readonly #leaseMs: number
+  readonly #report: (message: string, error: unknown) => void
+  readonly #stop = new AbortController()
+  #running: Promise<void> | undefined
+  #inFlight: InFlight | undefined
+  #failures = 0
+
+  constructor(
+    database: Database,
+    private readonly following: Following,
+    { tries = 10, leaseMs = 15_000, onFailure = toStderr }: FollowerOptions,
+  ) {
+    const { name } = following
+    if (!Number.isSafeInteger(tries) || tries < 1)
+      throw new RangeError(`${name}: tries is a whole number from 1`)
+    if (!(leaseMs >= 100 && leaseMs <= 3_600_000))
+      throw new RangeError(`${name}: leaseMs is from 100 to 3600000`)
+    this.#lease = new Lease(database, name, leaseMs)
+    this.#cursors = new Cursors(database)
+    this.#letters = new DeadLetters(database)
+    this.#tries = tries
+    this.#leaseMs = leaseMs
+    this.#report = (message, error) => onFailure({ requestId: '', message: `${name}: ${message}`, error })
+  }
+
+  /** Begins to follow; does nothing when it has begun. */
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  /** Lets the events end that are being worked on, saves the cursor and gives the lease back. */
+  async drain(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async status(): Promise<WorkerStatus> {
+    const { name, log } = this.following
+    const [position, last] = [await this.#cursors.open(name), await log.last()]
+    return { name, isLeading: this.#lease.isHeld, position, lag: Math.max(0, last - position) }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        if (await this.#lease.acquire()) await this.#lead()
+      } catch (error) {
+        this.#report('it begins again after a failure', error)
+      }
+      await pause(Math.min(1000, this.#leaseMs / 3), signal)
+    }
+  }
+
+  /** @throws what reading the log throws. */
+  async #lead(): Promise<void> {
+    const lost = new AbortController()
+    const end = this.#lease.keep(() => lost.abort())
+    const signal = AbortSignal.any([this.#stop.signal, lost.signal])
+    let tidying: Promise<void> | undefined
+    try {
+      const { name, log, ahead, concurrency, isMine } = this.following
+      const inFlight = new InFlight(await this.#cursors.open(name), ahead)
+      this.#inFlight = inFlight
+      tidying = this.#tidy(inFlight, signal, lost)
+      const slots = new Slots(concurrency)
+      for await (const event of log.read(inFlight.done, signal)) {
+        await inFlight.room(signal)
+        if (signal.aborted) break
+        if (isMine(event)) inFlight.begin(event, () => this.#done(event, slots, signal, lost.signal))
+        else inFlight.skip(event)
+      }
+    } finally {
+      // Also when reading has failed: what runs must not meet what is read again.
+      if (!this.#stop.signal.aborted) lost.abort()
+      await this.#inFlight?.idle()
+      end()
+      await tidying
+      await this.#leave(lost.signal)
+    }
+  }
+
+  /** Saves what is done, and gives the lease to others. */
+  async #leave(lost: AbortSignal): Promise<void> {
+    try {
+      if (this.#inFlight !== undefined && this.#lease.isHeld) await this.#save(this.#inFlight)
+      if (!lost.aborted || this.#lease.isHeld) await this.#lease.release()
+    } catch (error) {
+      this.#report('the end of it is not saved, and some events will be repeated', error)
+    }
+  }
+
+  /** Tries an event until it is done or given up. @throws where somebody else is to do it. */
+  async #done(event: LoggedEvent, slots: Slots, signal: AbortSignal, lost: AbortSignal): Promise<void> {
+    let failures = 0
+    for (let waitMs = FIRST_BACKOFF_MS; ; waitMs = Math.min(waitMs * 2, MOST_BACKOFF_MS)) {
+      try {
+        await slots.run(async () => {
+          if (signal.aborted || !this.#lease.isHeld) throw new LeaseLost()
+          await this.following.handle(event, lost)
+        })
+        return
+      } catch (error) {
+        if (error instanceof LeaseLost || signal.aborted) throw error
+        if (!isOutage(error)) failures++
+        this.#failures = failures
+        if (failures >= this.#tries && (await this.#gaveUp(event, error))) return
+        if (failures <= 1) this.#report(`the event ${event.id} has failed, and is tried again`, error)
+      }
+      await pause(waitMs, signal)
+    }
+  }
+
+  /** @returns whether it is recorded. */
+  async #gaveUp(event: LoggedEvent, reason: unknown): Promise<boolean> {
+    const { name } = this.following
+    try {
+      await this.#letters.record(name, event, reason)
+      this.#failures = 0
+      this.#report(`the event ${event.id} is a dead letter now`, reason)
+      return true
+    } catch (error) {
+      this.#report(`the event ${event.id} cannot become a dead letter`, error)
+      return false
+    }
+  }
+
+  /** Saves the cursor, tidies up, and tries dead letters again that somebody asked for. */
+  async #tidy(inFlight: InFlight, signal: AbortSignal, lost: AbortController): Promise<void> {
+    let [saved, tidied] = [inFlight.done, 0]
+    while (!signal.aborted) {
+      try {
+        if (inFlight.done !== saved) {
+          const { done } = inFlight
+          if (await this.#save(inFlight)) saved = done
+          else lost.abort()
+        }
+        if (performance.now() - tidied > TIDY_EVERY_MS) {
+          tidied = performance.now()
+          await this.following.tidy()
+          await this.#replay(signal)
+        }
+      } catch (error) {
+        this.#report('the cursor is not saved, or nothing is tidied up: it is tried again', error)
+        await pause(TIDY_EVERY_MS, signal)
+      }
+      await pause(SAVE_EVERY_MS, signal)
+    }
+  }
+
+  #save({ done }: InFlight): Promise<boolean> {
+    const cursor = { name: this.following.name, position: done, failures: this.#failures }
+    return this.#cursors.save(cursor, this.#lease.owner)
+  }
+
+  async #replay(signal: AbortSignal): Promise<void> {
+    for (const { id, event } of await this.#letters.waiting(this.following.name)) {
+      if (signal.aborted || !this.#lease.isHeld) return
+      try {
+        await this.following.handle(event, signal)
+        await this.#letters.remove(id)
+      } catch (error) {
+        await this.#letters.keep(id, error)
+      }
+    }
+  }
+}
+
+/** Somebody else may lead by now. */
+class LeaseLost extends Error {}
+
+/** What passes by itself, and is no fault of the event. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof Unavailable || error instanceof DeadlineExceeded
+
+const toStderr: FailureReport = ({ message, error }) => {
+  const { name, message: text } = error instanceof Error ? error : new Error(String(error))
+  const record = {
+    time: new Date().toISOString(),
+    level: 'error',
+    msg: message,
+    err: { name, message: text },
+  }
+  process.stderr.write(`${JSON.stringify(record)}\n`)
+}

@@ -1,0 +1,73 @@
+import type { LoggedEvent } from '../log/event-log.js'
+
+/** Payloads that are held at the same time. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+/** The events that are being worked on: those of one resource one after another, others at the same time. */
+export class InFlight {
+  /** In the order of the log. */
+  readonly #events = new Map<number, { isDone: boolean; readonly bytes: number }>()
+  readonly #tails = new Map<string, Promise<void>>()
+  #bytes = 0
+  #changed: () => void = () => {}
+
+  /**
+   * @param done - everything up to this position is done.
+   * @param most - so many events at the same time.
+   */
+  constructor(
+    public done: number,
+    private readonly most: number,
+  ) {}
+
+  /** Waits until another event may begin, or until the signal aborts, which ends those that run. */
+  async room(signal: AbortSignal): Promise<void> {
+    const isFull = () => this.#events.size >= this.most || this.#bytes >= MOST_BYTES
+    while (isFull() && !signal.aborted) await this.#change()
+  }
+
+  /** Waits until every event has ended. */
+  async idle(): Promise<void> {
+    while (this.#tails.size > 0) await this.#change()
+  }
+
+  /** @param work - rejects when it was given up, and the event is to be read again. */
+  begin(event: LoggedEvent, work: () => Promise<void>): void {
+    const { position, payload } = event
+    const item = { isDone: false, bytes: payload.length }
+    this.#events.set(position, item)
+    this.#bytes += item.bytes
+    const key = JSON.stringify([event.tenant, event.resource, event.key])
+    const tail = (this.#tails.get(key) ?? Promise.resolve()).then(work).then(
+      () => {
+        item.isDone = true
+        this.#advance()
+      },
+      () => {},
+    )
+    this.#tails.set(key, tail)
+    void tail.then(() => {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key)
+      this.#changed()
+    })
+  }
+
+  /** An event that is none of ours. */
+  skip({ position }: LoggedEvent): void {
+    this.#events.set(position, { isDone: true, bytes: 0 })
+    this.#advance()
+  }
+
+  #advance(): void {
+    for (const [position, { isDone, bytes }] of this.#events) {
+      if (!isDone) return
+      this.done = position
+      this.#bytes -= bytes
+      this.#events.delete(position)
+    }
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => (this.#changed = resolve))
+  }
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import type { Database, Statement } from '../../persistence/engines/executor/executor.js'
+import { sqlText } from '../../persistence/engines/sql-text.js'
+import { prepareLog } from '../log/log-tables.js'
+
+/** One process for each name, until its lease is over. Time is the database's own: the clocks of processes differ. */
+export class Lease {
+  readonly owner = randomUUID()
+  readonly #statements: ReturnType<typeof statementsFor>
+  /** By the monotonic clock of this process. Not later than in the database. */
+  #until = 0
+
+  constructor(
+    private readonly database: Database,
+    private readonly name: string,
+    private readonly ms: number,
+  ) {
+    this.#statements = statementsFor(database)
+  }
+
+  /** Whether nobody else can have it. */
+  get isHeld(): boolean {
+    return performance.now() < this.#until
+  }
+
+  /** Takes it where it is free. */
+  async acquire(): Promise<boolean> {
+    await prepareLog(this.database)
+    const { create, take } = this.#statements
+    const { ms, name, owner } = this
+    const asked = performance.now()
+    const created = await this.database.run(create, [name, owner, ms])
+    const isMine =
+      created.affected === 1 || (await this.database.run(take, [owner, ms, name, owner])).affected === 1
+    if (isMine) this.#until = asked + ms
+    return isMine
+  }
+
+  /** Renews it until it is lost, or until the function that is returned is called. */
+  keep(lost: () => void): () => void {
+    const timer = setInterval(() => {
+      this.#renew().then(
+        (isMine) => {
+          if (!isMine) this.#until = 0
+          if (!this.isHeld) lost()
+        },
+        () => {
+          if (!this.isHeld) lost()
+        },
+      )
+    }, this.ms / 4)
+    return () => clearInterval(timer)
+  }
+
+  async release(): Promise<void> {
+    this.#until = 0
+    await this.database.run(this.#statements.release, [this.name, this.owner])
+  }
+
+  async #renew(): Promise<boolean> {
+    const asked = performance.now()
+    const { affected } = await this.database.run(this.#statements.renew, [this.ms, this.name, this.owner])
+    if (affected === 1) this.#until = asked + this.ms
+    return affected === 1
+  }
+}
+
+const statementsFor = (
+  database: Database,
+): Readonly<Record<'create' | 'take' | 'renew' | 'release', Statement>> => {
+  const { insertNew, later, now, statement, table } = sqlText(database)
+  const leases = table('outbox_leases')
+  return {
+    create: statement(insertNew(leases, ['name', 'owner', 'lease_until'], ['?', '?', later])),
+    take: statement(
+      `UPDATE ${leases} SET owner = ?, lease_until = ${later} WHERE name = ? AND (owner = ? OR lease_until < ${now})`,
+    ),
+    renew: statement(`UPDATE ${leases} SET lease_until = ${later} WHERE name = ? AND owner = ?`),
+    release: statement(`DELETE FROM ${leases} WHERE name = ? AND owner = ?`),
+  }
+}

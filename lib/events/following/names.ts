@@ -1,0 +1,10 @@
+const NAME = /^[A-Za-z0-9_-]{1,200}$/
+
+/** The name of a relay or a consumer. @throws TypeError for one that is none. */
+export function checkedName(name: string): string {
+  if (!NAME.test(name))
+    throw new TypeError(
+      `"${name}" is no name of a relay or consumer: it has up to 200 letters, digits, _ and -`,
+    )
+  return name
+}

@@ -1,0 +1,29 @@
+/** An event of a log. */
+export interface LoggedEvent {
+  /** Where it stands in the log. */
+  readonly position: number
+  /** Unique: the `id` of the event. */
+  readonly id: string
+  /** `''` for an event of all tenants. */
+  readonly tenant: string
+  /** The type of the resource: `order`. */
+  readonly resource: string
+  /** What happened: `paid`. */
+  readonly verb: string
+  /** The key of the resource. */
+  readonly key: string
+  /** The whole event: CloudEvents 1.0, structured JSON. */
+  readonly payload: Buffer
+  /** Its number among the events of its tenant, from 1 and without gaps; 0 where `tenant_event_policy` does not ask for it. */
+  readonly seq: number
+  /** The `event_epoch` of `tenant_event_policy` when it was numbered. */
+  readonly epoch: number
+}
+
+/** Events in an order that never changes, and in which nothing appears behind a reader. */
+export interface EventLog {
+  /** The events behind a position. Waits for more until the signal aborts. @throws what reading throws: the reader begins again. */
+  read(after: number, signal: AbortSignal): AsyncIterable<LoggedEvent>
+  /** The position of the last event. */
+  last(): Promise<number>
+}

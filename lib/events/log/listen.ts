@@ -1,0 +1,111 @@
+import type { FailureReport } from '../../context.js'
+import type { Database } from '../../persistence/engines/executor/executor.js'
+import { CHANNEL, WakeUp } from '../../persistence/outbox/sql/wake-up.js'
+import { pause } from './pause.js'
+
+export interface ListenOptions {
+  /**
+   * Where LISTEN runs: a connection string of PostgreSQL that leads to a session of its own, not to a PgBouncer that pools transactions.
+   * Without it the outbox is polled, every second when it is idle.
+   */
+  readonly listenDsn?: string | undefined
+}
+
+/** The part of a client of `pg` that is used. */
+interface Client {
+  on(event: 'notification' | 'error' | 'end', listener: (error?: Error) => void): unknown
+  connect(): Promise<unknown>
+  query(text: string): Promise<unknown>
+  end(): Promise<void>
+}
+
+/** Hears of events that other processes have committed. */
+export interface OutboxListener {
+  start(): void
+  close(): Promise<void>
+}
+
+const [HEARD_WITHIN_MS, RECONNECT_MS] = [2000, 5000]
+
+/** @throws TypeError for a `listenDsn` where there is no LISTEN. */
+export function listenFor(
+  database: Database,
+  dsn: string | undefined,
+  onFailure: FailureReport | undefined,
+): OutboxListener {
+  if (dsn === undefined) return { start: () => {}, close: () => Promise.resolve() }
+  if (database.dialect.stores.notify === undefined)
+    throw new TypeError(`listenDsn: ${database.dialect.label} has no LISTEN: leave it out`)
+  return new PostgresListener(dsn, WakeUp.of(database), onFailure)
+}
+
+/** LISTEN on a connection of its own. Nobody depends on it: the outbox is polled too. */
+class PostgresListener implements OutboxListener {
+  readonly #stop = new AbortController()
+  #running: Promise<void> | undefined
+
+  constructor(
+    private readonly dsn: string,
+    private readonly wakeUp: WakeUp,
+    private readonly onFailure: FailureReport | undefined,
+  ) {}
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      try {
+        await this.#listen(signal)
+      } catch (error) {
+        this.#report('events: LISTEN has failed, and the outbox is polled', error)
+      }
+      await pause(RECONNECT_MS, signal)
+    }
+  }
+
+  /** Returns when the connection has ended. */
+  async #listen(signal: AbortSignal): Promise<void> {
+    const { default: pg } = await import('pg')
+    const client = new pg.Client({ connectionString: this.dsn, keepAlive: true }) as Client
+    let [ended, heard]: [() => void, () => void] = [() => {}, () => {}]
+    const end = new Promise<void>((resolve) => (ended = resolve))
+    const own = new Promise<void>((resolve) => (heard = resolve))
+    const hears = { isHeard: false }
+    client.on('error', ended)
+    client.on('end', ended)
+    client.on('notification', () => {
+      hears.isHeard = true
+      heard()
+      this.wakeUp.hear()
+    })
+    try {
+      await client.connect()
+      await client.query(`LISTEN ${CHANNEL}`)
+      // Where LISTEN says yes and nothing comes, a pooler has given the session to others.
+      this.wakeUp.wake()
+      await pause(HEARD_WITHIN_MS, signal, Promise.race([own, end]))
+      if (!hears.isHeard && !signal.aborted)
+        this.#report(
+          'events: nothing is heard by LISTEN, and the outbox is polled',
+          new TypeError('listenDsn leads to a pooler of transactions, or to another database'),
+        )
+      await pause(2 ** 31 - 1, signal, end)
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+
+  #report(message: string, error: unknown): void {
+    if (this.onFailure !== undefined) return this.onFailure({ requestId: '', message, error })
+    const text = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`${JSON.stringify({ level: 'warn', msg: message, err: { message: text } })}\n`)
+  }
+}

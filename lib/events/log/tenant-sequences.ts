@@ -1,0 +1,86 @@
+import { padToPowerOfTwo } from '../../persistence/dialects/values/pad-to-power-of-two.js'
+import type { Database, Executor, Result, Statement } from '../../persistence/engines/executor/executor.js'
+import { type SqlText, sqlText } from '../../persistence/engines/sql-text.js'
+
+/** An event that gets its place in the log. */
+interface Placed {
+  readonly position: number
+  readonly account: string
+  readonly log_position: number
+}
+
+/** With its number among the events of its tenant. */
+export interface Numbered {
+  readonly position: number
+  readonly log_position: number
+  readonly event_seq: number
+  readonly event_epoch: number
+}
+
+/** Policies of `tenant_event_policy`: 1 asks for numbers without gaps, 0 for none. */
+const GAP_FREE = 1
+
+/**
+ * Numbers the events of the tenants that `tenant_event_policy` names, from 1 and without gaps. Only the sequencer writes
+ * `tenant_event_seq`: were it written with the events, all writers of a tenant would wait for one row.
+ */
+export class TenantSequences {
+  readonly #sql: SqlText
+  readonly #create: Statement
+  readonly #advance: Statement
+
+  constructor(database: Database) {
+    this.#sql = sqlText(database)
+    const { insertNew, statement, table } = this.#sql
+    const sequences = table('tenant_event_seq')
+    this.#create = statement(insertNew(sequences, ['account_id', 'next_seq'], ['?', '1']))
+    this.#advance = statement(`UPDATE ${sequences} SET next_seq = ? WHERE account_id = ?`)
+  }
+
+  /** @param events - in the order of the log. @returns undefined where nobody asks for numbers. */
+  async number(on: Executor, events: readonly Placed[]): Promise<Numbered[] | undefined> {
+    const accounts = [...new Set(events.map(({ account }) => account))]
+    const epochs = await this.#epochs(on, accounts)
+    if (epochs.size === 0) return undefined
+    const sequences = await this.#sequences(on, [...epochs.keys()])
+    const numbered = events.map(({ position, account, log_position }) => {
+      const next = sequences.get(account)
+      if (next === undefined) return { position, log_position, event_seq: 0, event_epoch: 0 }
+      sequences.set(account, next + 1)
+      return { position, log_position, event_seq: next, event_epoch: epochs.get(account) ?? 0 }
+    })
+    for (const [account, next] of sequences) await on.run(this.#advance, [next, account])
+    return numbered
+  }
+
+  /** By tenant. */
+  async #epochs(on: Executor, accounts: readonly string[]): Promise<Map<string, number>> {
+    const { rows } = await this.#of(
+      on,
+      accounts,
+      (keys) =>
+        `SELECT tenant_id, event_epoch FROM ${this.#sql.table('tenant_event_policy')} WHERE policy = ${GAP_FREE} AND tenant_id IN (${keys})`,
+    )
+    return byTenant(rows)
+  }
+
+  /** The next number, by tenant. */
+  async #sequences(on: Executor, accounts: readonly string[]): Promise<Map<string, number>> {
+    for (const account of accounts) await on.run(this.#create, [account])
+    const { rows } = await this.#of(
+      on,
+      accounts,
+      (keys) =>
+        `SELECT account_id, next_seq FROM ${this.#sql.table('tenant_event_seq')} WHERE account_id IN (${keys})`,
+    )
+    return new Map([...byTenant(rows)].map(([account, next]) => [account, Math.max(next, 1)]))
+  }
+
+  #of(on: Executor, accounts: readonly string[], text: (keys: string) => string): Promise<Result> {
+    const keys = padToPowerOfTwo(accounts)
+    return on.run(this.#sql.statement(text(keys.map(() => '?').join(', '))), keys)
+  }
+}
+
+const byTenant = (rows: Result['rows']): Map<string, number> =>
+  new Map(rows.map(([tenant, number]) => [String(tenant), Number(number)]))

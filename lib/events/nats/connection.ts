@@ -1,0 +1,125 @@
+import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream'
+import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
+import { Unavailable } from '../../errors.js'
+import type { NatsOptions } from './nats-options.js'
+
+/** The connection to a stream. */
+export interface StreamConnection {
+  readonly packages: typeof import('@nats-io/jetstream')
+  readonly client: JetStreamClient
+  readonly manager: JetStreamManager
+}
+
+const TWO_MINUTES_NS = 120e9
+/** `stream not found` (JetStream API) */
+const STREAM_NOT_FOUND = 10059
+const PREFIX = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
+const STREAM = /^[A-Za-z0-9_-]{1,200}$/
+
+/** Connects when it is needed, again when it was lost, and makes the stream where it is not there. */
+export class NatsStream {
+  readonly prefix: string
+  readonly name: string
+  #opening: Promise<StreamConnection> | undefined
+  #connection: NatsConnection | undefined
+
+  /** @throws TypeError for a prefix or a stream that is none. */
+  constructor(private readonly options: NatsOptions) {
+    const { prefix = 'events', stream = 'EVENTS' } = options
+    if (!PREFIX.test(prefix))
+      throw new TypeError(`"${prefix}" is no prefix of subjects: such as events, or acme.events`)
+    for (const server of [options.servers].flat())
+      if (!URL.canParse(server)) throw new TypeError('servers holds no URL such as nats://127.0.0.1:4222')
+    if (!STREAM.test(stream)) throw new TypeError(`"${stream}" is no name of a stream: such as EVENTS`)
+    this.prefix = prefix
+    this.name = stream
+  }
+
+  /** @throws Unavailable where it cannot be reached. @throws TypeError for a stream that is made for something else. */
+  open(): Promise<StreamConnection> {
+    if (this.#connection?.isClosed() === true) this.#opening = undefined
+    this.#opening ??= this.#open().catch(async (error: unknown) => {
+      this.#opening = undefined
+      await this.#connection?.close().catch(() => {})
+      throw error
+    })
+    return this.#opening
+  }
+
+  async close(): Promise<void> {
+    await this.#opening?.catch(() => {})
+    await this.#connection?.close()
+  }
+
+  async #open(): Promise<StreamConnection> {
+    const [{ connect }, packages] = await Promise.all([
+      import('@nats-io/transport-node'),
+      import('@nats-io/jetstream'),
+    ]).catch((error: unknown) => {
+      throw new TypeError('install @nats-io/transport-node and @nats-io/jetstream to use NATS', {
+        cause: error,
+      })
+    })
+    const { servers, connection = {} } = this.options
+    try {
+      this.#connection = await connect({
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: 500,
+        ...loginIn(servers),
+        ...connection,
+      })
+      const manager = await packages.jetstreamManager(this.#connection)
+      await this.#prepare(packages, manager)
+      return { packages, manager, client: packages.jetstream(this.#connection) }
+    } catch (error) {
+      throw error instanceof TypeError ? error : new Unavailable('NATS cannot be reached', error)
+    }
+  }
+
+  /** Makes the stream, or makes sure that it keeps what is sent to it. */
+  async #prepare(packages: typeof import('@nats-io/jetstream'), manager: JetStreamManager): Promise<void> {
+    const config = await this.#configured(packages, manager)
+    const { subjects = [], retention } = config
+    const wanted = `${this.prefix}.>`
+    if (!subjects.includes(wanted))
+      throw new TypeError(`the stream ${this.name} has the subjects ${subjects.join(', ')} and not ${wanted}`)
+    if (retention !== packages.RetentionPolicy.Limits)
+      throw new TypeError(`the stream ${this.name} has the retention ${retention}: events need limits`)
+  }
+
+  async #configured(
+    packages: typeof import('@nats-io/jetstream'),
+    manager: JetStreamManager,
+  ): Promise<Partial<StreamConfig>> {
+    const { name, prefix } = this
+    try {
+      return (await manager.streams.info(name)).config
+    } catch (error) {
+      if (apiCode(error) !== STREAM_NOT_FOUND) throw error
+      const made = await manager.streams.add({
+        name,
+        subjects: [`${prefix}.>`],
+        duplicate_window: TWO_MINUTES_NS,
+        ...{ retention: packages.RetentionPolicy.Limits, storage: packages.StorageType.File },
+        num_replicas: this.options.replicas ?? 1,
+      })
+      return made.config
+    }
+  }
+}
+
+/** The addresses, and the login that stands in the first one: the client takes it for a part of the address. */
+function loginIn(servers: string | readonly string[]): NodeConnectionOptions {
+  const urls = [servers].flat().map((server) => new URL(server))
+  const { username = '', password = '' } = urls.find((url) => url.username !== '') ?? {}
+  const [user, pass] = [username, password].map(decodeURIComponent)
+  const login = username === '' ? {} : password === '' ? { token: user } : { user, pass }
+  return {
+    servers: urls.map(({ protocol, host }) => `${protocol}//${host}`),
+    ...login,
+  } as NodeConnectionOptions
+}
+
+/** The `err_code` of an error of the JetStream API. */
+export const apiCode = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+
+/** Which events somebody follows. What is left out means any. */
+export interface EventSubject {
+  /** `''` for the events of all tenants, which belong to none. */
+  readonly tenant?: string
+  /** `order` */
+  readonly resource?: string
+  /** `paid` */
+  readonly verb?: string
+}
+
+const PLAIN = /^[A-Za-z0-9_-]+$/
+const LONGEST_TOKEN = 400
+
+/**
+ * A text as one token of a subject, another for each text: letters, digits, `_` and `-` are themselves, other bytes of UTF-8 are `=XX`, and
+ * the empty text is `_`. So that `_` is not taken for it, `_` alone is `=5F`. A long one is `==` and its digest.
+ */
+export function subjectToken(text: string): string {
+  if (text === '') return '_'
+  if (text === '_') return '=5F'
+  if (text.length <= LONGEST_TOKEN && PLAIN.test(text)) return text
+  // A lone surrogate has no bytes in UTF-8, and would become another text.
+  const token = text.isWellFormed() ? escaped(text) : undefined
+  if (token !== undefined && token.length <= LONGEST_TOKEN) return token
+  const bytes = Buffer.from(text, text.isWellFormed() ? 'utf8' : 'utf16le')
+  return `==${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+const escaped = (text: string): string => {
+  let token = ''
+  for (const byte of Buffer.from(text)) {
+    const character = String.fromCharCode(byte)
+    token += PLAIN.test(character) ? character : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }
+  return token
+}
+
+/** `<prefix>.<tenant>.<resource>.<verb>` */
+export const subjectOf = (prefix: string, { tenant, resource, verb }: Required<EventSubject>): string =>
+  [prefix, ...[tenant, resource, verb].map(subjectToken)].join('.')
+
+/** The subjects of the events that somebody follows. */
+export const subjectFilter = (prefix: string, { tenant, resource, verb }: EventSubject): string =>
+  [prefix, ...[tenant, resource, verb].map((one) => (one === undefined ? '*' : subjectToken(one)))].join('.')
+
+/** Whether somebody follows an event. */
+export const isFollowed = (
+  { tenant, resource, verb }: EventSubject,
+  event: Required<EventSubject>,
+): boolean =>
+  (tenant === undefined || tenant === event.tenant) &&
+  (resource === undefined || resource === event.resource) &&
+  (verb === undefined || verb === event.verb)

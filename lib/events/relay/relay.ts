@@ -1,0 +1,51 @@
+import type { DataSource } from 'typeorm'
+import { executorOf } from '../../persistence/sql/transaction.js'
+import { type EventWorker, workerOf } from '../following/event-worker.js'
+import { Follower, type FollowerOptions } from '../following/follower.js'
+import { checkedName } from '../following/names.js'
+import { type ListenOptions, listenFor } from '../log/listen.js'
+import { OutboxLog } from '../log/outbox-log.js'
+import type { Sink } from './sink.js'
+
+export interface RelayOptions extends FollowerOptions, ListenOptions {
+  /** Whose outbox it is. */
+  readonly dataSource: DataSource
+  readonly sink: Sink
+  /** Tells relays with different sinks apart: a word of letters, digits, `_` and `-`. Default `nats`. */
+  readonly name?: string
+}
+
+/** Events that are delivered at the same time, each of another resource. */
+const IN_FLIGHT = 512
+
+/**
+ * Delivers the events of an outbox to a sink, in the order of each resource and at least once. Any number of processes can run it: one
+ * works, and the others stand by.
+ * @example
+ * ```ts
+ * import { natsSink, relay } from 'ashlar/events'
+ * import type { DataSource } from 'typeorm'
+ *
+ * export const events = (dataSource: DataSource) =>
+ *   relay({ dataSource, sink: natsSink({ servers: 'nats://127.0.0.1:4222' }) })
+ * ```
+ */
+export function relay({ dataSource, sink, name = 'nats', listenDsn, ...options }: RelayOptions): EventWorker {
+  const database = executorOf(dataSource)
+  const log = new OutboxLog(database)
+  const follower = new Follower(
+    database,
+    {
+      name: `relay:${checkedName(name)}`,
+      log,
+      ahead: IN_FLIGHT,
+      concurrency: IN_FLIGHT,
+      tidy: () => log.prune(),
+      isMine: () => true,
+      handle: (event) => sink.deliver(event),
+    },
+    options,
+  )
+  const listener = listenFor(database, listenDsn, options.onFailure)
+  return workerOf(follower, listener, () => sink.close())
+}

@@ -1,0 +1,13 @@
+import type { LoggedEvent } from '../log/event-log.js'
+
+/** Where a relay delivers events. */
+export interface Sink {
+  /**
+   * Resolves when the event is stored there. Events of one resource come one after another, others at the same time. An event can come
+   * again: its `id` tells.
+   * @throws Unavailable while the destination cannot be reached: the event is tried again until it can. Anything else counts as a failure of
+   * this event, which becomes a dead letter after some tries.
+   */
+  deliver(event: LoggedEvent): Promise<void>
+  close(): Promise<void>
+}

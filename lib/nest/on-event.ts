@@ -1,0 +1,81 @@
+import type { BeforeApplicationShutdown, FactoryProvider, OnApplicationBootstrap, Type } from '@nestjs/common'
+import type { DataSource } from 'typeorm'
+import { consumer, type ConsumerOptions, type EventHandler, type EventWorker } from '../events/index.js'
+import { dataSourceToken } from './tokens.js'
+
+/** Of one consumer. */
+export type OnEventOptions = Pick<ConsumerOptions, 'name' | 'subject' | 'concurrency' | 'tries'>
+
+/** Of all consumers of a provider: where events come from. */
+export type ConsumersOptions = Pick<
+  ConsumerOptions,
+  'nats' | 'listenDsn' | 'leaseMs' | 'markersKeptMs' | 'onFailure'
+>
+
+interface Declared extends OnEventOptions {
+  readonly method: string | symbol
+}
+
+const declared = new WeakMap<object, Declared[]>()
+
+/**
+ * Makes a method of a provider the handler of a consumer: it gets the event and the context of its transaction. The provider
+ * is named in {@link provideConsumers}.
+ * @throws TypeError where TypeScript compiles decorators of the newer kind, which Nest does not know.
+ */
+export function OnEvent(options: OnEventOptions): MethodDecorator {
+  return (target: object, method: string | symbol): void => {
+    if (typeof method === 'object')
+      throw new TypeError('@OnEvent: set "experimentalDecorators": true, as Nest needs it')
+    declared.set(target, [...(declared.get(target) ?? []), { ...options, method }])
+  }
+}
+
+/**
+ * Runs the consumers of a provider, with the DataSource of `AshlarModule.forRoot`, from the start of the application to its shutdown:
+ * `providers: [Mails, provideConsumers(Mails, { nats: { servers: 'nats://127.0.0.1:4222' } })]`.
+ */
+export const provideConsumers = (
+  provider: Type<object>,
+  options: ConsumersOptions = {},
+): FactoryProvider => ({
+  provide: Symbol(`ashlar consumers ${provider.name}`),
+  inject: [provider, dataSourceToken()],
+  useFactory: (instance: object, dataSource: DataSource | undefined) => {
+    const found = declaredBy(instance)
+    if (found.length === 0) throw new TypeError(`${provider.name} has no method with @OnEvent`)
+    if (dataSource === undefined)
+      throw new TypeError(`AshlarModule.forRoot needs a dataSource for the consumers of ${provider.name}`)
+    return new Consumers(
+      found.map(({ method, ...own }) => {
+        const handler = (instance as Readonly<Record<string | symbol, EventHandler>>)[method]
+        if (handler === undefined) throw new TypeError(`${provider.name} has no method ${String(method)}`)
+        return consumer({ ...options, ...own, dataSource }, (event, context) =>
+          handler.call(instance, event, context),
+        )
+      }),
+    )
+  },
+})
+
+/** Also by the classes that it extends. */
+function declaredBy(instance: object): Declared[] {
+  const found: Declared[] = []
+  for (let at = prototypeOf(instance); at !== null; at = prototypeOf(at))
+    found.push(...(declared.get(at) ?? []))
+  return found
+}
+
+const prototypeOf = (value: object) => Object.getPrototypeOf(value) as object | null
+
+class Consumers implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(private readonly workers: readonly EventWorker[]) {}
+
+  onApplicationBootstrap(): void {
+    for (const worker of this.workers) worker.start()
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.drain()))
+  }
+}

@@ -1,0 +1,11 @@
+/** What works beside the calls. */
+export interface ObservedWorker {
+  /** How far it is, for metrics. */
+  status?(): Promise<{
+    readonly name: string
+    /** Whether this process does the work. */
+    readonly isLeading: boolean
+    /** Events that are still to be done. */
+    readonly lag: number
+  }>
+}

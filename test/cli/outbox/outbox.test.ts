@@ -1,0 +1,110 @@
+import { expect } from 'chai'
+import type { ChildProcess } from 'node:child_process'
+import { DeadLetters } from '../../../lib/events/following/dead-letters.js'
+import { backends, describeOn } from '../../support/databases/backends.js'
+import { needsNats, type TestStream, testStream } from '../../support/databases/on-nats.js'
+import { run } from '../../support/databases/statement.js'
+import { type Ran, runCli, type RunOptions } from '../../support/run-cli.js'
+import { openOutbox, type OutboxSubject } from '../../events/outbox-subject.js'
+import { until } from '../../events/until.js'
+
+const servers = backends.filter(({ name }) => name === 'postgres' || name === 'mariadb')
+
+describeOn('ashlar outbox', servers, (backend) => {
+  let [subject, stream]: [OutboxSubject, TestStream] = [] as never
+  before(function () {
+    needsNats(`ashlar outbox on ${backend.name}`, this)
+  })
+  beforeEach(async () => {
+    ;[subject, stream] = [await openOutbox(backend), await testStream()]
+  })
+  afterEach(async () => {
+    await subject?.close()
+    await stream?.close()
+  })
+
+  const outbox = (args: readonly string[], options: RunOptions = {}): Promise<Ran> => {
+    const { url = '' } = subject.dataSource.options as { readonly url?: string }
+    return runCli('ashlar', ['outbox', ...args], {
+      ...options,
+      env: { ASHLAR_DATABASE_URL: url.replace('mariadb:', 'mysql:') },
+    })
+  }
+  const relayFlags = () => {
+    const { servers: nats, stream: name, prefix } = stream.options
+    return [
+      'relay',
+      '--nats',
+      String(nats),
+      '--stream',
+      name,
+      '--prefix',
+      prefix,
+      '--lease',
+      '2000',
+      '--tries',
+      '1',
+    ]
+  }
+  const count = async () =>
+    (await stream.manager.streams.info(stream.options.stream).catch(() => undefined))?.state.messages
+
+  it('relays until it is told to end, and says how far it is', async () => {
+    let child: ChildProcess | undefined
+    const relaying = outbox(relayFlags(), { started: (one) => (child = one) })
+    for (let at = 0; at < 5; at++) await subject.tell(`k${at}`)
+    await until(async () => (await count()) === 5)
+    child?.kill('SIGTERM')
+    expect(await relaying).to.deep.equal({ exit: 0, stdout: '', stderr: 'relaying\n' })
+
+    const status = await outbox(['status', '--most-lag', '0'])
+    expect([status.exit, status.stdout]).to.deep.equal([
+      0,
+      '5 events so far, 0 not sequenced yet\nrelay:nats: at 5, all done\n',
+    ])
+    await subject.tell('more')
+    const behind = await outbox(['status', '--most-lag', '0', '--json'])
+    expect(behind.exit).to.equal(1)
+    expect(JSON.parse(behind.stdout)).to.deep.equal({
+      unsequenced: 1,
+      last: 5,
+      cursors: [{ name: 'relay:nats', position: 5, lag: 0, deadLetters: 0 }],
+    })
+  })
+
+  it('lists dead letters, and has them tried again', async () => {
+    const { stream: name, prefix } = stream.options
+    await stream.manager.streams.add({ name, subjects: [`${prefix}.>`], max_msg_size: 1000 })
+    let child: ChildProcess | undefined
+    const relaying = outbox(relayFlags(), { started: (one) => (child = one) })
+    await subject.tell('large', { data: { text: 'x'.repeat(2000) } })
+    const letters = new DeadLetters(subject.database)
+    await until(async () => (await letters.list(1)).length === 1)
+    const listed = await outbox(['dead-letters', '--cursor', 'relay:nats'])
+    expect([listed.exit, listed.stderr]).to.deep.equal([0, ''])
+    expect(listed.stdout).to.match(/^\d+ relay:nats thing\.told [0-9a-f-]{36}: .*exceeds maximum/)
+
+    await stream.manager.streams.update(name, { max_msg_size: -1 })
+    const missing = await outbox(['replay', '--cursor', 'relay:nats', '--id', '999'])
+    expect([missing.exit, missing.stdout]).to.deep.equal([2, ''])
+    const replayed = await outbox(['replay', '--cursor', 'relay:nats'])
+    expect([replayed.exit, replayed.stdout]).to.deep.equal([0, '1 dead letters are tried again\n'])
+    await until(async () => (await count()) === 1)
+    await until(async () => (await letters.list(1)).length === 0)
+    child?.kill('SIGINT')
+    expect((await relaying).exit).to.equal(0)
+    expect((await outbox(['dead-letters'])).stdout).to.equal('no dead letters\n')
+  })
+
+  it('says what cannot be used, and shows no password', async () => {
+    const wrong = await runCli('ashlar', ['outbox', 'status', '--url', 'sqlite:some.db'])
+    expect([wrong.exit, wrong.stdout]).to.deep.equal([2, ''])
+    const silent = await runCli('ashlar', ['outbox', 'status', '--url', 'postgres://u:secret@127.0.0.1:1/x'])
+    expect(silent.exit).to.equal(6)
+    expect(silent.stderr).to.not.contain('secret')
+    await run(subject.database, 'DROP TABLE outbox_dispatch_cursor')
+    expect((await outbox(['status'])).exit).to.equal(6)
+    const name = await outbox(['relay', '--nats', 'nats://127.0.0.1:4222', '--stream', 'a.b'])
+    expect([name.exit, name.stderr.includes('no name of a stream')]).to.deep.equal([2, true])
+  })
+})

@@ -1,0 +1,66 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { jetstream, type JetStreamClient, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream'
+import { inCi } from '../running/asked.js'
+import { serviceUrl } from '../running/services.js'
+import { leftOut } from '../running/summary.js'
+import type { NatsOptions } from '../../../lib/events/nats/nats-options.js'
+
+let count = 0
+
+/** A stream of our own on the NATS of the run. */
+export interface TestStream {
+  readonly options: NatsOptions & { readonly stream: string; readonly prefix: string }
+  readonly connection: NatsConnection
+  readonly client: JetStreamClient
+  readonly manager: JetStreamManager
+  /** What the stream holds, the oldest first. */
+  messages(): Promise<StreamMessage[]>
+  /** Removes the stream. */
+  close(): Promise<void>
+}
+
+export interface StreamMessage {
+  readonly subject: string
+  readonly id: string
+  readonly header: (name: string) => string
+  readonly event: Readonly<Record<string, unknown>>
+}
+
+/** @param servers - of another server than the one of the run. */
+export async function testStream(servers = serviceUrl('nats')): Promise<TestStream> {
+  if (servers === undefined) throw new TypeError('there is no NATS: see test/support/running/services.ts')
+  const name = `test_${process.pid}_${++count}`
+  const connection = await connect({ servers })
+  const [client, manager] = [jetstream(connection), await jetstreamManager(connection)]
+  return {
+    options: { servers, stream: name, prefix: name },
+    ...{ connection, client, manager },
+    messages: async () => {
+      const { state } = await manager.streams.info(name)
+      const found: StreamMessage[] = []
+      for (let seq = state.first_seq; state.messages > 0 && seq <= state.last_seq; seq++) {
+        const message = await manager.streams.getMessage(name, { seq })
+        if (message === null) continue
+        found.push({
+          subject: message.subject,
+          id: message.header.get('Nats-Msg-Id'),
+          header: (one) => message.header.get(one),
+          event: JSON.parse(Buffer.from(message.data).toString()) as Record<string, unknown>,
+        })
+      }
+      return found
+    },
+    close: async () => {
+      await manager.streams.delete(name).catch(() => {})
+      await connection.close()
+    },
+  }
+}
+
+/** Skips a suite, or fails it where nothing may be left out, when there is no NATS. */
+export function needsNats(suite: string, test: { skip(): void }): void {
+  if (serviceUrl('nats') !== undefined) return
+  leftOut(suite, 'no NATS')
+  if (inCi()) throw new TypeError('NATS cannot be had')
+  test.skip()
+}
