@@ -3,7 +3,7 @@ import { declare, declareSearchable } from './metadata.js'
 
 /**
  * A source of searchable text: a property, or an expression. `sql.postgres` is raw SQL over the table's columns. `cel`
- * works on every database (see Search in docs/persistence.md); without it, search needs PostgreSQL.
+ * works on every database (see Search in docs/reference/persistence.md); without it, search needs PostgreSQL.
  */
 export type SearchSource =
   string | { readonly sql: { readonly postgres: string }; readonly cel?: string } | { readonly cel: string }

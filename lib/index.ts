@@ -70,7 +70,7 @@ export {
   Unavailable,
 } from './errors.js'
 
-// 4. The command line is a program of its own: see docs/cli.md.
+// 4. The command line is a program of its own: see docs/reference/cli.md.
 
 // For libraries: what you implement to extend the framework
 // 1. Persistence

@@ -101,7 +101,7 @@ describe('the glossary', () => {
   })
 
   it('holds commands, options and help of the command line', () => {
-    const lines = linesOf('docs/cli.md')
+    const lines = linesOf('docs/reference/cli.md')
     expect(lines.some((line) => line.includes('--dialect'))).to.equal(true)
     expect(misnamed(lines)).to.deep.equal([])
   })
@@ -127,7 +127,7 @@ const misworded = (texts: readonly string[]): readonly string[] =>
 /** The pages for readers, all but the glossary, which names the banned words. */
 const pages = (): readonly string[] =>
   projectFiles('docs')
-    .filter((path) => path.endsWith('.md') && path !== 'docs/glossary.md')
+    .filter((path) => path.endsWith('.md') && path !== 'docs/reference/glossary.md')
     .concat('README.md', 'SECURITY.md', 'CONTRIBUTING.md')
 
 /** Every comment of a file, in order. */
@@ -171,7 +171,7 @@ const singular = (word: string): string =>
   BANNED.some((one) => `${one.word}s` === word) ? word.slice(0, -1) : word
 
 function readTerms(): readonly Term[] {
-  const rows = linesOf('docs/glossary.md').filter((line) => /^\| (?!term |-)/.test(line))
+  const rows = linesOf('docs/reference/glossary.md').filter((line) => /^\| (?!term |-)/.test(line))
   return rows.map((row) => {
     const [term = '', meaning = '', not = ''] = row
       .split('|')

@@ -3,14 +3,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { loadOptions } from '../loading/load-options.js'
 import { referencePage } from './reference-page.js'
 
-/** Writes docs/cli.md. With `--check` it writes nothing and exits with 1 when the page is out of date. */
-const page = new URL('../../../docs/cli.md', import.meta.url)
+/** Writes docs/reference/cli.md. With `--check` it writes nothing and exits with 1 when the page is out of date. */
+const page = new URL('../../../docs/reference/cli.md', import.meta.url)
 settings.enableAutoTranspile = false
 const made = referencePage(await Config.load(loadOptions('ashlar')))
 const current = existsSync(page) ? readFileSync(page, 'utf8') : ''
 if (process.argv.includes('--check')) {
   if (current !== made) {
-    process.stderr.write('docs/cli.md is out of date: run node dist/cli/help/reference.js\n')
+    process.stderr.write('docs/reference/cli.md is out of date: run node dist/cli/help/reference.js\n')
     process.exitCode = 1
   }
 } else if (current !== made) {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { EXIT_CODES } from '../../../cli/errors/exit-codes.js'
 import { compiled, root } from '../../support/root.js'
 
-describe('docs/cli.md', () => {
-  const page = readFileSync(join(root, 'docs', 'cli.md'), 'utf8')
+describe('docs/reference/cli.md', () => {
+  const page = readFileSync(join(root, 'docs', 'reference', 'cli.md'), 'utf8')
 
   it('says what the commands say', () => {
     const { status, stderr } = spawnSync(

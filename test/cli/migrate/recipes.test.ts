@@ -10,7 +10,7 @@ import { textOf } from '../../support/sources/documents.js'
 
 /** The recipes of the page: the commands below each heading. */
 const RECIPES = new Map(
-  (/\n## Recipes\n(.*?)\n## /s.exec(textOf('docs/migrations.md'))?.[1] ?? '')
+  (/\n## Recipes\n(.*?)\n## /s.exec(textOf('docs/guides/migrations.md'))?.[1] ?? '')
     .split('\n### ')
     .slice(1)
     .map((text) => [text.split('\n')[0] ?? '', /```sh\n(.*?)\n```/s.exec(text)?.[1] ?? '']),
@@ -38,7 +38,7 @@ async function runRecipe(commands: string, cwd: string, url: string) {
   return { exit, said: said.join('') }
 }
 
-onEachEngine('a recipe of docs/migrations.md', (database, dialect) => {
+onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'ashlar-recipe-'))

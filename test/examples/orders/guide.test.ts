@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { blocksOf, textOf } from '../../support/sources/documents.js'
 
-const PAGE = 'docs/business-rules.md'
+const PAGE = 'docs/guides/business-rules.md'
 /** Stands for lines that the page leaves out. */
 const CUT = '\n…\n'
 

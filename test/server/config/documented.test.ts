@@ -22,17 +22,17 @@ describe('the tables of the documentation', () => {
   it('have each field of Config with its default', () => {
     const { resilience, ...fields } = documentedOf(CONFIG_FIELDS)
     expect(resilience).to.equal('')
-    expect(tableOf('docs/server.md', 'Configuration')).to.deep.equal({
+    expect(tableOf('docs/reference/server.md', 'Configuration')).to.deep.equal({
       ...fields,
       ...documentedOf(RESILIENCE_FIELDS, 'resilience.'),
     })
   })
 
   it('have each limit with its default', () => {
-    expect(tableOf('docs/server.md', 'Limits')).to.deep.equal(documentedOf(LIMIT_FIELDS))
+    expect(tableOf('docs/reference/server.md', 'Limits')).to.deep.equal(documentedOf(LIMIT_FIELDS))
   })
 
   it('have each option of the gateway with its default', () => {
-    expect(tableOf('docs/gateway.md', 'Options')).to.deep.equal(documentedOf(GATEWAY_FIELDS))
+    expect(tableOf('docs/reference/gateway.md', 'Options')).to.deep.equal(documentedOf(GATEWAY_FIELDS))
   })
 })
