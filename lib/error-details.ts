@@ -7,8 +7,8 @@ import {
   ErrorInfoSchema,
   PreconditionFailureSchema,
   RetryInfoSchema,
-} from './gen/google/rpc/error_details_pb.js'
-import { type Status, StatusSchema } from './gen/google/rpc/status_pb.js'
+} from 'ashlar-annotations/google/rpc/error_details_pb.js'
+import { type Status, StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 
 /** The types of the details that have a kind. */
 export const DETAIL_TYPES: readonly DescMessage[] = [

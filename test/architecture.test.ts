@@ -15,8 +15,8 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/thenable.ts', own: [] },
   { from: 'lib/context.ts', own: ['lib/errors.ts'] },
   { from: 'lib/if-match.ts', own: ['lib/errors.ts', 'lib/call.ts'] },
-  { from: 'lib/call.ts', own: ['lib/errors.ts', 'lib/context.ts', 'lib/gen'] },
-  { from: 'lib/error-details.ts', own: ['lib/errors.ts', 'lib/error-detail.ts', 'lib/gen'] },
+  { from: 'lib/call.ts', own: ['lib/errors.ts', 'lib/context.ts'] },
+  { from: 'lib/error-details.ts', own: ['lib/errors.ts', 'lib/error-detail.ts'] },
   { from: 'lib/gen', own: ['lib/gen'] },
   { from: 'lib/text', own: ['lib/text'] },
   { from: 'lib/faults', own: ['lib/faults'] },
@@ -24,15 +24,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'decorators', own: ['decorators', 'lib/errors.ts', 'lib/text/snake-case.ts'] },
   {
     from: 'lib/resource',
-    own: [
-      'lib/resource',
-      'lib/text',
-      'lib/errors.ts',
-      'lib/thenable.ts',
-      'lib/faults',
-      'decorators',
-      'lib/gen',
-    ],
+    own: ['lib/resource', 'lib/text', 'lib/errors.ts', 'lib/thenable.ts', 'lib/faults', 'decorators'],
   },
   { from: 'lib/secrets', own: ['lib/secrets', 'lib/errors.ts'] },
   {
@@ -62,14 +54,12 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
         'lib/if-match.ts',
         'lib/error-details.ts',
       ],
-      ...['lib/faults', 'lib/text', 'lib/resource', 'lib/gen'],
+      ...['lib/faults', 'lib/text', 'lib/resource'],
     ],
   },
   {
     from: 'lib/openapi',
-    own: [
-      ...['lib/openapi', 'lib/gateway', 'lib/resource', 'lib/errors.ts', 'lib/error-details.ts', 'lib/gen'],
-    ],
+    own: [...['lib/openapi', 'lib/gateway', 'lib/resource', 'lib/errors.ts', 'lib/error-details.ts']],
   },
   {
     from: 'lib/migrations',
@@ -121,17 +111,14 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
   { from: 'lib/nest', own: ['lib/nest', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts'] },
   {
     from: 'lib/testing',
-    own: [
-      ...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts', 'lib/gen'],
-      'lib/server/served-methods.ts',
-    ],
+    own: [...['lib/testing', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts'], 'lib/server/served-methods.ts'],
   },
   { from: 'lib/index.ts', own: ['lib', 'decorators'] },
   {
     from: 'cli',
     own: ['cli', 'ENTRIES', 'lib/index.ts', 'lib/text/nearest-names.ts', 'lib/migrations/files/dialect.ts'],
   },
-  { from: 'examples', own: ['examples', 'ENTRIES', 'lib/index.ts', 'lib/gen'] },
+  { from: 'examples', own: ['examples', 'ENTRIES', 'lib/index.ts'] },
 ]
 
 /** The index files of `exports`, the package's own `lib/index.ts` aside. */
@@ -165,6 +152,12 @@ const OWNERS: Readonly<
     ],
     types: ['decorators', 'lib/nest', 'lib/error-detail.ts'],
   },
+  'ashlar-annotations': {
+    in: [
+      ...['lib/resource', 'lib/gateway', 'lib/openapi', 'lib/server', 'lib/testing', 'examples'],
+      ...['lib/call.ts', 'lib/error-details.ts'],
+    ],
+  },
   '@connectrpc/connect': { in: [], types: ['lib/server/connect'] },
   'node-vault': { in: ['lib/secrets'], files: 1 },
   chokidar: { in: ['lib/files'], files: 1 },
@@ -181,7 +174,7 @@ const OWNERS: Readonly<
   '@opentelemetry/api': { in: ['lib/server'] },
   '@opentelemetry/exporter-prometheus': { in: ['lib/server/observability'] },
   '@opentelemetry/sdk-metrics': { in: ['lib/server/observability'] },
-  '@bufbuild/protovalidate': { in: ['examples/orders/gen'], types: ['lib/server/validation'], files: 4 },
+  '@bufbuild/protovalidate': { in: [], types: ['lib/server/validation'], files: 1 },
   redis: { in: [], types: ['lib/server/deduplication'], files: 1 },
   '@nestjs/common': { in: ['lib/nest', 'examples'] },
   '@oclif/core': { in: ['cli'] },
@@ -222,7 +215,19 @@ const AT_THE_ROOT = [
     'LICENSE',
   ],
   ...['SECURITY.md', 'eslint.config.js', '.npmrc', '.gitignore', '.git', '.ci'],
-  ...['lib', 'decorators', 'cli', 'migrations', 'test', 'proto', 'examples', 'bench', 'docs', 'bin'],
+  ...[
+    'lib',
+    'decorators',
+    'cli',
+    'migrations',
+    'packages',
+    'test',
+    'proto',
+    'examples',
+    'bench',
+    'docs',
+    'bin',
+  ],
 ]
 
 const LONGEST_FILE = 350

@@ -3,8 +3,8 @@ import { fromBinary } from '@bufbuild/protobuf'
 import { anyUnpack } from '@bufbuild/protobuf/wkt'
 import { toStatusBytes } from '../lib/error-details.js'
 import { InvalidArgument } from '../lib/errors.js'
-import { BadRequestSchema } from '../lib/gen/google/rpc/error_details_pb.js'
-import { StatusSchema } from '../lib/gen/google/rpc/status_pb.js'
+import { BadRequestSchema } from 'ashlar-annotations/google/rpc/error_details_pb.js'
+import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 
 describe('InvalidArgument.of', () => {
   const sent = (error: InvalidArgument) =>

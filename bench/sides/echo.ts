@@ -9,7 +9,7 @@ import {
   file_ashlar_api_v1_annotations,
   rule,
   RuleSchema,
-} from '../../lib/gen/ashlar/api/v1/annotations_pb.js'
+} from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 
 export const ECHO_PATH = '/echo.v1.EchoService/Echo'
 export const ECHO_BYTES = 300

@@ -10,12 +10,12 @@ import {
   file_ashlar_api_v1_annotations,
   rule,
   RuleSchema,
-} from '../../lib/gen/ashlar/api/v1/annotations_pb.js'
+} from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import {
   field_behavior,
   FieldBehavior,
   file_google_api_field_behavior,
-} from '../../lib/gen/google/api/field_behavior_pb.js'
+} from 'ashlar-annotations/google/api/field_behavior_pb.js'
 
 export const TEXTS = ['title', 'note', 'city', 'street', 'code', 'color', 'shape', 'owner', 'shelf', 'label']
 

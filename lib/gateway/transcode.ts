@@ -1,6 +1,6 @@
 import { create, type DescField, type Message, type Registry } from '@bufbuild/protobuf'
 import { InvalidArgument } from '../errors.js'
-import type { HttpBody } from '../gen/google/api/httpbody_pb.js'
+import type { HttpBody } from 'ashlar-annotations/google/api/httpbody_pb.js'
 import type { Binding } from './routing/bindings.js'
 import { checkJsonType, jsonOf } from './http/body.js'
 import { holderOf } from './transcoding/field-path.js'

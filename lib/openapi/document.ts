@@ -1,5 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf'
-import { StatusSchema } from '../gen/google/rpc/status_pb.js'
+import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { bindingOf, type Binding, httpRulesOf } from '../gateway/routing/bindings.js'
 import { operationOf } from './operation/operation.js'
 import { HEADER_PARAMETERS } from './operation/parameters.js'

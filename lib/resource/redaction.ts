@@ -19,7 +19,7 @@ import {
   TimestampSchema,
   ValueSchema,
 } from '@bufbuild/protobuf/wkt'
-import { field as fieldOption } from '../gen/ashlar/api/v1/annotations_pb.js'
+import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import { behaves } from './behavior/field-behavior.js'
 import { toDate } from './values/wire-values.js'
 

@@ -16,8 +16,8 @@ import {
   ErrorInfoSchema,
   PreconditionFailureSchema,
   RetryInfoSchema,
-} from '../../lib/gen/google/rpc/error_details_pb.js'
-import { type Status, StatusSchema } from '../../lib/gen/google/rpc/status_pb.js'
+} from 'ashlar-annotations/google/rpc/error_details_pb.js'
+import { type Status, StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { type SpelledCall } from './spell-http.js'
 
 /** What came of a call, in words that are the same for both listeners. */

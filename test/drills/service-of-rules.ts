@@ -6,8 +6,8 @@ import {
   setExtension,
 } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema, MethodOptionsSchema } from '@bufbuild/protobuf/wkt'
-import { file_google_api_annotations, http } from '../../lib/gen/google/api/annotations_pb.js'
-import { HttpRuleSchema } from '../../lib/gen/google/api/http_pb.js'
+import { file_google_api_annotations, http } from 'ashlar-annotations/google/api/annotations_pb.js'
+import { HttpRuleSchema } from 'ashlar-annotations/google/api/http_pb.js'
 import { file_jsontypes } from '../support/gen/jsontypes_pb.js'
 
 export interface RuleCase {

@@ -8,8 +8,8 @@ import {
 } from '@bufbuild/protobuf'
 import { base64Encode } from '@bufbuild/protobuf/wire'
 import { reflect, type ReflectMessage } from '@bufbuild/protobuf/reflect'
-import { http } from '../../lib/gen/google/api/annotations_pb.js'
-import type { HttpRule } from '../../lib/gen/google/api/http_pb.js'
+import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
+import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 
 /** A call as a REST client writes it. */
 export interface SpelledCall {

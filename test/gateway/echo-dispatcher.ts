@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { create, type DescMethod, isMessage, type Message } from '@bufbuild/protobuf'
-import { HttpBodySchema } from '../../lib/gen/google/api/httpbody_pb.js'
+import { HttpBodySchema } from 'ashlar-annotations/google/api/httpbody_pb.js'
 import type { Dispatcher, Incoming } from '../../lib/call.js'
 import {
   CountRequestSchema,

@@ -26,7 +26,7 @@ import {
 } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
 import { randomBytes } from 'node:crypto'
-import { FieldSchema, field as fieldOption } from '../../lib/gen/ashlar/api/v1/annotations_pb.js'
+import { FieldSchema, field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import {
   isMarkedSecret,
   REDACTED,

@@ -13,12 +13,21 @@ interface Check {
 
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
 const folder = mkdtempSync(join(tmpdir(), 'ashlar-pack-'))
-const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  name: string
-  version: string
+const tarballOf = (path: string): string => {
+  const text = readFileSync(join(root, path, 'package.json'), 'utf8')
+  const { name, version } = JSON.parse(text) as { name: string; version: string }
+  return join(folder, `${name}-${version}.tgz`)
 }
-const tarball = join(folder, `${name}-${version}.tgz`)
+const tarball = tarballOf('.')
+const annotations = tarballOf('packages/annotations')
+/** A few entries of those that the pattern in `exports` names: attw tries no patterns. */
+const ENTRIES = [
+  ...['google/api/annotations_pb', 'google/api/http_pb.js', 'google/rpc/status_pb.js'],
+  ...['google/longrunning/operations_pb', 'google/type/money_pb', 'buf/validate/validate_pb'],
+  'ashlar/api/v1/annotations_pb.js',
+]
 const generated = [
+  'packages/annotations/gen',
   'lib/gen',
   'examples/widgets/gen',
   'examples/orders/gen',
@@ -32,9 +41,26 @@ const CHECKS: readonly Check[] = [
   { name: 'lint', command: [bin('eslint'), '.', '--max-warnings', '0'] },
   { name: 'format', command: [bin('prettier'), '--check', '--log-level', 'warn', '.', '!**/gen/**'] },
   { name: 'unused', command: [bin('knip'), '--no-progress'] },
-  { name: 'package: make', command: ['npm', 'pack', '--ignore-scripts', '--pack-destination', folder] },
+  {
+    name: 'package: make',
+    command: [
+      ...['npm', 'pack', '--ignore-scripts', '--workspaces', '--include-workspace-root'],
+      ...['--pack-destination', folder],
+    ],
+  },
   { name: 'package: publint', command: [bin('publint'), 'run', tarball, '--strict'] },
   { name: 'package: types', command: [bin('attw'), tarball, '--profile', 'esm-only', '--no-emoji'] },
+  {
+    name: 'package: publint of annotations',
+    command: [bin('publint'), 'run', annotations, '--strict'],
+  },
+  {
+    name: 'package: types of annotations',
+    command: [
+      ...[bin('attw'), annotations, '--profile', 'esm-only', '--no-emoji', '--entrypoints'],
+      ...ENTRIES,
+    ],
+  },
   { name: 'generated code: make', command: ['npm', 'run', '--silent', 'gen'] },
   {
     name: 'generated code: compare',

@@ -1,6 +1,6 @@
 import { createRegistry, type Registry } from '@bufbuild/protobuf'
 import { AshlarError, httpHeadersOf, httpStatusOf, Internal } from '../../errors.js'
-import { StatusSchema } from '../../gen/google/rpc/status_pb.js'
+import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { DETAIL_TYPES, toStatus } from '../../error-details.js'
 import { withImports } from '../json/type-registry.js'
 import { HttpError } from './http-error.js'

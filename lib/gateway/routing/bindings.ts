@@ -7,8 +7,8 @@ import {
   type Message,
 } from '@bufbuild/protobuf'
 import { DeclarationError } from '../../errors.js'
-import { http } from '../../gen/google/api/annotations_pb.js'
-import type { HttpRule } from '../../gen/google/api/http_pb.js'
+import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
+import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 import { type FieldPath, findField } from '../transcoding/field-path.js'
 import { type FieldReader, fieldReader } from '../json/reader.js'
 import { fieldWriter, type JsonWriter, messageWriter } from '../json/writer.js'

@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, getOption } from '@bufbuild/protobuf'
-import { FieldBehavior, field_behavior } from '../../gen/google/api/field_behavior_pb.js'
+import { FieldBehavior, field_behavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
 
 /** Whether the field is declared with that `google.api.field_behavior` (AIP-203). */
 export const behaves = (field: DescField, behavior: keyof typeof FieldBehavior): boolean =>

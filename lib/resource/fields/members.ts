@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
-import { field as fieldOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
-import { FieldBehavior, field_behavior } from '../../gen/google/api/field_behavior_pb.js'
+import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
+import { FieldBehavior, field_behavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
 import { enumNamesOf } from './enum-names.js'
 import type { Column, FieldKind, Members } from './field.js'
 import { kindOfMessageField } from './field-kind.js'

@@ -1,6 +1,6 @@
 import { type DescMethod, getOption, hasOption } from '@bufbuild/protobuf'
-import { http } from '../../gen/google/api/annotations_pb.js'
-import type { HttpRule } from '../../gen/google/api/http_pb.js'
+import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
+import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 
 /** The paths of a method over HTTP. */
 export const pathsOf = (method: DescMethod): string[] => {

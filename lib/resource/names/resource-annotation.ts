@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf'
-import { resource } from '../../gen/google/api/resource_pb.js'
+import { resource } from 'ashlar-annotations/google/api/resource_pb.js'
 import { fieldNamed } from '../messages/field-readers.js'
 
 /** What `google.api.resource` says of a message (AIP-123). */

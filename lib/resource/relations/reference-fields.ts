@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf'
-import { resource_reference as resourceReference } from '../../gen/google/api/resource_pb.js'
+import { resource_reference as resourceReference } from 'ashlar-annotations/google/api/resource_pb.js'
 import { behaves } from '../behavior/field-behavior.js'
 import { resourceAnnotation } from '../names/resource-annotation.js'
 

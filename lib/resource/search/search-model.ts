@@ -1,7 +1,7 @@
 import { getOption, hasOption, type DescMessage } from '@bufbuild/protobuf'
 import type { EntityFacts } from '../../../decorators/metadata.js'
 import type { SearchSource } from '../../../decorators/searchable.js'
-import { field as fieldOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
+import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import { behaves } from '../behavior/field-behavior.js'
 import { parseCel, type CelNode } from './cel.js'
 import type { Field } from '../fields/field.js'

@@ -1,5 +1,5 @@
 import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf'
-import { rule as ruleOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
+import { rule as ruleOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import { pathOf } from '../chain/method.js'
 
 /** Who may call a method: principals with a grant of `verb` on `resource`, or everybody. */

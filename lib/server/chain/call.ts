@@ -10,7 +10,7 @@ import type {
 } from '../../call.js'
 import type { RequestContext } from '../../context.js'
 import type { AshlarError } from '../../errors.js'
-import type { Operation } from '../../gen/google/longrunning/operations_pb.js'
+import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { Deadline } from './deadline.js'
 import type { ReplyOrPromise } from './interceptor.js'
 import type { Method } from './method.js'

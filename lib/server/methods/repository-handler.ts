@@ -1,6 +1,6 @@
 import { create, type DescMethod, type Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../context.js'
-import { OperationSchema } from '../../gen/google/longrunning/operations_pb.js'
+import { OperationSchema } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { Repository } from '../../persistence/contract/repository.js'
 import type { ServerCall } from '../../call.js'
 import { messageOfReply } from '../chain/entity-reply.js'

@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethod, DescService } from '@bufbuild/protobuf'
-import { Operations } from '../../gen/google/longrunning/operations_pb.js'
+import { Operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { Comments } from '../../openapi/source/comments.js'
 import { openApiDocument } from '../../openapi/document.js'
 import type { OpenApiInfo } from '../../openapi/source/source.js'

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import { AnySchema } from '@bufbuild/protobuf/wkt'
-import { type Operation, OperationSchema } from '../../gen/google/longrunning/operations_pb.js'
-import { StatusSchema } from '../../gen/google/rpc/status_pb.js'
+import { type Operation, OperationSchema } from 'ashlar-annotations/google/longrunning/operations_pb.js'
+import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import type { OperationRecord, Packed } from './operation-store.js'
 
 /** An operation as a client sees it. */

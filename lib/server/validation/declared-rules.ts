@@ -1,6 +1,6 @@
 import type { DescFile, DescMessage, DescService } from '@bufbuild/protobuf'
 
-/** The number of the extensions `buf.validate.message`, `field` and `oneof`: known without the package that has them. */
+/** The number of the extensions `buf.validate.message`, `field` and `oneof`: known without loading them. */
 const BUF_VALIDATE = 1159
 
 interface Options {

@@ -11,7 +11,7 @@ import {
 } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
 import { FileDescriptorProtoSchema, MessageOptionsSchema } from '@bufbuild/protobuf/wkt'
-import type * as Rules from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
+import type * as Rules from 'ashlar-annotations/buf/validate/validate_pb.js'
 import { filesOf } from './declared-rules.js'
 
 /** A CEL expression, and where it is declared. */

@@ -74,7 +74,7 @@ const load = async () => {
   try {
     const [{ createValidator }, rules] = await Promise.all([
       import('@bufbuild/protovalidate'),
-      import('@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'),
+      import('ashlar-annotations/buf/validate/validate_pb.js'),
     ])
     return { createValidator, rules }
   } catch (error) {

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
 import { reflect } from '@bufbuild/protobuf/reflect'
-import type * as Validate from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
+import type * as Validate from 'ashlar-annotations/buf/validate/validate_pb.js'
 import type { DeclaredRules } from '../../openapi/rules/declared-rules.js'
 
 /** What `buf.validate` says of fields and messages. */
@@ -10,17 +10,9 @@ export interface RuleFacts {
   readonly ofMessage: (message: DescMessage) => readonly string[]
 }
 
-const NONE: RuleFacts = { ofField: () => undefined, ofMessage: () => [] }
-
-/** Loads what reads the rules. Nothing is declared where it is not installed: a server does not start with rules then. */
+/** Loads what reads the rules, which a server needs for its document only. */
 export const loadRuleFacts = async (): Promise<RuleFacts> => {
-  let rules: typeof Validate
-  try {
-    rules = await import('@bufbuild/protovalidate/gen/buf/validate/validate_pb.js')
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND') return NONE
-    throw error
-  }
+  const rules = await import('ashlar-annotations/buf/validate/validate_pb.js')
   const known = new Map<DescField, DeclaredRules | undefined>()
   const ofField = (field: DescField): DeclaredRules | undefined => {
     if (!known.has(field))

@@ -2,8 +2,8 @@ import { fromBinary } from '@bufbuild/protobuf'
 import { anyUnpack } from '@bufbuild/protobuf/wkt'
 import { ClientError } from 'nice-grpc'
 import { AshlarError, type Code, CODES, type FieldViolation } from '../../errors.js'
-import { BadRequestSchema } from '../../gen/google/rpc/error_details_pb.js'
-import { StatusSchema } from '../../gen/google/rpc/status_pb.js'
+import { BadRequestSchema } from 'ashlar-annotations/google/rpc/error_details_pb.js'
+import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { statusBytesOf } from './test-client.js'
 
 /** A call of a gRPC client, a `fetch`, or an operation of a repository; or a function that makes it. */

@@ -8,8 +8,8 @@ import {
   type Message,
   toJson,
 } from '@bufbuild/protobuf'
-import { http } from '../../gen/google/api/annotations_pb.js'
-import type { HttpRule } from '../../gen/google/api/http_pb.js'
+import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
+import type { HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 
 /** A request as the gateway accepts it. */
 export interface HttpRequestForm {

@@ -8,7 +8,7 @@ import {
   type Message,
   ScalarType,
 } from '@bufbuild/protobuf'
-import { field_behavior, FieldBehavior } from '../../gen/google/api/field_behavior_pb.js'
+import { field_behavior, FieldBehavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
 import type { Subject } from './subjects.js'
 
 /** How values are generated. */

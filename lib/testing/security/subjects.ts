@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, getOption, hasOption } from '@bufbuild/protobuf'
-import { field as fieldOption } from '../../gen/ashlar/api/v1/annotations_pb.js'
+import { field as fieldOption } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import type { NamePattern, Repository } from '../../persistence/index.js'
 import type { ServedMethod } from '../../server/served-methods.js'
 import { boundPattern } from './http-request.js'

@@ -1,7 +1,7 @@
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { create, isMessage } from '@bufbuild/protobuf'
-import { HttpBodySchema } from '../../../lib/gen/google/api/httpbody_pb.js'
+import { HttpBodySchema } from 'ashlar-annotations/google/api/httpbody_pb.js'
 import { AllTypesSchema, TypesService } from '../../support/gen/jsontypes_pb.js'
 import { allMethods, json, type Running, startGateway } from '../start-gateway.js'
 

@@ -9,7 +9,7 @@ import {
 } from '../../../examples/library/gen/library_pb.js'
 import { Resource, TenantScoped } from '../../../decorators/index.js'
 import { InvalidArgument } from '../../../lib/errors.js'
-import { resource, type ResourceDescriptorSchema } from '../../../lib/gen/google/api/resource_pb.js'
+import { resource, type ResourceDescriptorSchema } from 'ashlar-annotations/google/api/resource_pb.js'
 import { resourceModel } from '../../../lib/resource/resource-model.js'
 import { Edition, Policy, Publisher } from '../../support/entities/edition.js'
 import { altered, type Altered } from '../../support/grpc/altered.js'

@@ -1,10 +1,10 @@
 import { type DescMethod, type DescService, getOption, hasOption } from '@bufbuild/protobuf'
 import { expect } from 'chai'
-import { http } from '../../../lib/gen/google/api/annotations_pb.js'
+import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
 import {
   file_google_longrunning_operations,
   Operations,
-} from '../../../lib/gen/google/longrunning/operations_pb.js'
+} from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import type { Grant } from '../../../lib/server/authz/grant.js'
 import { altered } from '../../support/grpc/altered.js'

@@ -5,7 +5,7 @@ import {
   MethodOptionsSchema,
 } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
-import { rule, RuleSchema } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
+import { rule, RuleSchema } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import { filter } from '../../../lib/persistence/query/filter-template.js'
 import type { Decision } from '../../../lib/server/authz/decision.js'
 import { aPerson, as, openPlans, type Plans } from '../../conformance/related/plans.js'

@@ -5,7 +5,7 @@ import {
   MethodOptionsSchema,
 } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
-import { rule as ruleOption, RuleSchema } from '../../../lib/gen/ashlar/api/v1/annotations_pb.js'
+import { rule as ruleOption, RuleSchema } from 'ashlar-annotations/ashlar/api/v1/annotations_pb.js'
 import type { ListOptions, ListScope } from '../../../lib/persistence/contract/repository.js'
 import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { memoryRepositoryOf } from '../../../lib/persistence/repository-of.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { field_behavior, FieldBehavior } from '../../../lib/gen/google/api/field_behavior_pb.js'
+import { field_behavior, FieldBehavior } from 'ashlar-annotations/google/api/field_behavior_pb.js'
 import { handlerOf } from '../../../lib/server/methods/handler-of.js'
 import { unkeptImmutable } from '../../../lib/server/methods/immutable-fields.js'
 import { ParcelSchema, ParcelService } from '../../support/gen/parcels_pb.js'

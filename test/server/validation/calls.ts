@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf'
 import { anyUnpack } from '@bufbuild/protobuf/wkt'
-import { BadRequestSchema } from '../../../lib/gen/google/rpc/error_details_pb.js'
-import { StatusSchema } from '../../../lib/gen/google/rpc/status_pb.js'
+import { BadRequestSchema } from 'ashlar-annotations/google/rpc/error_details_pb.js'
+import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import type { ForeignClient, Outcome } from '../../support/grpc/clients.js'
 import { ALICE, post } from '../../support/servers/server.js'
 

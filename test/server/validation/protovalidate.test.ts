@@ -1,8 +1,5 @@
 import { create, createRegistry, type DescMethod, type DescService } from '@bufbuild/protobuf'
-import {
-  FieldRulesSchema,
-  field as rulesOption,
-} from '@bufbuild/protovalidate/gen/buf/validate/validate_pb.js'
+import { FieldRulesSchema, field as rulesOption } from 'ashlar-annotations/buf/validate/validate_pb.js'
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

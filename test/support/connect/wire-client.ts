@@ -10,7 +10,7 @@ import {
   toBinary,
   toJsonString,
 } from '@bufbuild/protobuf'
-import { StatusSchema } from '../../../lib/gen/google/rpc/status_pb.js'
+import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { CODES } from '../../../lib/errors.js'
 import { file_calls } from '../gen/calls_pb.js'
 

@@ -6,7 +6,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
+import { file_ashlar_api_v1_annotations } from "ashlar-annotations/ashlar/api/v1/annotations_pb.js";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_any } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";

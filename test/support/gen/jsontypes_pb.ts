@@ -6,10 +6,10 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
-import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
-import type { HttpBody, HttpBodySchema } from "../../../lib/gen/google/api/httpbody_pb.js";
-import { file_google_api_httpbody } from "../../../lib/gen/google/api/httpbody_pb.js";
+import { file_ashlar_api_v1_annotations } from "ashlar-annotations/ashlar/api/v1/annotations_pb.js";
+import { file_google_api_annotations } from "ashlar-annotations/google/api/annotations_pb.js";
+import type { HttpBody, HttpBodySchema } from "ashlar-annotations/google/api/httpbody_pb.js";
+import { file_google_api_httpbody } from "ashlar-annotations/google/api/httpbody_pb.js";
 import type { Any, BoolValue, BytesValue, DoubleValue, Duration, FieldMask, FloatValue, Int32Value, Int64Value, ListValue, NullValue, StringValue, Timestamp, UInt32Value, UInt64Value, Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_any, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message } from "@bufbuild/protobuf";

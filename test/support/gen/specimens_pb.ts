@@ -6,11 +6,11 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_ashlar_api_v1_annotations } from "../../../lib/gen/ashlar/api/v1/annotations_pb.js";
-import { file_google_api_annotations } from "../../../lib/gen/google/api/annotations_pb.js";
-import { file_google_api_field_behavior } from "../../../lib/gen/google/api/field_behavior_pb.js";
-import type { HttpBodySchema } from "../../../lib/gen/google/api/httpbody_pb.js";
-import { file_google_api_httpbody } from "../../../lib/gen/google/api/httpbody_pb.js";
+import { file_ashlar_api_v1_annotations } from "ashlar-annotations/ashlar/api/v1/annotations_pb.js";
+import { file_google_api_annotations } from "ashlar-annotations/google/api/annotations_pb.js";
+import { file_google_api_field_behavior } from "ashlar-annotations/google/api/field_behavior_pb.js";
+import type { HttpBodySchema } from "ashlar-annotations/google/api/httpbody_pb.js";
+import { file_google_api_httpbody } from "ashlar-annotations/google/api/httpbody_pb.js";
 import type { Duration, EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";

@@ -17,8 +17,8 @@ import {
   type MethodDescriptorProto,
   MethodOptionsSchema,
 } from '@bufbuild/protobuf/wkt'
-import { http } from '../../../lib/gen/google/api/annotations_pb.js'
-import { type HttpRuleSchema, HttpRuleSchema as HttpRule } from '../../../lib/gen/google/api/http_pb.js'
+import { http } from 'ashlar-annotations/google/api/annotations_pb.js'
+import { type HttpRuleSchema, HttpRuleSchema as HttpRule } from 'ashlar-annotations/google/api/http_pb.js'
 
 /** A .proto that somebody changed. */
 export interface Altered {

@@ -1,4 +1,4 @@
-import { file_google_longrunning_operations } from '../../../lib/gen/google/longrunning/operations_pb.js'
+import { file_google_longrunning_operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { altered } from './altered.js'
 import { EchoService } from '../gen/specimens_pb.js'
 

@@ -14,9 +14,9 @@ import {
   file_google_protobuf_timestamp,
   MethodOptionsSchema,
 } from '@bufbuild/protobuf/wkt'
-import { file_google_api_annotations, http } from '../../../lib/gen/google/api/annotations_pb.js'
-import { file_google_longrunning_operations } from '../../../lib/gen/google/longrunning/operations_pb.js'
-import { HttpRuleSchema } from '../../../lib/gen/google/api/http_pb.js'
+import { file_google_api_annotations, http } from 'ashlar-annotations/google/api/annotations_pb.js'
+import { file_google_longrunning_operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
+import { HttpRuleSchema } from 'ashlar-annotations/google/api/http_pb.js'
 
 /** `name: 'string'`, `'repeated string'`, `'.package.Message'`, `'repeated .package.Message'`. */
 export type Fields = Readonly<Record<string, string>>

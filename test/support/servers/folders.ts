@@ -21,8 +21,8 @@ import {
   FieldBehavior,
   field_behavior,
   file_google_api_field_behavior,
-} from '../../../lib/gen/google/api/field_behavior_pb.js'
-import { file_google_longrunning_operations } from '../../../lib/gen/google/longrunning/operations_pb.js'
+} from 'ashlar-annotations/google/api/field_behavior_pb.js'
+import { file_google_longrunning_operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import type { Rule } from '../../../lib/server/authz/rules.js'
 
 const field = (
