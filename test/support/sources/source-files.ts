@@ -22,6 +22,9 @@ export interface SourceFile {
   readonly hasExportStar: boolean
 }
 
+/** Built from the doc comments, with the site. */
+const API_REFERENCE = 'docs/reference/api'
+
 /** Files of `folder` (a path from the root, `.` for all) that belong to the project; built and installed ones do not. */
 export function projectFiles(folder: string): readonly string[] {
   const found: string[] = []
@@ -29,6 +32,7 @@ export function projectFiles(folder: string): readonly string[] {
     if (/^(node_modules|dist.*|\.git|coverage|\.cache)$/.test(entry.name) || entry.name.endsWith('.tgz'))
       continue
     const path = folder === '.' ? entry.name : `${folder}/${entry.name}`
+    if (path === API_REFERENCE) continue
     if (entry.isDirectory()) found.push(...projectFiles(path))
     else if (entry.isFile()) found.push(path)
   }

@@ -1,0 +1,110 @@
+import { expect } from 'chai'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join, normalize } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { openBrowser } from '../support/browser/chromium.js'
+import { drilling } from '../support/drill.js'
+import { root } from '../support/root.js'
+
+const built = join(root, 'docs', 'dist')
+const pictures = join(root, '.cache', 'site')
+const SHOWN = ['/', '/reference/server.html']
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+}
+
+/** Builds the site, follows every link in it and takes pictures of two pages into `.cache/site`. */
+const describeDrill = drilling ? describe : describe.skip
+
+describeDrill('the site of the documentation', function () {
+  this.timeout(600_000)
+  let server: Server
+  let origin: string
+  let browser: Browser | undefined
+
+  before(async () => {
+    execFileSync('npm', ['run', 'docs'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+    server = createServer((request, response) => {
+      const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname)
+      const file = join(built, path.endsWith('/') ? join(path, 'index.html') : path)
+      const isThere = statSync(file, { throwIfNoEntry: false })?.isFile() === true
+      response.writeHead(isThere ? 200 : 404, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' })
+      response.end(isThere ? readFileSync(file) : undefined)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await openBrowser()
+  })
+  after(async () => {
+    await browser?.close()
+    server.close()
+  })
+
+  it('has no link that leads nowhere, to a page or to a heading', () => {
+    const pages = new Map(htmlFiles().map((path) => [`/${path}`, readFileSync(join(built, path), 'utf8')]))
+    const ids = new Map([...pages].map(([path, text]) => [path, idsIn(text)]))
+    const dead: string[] = []
+    let followed = 0
+    for (const [page, text] of pages)
+      for (const [, href = ''] of text.matchAll(/<a [^>]*href="([^"]*)"/g)) {
+        const url = new URL(href.replaceAll('&amp;', '&'), new URL(page, origin))
+        if (url.origin !== origin) continue
+        followed++
+        const path = url.pathname.endsWith('/') ? `${url.pathname}index.html` : url.pathname
+        const heading = decodeURIComponent(url.hash.slice(1))
+        const isThere = ids.has(path) && (heading === '' || ids.get(path)?.has(heading) === true)
+        if (!isThere) dead.push(`${page}: ${href}`)
+      }
+    process.stdout.write(`      ${followed} links of ${pages.size} pages\n`)
+    expect(followed).to.be.greaterThan(1000)
+    expect([...new Set(dead)]).to.deep.equal([])
+  })
+
+  it('asks nobody else for anything, and is searched offline', async function () {
+    if (browser === undefined) return this.skip()
+    const page = await browser.newPage()
+    const foreign: string[] = []
+    page.on('request', (request) => {
+      if (!request.url().startsWith(origin)) foreign.push(request.url())
+    })
+    await page.goto(`${origin}/guides/relations.html`)
+    await page.keyboard.press('/')
+    await page.getByPlaceholder('Search').fill('tenant')
+    await page.locator('.result').first().waitFor()
+    expect(await page.locator('.result').count()).to.be.greaterThan(3)
+    expect(foreign).to.deep.equal([])
+    await page.close()
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [1280, 390])
+      it(`fits into ${width} pixels, ${colorScheme}`, async function () {
+        if (browser === undefined) return this.skip()
+        const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })
+        const errors: string[] = []
+        page.on('pageerror', (error) => errors.push(error.message))
+        for (const shown of SHOWN) await expectFits(page, shown, `${colorScheme}-${width}`)
+        expect(errors).to.deep.equal([])
+        await page.close()
+      })
+
+  async function expectFits(page: Page, shown: string, name: string): Promise<void> {
+    await page.goto(origin + shown, { waitUntil: 'networkidle' })
+    await page.screenshot({ path: join(pictures, `${shown === '/' ? 'front' : 'reference'}-${name}.png`) })
+    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    expect(tooWide, `${shown} is wider than the screen`).to.be.at.most(0)
+  }
+})
+
+const htmlFiles = (): readonly string[] =>
+  readdirSync(built, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.html'))
+
+const idsIn = (text: string): ReadonlySet<string> =>
+  new Set([...text.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => id.replaceAll('&amp;', '&')))
