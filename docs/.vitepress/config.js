@@ -33,10 +33,12 @@ const api = [
 
 export default defineConfig({
   title: 'Ashlar',
-  description: 'Decorated TypeORM entities become multi-tenant gRPC and HTTP/JSON services that deny by default',
+  description:
+    'Decorated TypeORM entities become multi-tenant gRPC and HTTP/JSON services that deny by default',
   outDir: 'dist',
   cacheDir: 'node_modules/.vitepress',
   srcExclude: ['**/node_modules/**', 'dist/**'],
+  // The list of decisions is a README, which is shown where the folder is looked at.
   rewrites: { 'decisions/README.md': 'decisions/index.md' },
   cleanUrls: false,
   // What stands in angle brackets is a name and no element.
@@ -65,7 +67,11 @@ export default defineConfig({
 function howItWorks() {
   return [
     { text: 'How it works', items: pagesOf('internals', INTERNALS) },
-    { text: 'Decisions', collapsed: false, items: [{ text: 'All', link: '/decisions/' }, ...pagesOf('decisions')] },
+    {
+      text: 'Decisions',
+      collapsed: false,
+      items: [{ text: 'All', link: '/decisions/' }, ...pagesOf('decisions')],
+    },
   ]
 }
 
@@ -86,7 +92,10 @@ function sourceLinks(markdown) {
         if (href === null || /^([a-z]+:|[/#])/.test(href)) continue
         const [path, hash] = href.split('#')
         const file = relative(docs, join(dirname(env.path), path))
-        if (!file.startsWith('../')) continue
+        if (!file.startsWith('../')) {
+          token.attrSet('href', href.replace('/README.md', '/'))
+          continue
+        }
         const page = file.slice('../'.length).replace(/\.md$/, '')
         token.attrSet('href', `/source/${page}.html${hash === undefined ? '' : `#${hash}`}`)
       }

@@ -16,10 +16,12 @@ const files = [
 
 const contentOf = (file) => {
   const text = readFileSync(join(root, file), 'utf8')
-  if (file.endsWith('.md')) return text.replaceAll(/\]\(docs\/([^)]*)\)/g, '](/$1)').replaceAll('/README.md)', '/)')
+  if (file.endsWith('.md'))
+    return text.replaceAll(/\]\(docs\/([^)]*)\)/g, '](/$1)').replaceAll('/README.md)', '/)')
   return `# ${file}\n\n\`\`\`\`${extname(file).slice(1)}\n${text}\`\`\`\`\n`
 }
 
 export default {
-  paths: () => files.map((file) => ({ params: { file: file.replace(/\.md$/, '') }, content: contentOf(file) })),
+  paths: () =>
+    files.map((file) => ({ params: { file: file.replace(/\.md$/, '') }, content: contentOf(file) })),
 }

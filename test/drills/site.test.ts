@@ -35,7 +35,9 @@ describeDrill('the site of the documentation', function () {
       const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname)
       const file = join(built, path.endsWith('/') ? join(path, 'index.html') : path)
       const isThere = statSync(file, { throwIfNoEntry: false })?.isFile() === true
-      response.writeHead(isThere ? 200 : 404, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' })
+      response.writeHead(isThere ? 200 : 404, {
+        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+      })
       response.end(isThere ? readFileSync(file) : undefined)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -145,7 +145,7 @@ const mayReplay = (reply: Message, call: Call & Needs, handler: Handler): Promis
   throw new AshlarError(
     'FAILED_PRECONDITION',
     'the call with this request_id was made, and whether its answer may still be shown is decided by row: read the resource instead of repeating the call',
-    { details: [{ kind: 'errorInfo', reason: 'ANSWER_NOT_REPEATED' }] },
+    { details: [{ kind: 'errorInfo', reason: 'RESPONSE_NOT_REPEATED' }] },
   )
 }
 
