@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint'
 const generated = ['**/gen/**/*_pb.ts']
 
 export default defineConfig(
-  { ignores: ['**/node_modules/**', 'dist*/**', 'coverage/**', '**/.cache/**', ...generated] },
+  { ignores: ['**/node_modules/**', '**/dist*/**', 'coverage/**', '**/.cache/**', ...generated] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.base],

@@ -20,26 +20,22 @@ describe('docs/reference/errors.md', () => {
       ...found(/kind: 'errorInfo',? reason: '([A-Z_]+)'/g),
       ...found(/sentinel\('[^']*', '([A-Z_]+)'/g),
       ...found(/^ {2}\w+: \['([A-Z_]+)', /gm, 'stored-reply'),
-    ].sort()
+    ]
     const headings = [...page.matchAll(/^### ([A-Z_]+)$/gm)].map(([, name]) => name)
     expect(reasons).to.include.members(['NOT_FOUND', 'RESPONSE_LOST', 'RESPONSE_NOT_REPEATED'])
-    expect([...headings].sort()).to.deep.equal(reasons)
+    expect(headings).to.have.members(reasons)
   })
 
   it('has a line for each code that a caller may get', () => {
     const rows = [...page.matchAll(/\| ([A-Z_]+) +\| \d{3} /g)].map(([, name]) => name)
     const notSent = ['OK', 'UNKNOWN', 'OUT_OF_RANGE', 'DATA_LOSS']
-    expect([...new Set(rows)].sort()).to.deep.equal(
-      Object.keys(CODES)
-        .filter((code) => !notSent.includes(code))
-        .sort(),
-    )
+    expect([...new Set(rows)]).to.have.members(Object.keys(CODES).filter((code) => !notSent.includes(code)))
   })
 
   it('has a line for each type of a PreconditionFailure', () => {
-    const types = [...found(/violation\(\s*'([A-Z_]+)'/g), ...found(/type: '(ETAG)'/g)].sort()
+    const types = [...found(/violation\(\s*'([A-Z_]+)'/g), ...found(/type: '(ETAG)'/g)]
     const rows = [...page.matchAll(/^\| `([A-Z_]+)` +\|/gm)].map(([, name]) => name)
     expect(types).to.include.members(['HAS_CHILDREN', 'ISOLATION'])
-    expect([...rows].sort()).to.deep.equal(types)
+    expect(rows).to.have.members(types)
   })
 })

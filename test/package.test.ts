@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { blocksOf } from './support/sources/documents.js'
 import { freePort } from './support/free-port.js'
@@ -56,8 +56,23 @@ describe('the package', function () {
     const named = [...Object.values(manifest.bin), ...entries].map((path) => path.replace('./', ''))
     expect(named.filter((path) => !path.includes('*') && !paths.includes(path))).to.deep.equal([])
     expect(paths).to.include.members(['LICENSE', 'README.md', 'CHANGELOG.md'])
-    const ours = /(^|\/)(test|bench|examples|node_modules|coverage)\/|\.map$|\.tsbuildinfo$|(?<!\.d)\.ts$/
+    const ours =
+      /(^|\/)(test|bench|node_modules|coverage)\/|\.map$|\.tsbuildinfo$|^(?!examples\/).*(?<!\.d)\.ts$/
     expect(paths.filter((path) => ours.test(path))).to.deep.equal([])
+  })
+
+  it('holds the documentation and the examples, and what their links lead to', () => {
+    const paths = new Set(packed.files.map(({ path }) => path))
+    expect([...paths]).to.include.members(['docs/guides/relations.md', 'examples/library/book.ts'])
+    const dead = [...paths]
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((page) =>
+        [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#:\s]+)(?:#[^)\s]*)?\)/g)]
+          .map(([, to = '']) => join(dirname(page), to))
+          .filter((to) => !paths.has(to))
+          .map((to) => `${page}: ${to}`),
+      )
+    expect(dead).to.deep.equal([])
   })
 
   describe('in an empty project', () => {

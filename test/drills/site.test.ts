@@ -77,8 +77,8 @@ describeDrill('the site of the documentation', function () {
       if (!request.url().startsWith(origin)) foreign.push(request.url())
     })
     await page.goto(`${origin}/guides/relations.html`)
-    await page.keyboard.press('/')
-    await page.getByPlaceholder('Search').fill('tenant')
+    await page.locator('.VPNavBarSearch button').click()
+    await page.locator('.search-input').fill('tenant')
     await page.locator('.result').first().waitFor()
     expect(await page.locator('.result').count()).to.be.greaterThan(3)
     expect(foreign).to.deep.equal([])
@@ -100,7 +100,7 @@ describeDrill('the site of the documentation', function () {
   async function expectFits(page: Page, shown: string, name: string): Promise<void> {
     await page.goto(origin + shown, { waitUntil: 'networkidle' })
     await page.screenshot({ path: join(pictures, `${shown === '/' ? 'front' : 'reference'}-${name}.png`) })
-    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    const tooWide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
     expect(tooWide, `${shown} is wider than the screen`).to.be.at.most(0)
   }
 })

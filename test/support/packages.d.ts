@@ -47,13 +47,17 @@ declare module 'playwright-core' {
     on(event: 'console', heard: (message: { type(): string; text(): string }) => void): void
     on(event: 'request', heard: (request: { url(): string; method(): string }) => void): void
     on(event: 'pageerror', heard: (error: Error) => void): void
-    goto(url: string): Promise<unknown>
+    goto(url: string, options?: { waitUntil: 'load' | 'networkidle' }): Promise<unknown>
     locator(selector: string): Locator
     screenshot(options: { path: string; fullPage?: boolean }): Promise<unknown>
     evaluate<T>(script: string): Promise<T>
+    close(): Promise<void>
   }
   export interface Browser {
-    newPage(options?: { viewport: { width: number; height: number } }): Promise<Page>
+    newPage(options?: {
+      viewport: { width: number; height: number }
+      colorScheme?: 'light' | 'dark'
+    }): Promise<Page>
     close(): Promise<void>
   }
   export const chromium: {
