@@ -4,8 +4,10 @@ import { declare } from './metadata.js'
 /** What can happen to a resource. `deleted` is a soft delete too; `purged` is a row that is gone after it had expired. */
 export const CHANGES = ['created', 'updated', 'deleted', 'undeleted', 'purged'] as const
 
+/** What may become an event. */
 export type ChangeKind = (typeof CHANGES)[number]
 
+/** Options of `@Emits()`. */
 export interface EmitsOptions {
   /** The changes that are told. Default: every one. */
   readonly on?: readonly ChangeKind[]

@@ -1,6 +1,7 @@
 import { onClass } from './apply.js'
 import { declare } from './metadata.js'
 
+/** Options of `@Expirable()`. */
 export interface ExpirableOptions {
   /**
    * Time from create to expiry, such as `30d`, `12h`, `15m` or `90s`. Without it only server code sets `expire_time`.

@@ -1,6 +1,7 @@
 import { onProperty } from './apply.js'
 import { declareProperty } from './metadata.js'
 
+/** Options of `@OutputOnly()`. */
 export interface OutputOnlyOptions {
   /** Lets filter and order_by name the field. */
   readonly filterable?: boolean

@@ -6,6 +6,7 @@ import { completeJoinColumns } from './relations/join-columns.js'
 import { longTransformer } from './columns/long-transformer.js'
 import { snakeCase } from '../lib/text/snake-case.js'
 
+/** Options of `@Resource()`. */
 export interface ResourceOptions {
   /** The proto message of the entity. Without one, proto names are the property names in snake_case. */
   readonly message?: DescMessage

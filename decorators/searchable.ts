@@ -8,6 +8,7 @@ import { declare, declareSearchable } from './metadata.js'
 export type SearchSource =
   string | { readonly sql: { readonly postgres: string }; readonly cel?: string } | { readonly cel: string }
 
+/** Options of `@Searchable()`. */
 export interface SearchableOptions {
   /** Further sources, after the properties that are marked `@Searchable()`. */
   readonly sources?: readonly SearchSource[]

@@ -18,6 +18,7 @@ export class Metadata {
     return this.values.get(name.toLowerCase())?.[0]
   }
 
+  /** All values of a name, in their order. */
   getAll(name: string): readonly string[] {
     return this.values.get(name.toLowerCase()) ?? []
   }
@@ -28,11 +29,13 @@ export class Metadata {
     return undefined
   }
 
+  /** Replaces the values of a name by this one. */
   set(name: string, value: string): this {
     this.values.set(name.toLowerCase(), [value])
     return this
   }
 
+  /** Adds a value to those that the name has. */
   append(name: string, value: string): this {
     const key = name.toLowerCase()
     const values = this.values.get(key)
@@ -41,6 +44,7 @@ export class Metadata {
     return this
   }
 
+  /** Removes all values of a name. */
   delete(name: string): this {
     this.values.delete(name.toLowerCase())
     return this

@@ -181,6 +181,7 @@ export class RequestContext implements ContextFields {
     return this.system === undefined ? this.principal.tenant : this.system.tenant
   }
 
+  /** A copy with other fields. */
   with(fields: Partial<GivenFields>): RequestContext {
     return new RequestContext(RequestContext.fieldsOf(this, fields))
   }
@@ -278,8 +279,8 @@ export class RequestContext implements ContextFields {
 
   /**
    * Runs `fn` outside of tenancy. It is the only bypass. The server of the call logs each resource that is accessed
-   * this way, at info. A use that accesses no repository is logged when `fn` ends, with an empty resource.
-   * @param scope - `tenant` limits the bypass to one tenant.
+   * this way, at info. A use that accesses no repository is logged when `fn` ends, with an empty resource. The `tenant` of a
+   * scope limits the bypass to one tenant.
    */
   static asSystem<T>(fn: () => T): T
   static asSystem<T>(scope: SystemScope, fn: () => T): T

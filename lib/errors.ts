@@ -36,6 +36,7 @@ export const CODES = {
   UNAUTHENTICATED: 16,
 } as const
 
+/** The name of a canonical status code (google.rpc.Code). */
 export type Code = keyof typeof CODES
 
 /** HTTP status of each code, from the comments of google.rpc.Code. A missing row does not compile. */

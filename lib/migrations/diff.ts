@@ -8,11 +8,15 @@ import type { LiveSchema } from './status.js'
 
 /** A schema that can be made, read and compared, such as `schemaModel(entities)` of `ashlar/persistence`. */
 export interface ComparedModel<Tables, Changes> {
+  /** Makes the tables of the model in an empty database. */
   readonly make: (live: LiveSchema) => Promise<void>
+  /** Reads the tables of a database. */
   readonly read: (live: LiveSchema) => Promise<Tables>
+  /** What leads from the first tables to the second. */
   readonly changes: (from: Tables, wanted: Tables) => Changes
 }
 
+/** What `diff` compares, and where. */
 export interface DiffOptions {
   /** An empty database for the comparison. Default: one is made on the same server, and dropped. */
   readonly scratch?: string
@@ -20,6 +24,7 @@ export interface DiffOptions {
   readonly live?: boolean
 }
 
+/** What `diff` has found. */
 export interface DiffResult<Changes> {
   readonly dialect: Dialect
   readonly changes: Changes

@@ -17,6 +17,7 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
   readonly tables: readonly PlannedTable[]
 }
 
+/** A table that the next versions touch. */
 export interface PlannedTable {
   readonly name: string
   /** Undefined for a table that is not there yet. */

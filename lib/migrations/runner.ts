@@ -23,6 +23,7 @@ import {
   readVersionsNow,
 } from './session/version-table.js'
 
+/** What `up` has applied. */
 export interface UpResult {
   /** Versions this run applied, in order. */
   readonly applied: readonly string[]
@@ -35,6 +36,7 @@ export interface UpResult {
   readonly dirty?: readonly string[]
 }
 
+/** What `down` has reverted. */
 export interface DownResult {
   /** Versions this run rolled back, in order. */
   readonly rolledBack: readonly string[]

@@ -19,6 +19,7 @@ import {
  */
 export type VersionState = 'applied' | 'pending' | 'running' | 'dirty' | 'edited' | 'ahead'
 
+/** A version, and where it stands. */
 export interface VersionStatus {
   readonly version: number
   /** `0002_widgets`. */

@@ -24,6 +24,7 @@ type InstanceOptions = Omit<AshlarModuleOptions, 'dataSource'> & { readonly data
 /** How to make the options from injected providers. */
 export interface AshlarModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {
   readonly inject?: readonly Token[]
+  /** Makes the options from what Nest has injected. */
   readonly useFactory: (...injected: never[]) => InstanceOptions | Promise<InstanceOptions>
 }
 

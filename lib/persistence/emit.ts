@@ -22,6 +22,7 @@ export interface OwnEvent {
   readonly source?: string
 }
 
+/** Options of `emit`. */
 export interface EmitOptions {
   /** Default: the context of the running call. */
   readonly context?: RequestContext

@@ -85,26 +85,49 @@ export type BatchUpdateItemOf<E> = Pick<BatchUpdateItem<string, object>, 'key' |
  * override them.
  */
 export interface TypedTypeormRepository<E extends object> extends TypeormRepository<E> {
+  /**
+   * The live entity of this key, with the relations that `with` names.
+   * @throws ErrNotFound
+   */
   get<const P extends RelationPath<E> = never>(key: string, options?: ReadOptions<P>): Promise<Loaded<E, P>>
+  /**
+   * The live entity of this key.
+   * @throws ErrNotFound
+   */
   get(key: string, options?: ReadOptions): Promise<E>
+  /** A page of the live entities, with the relations that `with` names. */
   list<const P extends RelationPath<E> = never>(
     list?: ListOptions<E> & ReadTogether<P>,
     options?: ListScope,
   ): Promise<Page<Loaded<E, P>>>
+  /** A page of the live entities, in a stable order. */
   list(list?: ListOptions<E>, options?: ListScope): Promise<Page<E>>
+  /** The entities of these keys, in their order, with the relations that `with` names. */
   batchGet<const P extends RelationPath<E> = never>(
     keys: readonly string[],
     options?: BatchGetOptions<P>,
   ): Promise<Loaded<E, P>[]>
+  /**
+   * The entities of these keys, in their order.
+   * @throws ErrNotFound for a key without a live row, unless `allowMissing` is set.
+   */
   batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]>
   /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
   update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
+  /**
+   * Writes the fields of the mask, and returns the whole entity.
+   * @throws ErrNotFound, or ErrPreconditionFailed for another etag
+   */
   update(
     key: string,
     patch: Patch<E>,
     fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
     options?: WriteOptions,
   ): Promise<E>
+  /**
+   * Writes the fields of the mask, and returns the whole entity.
+   * @throws ErrNotFound, or ErrPreconditionFailed for another etag
+   */
   update(
     key: string,
     patch: Patch<E>,
@@ -117,26 +140,49 @@ export interface TypedTypeormRepository<E extends object> extends TypeormReposit
 
 /** The same in memory. */
 export interface TypedMemoryRepository<E extends object> extends MemoryRepository<E> {
+  /**
+   * The live entity of this key, with the relations that `with` names.
+   * @throws ErrNotFound
+   */
   get<const P extends RelationPath<E> = never>(key: string, options?: ReadOptions<P>): Promise<Loaded<E, P>>
+  /**
+   * The live entity of this key.
+   * @throws ErrNotFound
+   */
   get(key: string, options?: ReadOptions): Promise<E>
+  /** A page of the live entities, with the relations that `with` names. */
   list<const P extends RelationPath<E> = never>(
     list?: ListOptions<E> & ReadTogether<P>,
     options?: ListScope,
   ): Promise<Page<Loaded<E, P>>>
+  /** A page of the live entities, in a stable order. */
   list(list?: ListOptions<E>, options?: ListScope): Promise<Page<E>>
+  /** The entities of these keys, in their order, with the relations that `with` names. */
   batchGet<const P extends RelationPath<E> = never>(
     keys: readonly string[],
     options?: BatchGetOptions<P>,
   ): Promise<Loaded<E, P>[]>
+  /**
+   * The entities of these keys, in their order.
+   * @throws ErrNotFound for a key without a live row, unless `allowMissing` is set.
+   */
   batchGet(keys: readonly string[], options?: BatchGetOptions): Promise<E[]>
   /** Of a whole entity, or of part of one with a mask; a part without a mask does not compile. */
   update(key: string, entity: E, fieldMask?: readonly [] | readonly ['*'], options?: WriteOptions): Promise<E>
+  /**
+   * Writes the fields of the mask, and returns the whole entity.
+   * @throws ErrNotFound, or ErrPreconditionFailed for another etag
+   */
   update(
     key: string,
     patch: Patch<E>,
     fieldMask: readonly [MaskOf<E>, ...MaskOf<E>[]],
     options?: WriteOptions,
   ): Promise<E>
+  /**
+   * Writes the fields of the mask, and returns the whole entity.
+   * @throws ErrNotFound, or ErrPreconditionFailed for another etag
+   */
   update(
     key: string,
     patch: Patch<E>,

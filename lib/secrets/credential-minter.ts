@@ -13,7 +13,9 @@ import {
 } from './hash-spec.js'
 import type { StoredCredential } from './stored-credential.js'
 
+/** What tokens begin with where a minter has no prefix. */
 export const DefaultPrefix = 'ib'
+/** How many random bits a token has where a minter says nothing. */
 export const DefaultSecretBits = 256
 
 const PUBLIC_ID_BITS = 128
@@ -30,6 +32,7 @@ const LONGEST_QUEUE = { known: 1000, unknown: 8 } as const
 const PREFIX = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9])?$/
 const ID_AND_SECRET = /^[A-Za-z0-9]+_[A-Za-z0-9]+$/
 
+/** Options of a `CredentialMinter`. */
 export interface MinterOptions {
   /** The beginning of tokens, such as the product's name; {@link DefaultPrefix} when empty. */
   readonly prefix?: string
@@ -41,18 +44,21 @@ export interface MinterOptions {
   readonly randomBytes?: (size: number) => Uint8Array
 }
 
+/** A new credential: the token is shown once, the rest is stored. */
 export interface MintedCredential {
   /** Given to the client once; it cannot be recovered. */
   readonly token: string
   readonly stored: StoredCredential
 }
 
+/** The parts of a token. */
 export interface ParsedToken {
   readonly prefix: string
   readonly publicId: string
   readonly secret: string
 }
 
+/** Options of one minted credential. */
 export interface CredentialOptions {
   /** Cancels the wait for a PBKDF2 derivation. */
   readonly signal?: AbortSignal | undefined

@@ -61,6 +61,7 @@ export function newDev(key: Uint8Array | string): DevEncryptor {
   }
 }
 
+/** An encryptor with a key in the process, for development. */
 export interface DevEncryptor extends Required<Encryptor> {
   readonly development: true
 }

@@ -11,6 +11,7 @@ export interface HashSpec {
 
 /** SHA-512/256: fast, which is right for a secret of 256 random bits. */
 export const AlgoSHA512_256 = 'sha512-256'
+/** The default algorithm of hashes. */
 export const AlgoSHA384 = 'sha384'
 
 const MAX_ITERATIONS = 1_000_000

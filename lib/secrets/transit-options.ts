@@ -4,6 +4,7 @@ const MIN_INDEX_KEY_BYTES = 32
 const SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/
 const HEADER_VALUE = /^[\x21-\x7e]+$/
 
+/** Where the transit server is, and how to log in. */
 export interface VaultTransitOptions {
   /**
    * Key of `hash`, at least 32 bytes (a string counts in UTF-8 bytes). Keep it as long as the hashes. Default: the

@@ -8,6 +8,7 @@ import { batchResultsOf, chunksOf } from './transit-batch.js'
 import { resolveTransit, type VaultTransitOptions } from './transit-options.js'
 import { vaultClient } from './vault-client.js'
 
+/** Options of `rewrapBatch`. */
 export type RewrapOptions = Pick<EncryptorOptions, 'signal'>
 
 /** An encryptor whose keys never leave a Vault or OpenBao server. */
@@ -17,6 +18,10 @@ export interface VaultTransit extends Required<Encryptor> {
    * Encrypts the secret with the key's latest version. The plaintext never leaves the server. Not for associated data.
    */
   rewrap(ciphertext: string, options?: RewrapOptions): Promise<string>
+  /**
+   * Encrypts what is encrypted with the newest key, without seeing it; in the order of the arguments.
+   * @throws TransitError
+   */
   rewrapBatch(ciphertexts: readonly string[], options?: RewrapOptions): Promise<string[]>
 }
 

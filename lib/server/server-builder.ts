@@ -68,10 +68,12 @@ export class ServerBuilder implements Setters {
     return this.#set({ grpcAddr: address })
   }
 
+  /** The address of the HTTP listener. Without one there is none. */
   httpAddr(address: string): this {
     return this.#set({ httpAddr: address })
   }
 
+  /** The address of a listener for Prometheus. */
   metricsAddr(address: string): this {
     return this.#set({ metricsAddr: address })
   }
@@ -81,14 +83,17 @@ export class ServerBuilder implements Setters {
     return this.#set({ rules: [...(this.#config.rules ?? []), ...rules] })
   }
 
+  /** Decides who may call what. Without one everything is denied. */
   authorizer(authorizer: Authorizer): this {
     return this.#set({ authorizer })
   }
 
+  /** Derives the principal of a call. */
   principalFunc(principalFunc: PrincipalFunc): this {
     return this.#set({ principalFunc })
   }
 
+  /** Verifies bearer tokens. */
   authenticator(authenticator: Authenticator): this {
     return this.#set({ authenticator })
   }
@@ -106,18 +111,22 @@ export class ServerBuilder implements Setters {
     return this.#set({ httpHandlers: [...(this.#config.httpHandlers ?? []), { pattern, handler }] })
   }
 
+  /** Keeps the responses of repeated calls. */
   deduplicationStore(deduplicationStore: DeduplicationStore): this {
     return this.#set({ deduplicationStore })
   }
 
+  /** Keeps long-running operations. */
   lroStore(lroStore: OperationStore): this {
     return this.#set({ lroStore })
   }
 
+  /** Takes the records of the server. */
   logger(logger: Logger): this {
     return this.#set({ logger })
   }
 
+  /** Adds a check to readiness. */
   readinessCheck(name: string, check: ReadinessCheck['check']): this {
     return this.#set({ readinessChecks: [...(this.#config.readinessChecks ?? []), { name, check }] })
   }

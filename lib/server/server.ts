@@ -27,6 +27,7 @@ export type { GatewayRegistration } from './registrations.js'
 
 /** Registers generated services with their implementations. */
 export interface Registrar {
+  /** Registers what serves a service. */
   add<S extends DescService>(service: S, implementation: Implementation<S>): void
 }
 
@@ -124,6 +125,7 @@ export class Server {
     return this.#ready
   }
 
+  /** Registers services after the server was built. */
   grpcServer(): Registrar {
     return { add: (service, implementation) => void this.register(service, implementation) }
   }
@@ -195,6 +197,7 @@ export class Server {
     return this.#addresses.metrics
   }
 
+  /** Adds references to other services, which `serve` makes sure of. */
   recordReferences(...references: readonly Reference[]): void {
     this.#registrations.references.record(...references)
   }
@@ -221,6 +224,7 @@ export class Server {
     return documentOf(this.#config, this.#registrations, info)
   }
 
+  /** The references that were recorded. */
   references(): readonly Reference[] {
     return this.#registrations.references.all()
   }

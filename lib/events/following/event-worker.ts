@@ -7,6 +7,7 @@ export interface EventWorker {
   start(): void
   /** Ends what is being worked on, and lets another process take over. */
   drain(): Promise<void>
+  /** How far it is, and whether it leads. */
   status(): Promise<WorkerStatus>
 }
 

@@ -24,6 +24,7 @@ export interface CursorStatus {
   readonly deadLetters: number
 }
 
+/** Which dead letters are listed. */
 export interface DeadLetterOptions {
   /** Of one relay or consumer: `relay:nats`. */
   readonly cursor?: string
@@ -53,6 +54,7 @@ export class Outbox {
     this.#letters = new DeadLetters(database)
   }
 
+  /** How many events there are, and how far each worker is. */
   async status(): Promise<OutboxStatus> {
     const [cursors, letters] = [await this.#cursors.all(), await this.#letters.counts()]
     const [unsequenced, last] = [await this.#log.unsequenced(), await this.#log.last()]
@@ -68,6 +70,7 @@ export class Outbox {
     }
   }
 
+  /** The events that were given up, oldest first. */
   deadLetters({ cursor, limit = 100 }: DeadLetterOptions = {}): Promise<DeadLetter[]> {
     return this.#letters.list(limit, cursor)
   }

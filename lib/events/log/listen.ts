@@ -3,6 +3,7 @@ import type { Database } from '../../persistence/engines/executor/executor.js'
 import { CHANNEL, WakeUp } from '../../persistence/outbox/sql/wake-up.js'
 import { pause } from './pause.js'
 
+/** How a worker is woken up. */
 export interface ListenOptions {
   /**
    * Where LISTEN runs: a connection string of PostgreSQL that leads to a session of its own, not to a PgBouncer that pools transactions.

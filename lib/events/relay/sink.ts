@@ -9,5 +9,6 @@ export interface Sink {
    * this event, which becomes a dead letter after some tries.
    */
   deliver(event: LoggedEvent): Promise<void>
+  /** Gives its connections back. Called once, behind the last delivery. */
   close(): Promise<void>
 }

@@ -10,6 +10,7 @@ export type NodeHandler = (
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void | Promise<void>
+/** A handler in the style of `fetch`, or of `node:http`. */
 export type HttpHandler = FetchHandler | NodeHandler
 
 /** Handlers mounted beside the services. The longest pattern wins; a handler at `/` replaces the services. */

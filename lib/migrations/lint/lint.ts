@@ -22,6 +22,7 @@ export const RULES: readonly Rule[] = [
   ...SECRET_RULES,
 ]
 
+/** A statement that `lint` does not accept, and why. */
 export interface Finding {
   readonly file: string
   readonly line: number

@@ -28,6 +28,7 @@ export interface MigrateOptions {
   readonly waitTimeoutMs?: number
   /** Cancels the running statement, on the server as well, or ends the wait for another host. Finished work stays. */
   readonly signal?: AbortSignal
+  /** Called when a version begins and ends, and while a long statement runs. */
   readonly onProgress?: (progress: Progress) => void
 }
 

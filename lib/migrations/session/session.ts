@@ -5,6 +5,7 @@ import type { ResolvedOptions } from './options.js'
 import { SessionError, sessionError } from './session-error.js'
 import { isAborted } from './stoppable.js'
 
+/** A row by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
 /**

@@ -42,8 +42,12 @@ export interface SchemaChanges {
 export interface SchemaModel {
   /** Makes the tables in an empty database. */
   readonly make: (live: LiveSchema) => Promise<void>
+  /** Reads the tables of a database. */
   readonly read: (live: LiveSchema) => Promise<SchemaTables>
-  /** @param wanted - read where `make` has made them, on the same engine. */
+  /**
+   * What leads from the first tables to the second.
+   * @param wanted - read where `make` has made them, on the same engine.
+   */
   readonly changes: (from: SchemaTables, wanted: SchemaTables) => SchemaChanges
 }
 

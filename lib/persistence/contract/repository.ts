@@ -43,6 +43,7 @@ export interface ListOptions<in T extends object = object> extends ListFilter {
   readonly pageToken?: string
 }
 
+/** A page of a list. */
 export interface Page<T> {
   readonly items: T[]
   /** Empty on the last page. */
@@ -180,20 +181,31 @@ export interface Repository<T extends object, K = string> {
   readonly appliesWhere?: boolean
   /** A server asks before it binds its addresses. */
   startUpCheck?(): StartUpFindings | Promise<StartUpFindings>
-  /** @throws {@link ErrNotFound} when no live entity of this tenant has the key. */
+  /**
+   * The live entity of this key, with the relations that `with` names.
+   * @throws ErrNotFound when no live entity of this tenant has the key.
+   */
   get<const P extends RelationPath<T> = never>(key: K, options?: ReadOptions<P>): Promise<Loaded<T, P>>
+  /**
+   * The live entity of this key.
+   * @throws ErrNotFound
+   */
   get(key: K, options?: ReadOptions): Promise<T>
   /** @throws InvalidArgument for an unknown field, a malformed expression or a foreign page token. */
   list<const P extends RelationPath<T> = never>(
     list?: ListOptions<T> & ReadTogether<P>,
     options?: ListScope,
   ): Promise<Page<Loaded<T, P>>>
+  /**
+   * A page of the live entities, in a stable order.
+   * @throws InvalidArgument for a filter, an order or a token that cannot be used.
+   */
   list(list?: ListOptions<T>, options?: ListScope): Promise<Page<T>>
   /** How many entities a list with this filter has on all of its pages. */
   count(list?: ListFilter, options?: CountOptions): Promise<number>
   /** Whether a list with this filter has any. */
   exists(list?: ListFilter, options?: FilterScope): Promise<boolean>
-  /** @throws {@link ErrConflict}, {@link ErrPreconditionFailed} */
+  /** @throws ErrConflict, ErrPreconditionFailed */
   create(entity: NewEntity<T>, options?: OperationOptions): Promise<T>
   /**
    * Without a mask every writable field is written, zero values included; with one only the fields it names.
@@ -204,7 +216,7 @@ export interface Repository<T extends object, K = string> {
    * Reads the entity, locks its row, and writes what `change` returns: an object whose own properties are the fields to
    * change. An object without properties writes nothing. It runs in a transaction, or in a savepoint of the open one.
    * `change` may run more than once.
-   * @throws {@link ErrNotFound}, {@link ErrPreconditionFailed} before `change` has run.
+   * @throws ErrNotFound, ErrPreconditionFailed before `change` has run.
    * @example
    * ```ts
    * import type { WidgetRepository } from './widget-repository.js'
@@ -217,12 +229,12 @@ export interface Repository<T extends object, K = string> {
   /**
    * Soft or hard, depending on the resource. What refers to the entity goes with it, loses the reference, or keeps it from being
    * deleted, as the relation says.
-   * @throws {@link ErrPreconditionFailed} that counts what refers to it.
+   * @throws ErrPreconditionFailed that counts what refers to it.
    */
   delete(key: K, options?: DeleteOptions): Promise<void>
   /**
    * Brings back what was deleted with the entity, too.
-   * @throws {@link ErrNotFound} unless the entity is soft-deleted. @throws {@link ErrPreconditionFailed} while it refers to a
+   * @throws ErrNotFound unless the entity is soft-deleted. @throws ErrPreconditionFailed while it refers to a
    * deleted one.
    */
   undelete(key: K, options?: UndeleteOptions): Promise<T>
@@ -231,6 +243,10 @@ export interface Repository<T extends object, K = string> {
     keys: readonly K[],
     options?: BatchGetOptions<P>,
   ): Promise<Loaded<T, P>[]>
+  /**
+   * The entities of these keys, in their order.
+   * @throws ErrNotFound for a key without a live row, unless `allowMissing` is set.
+   */
   batchGet(keys: readonly K[], options?: BatchGetOptions): Promise<T[]>
   /** In the order of the items, in one transaction; all or nothing. */
   batchUpdate(items: readonly BatchUpdateItem<K, T>[], options?: RowOptions): Promise<T[]>

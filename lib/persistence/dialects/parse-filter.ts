@@ -14,8 +14,8 @@ export interface Where {
 
 /**
  * An AIP-160 filter as SQL. Values are bound, never written into the text; unknown fields are refused.
+ * The dialect is `postgres` (`$1`) when left out; the others use `?`.
  * @param columns - filterable field → column; nothing else can be named.
- * @param options.dialect - `postgres` (`$1`) when left out; the others use `?`.
  * @throws InvalidArgument on `filter`, with the position.
  */
 export const parseFilter = (

@@ -59,6 +59,7 @@ import type {
 } from '../contract/repository.js'
 import { checkMinter, mint, protectNew, reveal, type SecretOptions } from '../contract/secret-fields.js'
 
+/** Options of a repository in memory. */
 export interface MemoryOptions extends Sources, PagingOptions, SecretOptions {
   /** Share it between repositories that write in one transaction. Default: a database of its own. */
   readonly database?: MemoryDatabase

@@ -6,6 +6,7 @@ import { didYouMean } from '../../text/nearest-names.js'
 import type { PlanColumn } from './plan.js'
 import { columnNamed, type FieldsBehind, type FieldPath, startOf, step } from './related-fields.js'
 
+/** Smallest first, or largest first. */
 export type Direction = 'asc' | 'desc'
 
 /** One term of an order. NULL sorts last ascending and first descending. */

@@ -64,6 +64,7 @@ import { current, transaction } from './transaction.js'
 import type { TransactionContext } from './transaction-context.js'
 import { joinedRepository } from './joined-repository.js'
 
+/** Options of a repository on a DataSource. */
 export interface RepositoryOptions extends Sources, PagingOptions, SecretOptions, MergeOptions {}
 
 /** Rows removed by one statement of a purge, so that none of them holds its locks for long. */

@@ -6,6 +6,7 @@ import type { Authenticator, Credentials } from './authenticator.js'
 export type ApiKeyVerification<R> =
   { readonly ok: true; readonly record: R } | { readonly ok: false; readonly record: undefined }
 
+/** Options of `apiKey`. */
 export interface ApiKeyOptions<R> {
   /** For example `(token) => keys.verifyApiKey(token)`. It searches all tenants. */
   readonly verify: (token: string, credentials: Credentials) => Promise<ApiKeyVerification<R>>

@@ -18,6 +18,7 @@ const ACCESS_TOKENS = ['', 'JWT', 'at+jwt']
 
 const LEEWAY_SECONDS = 30
 
+/** Options of `oidc`. */
 export interface OidcOptions {
   /** Must be the token's `iss`. https, or http on the local host. */
   readonly issuer: string

@@ -23,6 +23,7 @@ export interface Authorizer {
    * caller may not `get`, and a server does not start with a repository that cannot apply a predicate.
    */
   readonly decidesByRow?: boolean
+  /** Whether the principal may do this. Only `true`, or a decision by row, allows it. */
   authorize(request: AuthorizationRequest): Decision | Promise<Decision>
   /** Why `authorize` returned false, for the developer of a client; only asked in development. */
   explain?(request: AuthorizationRequest): string

@@ -13,7 +13,7 @@ export interface DeduplicationKey {
 export interface StoredReply {
   /** Full name of the message. */
   readonly type: string
-  /** At most {@link MAX_KEPT_BYTES}. */
+  /** At most `MAX_KEPT_BYTES`. */
   readonly message: Uint8Array
   readonly headers: readonly (readonly [string, string])[]
   readonly trailers: readonly (readonly [string, string])[]
@@ -22,7 +22,7 @@ export interface StoredReply {
 }
 
 /**
- * Why a response is not stored: it is larger than {@link MAX_KEPT_BYTES} (`size`), the store had no room, the store
+ * Why a response is not stored: it is larger than `MAX_KEPT_BYTES` (`size`), the store had no room, the store
  * failed, its content may hold secrets and cannot be read, or nobody knows whether the call took effect (`unknown`).
  */
 export type Omission = 'size' | 'room' | 'failure' | 'content' | 'unknown'

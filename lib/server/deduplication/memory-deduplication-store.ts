@@ -10,6 +10,7 @@ import {
 } from './deduplication-store.js'
 import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js'
 
+/** Options of a `MemoryDeduplicationStore`. */
 export interface MemoryDeduplicationOptions {
   /** How long a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number

@@ -10,9 +10,11 @@ import {
 
 /** The part of a connected `redis` client that is used. */
 export interface RedisClient {
+  /** Runs a Lua script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
+/** Options of a `RedisDeduplicationStore`. */
 export interface RedisDeduplicationOptions {
   /** How long a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number

@@ -18,6 +18,7 @@ import type {
 } from './deduplication-store.js'
 import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 
+/** Options of a `SqlDeduplicationStore`. */
 export interface SqlDeduplicationOptions {
   /** How long a response is replayed, in milliseconds. Default 10 minutes. */
   readonly ttlMs?: number

@@ -2,9 +2,13 @@ import { errorForLog } from '../../faults/driver-fault.js'
 
 /** Receives the server's log records. A pino logger fits. */
 export interface Logger {
+  /** What helps to find a mistake, requests and responses among it. */
   debug(fields: object, message: string): void
+  /** What happens. */
   info(fields: object, message: string): void
+  /** It works, and should be looked at. */
   warn(fields: object, message: string): void
+  /** Somebody has to look at it. */
   error(fields: object, message: string): void
   /** Whether records of the level are written; without this method all are. */
   isLevelEnabled?(level: string): boolean
@@ -12,6 +16,7 @@ export interface Logger {
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
+/** Levels of a logger, from the least important on. */
 export type LogLevel = (typeof LEVELS)[number]
 
 /**

@@ -9,6 +9,7 @@ import {
 } from './operation-store.js'
 import { ENTRY_BYTES, type Held, TenantShares } from '../stores/tenant-shares.js'
 
+/** Options of a `MemoryOperationStore`. */
 export interface MemoryOperationOptions {
   /** How long an ended operation is kept, in milliseconds. Default 1 hour. */
   readonly ttlMs?: number
@@ -82,6 +83,7 @@ export class MemoryOperationStore implements OperationStore {
     return { isHeld: true, isCancelRequested: entry.isCancelRequested }
   }
 
+  /** The operation of this tenant, if there is one. */
   async find(tenant: string, name: string): Promise<OperationRecord | undefined> {
     return this.#owned(tenant, name)?.record
   }

@@ -5,6 +5,7 @@ export interface Packed {
   readonly value: Uint8Array
 }
 
+/** How an operation has failed. */
 export interface OperationFailure {
   /** google.rpc.Code. */
   readonly code: number
@@ -48,9 +49,11 @@ export interface WorkerView {
  * lease: the worker is dead. Ended operations are removed after a while.
  */
 export interface OperationStore {
+  /** Stores a new operation, which its owner keeps for `leaseMs` milliseconds. */
   create(record: OperationRecord, owner: string, leaseMs: number): Promise<void>
   /** Writes as the owner, and renews the lease. Never overwrites a final state. */
   write(name: string, owner: string, change: OperationChange, leaseMs: number): Promise<WorkerView>
+  /** The operation of this tenant, if there is one. */
   find(tenant: string, name: string): Promise<OperationRecord | undefined>
   /** Sorted by name, those after `after`. */
   list(tenant: string, after: string, limit: number): Promise<OperationRecord[]>

@@ -10,6 +10,7 @@ import {
 } from './operation-store.js'
 import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 
+/** Options of a `SqlOperationStore`. */
 export interface SqlOperationOptions {
   /** How long an ended operation is kept, in milliseconds. Default 1 hour. */
   readonly ttlMs?: number
@@ -36,6 +37,7 @@ export class SqlOperationStore implements OperationStore {
     return this.#database.checkWrites()
   }
 
+  /** Stores a new operation. */
   async create(record: OperationRecord, owner: string, leaseMs: number): Promise<void> {
     const { name, tenant, method, status, metadata } = record
     const values = [name, keyPart(tenant), method, status, ...packed(metadata), owner, leaseMs]
@@ -66,6 +68,7 @@ export class SqlOperationStore implements OperationStore {
     return { isHeld: affected === 1, isCancelRequested: rows[0] !== undefined && isTrue(rows[0][0]) }
   }
 
+  /** The operation of this tenant, if there is one. */
   async find(tenant: string, name: string): Promise<OperationRecord | undefined> {
     await this.#bury(tenant)
     const { rows } = await this.#run('find', [keyPart(tenant), keyPart(name)])

@@ -26,6 +26,7 @@ export interface ExternalTargetOptions {
   readonly proxy?: readonly DescService[]
 }
 
+/** How another process is reached over TLS. */
 export interface ExternalTls {
   /** The authorities that are trusted instead of those of the system. */
   readonly ca?: Pem

@@ -4,7 +4,9 @@ import { withTenant } from '../harness/with-tenant.js'
 
 /** A repository of the contract: `Repository`, or a subclass of `repositoryOf` with its narrower updates. */
 export interface ContractRepository<E extends object> extends Omit<Repository<E>, 'update' | 'batchUpdate'> {
+  /** As that of `Repository`. */
   update(...operands: never[]): Promise<E>
+  /** As that of `Repository`. */
   batchUpdate(...operands: never[]): Promise<E[]>
 }
 
@@ -19,6 +21,7 @@ export interface ContractSubject<E extends object> {
   readonly close?: () => Promise<void>
 }
 
+/** Makes a subject for one test. */
 export type ContractFactory<E extends object> = () => ContractSubject<E> | Promise<ContractSubject<E>>
 
 /** The subject of the running case, with helpers for all cases. */

@@ -14,6 +14,7 @@ export interface CapturedLogs {
   readonly records: readonly LogRecord[]
   /** All records as text, errors with their causes. Search it for what must not be logged. */
   text(): string
+  /** Forgets all records. */
   clear(): void
 }
 

@@ -2,9 +2,12 @@ type Register = (name: string, body: () => void | Promise<void>) => unknown
 
 /** What the contract needs of a test framework: names of mocha, Jest and Vitest, and of `node:test`. */
 export interface TestFramework {
+  /** A group of tests. */
   readonly describe: (name: string, body: () => void) => unknown
   readonly it: Register
+  /** Runs before each test of the group. */
   readonly beforeEach: (body: () => Promise<void>) => unknown
+  /** Runs behind each test of the group. */
   readonly afterEach: (body: () => Promise<void>) => unknown
 }
 

@@ -32,6 +32,7 @@ export interface TestServer extends TestCaller {
   as(principal: TestPrincipal | Identity): TestCaller
   /** Closes the clients, drains the server and rejects with the error that broke it, if any. */
   stop(): Promise<void>
+  /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 

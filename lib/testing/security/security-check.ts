@@ -27,6 +27,7 @@ import { checkOwnRequests, checkRequests, type Requests } from './own-requests.j
 import { type Subject, subjectsOf } from './subjects.js'
 import { makeParents, makeRow, newText, type World } from './world.js'
 
+/** Options of `securityCheck`. */
 export interface SecurityOptions {
   /**
    * Full names of methods that are meant to be public. Any other public method is a finding, except health and

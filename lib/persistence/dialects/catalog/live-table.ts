@@ -9,6 +9,7 @@ export interface LiveSchema {
   readonly dialect: 'postgres' | 'mysql'
   /** Where the tables are on PostgreSQL; empty on MySQL, where they are in the connection's database. */
   readonly schema: string
+  /** Runs a query against the catalog. */
   rows(text: string, values?: readonly unknown[]): Promise<readonly CatalogRow[]>
 }
 
