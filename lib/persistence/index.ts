@@ -64,7 +64,7 @@ export {
   type TypedTypeormRepository,
 } from './repository-of.js'
 export { type SchemaComparison, schemaComparison } from './comparison/schema-comparison.js'
-export type { SchemaVersion } from './comparison/change-files.js'
+export type { SchemaVersion } from './schema/schema-version.js'
 export {
   type SchemaChanges,
   type SchemaModel,

@@ -23,9 +23,11 @@ export const postgresScratch: ScratchSql = {
     await session.run('DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public', 0)
   },
   contents: `WITH ours AS (
-      SELECT c.oid, relkind, format('%I.%I', nspname, relname) AS name FROM pg_class AS c
+      SELECT c.oid, c.relkind, format('%I.%I', nspname, c.relname) AS name FROM pg_class AS c
       JOIN pg_namespace AS n ON n.oid = relnamespace
-      WHERE nspname <> 'information_schema' AND nspname !~ '^pg_' AND relname NOT IN ('${VERSION_TABLE}', '${BACKFILL_TABLE}')
+      LEFT JOIN pg_index AS i ON indexrelid = c.oid LEFT JOIN pg_class AS t ON t.oid = indrelid
+      WHERE nspname <> 'information_schema' AND nspname !~ '^pg_'
+        AND coalesce(t.relname, c.relname) NOT IN ('${VERSION_TABLE}', '${BACKFILL_TABLE}')
         AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = c.oid AND deptype = 'e')
     ), functions AS (
       SELECT p.oid, format('%I.%s', nspname, p.oid::regprocedure) AS name FROM pg_proc AS p

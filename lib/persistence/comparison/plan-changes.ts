@@ -136,7 +136,12 @@ class TablePlanner {
       case 'addIndex': {
         const name = freeName(difference.index.name, this.#indexNames)
         this.#indexNames.add(name)
-        plan.index.push(...this.#sql.addIndex(table, { ...difference.index, name }))
+        const files = this.#sql.addIndex(table, { ...difference.index, name })
+        const waits = this.live.columns.some(
+          (column) => difference.index.columns.includes(column.name) && !this.#sql.takesIndex(column.type),
+        )
+        if (waits) left()
+        ;(waits ? plan.relink : plan.index).push(...files)
         return
       }
       case 'extraIndex': {

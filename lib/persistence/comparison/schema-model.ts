@@ -9,11 +9,12 @@ import { quoteTable } from '../dialects/quote-table.js'
 import { SEARCH_VECTOR, vectorOf } from '../dialects/search-predicate.js'
 import { addForeignKey, createNewTable } from '../schema/create-table.js'
 import { referencesOf } from '../schema/foreign-keys.js'
+import { newTable, schemaOf } from '../schema/new-table.js'
 import { resourcesIn } from '../schema/resources-in.js'
+import { type SchemaVersion, versionOf } from '../schema/schema-version.js'
 import { tableNameOf, tableText } from '../schema/table-name-of.js'
 import { tableMigrations } from '../schema/table-migrations.js'
 import { tableOf } from '../schema/table-of.js'
-import { type SchemaVersion, versionOf } from './change-files.js'
 import type { ComparedDialect } from './expected-table.js'
 import { joined, planTable } from './plan-changes.js'
 import { tableDifferences } from './table-differences.js'
@@ -147,9 +148,6 @@ const NOTHING: LiveTable = {
   faults: [],
 }
 
-const schemaOf = ({ schema }: TableDefinition, { migration }: ComparedDialect): readonly string[] =>
-  schema === undefined ? [] : (migration?.createSchema(schema) ?? [])
-
 /** A table with its foreign keys to tables that are there, and those that have to wait. */
 function linked(table: TableDefinition, there: ReadonlySet<string>) {
   const isThere = ({ target }: TableDefinition['foreignKeys'][number]) =>
@@ -175,12 +173,3 @@ function vectorSql(
 
 const vectorIn = ({ columns }: LiveTable): string | undefined =>
   columns.find(({ name }) => name === SEARCH_VECTOR)?.generated
-
-function newTable(model: ResourceModel, table: TableDefinition, dialect: ComparedDialect): ChangeFile {
-  return {
-    what: `create_${table.name}`,
-    comments: `-- The table of the resource ${model.type}, as its decorators describe it.\n${dialect.migration?.lintComments(table) ?? ''}`,
-    up: [...schemaOf(table, dialect), ...createNewTable(table, dialect)],
-    down: [`DROP TABLE ${quoteTable(table, dialect)}`],
-  }
-}

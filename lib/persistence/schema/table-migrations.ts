@@ -1,19 +1,15 @@
 import { DeclarationError } from '../../errors.js'
-import type {
-  ForeignKeyDefinition,
-  TableDefinition,
-  TableName,
-} from '../dialects/catalog/table-definition.js'
+import type { TableDefinition, TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { forMigrated, MIGRATED_DIALECTS, type MigratedDialect } from '../dialects/migrated-dialects.js'
-import { quoteTable } from '../dialects/quote-table.js'
 import { deletionProblems, familyOf } from '../deletion/rules/family.js'
 import { relationGraph, type RelationGraph } from '../../resource/relations/graph.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
-import { addForeignKey, createNewTable, dropForeignKey } from './create-table.js'
 import { referencesOf } from './foreign-keys.js'
 import { sharedIndexNames } from './index-problems.js'
+import { type AddedForeignKey, newTable } from './new-table.js'
 import { resourcesIn } from './resources-in.js'
+import { versionOf } from './schema-version.js'
 import { type Naming, tableNameOf, tableText } from './table-name-of.js'
 import { tableOf } from './table-of.js'
 
@@ -70,7 +66,6 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
   const doubledTwins = repeated(tables.map(({ twin }) => tableText(twin)))
   return tables.map(({ model, table, twin }) => {
     const name = tableText(table)
-    const title = `-- The table of the resource ${model.type}, as its decorators describe it.\n`
     const search =
       model.search?.strategy === 'INDEXED'
         ? [`${name} has INDEXED search: ashlar search generate writes its vector and index`]
@@ -97,7 +92,11 @@ export function tableMigrations(exports: Readonly<Record<string, unknown>>): rea
     const keys = mysql.migration?.notes(linked(mysql).table) ?? []
     return {
       table: name,
-      sqlFor: forMigrated((dialect) => sqlOf(linked(dialect), dialect, title)),
+      sqlFor: forMigrated((dialect) => {
+        const { table: made, added } = linked(dialect)
+        const { up, down } = versionOf(newTable(model, made, dialect, added))
+        return { table: { schema: made.schema, name: made.name }, up, down }
+      }),
       notes: [...search, ...elsewhere, ...outer, ...keys, ...ofSeveral],
     }
   })
@@ -118,7 +117,7 @@ const repeated = (names: readonly string[]): ReadonlySet<string> =>
 interface LinkedTable {
   readonly table: TableDefinition
   /** Of tables that are made before this one and refer to it. */
-  readonly added: readonly { readonly table: TableDefinition; readonly key: ForeignKeyDefinition }[]
+  readonly added: readonly AddedForeignKey[]
 }
 
 /** Tables that refer to one another in a circle get some of their foreign keys with the table that closes it. */
@@ -144,19 +143,5 @@ function linkedTable(
       .flatMap((earlier) =>
         keysTo(earlier, (target) => target === at).map((key) => ({ table: definition(earlier), key })),
       ),
-  }
-}
-
-function sqlOf({ table, added }: LinkedTable, dialect: Dialect, title: string): TableSql {
-  const { migration } = dialect
-  const comments = migration?.lintComments(table) ?? ''
-  const before = table.schema === undefined ? [] : (migration?.createSchema(table.schema) ?? [])
-  const later = added.map((one) => addForeignKey(one.table, one.key, dialect))
-  const statements = [...before, ...createNewTable(table, dialect), ...later].map((text) => `${text};\n`)
-  const undone = added.map((one) => `${dropForeignKey(one.table, one.key, dialect)};\n`)
-  return {
-    table: { schema: table.schema, name: table.name },
-    up: `${title}${comments}\n${statements.join('\n')}`,
-    down: `${undone.join('')}DROP TABLE ${quoteTable(table, dialect)};\n`,
   }
 }

@@ -63,6 +63,8 @@ export interface ChangeSql {
   readonly emptyValue: (type: string) => string | undefined
   /** An expression that gives each row a text of its own. */
   readonly ownValue: (type: string) => string | undefined
+  /** Whether an index can hold a whole column of that type. */
+  readonly takesIndex: (type: string) => boolean
   readonly addIndex: (table: TableName, index: IndexDefinition) => readonly ChangeFile[]
   /** @param index - of plain columns. */
   readonly dropIndex: (table: TableName, index: LiveIndex) => readonly ChangeFile[]

@@ -25,7 +25,7 @@ const named = ({ schema, name }: TableName): string =>
 const alterTable = (table: TableName, ...actions: readonly string[]): string =>
   `ALTER TABLE ${named(table)}\n  ${actions.join(',\n  ')}`
 
-/** MySQL 8 takes no literal there. */
+/** MySQL 8 takes no literal as a default there, and no server an index of the whole column. */
 const HAS_NO_LITERAL = /^(?:(?:tiny|medium|long)?(?:text|blob)|json|geometry)$/i
 
 /** An expression is in parentheses, the time alone aside. */
@@ -126,6 +126,7 @@ export const mysqlChanges: ChangeSql = {
     if (length === 0) return undefined
     return length < 36 ? `left(md5(uuid()), ${length})` : 'uuid()'
   },
+  takesIndex: (type) => !HAS_NO_LITERAL.test(type),
   addIndex: (table, index) => [
     { what: `index_${index.name}`, up: [addIndex(table, index)], down: [dropIndex(table, index.name)] },
   ],

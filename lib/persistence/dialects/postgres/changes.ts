@@ -40,8 +40,12 @@ const foreignKey = ({ name, columns, target, targetColumns }: ForeignKeyDefiniti
 const alterColumn = ({ column }: ColumnChange, change: string): string =>
   `ALTER COLUMN ${quote(column.name)} ${change}`
 
-const typeChange = (name: string, type: string): string =>
-  `ALTER COLUMN ${quote(name)} TYPE ${type} USING ${quote(name)}::${type.replace(/ COLLATE .*$/, '')}`
+/** Every value becomes a text by itself; a cast to a shorter text would cut what is too long. */
+const typeChange = (name: string, type: string): string => {
+  const bare = type.replace(/ COLLATE .*$/, '')
+  const using = /^(?:text|varchar|character varying)\b/.test(bare) ? '' : ` USING ${quote(name)}::${bare}`
+  return `ALTER COLUMN ${quote(name)} TYPE ${type}${using}`
+}
 
 const wantedType = ({ type, isText }: ColumnDefinition): string => `${type}${isText ? ' COLLATE "C"' : ''}`
 
@@ -102,6 +106,7 @@ export const postgresChanges: ChangeSql = {
     if (length === 0) return undefined
     return length < 36 ? `left(md5(gen_random_uuid()::text), ${length})` : 'gen_random_uuid()::text'
   },
+  takesIndex: () => true,
   addIndex: (table, index) => [
     { what: `index_${index.name}`, up: [createIndex(table, index)], down: [dropIndex(table, index.name)] },
   ],

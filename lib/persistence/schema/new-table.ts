@@ -1,0 +1,39 @@
+import type { ResourceModel } from '../../resource/resource-model.js'
+import type { ChangeFile } from '../dialects/catalog/change-sql.js'
+import type { ForeignKeyDefinition, TableDefinition } from '../dialects/catalog/table-definition.js'
+import type { Dialect } from '../dialects/dialect.js'
+import { quoteTable } from '../dialects/quote-table.js'
+import { addForeignKey, createNewTable, dropForeignKey } from './create-table.js'
+
+/** A foreign key of a table that is there before. */
+export interface AddedForeignKey {
+  readonly table: TableDefinition
+  readonly key: ForeignKeyDefinition
+}
+
+/** The version that makes the table of a resource. @param added - foreign keys of other tables to it. */
+export function newTable(
+  { type }: ResourceModel,
+  table: TableDefinition,
+  dialect: Dialect,
+  added: readonly AddedForeignKey[] = [],
+): ChangeFile {
+  const { migration } = dialect
+  return {
+    what: `create_${table.name}`,
+    comments: `-- The table of the resource ${type}, as its decorators describe it.\n${migration?.lintComments(table) ?? ''}\n`,
+    up: [
+      ...schemaOf(table, dialect),
+      ...createNewTable(table, dialect),
+      ...added.map((one) => addForeignKey(one.table, one.key, dialect)),
+    ],
+    down: [
+      ...added.map((one) => dropForeignKey(one.table, one.key, dialect)),
+      `DROP TABLE ${quoteTable(table, dialect)}`,
+    ],
+  }
+}
+
+/** Statements that make the schema of a table, where its entity names one. */
+export const schemaOf = ({ schema }: TableDefinition, { migration }: Dialect): readonly string[] =>
+  schema === undefined ? [] : (migration?.createSchema(schema) ?? [])
