@@ -8,9 +8,8 @@ import { paintFor } from './output/paint.js'
 import { terminalLine } from './output/terminal-line.js'
 import { reasonOf } from './output/whole-file.js'
 
-/** Runs one command line. An error becomes one line on stderr and an exit status of `EXIT_CODES`. */
-export async function main(program: Program, argv: readonly string[] = process.argv.slice(2)): Promise<void> {
-  settings.enableAutoTranspile = false
+/** Runs the command line of this process. */
+export async function main(program: Program): Promise<void> {
   // A closed stderr must not end the process: without a listener, the error of a write would.
   process.stderr.on('error', () => undefined)
   // Before oclif's listener, which throws the error.
@@ -18,12 +17,18 @@ export async function main(program: Program, argv: readonly string[] = process.a
     if (error.code !== 'EPIPE')
       process.exit(print(program, `stdout cannot be written: ${reasonOf(error)}`, EXIT_CODES.output))
   })
+  await runCommand(program, process.argv.slice(2))
+  if (foreignModuleLoaded()) await endNow()
+}
+
+/** Runs one command line. An error becomes one line on stderr and an exit status of `EXIT_CODES`. */
+export async function runCommand(program: Program, argv: readonly string[]): Promise<void> {
+  settings.enableAutoTranspile = false
   try {
     await run([...argv], loadOptions(program))
   } catch (error) {
     process.exitCode = await report(program, error)
   }
-  if (foreignModuleLoaded()) await endNow()
 }
 
 /** Ends the process once everything is printed, whatever the user's module has left open. */

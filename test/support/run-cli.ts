@@ -77,7 +77,7 @@ export function installed(): string {
   return folder
 }
 
-function bareEnvironment(): NodeJS.ProcessEnv {
+export function bareEnvironment(): NodeJS.ProcessEnv {
   const { PATH, NODE_V8_COVERAGE } = process.env
   return {
     PATH,

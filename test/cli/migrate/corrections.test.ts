@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
 import { compiled } from '../../support/root.js'
-import { runCli } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 const BEFORE = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'before.js')
 const AFTER = join(compiled, 'test', 'cli', 'migrate', 'hosts', 'after.js')
@@ -16,8 +16,7 @@ describe('ashlar migrate renumber', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  const run = (...args: readonly string[]) =>
-    runCli('ashlar', ['migrate', 'renumber', ...args], { cwd: folder })
+  const run = (...args: readonly string[]) => runCommand(['migrate', 'renumber', ...args], { cwd: folder })
   const ship = (engine: string, ...names: readonly string[]) => {
     mkdirSync(join(folder, 'migrations', engine), { recursive: true })
     for (const name of names)
@@ -60,7 +59,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   const run = (...args: readonly string[]) =>
-    runCli('ashlar', ['migrate', ...args], {
+    runCommand(['migrate', ...args], {
       cwd: folder,
       env: { ASHLAR_DATABASE_URL: database().url },
     })

@@ -12,6 +12,7 @@ import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
 import { hold, killSessions, untilRow, waitingForLock } from '../../migrations/fresh-database.js'
 import { limitedUser } from '../../migrations/limited-user.js'
 import { type RunOptions, runCli } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 const NO_MISTAKE = /^(?!.*mistake of the program)/s
 
@@ -24,11 +25,14 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     rmSync(folder, { recursive: true })
   })
 
-  const run = (args: readonly string[], { env = {}, ...options }: RunOptions = {}) =>
-    runCli('ashlar', ['migrate', ...args, '--files', folder], {
-      env: { ASHLAR_DATABASE_URL: database().url, ...env },
-      ...options,
-    })
+  /** In a process of its own where a signal is sent to it. */
+  const run = (args: readonly string[], { env = {}, started }: RunOptions = {}) => {
+    const command = ['migrate', ...args, '--files', folder]
+    const environment = { ASHLAR_DATABASE_URL: database().url, ...env }
+    return started === undefined
+      ? runCommand(command, { env: environment })
+      : runCli('ashlar', command, { env: environment, started })
+  }
   const ship = (files: Readonly<Record<string, string>>) => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   }

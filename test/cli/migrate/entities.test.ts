@@ -7,7 +7,7 @@ import { emptyVersion, writeNextFiles } from '../../../cli/migrate/next-files.js
 import { onEachEngine } from '../../migrations/each-engine.js'
 import { expectGolden } from '../../support/golden.js'
 import { compiled } from '../../support/root.js'
-import { runCli } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 
 const WIDGETS = join(compiled, 'examples', 'widgets', 'widget.js')
 const SPECIMENS = join(compiled, 'test', 'support', 'entities', 'specimen.js')
@@ -27,7 +27,7 @@ describe('ashlar migrate new --entities', () => {
   })
 
   const create = (name: string, entities: string, ...args: readonly string[]) =>
-    runCli('ashlar', ['migrate', 'new', name, '--entities', entities, ...args], { cwd: folder })
+    runCommand(['migrate', 'new', name, '--entities', entities, ...args], { cwd: folder })
   const at = (path: string) => join(folder, path)
   const filesIn = (path: string) => readdirSync(at(path)).sort()
 
@@ -184,7 +184,7 @@ describe('ashlar migrate new --entities', () => {
   it('refuses the same of verify', async () => {
     for (const [, module, message] of REFUSED) {
       const args = ['migrate', 'verify', '--entities', module, '--url', 'postgres://127.0.0.1:1/d']
-      const { exit, stderr } = await runCli('ashlar', args, { cwd: folder })
+      const { exit, stderr } = await runCommand(args, { cwd: folder })
       expect(exit).to.equal(2)
       expect(stderr).to.match(message)
     }
@@ -201,7 +201,7 @@ describe('ashlar migrate new --entities', () => {
   it('leaves nothing behind when it cannot write all of them', async () => {
     mkdirSync(at('migrations/postgres'), { recursive: true })
     writeFileSync(at('migrations/mysql'), 'a file')
-    const { exit, stdout, stderr } = await runCli('ashlar', ['migrate', 'new', 'add_colour'], { cwd: folder })
+    const { exit, stdout, stderr } = await runCommand(['migrate', 'new', 'add_colour'], { cwd: folder })
     expect([exit, stdout]).to.deep.equal([5, ''])
     expect(stderr).to.match(/^ashlar: nothing is written: /)
     expect(filesIn('migrations/postgres')).to.deep.equal([])
@@ -215,7 +215,7 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
   let folder: string
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'ashlar-dsn-'))
-    await runCli('ashlar', ['migrate', 'new', 'widgets', '--entities', WIDGETS, '--dir', join(folder, 'sql')])
+    await runCommand(['migrate', 'new', 'widgets', '--entities', WIDGETS, '--dir', join(folder, 'sql')])
     writeFileSync(join(folder, 'dsn'), `${database().url}\n`)
   })
   afterEach(() => {
@@ -223,7 +223,7 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
   })
 
   const run = (verb: string, ...args: readonly string[]) =>
-    runCli('ashlar', ['migrate', verb, ...args, '--files', join(folder, 'sql')], {
+    runCommand(['migrate', verb, ...args, '--files', join(folder, 'sql')], {
       env: { ASHLAR_DATABASE_URL: `fsnotify://${dialect}${folder}/dsn` },
     })
 
@@ -270,7 +270,7 @@ onEachEngine('ashlar migrate with a file that holds the connection string', (dat
     expect(await run('up')).to.include({ exit: 2, stdout: '' })
     const url = `fsnotify://sqlite${folder}/dsn`
     writeFileSync(join(folder, 'dsn'), `sqlite:${folder}/app.db`)
-    const { exit, stderr } = await runCli('ashlar', ['migrate', 'status', '--url', url])
+    const { exit, stderr } = await runCommand(['migrate', 'status', '--url', url])
     expect(exit).to.equal(2)
     expect(stderr).to.match(/SQLite runs no versioned SQL/)
   })

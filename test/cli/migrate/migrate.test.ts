@@ -6,7 +6,7 @@ import { resolveOptions } from '../../../lib/migrations/resolve-options.js'
 import { withLock } from '../../../lib/migrations/session/lock.js'
 import { withSession } from '../../../lib/migrations/open-session.js'
 import { expectGolden } from '../../support/golden.js'
-import { runCli } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
 import { onEachEngine, tables } from '../../migrations/each-engine.js'
 
 const VERBS = [
@@ -23,7 +23,7 @@ describe('ashlar migrate', () => {
     rmSync(folder, { recursive: true })
   })
 
-  const run = (...args: readonly string[]) => runCli('ashlar', ['migrate', ...args], { cwd: folder })
+  const run = (...args: readonly string[]) => runCommand(['migrate', ...args], { cwd: folder })
   const write = (path: string, text: string) => {
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), text)
@@ -164,7 +164,7 @@ onEachEngine('ashlar migrate', (database) => {
   })
 
   const run = (...args: readonly string[]) =>
-    runCli('ashlar', ['migrate', ...args, '--files', folder], {
+    runCommand(['migrate', ...args, '--files', folder], {
       env: { ASHLAR_DATABASE_URL: database().url },
     })
   const ship = (files: Readonly<Record<string, string>>) => {

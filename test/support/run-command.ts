@@ -1,0 +1,49 @@
+import { tmpdir } from 'node:os'
+import { chdir, cwd as folderNow } from 'node:process'
+import { runCommand as run } from '../../cli/main.js'
+import { bareEnvironment, type Ran } from './run-cli.js'
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/**
+ * Runs `ashlar` in this process, which is much quicker than `runCli` and has the same folder, environment, output and exit status. For what
+ * no signal and no terminal is part of.
+ */
+export async function runCommand(
+  args: readonly string[],
+  { cwd = tmpdir(), env = {} }: RunOptions = {},
+): Promise<Ran> {
+  const before = { folder: folderNow(), env: { ...process.env }, exit: process.exitCode }
+  const said = { stdout: '', stderr: '' }
+  const writers = (['stdout', 'stderr'] as const).map((name) => {
+    const stream = process[name]
+    const { write } = stream
+    const keep = (chunk: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
+      said[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8')
+      for (const written of rest) if (typeof written === 'function') (written as () => void)()
+      return true
+    }
+    stream.write = keep
+    return () => (stream.write = write)
+  })
+  replaceEnvironment({ ...bareEnvironment(), ...env })
+  process.exitCode = undefined
+  try {
+    chdir(cwd)
+    await run('ashlar', args)
+    return { exit: Number(process.exitCode ?? 0), ...said }
+  } finally {
+    for (const restore of writers) restore()
+    chdir(before.folder)
+    replaceEnvironment(before.env)
+    process.exitCode = before.exit
+  }
+}
+
+function replaceEnvironment(env: Readonly<NodeJS.ProcessEnv>): void {
+  for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name)
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value
+}
