@@ -11,7 +11,7 @@ const DOWN = '-- nothing to undo: another tool made what is here, before it was 
  * @throws {Failure} for a dump that cannot be used, or a folder that has versions already.
  */
 export async function adoptedVersion(
-  { tool, dialect }: ForeignTool,
+  { tool, dialect, table, head }: ForeignTool,
   { files, dump }: { readonly files: string; readonly dump: string },
 ): Promise<NextVersion> {
   const there = foldersOf(files, dialect)
@@ -19,7 +19,7 @@ export async function adoptedVersion(
     .filter((name) => BY_HAND.test(name))
   if (there.length > 0)
     throw new Failure('input', `${files} has versions already: the schema of another tool becomes 0002`)
-  const { dumpedStatements, lintFiles } = await import('../../lib/migrations/index.js')
+  const { adoptedComment, dumpedStatements, lintFiles } = await import('../../lib/migrations/index.js')
   const statements = dumpedStatements(textOf(dump), dialect)
   if (statements.length === 0) throw new Failure('input', `${dump} has no statement that makes something`)
   const sql = `${statements.join(';\n\n')};\n`
@@ -27,7 +27,7 @@ export async function adoptedVersion(
   const findings = await lintFiles({ '0002_adopted.up.sql': sql, '0002_adopted.down.sql': DOWN }, dialect)
   const rules = [...new Set(findings.filter(({ level }) => level === 'danger').map(({ rule }) => rule))]
   const allowed = rules.length === 0 ? '' : `-- ashlar:allow ${rules.join(', ')}\n`
-  const up = `-- The schema that ${tool} made, as it was dumped.\n${allowed}${sql}`
+  const up = `-- The schema that ${tool} made, as it was dumped.\n${adoptedComment(table, head)}\n${allowed}${sql}`
   return { description, sqlFor: () => ({ up, down: DOWN }) }
 }
 

@@ -13,7 +13,7 @@ export interface Renumbered {
 }
 
 const VERSION = /^(\d{4})_(.+)$/
-const FILE = /^(\d{4}_.+)\.(?:up|down)\.sql$/
+const FILE = /^(\d{4}_.+)\.(?:(?:up|down)\.sql|up\.m?[jt]s)$/
 const LAST_BY_HAND = 7_999
 
 /**

@@ -4,10 +4,18 @@ export { createdTables } from './created-tables.js'
 export type { ComparedModel, DiffOptions, DiffResult } from './diff.js'
 export type { TriedVersion } from './dry-run.js'
 export { DIALECTS, type Dialect } from './files/dialect.js'
+export {
+  backfill,
+  type BackfillValue,
+  type RowBackfill,
+  type RowBackfillOptions,
+  type RowChange,
+} from './files/row-backfill.js'
 export type { FileSource } from './files/migration-files.js'
 export type { Finding } from './lint/lint.js'
 export type { Level } from './lint/rules/lint-rule.js'
-export type { ForeignTool } from './histories/foreign.js'
+export { adoptedComment } from './histories/adopted-head.js'
+export type { ForeignTool, Head } from './histories/foreign.js'
 export { dumpedStatements, lintFiles, migrate, type Migrator } from './migrate.js'
 export type { Effect, TableSize } from './session/effect.js'
 export type { PlannedStatement, PlannedTable, PlannedVersion } from './plan.js'

@@ -26,8 +26,8 @@ export async function readSet(
     ...migration,
     script: splitStatements(migration.up, engine.syntax),
   }))
-  const findings = migrations.flatMap(({ name, script, down }) => [
-    ...lintFile({ name: `${name}.up.sql`, engine: engine.lint, direction: 'up', script, statementTimeoutMs }),
+  const findings = migrations.flatMap(({ name, file, script, down }) => [
+    ...lintFile({ name: file, engine: engine.lint, direction: 'up', script, statementTimeoutMs }),
     ...(down === undefined ? [missingDown(name)] : lintDown(name, down, engine, statementTimeoutMs)),
   ])
   return { migrations, findings }
@@ -59,7 +59,7 @@ export function refuseBadFiles(
 ): void {
   const names = migrations.filter(({ version }) => isSettled(version)).map(({ name }) => name)
   const refused = findings.filter(
-    ({ level, file }) => level === 'refuse' && !names.includes(file.replace(/\.(up|down)\.sql$/, '')),
+    ({ level, file }) => level === 'refuse' && !names.includes(file.replace(/\.(up|down)\.\w+$/, '')),
   )
   if (refused.length > 0) throw new DeclarationError('migrations', refused.map(toProblem))
 }

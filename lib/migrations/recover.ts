@@ -57,7 +57,18 @@ function downStep(
   if (refused.length > 0) throw new DeclarationError('migrations', refused.map(toProblem))
   const { statements } = splitStatements(sql, options.engine.syntax)
   const { version, name } = row
-  return { session, options, version, name, direction: 'down', sql, statements, backfill: undefined }
+  return {
+    session,
+    options,
+    version,
+    name,
+    direction: 'down',
+    file: `${name}.down.sql`,
+    sql,
+    statements,
+    backfill: undefined,
+    fill: undefined,
+  }
 }
 
 /** A corrected file takes precedence over the stored SQL, if it belongs to the way up that was applied. */

@@ -1,5 +1,6 @@
 import { MigrationError } from '../errors.js'
 import { adopt } from './histories/adopt.js'
+import { refuseMoved } from './histories/adopted-head.js'
 import { refuseForeign } from './histories/foreign.js'
 import { FRAMEWORK, toFileNumber, UPGRADES } from './files/migration-files.js'
 import { withLock } from './session/lock.js'
@@ -56,6 +57,10 @@ export async function up(options: ResolvedOptions, to = Infinity): Promise<UpRes
   if (set.findings.some(({ level }) => level === 'refuse'))
     refuseBadFiles(set, await withSession(options, 'read', settledIn).catch(() => () => false))
   return withSession(options, 'change', async (session) => {
+    await refuseMoved(
+      session,
+      set.migrations.map(({ script }) => script),
+    )
     const { rows, isMigrating } = await readVersionsNow(session)
     if (isCurrent(set, rows, to)) return { applied: [], ...unknownTo(set, rows, isMigrating) }
     return withLock(session, options, () => applyMissing(session, options, set, to))
@@ -169,7 +174,7 @@ async function apply(
   row: AppliedVersion | undefined,
 ): Promise<boolean> {
   const started = performance.now()
-  const { version, name, script, up: sql } = migration
+  const { version, name, file, fill, script, up: sql } = migration
   if (row !== undefined && isGoingDown(row)) {
     const state = await endRollBack(session, options, row, migration)
     if (state === 'applied') refuseEdited({ migrations: [migration] }, [{ ...row, dirty: false }])
@@ -185,9 +190,11 @@ async function apply(
     version,
     name,
     direction: 'up',
+    file,
     sql,
     statements,
     backfill: backfillOf(script),
+    fill,
   } as const
   const done = appliedRow(migration, statements.length)
   await options.engine.up(step, done, row)
@@ -256,7 +263,7 @@ function refuseEdited(
   const edited = rows.flatMap(({ version, dirty, checksum }) => {
     const file = byVersion.get(version)
     if (dirty || file === undefined || checksum === undefined || file.checksum === checksum) return []
-    return [`${file.name}.up.sql was edited after it was applied (applied ${checksum}, now ${file.checksum})`]
+    return [`${file.file} was edited after it was applied (applied ${checksum}, now ${file.checksum})`]
   })
   if (edited.length > 0)
     throw new MigrationError(

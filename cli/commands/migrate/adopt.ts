@@ -13,7 +13,7 @@ export default class Adopt extends MigratingVerb {
   static override summary = 'Take over a schema that another tool migrates.'
   static override description = `Knows TypeORM, Knex, Drizzle, node-pg-migrate, Sequelize, Prisma, MikroORM, Flyway, Liquibase, goose, Alembic, Django, dbmate and Rails by the tables of their histories. Without --dump it prints the command that dumps the schema.
 
-With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes the framework's own tables, and records both versions as applied. Tables that are there are not changed. The folder must have no hand-written version yet. Stop the other tool before: what it changes afterwards is not seen.`
+With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes the framework's own tables, and records both versions as applied. Tables that are there are not changed. The folder must have no hand-written version yet. Stop the other tool before: where its history has moved since, migrate up refuses the schema and says what to do.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --dump schema.sql',

@@ -5,4 +5,5 @@ export interface EngineFiles {
   readonly dialect: Dialect
   /** Whether the engine uses the files that `search generate` writes. */
   readonly hasSearchFiles: boolean
+  readonly syntax: { readonly nameQuote: string }
 }

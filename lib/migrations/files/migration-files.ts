@@ -1,23 +1,30 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DeclarationError } from '../../errors.js'
 import { type Dialect, DIALECTS } from './dialect.js'
 import type { EngineFiles } from './engine-files.js'
+import { type LoadedBackfill, loadBackfill, MODULE_FILE } from './module-file.js'
+import { RowBackfill, sqlOfBackfill } from './row-backfill.js'
 
 /**
- * Where a module's files come from: a folder, or for a bundled module an object from file name to SQL. Either can have
- * files for both engines, in `postgres/` and `mysql/`.
+ * Where a module's files come from: a folder, or for a bundled module an object from file name to SQL, or to what `backfill`
+ * returns. Either can have files for both engines, in `postgres/` and `mysql/`.
  */
-export type FileSource = string | URL | Readonly<Record<string, string>>
+export type FileSource = string | URL | Readonly<Record<string, string | RowBackfill>>
 
 /** One version: `0002_widgets.up.sql` and `0002_widgets.down.sql`. */
 export interface Migration {
   readonly version: number
   /** `0002_widgets`. */
   readonly name: string
+  /** `0002_widgets.up.sql`. */
+  readonly file: string
+  /** As SQL, also where a function computes the values. */
   readonly up: string
+  /** Computes the values of the rows of a backfill. */
+  readonly fill: RowBackfill | undefined
   /** SHA-256 of `up`; the same whether lines end in LF or CRLF. */
   readonly checksum: string
   /** Undefined when the file is missing. */
@@ -30,12 +37,14 @@ export interface Migration {
  */
 export async function readMigrations(
   source: FileSource,
-  { dialect, hasSearchFiles }: EngineFiles,
+  { dialect, hasSearchFiles, syntax }: EngineFiles,
 ): Promise<readonly Migration[]> {
   const [own, module] = await Promise.all([readFramework(dialect), readSource(source, dialect)])
   const problems: string[] = []
-  const framework = paired(own, problems)
-  const theirs = paired(module, problems).filter(({ name }) => hasSearchFiles || !SEARCH.test(name))
+  const framework = paired(own, problems, syntax.nameQuote)
+  const theirs = paired(module, problems, syntax.nameQuote).filter(
+    ({ name }) => hasSearchFiles || !SEARCH.test(name),
+  )
   const all = new Map(framework.map((migration) => [migration.version, migration]))
   for (const migration of theirs) {
     const ours = all.get(migration.version)
@@ -66,14 +75,14 @@ export const checksumOf = (sql: string): string => createHash('sha256').update(s
 
 const RESERVED =
   '0001 and 8001 to 8999 are the framework’s own and never edited; a module’s first migration is 0002'
-const FILE_NAME = /^(\d+)_([A-Za-z0-9_-]+)\.(up|down)\.sql$/
+const FILE_NAME = /^(\d+)_([A-Za-z0-9_-]+)\.(?:(up|down)\.sql|(up)\.m?[jt]s)$/
 /** Generated for PostgreSQL only; MySQL has its own search. */
 const SEARCH = /^9\d{3}_.*_search_(vector|gin)$/
 
 const isReserved = ({ version }: Migration): boolean =>
   version === FRAMEWORK || (version > 8000 && version < 9000)
 
-type Files = ReadonlyMap<string, string>
+type Files = ReadonlyMap<string, string | LoadedBackfill>
 
 /** Beside `dist` in the package. A bundle lacks them; then the module's own copy of 0001 is used. */
 async function readFramework(dialect: Dialect): Promise<Files> {
@@ -97,26 +106,38 @@ async function readSource(source: FileSource, dialect: Dialect): Promise<Files> 
 }
 
 async function readFolder(folder: string): Promise<Files> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
-  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const names = (await readdir(folder))
+    .filter((name) => name.endsWith('.sql') || MODULE_FILE.test(name))
+    .sort()
   return new Map(
     await Promise.all(
-      names.map(async (name): Promise<[string, string]> => {
-        const bytes = await readFile(join(folder, name)).catch(({ code }: NodeJS.ErrnoException) => {
+      names.map(async (name): Promise<[string, string | LoadedBackfill]> => {
+        const path = join(folder, name)
+        const bytes = await readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
           throw new DeclarationError('migrations', [`${name}: cannot be read (${code ?? 'unknown'})`])
         })
-        try {
-          return [name, utf8.decode(bytes)]
-        } catch {
-          throw new DeclarationError('migrations', [`${name}: is not UTF-8`])
-        }
+        const text = decoded(bytes)
+        if (text === undefined) throw new DeclarationError('migrations', [`${name}: is not UTF-8`])
+        return [name, MODULE_FILE.test(name) ? await loadBackfill(resolve(path), name, text) : text]
       }),
     ),
   )
 }
 
-function ofDialect(files: Readonly<Record<string, string>>, dialect: Dialect): Files {
-  const entries = Object.entries(files)
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function ofDialect(files: Readonly<Record<string, string | RowBackfill>>, dialect: Dialect): Files {
+  const entries = Object.entries(files).map(([name, file]): [string, string | LoadedBackfill] => [
+    name,
+    // A bundler writes the code of a function in its own way, which must not change the checksum.
+    file instanceof RowBackfill ? { backfill: file, source: '(in a bundle)' } : file,
+  ])
   const areSorted = entries.some(([path]) => DIALECTS.some((one) => path.startsWith(`${one}/`)))
   if (!areSorted) return new Map(entries)
   const prefix = `${dialect}/`
@@ -126,25 +147,33 @@ function ofDialect(files: Readonly<Record<string, string>>, dialect: Dialect): F
 }
 
 /** Pairs up and down files, and reports those that do not fit. */
-function paired(files: Files, problems: string[]): readonly Migration[] {
-  const found = new Map<number, { name: string; up?: string; down?: string }>()
-  for (const [file, text] of files) {
-    const [, digits = '', description = '', direction] = FILE_NAME.exec(file) ?? []
+function paired(files: Files, problems: string[], nameQuote: string): readonly Migration[] {
+  const found = new Map<
+    number,
+    { name: string; up?: Pick<Migration, 'file' | 'up' | 'fill'>; down?: string }
+  >()
+  for (const [file, content] of files) {
+    const [, digits = '', description = '', direction = content instanceof Object ? 'up' : undefined] =
+      FILE_NAME.exec(file) ?? []
     const version = Number(digits)
-    const problem = direction === undefined ? BADLY_NAMED : numberProblem(digits)
+    const problem = digits === '' || direction === undefined ? BADLY_NAMED : numberProblem(digits)
     if (problem !== undefined) {
       problems.push(`${file}: ${problem}`)
       continue
     }
+    const fill = typeof content === 'string' ? undefined : content.backfill
+    const text = normalised(typeof content === 'string' ? content : content.source)
     if (text.includes('\0')) problems.push(`${file}: has a NUL character`)
     const name = `${digits}_${description}`
     const pair = found.get(version) ?? { name }
     if (pair.name !== name) problems.push(`${file}: ${pair.name} has the number ${digits} already`)
-    else pair[direction === 'up' ? 'up' : 'down'] = normalised(text)
+    else if (direction === 'down') pair.down = text
+    else if (pair.up !== undefined) problems.push(`${file}: ${pair.up.file} is the way up already`)
+    else pair.up = { file, fill, up: fill === undefined ? text : sqlOfBackfill(fill, text, nameQuote) }
     found.set(version, pair)
   }
   return [...found].flatMap(([version, { name, up, down }]) => {
-    if (up !== undefined) return [{ version, name, up, checksum: checksumOf(up), down }]
+    if (up !== undefined) return [{ version, name, ...up, checksum: checksumOf(up.up), down }]
     problems.push(`${name}: ${name}.down.sql is there and ${name}.up.sql is not`)
     return []
   })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Dialect } from '../files/dialect.js'
 import { MigrationError } from '../../errors.js'
 import type { Session } from '../session/session.js'
@@ -8,6 +9,8 @@ interface ForeignHistory {
   readonly table: string
   /** Columns that it has, all of them where there is one: a table of another meaning may have its name. */
   readonly columns: readonly string[]
+  /** What tells one migration from another in it; default `name`. */
+  readonly identity?: string
   /** Its schema on PostgreSQL, for the tables in `public`. Default: the schema that it migrates. */
   readonly schema?: string
 }
@@ -15,19 +18,43 @@ interface ForeignHistory {
 const HISTORIES: readonly ForeignHistory[] = [
   { tool: 'TypeORM', table: 'migrations', columns: ['id', 'timestamp', 'name'] },
   { tool: 'Knex', table: 'knex_migrations', columns: ['name', 'batch', 'migration_time'] },
-  { tool: 'Drizzle', table: '__drizzle_migrations', columns: ['hash', 'created_at'], schema: 'drizzle' },
-  { tool: 'Drizzle', table: '__drizzle_migrations', columns: ['hash', 'created_at'] },
+  {
+    tool: 'Drizzle',
+    table: '__drizzle_migrations',
+    columns: ['hash', 'created_at'],
+    identity: 'hash',
+    schema: 'drizzle',
+  },
+  { tool: 'Drizzle', table: '__drizzle_migrations', columns: ['hash', 'created_at'], identity: 'hash' },
   { tool: 'node-pg-migrate', table: 'pgmigrations', columns: ['name', 'run_on'] },
   { tool: 'Sequelize', table: 'SequelizeMeta', columns: ['name'] },
-  { tool: 'Prisma', table: '_prisma_migrations', columns: ['checksum', 'migration_name'] },
+  {
+    tool: 'Prisma',
+    table: '_prisma_migrations',
+    columns: ['checksum', 'migration_name'],
+    identity: 'migration_name',
+  },
   { tool: 'MikroORM', table: 'mikro_orm_migrations', columns: ['name', 'executed_at'] },
-  { tool: 'Flyway', table: 'flyway_schema_history', columns: ['installed_rank', 'version', 'checksum'] },
-  { tool: 'Liquibase', table: 'databasechangelog', columns: ['id', 'author', 'filename'] },
-  { tool: 'goose', table: 'goose_db_version', columns: ['version_id', 'is_applied'] },
-  { tool: 'Alembic', table: 'alembic_version', columns: ['version_num'] },
+  {
+    tool: 'Flyway',
+    table: 'flyway_schema_history',
+    columns: ['installed_rank', 'version', 'checksum'],
+    identity: 'installed_rank',
+  },
+  { tool: 'Liquibase', table: 'databasechangelog', columns: ['id', 'author', 'filename'], identity: 'id' },
+  { tool: 'goose', table: 'goose_db_version', columns: ['version_id', 'is_applied'], identity: 'id' },
+  { tool: 'Alembic', table: 'alembic_version', columns: ['version_num'], identity: 'version_num' },
   { tool: 'Django', table: 'django_migrations', columns: ['app', 'name', 'applied'] },
-  { tool: 'dbmate or Rails', table: 'schema_migrations', columns: ['version'] },
+  { tool: 'dbmate or Rails', table: 'schema_migrations', columns: ['version'], identity: 'version' },
 ]
+
+/** How far the history of another tool is. */
+export interface Head {
+  /** How many migrations it lists. */
+  readonly count: number
+  /** Of their names. */
+  readonly digest: string
+}
 
 /** Another tool that migrates a schema. */
 export interface ForeignTool {
@@ -38,30 +65,49 @@ export interface ForeignTool {
   readonly table: string
   /** The command that dumps the schema without that table, for `ashlar migrate adopt`. */
   readonly dump: string
+  /** How far its history is. */
+  readonly head: Head
 }
 
 /** The tool that migrates the schema of a session; undefined where none is known by its table. */
 export async function foreignTool(session: Session): Promise<ForeignTool | undefined> {
   const { foreign } = session.engine
   const columns = await session.rows(...foreign.columns(session.schema))
-  const found = HISTORIES.find((history) => {
+  for (const history of HISTORIES) {
     const { schema = session.schema } = history
     const isHere = (name: unknown) => session.schema === '' || name === schema
-    const there = columns
-      .filter((column) => isHere(column.schema_name))
-      .filter((column) => String(column.table_name).toLowerCase() === history.table.toLowerCase())
-      .map((column) => String(column.column_name).toLowerCase())
+    const ofTable = columns.filter(
+      (column) =>
+        isHere(column.schema_name) && String(column.table_name).toLowerCase() === history.table.toLowerCase(),
+    )
+    const there = ofTable.map((column) => String(column.column_name).toLowerCase())
     const isWhole = history.columns.length > 1 || there.length === 1
-    return isWhole && history.columns.every((column) => there.includes(column))
-  })
-  return (
-    found && {
-      tool: found.tool,
+    if (!isWhole || !history.columns.every((column) => there.includes(column))) continue
+    const table = String(ofTable[0]?.table_name)
+    return {
+      tool: history.tool,
       dialect: session.dialect,
-      table: found.table,
-      dump: foreign.dump(found.table),
+      table: history.table,
+      dump: foreign.dump(history.table),
+      head: await headOf(
+        session,
+        session.schema === '' ? [table] : [schema, table],
+        history.identity ?? 'name',
+      ),
     }
-  )
+  }
+  return undefined
+}
+
+async function headOf(session: Session, path: readonly string[], identity: string): Promise<Head> {
+  const mark = session.engine.syntax.nameQuote
+  const quoted = (name: string) => mark + name.replaceAll(mark, mark + mark) + mark
+  const rows = await session.rows(`SELECT ${quoted(identity)} AS one FROM ${path.map(quoted).join('.')}`)
+  const names = rows.map(({ one }) => String(one)).sort()
+  return {
+    count: names.length,
+    digest: createHash('sha256').update(names.join('\n')).digest('hex').slice(0, 12),
+  }
 }
 
 /**

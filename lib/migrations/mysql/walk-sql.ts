@@ -38,7 +38,12 @@ export const mysqlWalk: WalkSql = {
 }
 
 /** How values of a type are written: numbers as they are, since a text would be compared as a float. */
-function formOf(type: string): Pick<KeyColumn, 'text' | 'literal'> {
+function formOf(type: string): Pick<KeyColumn, 'text' | 'literal' | 'equals'> {
+  const form = textForm(type)
+  return { ...form, equals: (text) => ({ sql: form.literal(text), values: [] }) }
+}
+
+function textForm(type: string): Pick<KeyColumn, 'text' | 'literal'> {
   const hex = (text: string) => Buffer.from(text).toString('hex')
   if (/binary|blob/.test(type))
     return { text: (expression) => `HEX(${expression})`, literal: (text) => `X'${text}'` }

@@ -1,11 +1,12 @@
 import { postgresEffects } from './effects.js'
-import type { WalkSql } from '../session/walk.js'
+import type { KeyColumn, WalkSql } from '../session/walk.js'
 
 const quoted = (name: unknown): string => `"${String(name).replaceAll('"', '""')}"`
 
 /** A literal has the type of the column that it is compared with. */
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const text = (expression: string): string => `${expression}::text`
+const equals: KeyColumn['equals'] = (value) => ({ sql: '?', values: [value] })
 
 export const postgresWalk: WalkSql = {
   find: async (session, path) => {
@@ -20,7 +21,13 @@ export const postgresWalk: WalkSql = {
     )
     return {
       name,
-      key: key.map((column) => ({ column: String(column.name), name: quoted(column.name), text, literal })),
+      key: key.map((column) => ({
+        column: String(column.name),
+        name: quoted(column.name),
+        text,
+        literal,
+        equals,
+      })),
       rows: (await postgresEffects.sizeOf(session, path))?.rows,
     }
   },

@@ -3,6 +3,7 @@ import { MigrationError } from '../../errors.js'
 import { type BoundedUpdate, boundedUpdate } from '../sql/backfill.js'
 import { summaryOf } from '../sql/statements.js'
 import { Pace } from './backfill-pace.js'
+import { writeRows } from './backfill-rows.js'
 import { type BackfillPosition, forgetPosition, readPosition, writePosition } from './backfill-position.js'
 import { SessionError } from './session-error.js'
 import type { Remains, Step } from './step.js'
@@ -44,14 +45,14 @@ export async function fillRows(step: Step, isResumed: boolean): Promise<void> {
   if (table.key.length === 0)
     throw new MigrationError(
       'failed',
-      `${version}.up.sql: ${update.table.join('.')} has no primary key, or is no table: a backfill goes through its table by the key`,
+      `${step.file}: ${update.table.join('.')} has no primary key, or is no table: a backfill goes through its table by the key`,
       version,
     )
   const moved = table.key.find(({ column }) => update.sets.some((name) => isSame(name, column)))
   if (moved !== undefined)
     throw new MigrationError(
       'failed',
-      `${version}.up.sql: it sets ${moved.column}, which is part of the primary key: rows that move would be left out or written twice`,
+      `${step.file}: it sets ${moved.column}, which is part of the primary key: rows that move would be left out or written twice`,
       version,
     )
   const walk = { step, update, table }
@@ -120,9 +121,12 @@ async function writeChunk(
   { end, rows }: Stretch,
 ): Promise<BackfillPosition> {
   const { session, options, version } = step
-  const sql = update.within(rowsBetween(session, table, update.alias, from.end, end))
+  const within = rowsBetween(session, table, update.alias, from.end, end)
   await session.run('START TRANSACTION', 0)
-  const written = await session.run(sql, options.statementTimeoutMs, options.signal)
+  const written =
+    step.fill === undefined
+      ? await session.run(update.within(within), options.statementTimeoutMs, options.signal)
+      : await writeRows(step, step.fill, table, within)
   const position = { ...from, end, walked: from.walked + rows, written: from.written + written }
   await writePosition(session, version, position)
   await session.run('COMMIT', 0)

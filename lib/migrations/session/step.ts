@@ -1,5 +1,6 @@
 import { MigrationError } from '../../errors.js'
 import { adviceFor } from './advice.js'
+import type { RowBackfill } from '../files/row-backfill.js'
 import type { ResolvedOptions } from './options.js'
 import type { Session } from './session.js'
 import { SessionError } from './session-error.js'
@@ -14,11 +15,15 @@ export interface Step {
   /** `0002_widgets`. */
   readonly name: string
   readonly direction: 'up' | 'down'
+  /** `0002_widgets.up.sql`. */
+  readonly file: string
   /** The file's text and its statements. */
   readonly sql: string
   readonly statements: readonly Statement[]
   /** Undefined for a step that is no backfill. */
   readonly backfill: Backfill | undefined
+  /** Computes the values of the rows of a backfill, in place of its statement. */
+  readonly fill: RowBackfill | undefined
 }
 
 /**
@@ -85,7 +90,7 @@ export function failureOf(
   { stays, correct }: Remains,
 ): MigrationError {
   if (error instanceof MigrationError) return error
-  const { name, direction, statements, options } = step
+  const { name, file, statements, options } = step
   const { message, code, failure } = error instanceof SessionError ? error : foreign(error)
   const line = at === undefined ? undefined : statements[at]?.line
   const place =
@@ -93,7 +98,7 @@ export function failureOf(
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
   const isUnknown = failure === 'connection' && (at === undefined || !options.engine.hasTransactionalDdl)
   const said = [
-    `${name}.${direction}.sql, ${place}: ${message}${code === '' ? '' : ` (${code})`}`,
+    `${file}, ${place}: ${message}${code === '' ? '' : ` (${code})`}`,
     adviceFor(failure, code, options),
     `${isUnknown ? 'The next run finds out how far it came' : stays}: ${failure === 'failed' ? correct : 'run again'}`,
   ]

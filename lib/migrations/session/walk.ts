@@ -11,6 +11,8 @@ export interface KeyColumn {
   readonly text: (expression: string) => string
   /** The text of a value as SQL. */
   readonly literal: (text: string) => string
+  /** The right side of `=`, with its values. */
+  readonly equals: (text: string) => { readonly sql: string; readonly values: readonly unknown[] }
 }
 
 /** A table in the order of its primary key. */

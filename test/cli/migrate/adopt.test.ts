@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DataSource, type QueryRunner } from 'typeorm'
 import { onEachEngine } from '../../migrations/each-engine.js'
-import { runCli } from '../../support/run-cli.js'
+import { runCommand } from '../../support/run-command.js'
+
+class Due1800000000000 {
+  name = 'Due1800000000000'
+  up = (runner: QueryRunner) => runner.query('ALTER TABLE tasks ADD COLUMN due bigint')
+  down = (runner: QueryRunner) => runner.query('ALTER TABLE tasks DROP COLUMN due')
+}
 
 class Tasks1700000000000 {
   name = 'Tasks1700000000000'
@@ -30,7 +36,17 @@ onEachEngine(
     afterEach(() => rmSync(folder, { recursive: true }))
 
     const run = (...args: readonly string[]) =>
-      runCli('ashlar', ['migrate', ...args], { cwd: folder, env: { ASHLAR_DATABASE_URL: database().url } })
+      runCommand(['migrate', ...args], { cwd: folder, env: { ASHLAR_DATABASE_URL: database().url } })
+    const withTypeorm = async (
+      migrations: readonly (new () => object)[],
+      work: (source: DataSource) => Promise<unknown>,
+    ) => {
+      const type = dialect === 'postgres' ? 'postgres' : 'mysql'
+      const source = new DataSource({ type, url: database().url, migrations: [...migrations] as never })
+      await source.initialize()
+      await work(source)
+      await source.destroy()
+    }
     /** What the printed command prints. */
     const dump = (said: string): string => {
       const { hostname, port, username, password, pathname } = new URL(database().url)
@@ -48,14 +64,7 @@ onEachEngine(
     }
 
     it('takes over what TypeORM made, and goes on from there', async () => {
-      const source = new DataSource({
-        type: dialect === 'postgres' ? 'postgres' : 'mysql',
-        url: database().url,
-        migrations: [Tasks1700000000000],
-      })
-      await source.initialize()
-      await source.runMigrations()
-      await source.destroy()
+      await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())
       await database().rows("INSERT INTO projects VALUES (1, 'kept')")
       expect((await run('up')).exit).to.not.equal(0)
 
@@ -70,7 +79,7 @@ onEachEngine(
       const sql = readFileSync(join(folder, 'migrations', dialect, '0002_adopted_typeorm.up.sql'), 'utf8')
       expect(sql)
         .to.match(/tasks_title/)
-        .and.not.match(/\bSET (statement_timeout|@saved)|DROP TABLE|\bmigrations\b/)
+        .and.not.match(/\bSET (statement_timeout|@saved)|DROP TABLE|TABLE \S*migrations/)
 
       const up = await run('up')
       expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 8001_outbox_log\n'])
@@ -81,6 +90,38 @@ onEachEngine(
       expect(checked.exit, checked.stdout).to.equal(0)
       expect(checked.stdout).to.include('every version goes up, down and up again')
       expect((await run('adopt', '--dump', 'schema.sql')).stderr).to.include('has versions already')
+    })
+
+    it('refuses what TypeORM changed afterwards, until that is undone or in the files', async () => {
+      await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())
+      writeFileSync(join(folder, 'schema.sql'), dump((await run('adopt')).stdout.split('\n')[1] ?? ''))
+      await run('adopt', '--dump', 'schema.sql')
+      expect((await run('up')).exit).to.equal(0)
+
+      const both = [Tasks1700000000000, Due1800000000000]
+      await withTypeorm(both, (source) => source.runMigrations())
+      const refused = await run('up')
+      expect([refused.exit, refused.stdout]).to.deep.equal([6, ''])
+      expect(refused.stderr).to.include(
+        'TypeORM has changed this schema since it was taken over: its table migrations lists 2 migrations, and the files hold what 1 made',
+      )
+      await withTypeorm(both, (source) => source.undoLastMigration())
+      expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
+
+      await withTypeorm(both, (source) => source.runMigrations())
+      const [mark = ''] = /-- ashlar:adopted migrations at 2 [0-9a-f]{12}/.exec(refused.stderr) ?? []
+      await run('new', 'due')
+      writeFileSync(
+        join(folder, 'migrations', dialect, '0003_due.up.sql'),
+        `${mark}\nALTER TABLE tasks ADD COLUMN due bigint${dialect === 'postgres' ? '' : ', ALGORITHM=INSTANT'};\n`,
+      )
+      writeFileSync(
+        join(folder, 'migrations', dialect, '0003_due.down.sql'),
+        'ALTER TABLE tasks DROP COLUMN due;\n',
+      )
+      expect((await run('resolve', '--applied', '3')).exit).to.equal(0)
+      const { exit, stdout, stderr } = await run('up')
+      expect([exit, stdout, stderr]).to.deep.equal([0, 'nothing to do: the schema is current\n', ''])
     })
 
     it('says that no tool is known', async () => {
