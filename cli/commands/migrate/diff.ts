@@ -40,10 +40,8 @@ Without --contract it writes what is safe while older images run: columns that m
 
   override async run(): Promise<Written> {
     const { args, flags } = await this.parse(Diff)
-    const [{ checkDescription, writeNextFiles }, { filesIn, schemaVersions }] = await Promise.all([
-      import('../../migrate/next-files.js'),
-      import('../../migrate/schema-versions.js'),
-    ])
+    const [{ checkDescription, writeNextFiles }, { filesIn, leftoverText, schemaVersions }] =
+      await Promise.all([import('../../migrate/next-files.js'), import('../../migrate/schema-versions.js')])
     checkDescription(args.name)
     const { dialect, versions, left, byHand, leftovers } = await this.migrating(
       { ...flags, files: filesIn(flags.files) },
@@ -57,11 +55,7 @@ Without --contract it writes what is safe while older images run: columns that m
       ...(flags.contract || left.length === 0 ? [] : [this.paint.warn('left for --contract:'), ...left]),
       ...(byHand.length === 0 ? [] : [this.paint.warn('to do by hand:'), ...byHand]),
     ])
-    this.note(
-      leftovers.map(
-        (name) => `the database ${name} is of another comparison: drop it, unless that one runs now`,
-      ),
-    )
+    this.note(leftovers.map((name) => leftoverText(name)))
     return { ...written, left, byHand, leftovers }
   }
 }

@@ -8,7 +8,8 @@ import { limitedUser } from '../../migrations/limited-user.js'
 import { expectGolden } from '../../support/golden.js'
 import { compiled } from '../../support/root.js'
 import { serviceUrl } from '../../support/running/services.js'
-import { type RunOptions, runCli } from '../../support/run-cli.js'
+import { runCli } from '../../support/run-cli.js'
+import { runCommand, type RunOptions } from '../../support/run-command.js'
 
 const entities = (name: string) => join(compiled, 'test', 'cli', 'migrate', 'hosts', `${name}.js`)
 const [BEFORE, AFTER] = [entities('before'), entities('after')]
@@ -22,12 +23,12 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     rmSync(folder, { recursive: true })
   })
 
-  const migrate = (args: readonly string[], { env = {}, ...options }: RunOptions = {}) =>
-    runCli('ashlar', ['migrate', ...args], {
-      cwd: folder,
-      env: { ASHLAR_DATABASE_URL: database().url, ...env },
-      ...options,
-    })
+  const options = ({ env = {} }: RunOptions = {}) => ({
+    cwd: folder,
+    env: { ASHLAR_DATABASE_URL: database().url, ...env },
+  })
+  const migrate = (args: readonly string[], said?: RunOptions) =>
+    runCommand(['migrate', ...args], options(said))
   const files = () => readdirSync(join(folder, 'migrations', dialect)).sort()
   const scratches = async () =>
     (
@@ -95,6 +96,31 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     expect(await scratches()).to.deep.equal([])
   })
 
+  it('is what new --entities does where it has a connection string', async () => {
+    const made = await migrate(['new', 'tasks', '--entities', BEFORE])
+    expect([made.exit, made.stderr]).to.deep.equal([0, ''])
+    expect(made.stdout).to.equal(
+      ['up', 'down'].map((way) => `written migrations/${dialect}/0002_tasks.${way}.sql\n`).join(''),
+    )
+    const next = await migrate(['new', 'next', '--entities', AFTER])
+    expect(next.exit).to.equal(0)
+    expect(next.stdout).to.match(/0003_next_add_to_tasks\.up\.sql\n/)
+    expect(next.stderr).to.include(
+      'note: left for ashlar migrate diff --contract: tasks.colour is not in the model',
+    )
+    const none = await migrate(['new', 'more', '--entities', AFTER])
+    expect([none.exit, none.stdout]).to.deep.equal([2, ''])
+    expect(none.stderr).to.include(
+      'nothing is written: the files make every table and column of the entities; left for',
+    )
+    const other = dialect === 'postgres' ? 'mysql' : 'postgres'
+    const torn = await migrate(['new', 'more', '--entities', AFTER, '--dialect', other])
+    expect([torn.exit, torn.stderr]).to.deep.equal([
+      2,
+      `ashlar: --dialect ${other} and a connection string of ${dialect}: leave one of them out, since files are written for the engine of the connection string\n`,
+    ])
+  })
+
   it('names what is lacking where no database may be made, and takes an empty one instead', async () => {
     const user = await limitedUser(database(), dialect === 'postgres' ? [] : ['GRANT SELECT ON * TO USER'])
     const scratch = await freshDatabase(serviceUrl(dialect) ?? '')
@@ -131,7 +157,8 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
       'the files cannot be replayed into the scratch database: 0002_wrong.up.sql',
     )
     ship(file('0002_wrong', dialect === 'postgres' ? 'SELECT pg_sleep(50)' : 'DO SLEEP(50)', '-- nothing'))
-    const ended = await migrate(['diff', 'tasks', '--entities', BEFORE], {
+    const ended = await runCli('ashlar', ['migrate', 'diff', 'tasks', '--entities', BEFORE], {
+      ...options(),
       started: (child) => {
         const timer = setInterval(() => {
           void scratches().then((found) => {
