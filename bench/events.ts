@@ -10,11 +10,13 @@ import { repositoryOf } from '../lib/persistence/repository-of.js'
 import { createTables } from '../lib/persistence/schema/create-tables.js'
 import { executorOf } from '../lib/persistence/engines/executor-of.js'
 import { applyBaseline } from '../test/support/databases/baseline.js'
-import { testStream } from '../test/support/databases/on-nats.js'
+import { type TestStream, testStream } from '../test/support/databases/on-nats.js'
 import { testDatabase } from '../test/support/databases/test-database.js'
 
 /** `npm run bench:events`: how fast events are written, sequenced and delivered, on the PostgreSQL, MariaDB and NATS of the tests. */
 const [EVENTS, CALLERS, LOAD_MS] = [40_000, 64, 5000]
+/** Creates per second while the lag is measured, each load for so long. */
+const [LOADS, LAG_MS] = [[100, 500, 1000], 8000] as const
 
 @Resource()
 @Entity('quiet')
@@ -39,17 +41,41 @@ const say = (text: string) => void process.stdout.write(`${text}\n`)
 const perSecond = (count: number, ms: number) => `${Math.round((count / ms) * 1000).toLocaleString('en')}/s`
 const principal = { tenant: 'acme', subject: 'bench', groups: [], scopes: [] }
 
-/** Creates by callers that wait for each other's nothing. @returns creates per second. */
-async function creates(make: (id: string) => Promise<unknown>, ms: number): Promise<number> {
+/** Creates by callers that do not wait for each other. @returns creates per second. */
+async function creates(make: () => Promise<unknown>, ms: number): Promise<number> {
   const end = performance.now() + ms
   let count = 0
   await Promise.all(
-    Array.from({ length: CALLERS }, async (_, caller) => {
-      for (let at = 0; performance.now() < end; at++, count++)
-        await make(`${Math.round(end)}-${caller}-${at}`)
+    Array.from({ length: CALLERS }, async () => {
+      for (; performance.now() < end; count++) await make()
     }),
   )
   return (count / ms) * 1000
+}
+
+/** Calls so many times a second, whether or not the calls before have ended. */
+async function paced(perSecond: number, ms: number, make: () => Promise<unknown>): Promise<void> {
+  const [begin, calls] = [performance.now(), [] as Promise<unknown>[]]
+  for (let now = begin; now < begin + ms; now = performance.now()) {
+    while (calls.length < ((now - begin) / 1000) * perSecond) calls.push(make())
+    await pause(2)
+  }
+  await Promise.all(calls)
+}
+
+/** How long after it was made each event of the stream was there, in milliseconds. */
+async function lags(stream: TestStream, work: () => Promise<void>): Promise<readonly number[]> {
+  const found: number[] = []
+  const heard = stream.connection.subscribe(`${stream.options.prefix}.>`, {
+    callback: (_, message) => {
+      const { time } = JSON.parse(message.string()) as { readonly time: string }
+      found.push(Date.now() - Date.parse(time))
+    },
+  })
+  await stream.connection.flush()
+  await work()
+  heard.unsubscribe()
+  return found.sort((a, b) => a - b)
 }
 
 for (const [server, type] of [
@@ -80,22 +106,39 @@ for (const [server, type] of [
     while ((await relaying.status()).position < EVENTS) await pause(20)
     say(`${type}: delivered  ${perSecond(EVENTS, performance.now() - since)}`)
 
+    const [quiet, told] = [new (repositoryOf(Quiet))(dataSource), new (repositoryOf(Told))(dataSource)]
+    const context = new RequestContext({ principal })
+    for (const load of LOADS) {
+      const found = await lags(stream, async () => {
+        const before = (await relaying.status()).position
+        await paced(load, LAG_MS, () => told.create({ title: 'a title' }, { context }))
+        const written = before + Number((await dataSource.query('SELECT COUNT(*) AS n FROM told'))[0].n)
+        await dataSource.query('DELETE FROM told')
+        while ((await relaying.status()).position < written) await pause(20)
+      })
+      const at = (share: number) => `${found[Math.floor((found.length - 1) * share)]} ms`
+      say(
+        `${type}: lag        p50 ${at(0.5)}, p99 ${at(0.99)}, at most ${at(1)} at ${load} events a second (${found.length} events)`,
+      )
+    }
     // It works elsewhere, as a rule.
     await relaying.drain()
 
-    const [quiet, told] = [new (repositoryOf(Quiet))(dataSource), new (repositoryOf(Told))(dataSource)]
-    const context = new RequestContext({ principal })
-    const create = (on: typeof quiet | typeof told) => (id: string) =>
-      on.create({ id, title: 'a title' }, { context })
-    const rates = { quiet: 0, told: 0 }
-    // In turns, so that a disturbance of the machine meets both.
-    for (let turn = 0; turn < 3; turn++) {
-      rates.quiet += await creates(create(quiet), LOAD_MS / 3)
-      rates.told += await creates(create(told), LOAD_MS / 3)
+    for (const chosen of [false, true]) {
+      let last = 0
+      const key = () => (chosen ? { id: `${process.pid}-${++last}` } : {})
+      const create = (on: typeof quiet | typeof told) => () =>
+        on.create({ ...key(), title: 'a title' }, { context })
+      const rates = { quiet: 0, told: 0 }
+      // In turns, so that a disturbance of the machine meets both.
+      for (let turn = 0; turn < 3; turn++) {
+        rates.quiet += await creates(create(quiet), LOAD_MS / 3)
+        rates.told += await creates(create(told), LOAD_MS / 3)
+      }
+      say(
+        `${type}: creates    ${perSecond(rates.told / 3, 1000)} with events, ${perSecond(rates.quiet / 3, 1000)} without: ${(rates.told / rates.quiet).toFixed(2)}, keys ${chosen ? 'of the callers' : 'made'}`,
+      )
     }
-    say(
-      `${type}: creates    ${perSecond(rates.told / 3, 1000)} with events, ${perSecond(rates.quiet / 3, 1000)} without: ${(rates.told / rates.quiet).toFixed(2)}`,
-    )
   } finally {
     await stream.close()
     await dataSource.destroy()

@@ -143,6 +143,8 @@ export interface Dialect {
   readonly isSnapshotFixed: string | undefined
   /** Selects which calls on a table may share a statement. Undefined where none do. */
   readonly tableRules: TableRulesQuery | undefined
+  /** Whether a column of that type gives back each value as it was written. Asked where there are `tableRules`. */
+  readonly keepsExactly: (column: Column, type: string) => boolean
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
   /** Whether only the connection can tell that the transaction was rolled back. */
@@ -179,7 +181,7 @@ export interface Dialect {
  * Selects a row for each column of a table, `t` for true: whether the name is that of a table; whether policies decide who sees its
  * rows; whether a statement that writes many rows does nothing else than as many statements of one row; whether a new row
  * can wait for no other transaction; then the column, its type, whether it holds arrays, whether who writes it may wait for another
- * transaction, and whether even who sets it where it was NULL may.
+ * transaction, whether even who sets it where it was NULL may, and its type with a length or precision.
  * @param identity - the columns that tell rows apart, the key first.
  */
 export type TableRulesQuery = (
@@ -209,6 +211,8 @@ export interface StoreSql {
   readonly later: string
   /** A `?` that may be NULL where the place does not say its type. */
   readonly bound: Readonly<Record<'text' | 'bytes' | 'integer', string>>
+  /** How many milliseconds it is until the time in a column; negative for one that has passed. */
+  readonly msUntil: (column: string) => string
   /** Selects bytes as a Buffer, or as hexadecimal text. */
   readonly bytesIn: (column: string) => string
   /** Inserts nothing, without an error, when the key is there already. @param row - what follows INSERT. */

@@ -140,6 +140,7 @@ const dialect = ({
   rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
   isSnapshotFixed: undefined,
   tableRules: undefined,
+  keepsExactly: () => false,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,
 
@@ -168,6 +169,7 @@ const dialect = ({
   stores: {
     now: 'UTC_TIMESTAMP(6)',
     later: 'DATE_ADD(UTC_TIMESTAMP(6), INTERVAL ? * 1000 MICROSECOND)',
+    msUntil: (column) => `TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), ${column}) DIV 1000`,
     bound: { text: '?', bytes: '?', integer: '?' },
     bytesIn: (column) => column,
     insertNew: (row) => `INSERT IGNORE ${row}`,

@@ -3,6 +3,7 @@ import type { FieldKind } from '../../resource/fields/field.js'
 import type { Dialect } from './dialect.js'
 import { postgresCatalog } from './postgres/catalog.js'
 import { postgresGathered } from './postgres/gathered.js'
+import { keepsExactly } from './postgres/exact-types.js'
 import { postgresJson } from './postgres/json.js'
 import { postgresHandOver } from './postgres/hand-over.js'
 import { inexactColumns } from './postgres/inexact-columns.js'
@@ -131,6 +132,7 @@ export const postgres: Dialect = {
   ],
   isSnapshotFixed: `SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable')`,
   tableRules: (table, identity) => ({ text: TABLE_RULES, values: [quoteTable(table, { quote }), identity] }),
+  keepsExactly,
   rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,
   /** A rollback to a savepoint reveals an ended transaction, so only errors that ended the session count. */
   endsTransaction: ({ fatal }) => fatal === true,
@@ -158,6 +160,7 @@ export const postgres: Dialect = {
     now: 'clock_timestamp()',
     later: `(clock_timestamp() + ?::double precision * interval '1 millisecond')`,
     bound: { text: '?::text', bytes: '?::bytea', integer: '?::integer' },
+    msUntil: (column) => `(extract(epoch FROM ${column} - clock_timestamp()) * 1000)::bigint`,
     bytesIn: (column) => `encode(${column}, 'hex')`,
     insertNew: (row) => `INSERT ${row} ON CONFLICT DO NOTHING`,
     notify: (channel) => `SELECT pg_notify('${channel}', '')`,

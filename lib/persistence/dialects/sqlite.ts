@@ -120,6 +120,7 @@ export const sqlite: Dialect = {
   rowLock: () => '',
   isSnapshotFixed: undefined,
   tableRules: undefined,
+  keepsExactly: () => false,
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */
   mayRollBack: ({ code }) => typeof code === 'string' && code.startsWith('SQLITE_CONSTRAINT'),
@@ -141,6 +142,7 @@ export const sqlite: Dialect = {
   stores: {
     now: `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
     later: `CAST((julianday('now') - 2440587.5) * 86400000 + ? AS INTEGER)`,
+    msUntil: (column) => `${column} - CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`,
     bound: { text: '?', bytes: '?', integer: '?' },
     bytesIn: (column) => column,
     insertNew: (row) => `INSERT ${row} ON CONFLICT DO NOTHING`,

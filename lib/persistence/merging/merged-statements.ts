@@ -5,6 +5,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
+import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
 
 /** What the calls of a statement have in common that reads. */
 export interface ReadShape {
@@ -70,16 +71,24 @@ export class MergedStatements {
     )
   }
 
-  /** Inserts rows. Values: one array for each field. A row that is in conflict with another is missing from the result. */
-  insert(fields: readonly Field[], returned: readonly Field[]): Statement {
+  /**
+   * Inserts rows. Values: one array for each field, then those of the events. A row that is in conflict with another is missing from
+   * the result, and has no event.
+   * @param along - inserts the event of each row.
+   */
+  insert(fields: readonly Field[], returned: readonly Field[], along?: OutboxWriter['along']): Statement {
     const names = fields.map((field) => this.#name(field)).join(', ')
     const values = fields.map((_, i) => `v${i}`).join(', ')
     const same = this.#identity.map((field) => `i.${this.#name(field)} = k.v${fields.indexOf(field)}`)
+    const isSame = same.join(' AND ')
+    const more = along === undefined ? [] : OUTBOX_TYPES
+    const event = more.map((_, i) => `k.v${fields.length + i}`)
     return named(
-      `WITH k AS MATERIALIZED (SELECT * FROM ${this.#calls(fields)}), ` +
+      `WITH k AS MATERIALIZED (SELECT * FROM ${this.#calls(fields, more)}), ` +
         `i AS (INSERT INTO ${this.#table} (${names}) SELECT ${values} FROM k ON CONFLICT DO NOTHING ` +
-        `RETURNING ${returned.map((field) => this.#name(field)).join(', ')}) ` +
-        `SELECT k.o, ${this.#selected(returned, 'i')} FROM i LEFT JOIN k ON ${same.join(' AND ')}`,
+        `RETURNING ${returned.map((field) => this.#name(field)).join(', ')})` +
+        `${along === undefined ? '' : `, e AS (${along(event, `i JOIN k ON ${isSame}`)})`} ` +
+        `SELECT k.o, ${this.#selected(returned, 'i')} FROM i LEFT JOIN k ON ${isSame}`,
     )
   }
 
@@ -88,10 +97,11 @@ export class MergedStatements {
     return tenant === undefined ? [key] : [key, tenant]
   }
 
-  /** `k`: the values of each call, and its number. */
-  #calls(fields: readonly Field[]): string {
-    const arrays = fields.map((field, i) => `$${i + 1}::${this.typeOf(field)}[]`)
-    return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${fields.map((_, i) => `v${i}`).join(', ')}, o)`
+  /** `k`: the values of each call, and its number. @param more - types of values behind those of the fields. */
+  #calls(fields: readonly Field[], more: readonly string[] = []): string {
+    const types = [...fields.map((field) => this.typeOf(field)), ...more]
+    const arrays = types.map((type, i) => `$${i + 1}::${type}[]`)
+    return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${types.map((_, i) => `v${i}`).join(', ')}, o)`
   }
 
   #matching(fields: readonly Field[]): string {

@@ -16,6 +16,8 @@ interface ColumnRules {
   readonly mayWait: boolean
   /** The same, for who sets it where it was NULL. */
   readonly mayWaitWhenSet: boolean
+  /** With its length or precision. */
+  readonly wholeType: string
 }
 
 interface Facts {
@@ -72,6 +74,13 @@ export class TableRules {
     return takesWrites && takesInserts && this.mayRead(written)
   }
 
+  /** Whether rows are stored as they are written: the table does nothing to them, and their columns give every value back. */
+  keeps(written: readonly Field[]): boolean {
+    if (this.#facts === undefined) this.#look()
+    const { takesWrites = false, columns } = this.#facts ?? {}
+    return takesWrites && written.every((field) => this.#isExact(field, columns?.get(field.column)))
+  }
+
   /** The type of a column, once calls share statements. */
   typeOf({ column }: Field): string {
     return this.#facts?.columns.get(column)?.type ?? 'text'
@@ -80,6 +89,10 @@ export class TableRules {
   #isFree({ column }: Field, mayWait: 'mayWait' | 'mayWaitWhenSet'): boolean {
     const rules = this.#facts?.columns.get(column)
     return rules?.isArray === false && !rules[mayWait]
+  }
+
+  #isExact(field: Field, rules: ColumnRules | undefined): boolean {
+    return rules !== undefined && this.database.dialect.keepsExactly(field, rules.wholeType)
   }
 
   #look(): void {
@@ -118,7 +131,7 @@ export class TableRules {
 const NOBODY: Facts = { sharing: 'nobody', takesWrites: false, takesInserts: false, columns: new Map() }
 
 const columnRules = (row: Row): [unknown, ColumnRules] => {
-  const [column, type, isArray, mayWait, mayWaitWhenSet] = row.slice(4)
+  const [column, type, isArray, mayWait, mayWaitWhenSet, wholeType] = row.slice(4)
   const rules = { isArray: isArray === 't', mayWait: mayWait === 't', mayWaitWhenSet: mayWaitWhenSet === 't' }
-  return [column, { type: type as string, ...rules }]
+  return [column, { type: type as string, wholeType: wholeType as string, ...rules }]
 }

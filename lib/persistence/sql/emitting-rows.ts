@@ -8,14 +8,17 @@ import type { TableOf } from '../dialects/joined-rows.js'
 import type { Executor, RunOptions } from '../engines/executor/executor.js'
 import { patched } from '../hooks/changes.js'
 import { type Change, ChangeEvents } from '../outbox/events/change-events.js'
-import type { OutboxWriter } from '../outbox/sql/outbox-writer.js'
+import type { TableRules } from '../merging/table-rules.js'
+import { outboxValues, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
+import type { OutboxRow } from '../outbox/events/outbox-row.js'
 import type { References } from '../references/references.js'
 import type { Reach, Target } from '../references/row-target.js'
-import { RowStore } from './row-store.js'
+import { writtenEntityOf } from './row-codec.js'
+import { RowStore, type WriteRun } from './row-store.js'
 import { FOR_WRITE } from './statements.js'
 
 /** For a write that is told: the call that it is made for. */
-export interface EmittingRun extends RunOptions {
+export interface EmittingRun extends WriteRun {
   readonly context?: RequestContext
 }
 
@@ -28,6 +31,8 @@ export interface RowStoreParts {
   readonly tableOf?: TableOf
   /** Where events go. */
   readonly outbox: OutboxWriter
+  /** What is known of the table. Without it, nothing is told in the statement of its row. */
+  readonly rules?: TableRules | undefined
 }
 
 /**
@@ -37,17 +42,45 @@ export interface RowStoreParts {
 export class EmittingRows<E extends object> extends RowStore<E> {
   readonly #events: ChangeEvents<E> | undefined
   readonly #outbox: OutboxWriter
+  readonly #rules: TableRules | undefined
+  readonly #writtenEntity: (values: Readonly<Values>) => E
+  #isKept = false
 
-  constructor(model: ResourceModel<E>, { dialect, table, references, tableOf, outbox }: RowStoreParts) {
+  constructor(
+    model: ResourceModel<E>,
+    { dialect, table, references, tableOf, outbox, rules }: RowStoreParts,
+  ) {
     super(model, dialect, table, references, tableOf)
     this.#events = ChangeEvents.of(model)
     this.#outbox = outbox
+    this.#rules = rules
+    this.#writtenEntity = writtenEntityOf(model)
+  }
+
+  override get insertsAtOnce(): boolean {
+    if (!super.insertsAtOnce || !this.tellsCreated || this.#isKept) return super.insertsAtOnce
+    return (this.#isKept = this.#rules?.keeps(this.model.entityFields) === true)
+  }
+
+  /** Whether a new row is told. */
+  protected get tellsCreated(): boolean {
+    return this.#events?.hears('created') === true
   }
 
   override async insert(on: Executor, values: Readonly<Values>, run: EmittingRun): Promise<E> {
+    if (!this.tellsCreated) return super.insert(on, values, run)
+    if (this.insertsAtOnce) return super.insert(on, values, this.runAlong(values, run))
     const after = await super.insert(on, values, run)
     await this.#tell(on, [{ kind: 'created', after }], run)
     return after
+  }
+
+  /** For the statement that inserts these values, which inserts their event as well. */
+  protected runAlong(values: Readonly<Values>, run: EmittingRun): EmittingRun {
+    const [row] = this.#rowsOf([{ kind: 'created', after: this.#writtenEntity(values) }], run)
+    return row === undefined
+      ? run
+      : { ...run, along: { insert: this.#outbox.along, values: outboxValues(row) } }
   }
 
   override async update(
@@ -173,8 +206,10 @@ export class EmittingRows<E extends object> extends RowStore<E> {
   }
 
   async #tell(on: Executor, changes: readonly Change<E>[], run: EmittingRun): Promise<void> {
-    if (this.#events === undefined) return
-    const rows = this.#events.rows(changes, run.context ?? RequestContext.current())
-    await this.#outbox.append(on, rows, run)
+    await this.#outbox.append(on, this.#rowsOf(changes, run), run)
+  }
+
+  #rowsOf(changes: readonly Change<E>[], { context }: EmittingRun): readonly OutboxRow[] {
+    return this.#events?.rows(changes, context ?? RequestContext.current()) ?? []
   }
 }

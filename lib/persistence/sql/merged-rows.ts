@@ -4,17 +4,18 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { Database, Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
-import { type Merge, type MergeOptions, mergeOf } from '../merging/merge.js'
+import { type MergeOptions, mergeOf } from '../merging/merge.js'
 import { type Mergeable, MergedReads, MergedWrites, type Sought } from '../merging/merged-calls.js'
 import { MergedStatements } from '../merging/merged-statements.js'
 import { TableRules } from '../merging/table-rules.js'
+import type { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import { isStorable } from '../query/reachable.js'
 import type { Reach, Target } from '../references/row-target.js'
 import { credentialRowOf } from './row-codec.js'
 import type { Hooks } from '../hooks/call-hooks.js'
-import { EmittingRows, type RowStoreParts } from './emitting-rows.js'
+import { EmittingRows, type EmittingRun, type RowStoreParts } from './emitting-rows.js'
 import { HookedRows } from './hooked-rows.js'
-import { RowStore } from './row-store.js'
+import { RowStore, type WriteRun } from './row-store.js'
 import { incrementsIn } from '../../resource/values/increment.js'
 import type { GetOptions } from './statements.js'
 
@@ -29,13 +30,15 @@ export function mergedRows<E extends object>(
   const merge = mergeOf(database.dataSource, options)
   const isShown = ({ entityFields, key, tenant }: ResourceModel) =>
     [key, tenant].every((field) => field === undefined || entityFields.includes(field))
-  if (merge !== 'off' && database.dialect.tableRules !== undefined && isShown(model))
-    return new MergedRows(database, model, hooks, parts, merge)
-  if (!hooks.isSilent) return new HookedRows(model, hooks, parts)
   const { dialect, table, references, tableOf } = parts
+  const rules =
+    dialect.tableRules && new TableRules(database, model, table, merge === 'off' ? 'tenant' : merge)
+  if (merge !== 'off' && rules !== undefined && isShown(model))
+    return new MergedRows(database, model, hooks, { ...parts, rules })
+  if (!hooks.isSilent) return new HookedRows(model, hooks, { ...parts, rules })
   return model.events === undefined
     ? new RowStore(model, dialect, table, references, tableOf)
-    : new EmittingRows(model, parts)
+    : new EmittingRows(model, { ...parts, rules })
 }
 
 /** Sets of columns that are written, each with a queue of its own. Callers choose them by their masks. */
@@ -50,6 +53,8 @@ interface Changed extends Sought {
 /** A row that is to be inserted. */
 interface Inserted extends Sought {
   readonly values: Readonly<Values>
+  /** The event that goes along. */
+  readonly along: WriteRun['along']
 }
 
 /**
@@ -61,6 +66,7 @@ class MergedRows<E extends object> extends HookedRows<E> {
   /** Writes that share nothing. */
   readonly #below: Pick<RowStore<E>, 'update' | 'delete'>
   readonly #rules: TableRules
+  readonly #outbox: OutboxWriter
   readonly #statements: MergedStatements
   readonly #gets: MergedReads<E>
   readonly #finds = new Map<string, MergedReads<CredentialRow<E>>>()
@@ -72,15 +78,15 @@ class MergedRows<E extends object> extends HookedRows<E> {
     private readonly database: Database,
     model: ResourceModel<E>,
     hooks: Hooks<E>,
-    parts: RowStoreParts,
-    merge: Exclude<Merge, 'off'>,
+    parts: RowStoreParts & { readonly rules: TableRules },
   ) {
     super(model, hooks, parts)
     const isTold = model.events !== undefined || !hooks.isSilent
     this.#below = isTold ? HookedRows.prototype : RowStore.prototype
     if (!isTold) writePlainly(this)
-    const rules = new TableRules(database, model, parts.table, merge)
+    const { rules } = parts
     this.#rules = rules
+    this.#outbox = parts.outbox
     this.#statements = new MergedStatements(model, parts.dialect, parts.table, (field) => rules.typeOf(field))
     this.#gets = this.#mergedGet()
     this.#inserts = this.#mergedInsert()
@@ -108,10 +114,11 @@ class MergedRows<E extends object> extends HookedRows<E> {
     return row === undefined ? [] : [row]
   }
 
-  override async insertNew(on: Executor, values: Readonly<Values>, run: RunOptions): Promise<E> {
+  override async insertNew(on: Executor, values: Readonly<Values>, run: EmittingRun): Promise<E> {
     if (on !== this.database || this.references !== undefined) return this.insert(on, values, run)
     const { key, tenant } = this.model
-    const inserted = await this.#inserts.run({ ...soughtIn(values, key, tenant), values }, run)
+    const along = this.tellsCreated ? this.runAlong(values, run).along : undefined
+    const inserted = await this.#inserts.run({ ...soughtIn(values, key, tenant), values, along }, run)
     return inserted as E
   }
 
@@ -204,12 +211,18 @@ class MergedRows<E extends object> extends HookedRows<E> {
     const { entity, entityFields, fields, key, tenant } = this.model
     return new MergedWrites(this.database, {
       name: `${entity.name}.create`,
-      alone: ({ values }, run) => this.insert(this.database, values, run),
+      alone: ({ values, along }, run) => {
+        const once: WriteRun = along === undefined ? run : { ...run, along }
+        return RowStore.prototype.insert.call(this, this.database, values, once) as Promise<E>
+      },
       ...this.#shared(
         () => this.#rules.mayInsert(fields),
-        () => this.#statements.insert(fields, entityFields),
+        () => this.#statements.insert(fields, entityFields, this.tellsCreated ? this.#outbox.along : undefined),
       ),
-      valuesOf: ({ values }) => fields.map((field) => this.encode(field, values[field.property])),
+      valuesOf: ({ values, along }) => [
+        ...fields.map((field) => this.encode(field, values[field.property])),
+        ...(along?.values ?? []),
+      ],
       soughtIn: (inserted) => soughtIn(inserted as Values, key, tenant),
       read: this.hydrateBehind,
     })

@@ -68,6 +68,24 @@ function expression(field: Field, dialect: Dialect, value: string, index: number
   return dialect.inlineDecoders[field.kind]?.(value) ?? `d[${index}](${value})`
 }
 
+/** Written values → the entity that a read of the row gives, where its columns keep what is written. */
+export function writtenEntityOf<E extends object>(model: ResourceModel<E>): (values: Readonly<Values>) => E {
+  const kept = model.entityFields.map(({ property }) => property)
+  const read = model.entityFields.map((field): ((value: unknown) => unknown) => {
+    const json = model.json.get(field)
+    if (json !== undefined) return (value) => json.decode(json.encode(value))
+    return field.kind === 'float' ? (value) => Math.fround(value as number) : (value) => value
+  })
+  return (values) => {
+    const entity = model.create()
+    for (const [i, property] of kept.entries()) {
+      const value = values[property] ?? undefined
+      ;(entity as Values)[property] = value === undefined ? undefined : read[i]?.(value)
+    }
+    return entity
+  }
+}
+
 const DECODERS: Readonly<Record<Exclude<FieldKind, 'json' | 'tags' | 'enum' | 'bytes' | 'bool'>, Decode>> = {
   string: (value) => value,
   int32: Number,

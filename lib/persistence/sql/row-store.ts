@@ -7,6 +7,7 @@ import type { Reach, Target } from '../references/row-target.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import { MissingParent, type Parent, type PlainRows, plainRows, valuesOf } from '../references/plain-rows.js'
+import type { OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import type { References } from '../references/references.js'
 import { inRange } from './preconditions.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
@@ -20,6 +21,11 @@ import { credentialRowOf, encoderOf, hydratorOf, type Encode, type Hydrate } fro
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { TableOf } from '../dialects/joined-rows.js'
 import { tableNames } from '../schema/table-name-of.js'
+
+/** For a row that is inserted together with its event, in one statement. */
+export interface WriteRun extends RunOptions {
+  readonly along?: { readonly insert: OutboxWriter['along']; readonly values: readonly unknown[] }
+}
 
 /** The rows of one resource in one dialect: entity values in, entities out, one statement each. */
 export class RowStore<E extends object> {
@@ -66,11 +72,16 @@ export class RowStore<E extends object> {
     return rows.map(([tenant]) => tenant as string)
   }
 
+  /** Whether a new row is written by one statement, whatever goes along with it. Once it is so, it stays so. */
+  get insertsAtOnce(): boolean {
+    return this.statements.canReturn
+  }
+
   /** @param values - one per stored field, by property. @param parents - as of {@link update}. */
   async insert(
     on: Executor,
     values: Readonly<Values>,
-    run: RunOptions,
+    run: WriteRun,
     parents?: readonly Parent[],
   ): Promise<E> {
     const { key, tenant } = this.model
@@ -82,7 +93,9 @@ export class RowStore<E extends object> {
       return this.references.insert(this.#plain, on, values, target.tenant, run)
     const bound = this.model.fields.map((field) => this.encode(field, values[field.property]))
     if (parents !== undefined) bound.unshift(...valuesOf(parents))
-    const { rows } = await on.run(this.statements.insert(parents), bound, run)
+    const { along } = run
+    if (along !== undefined) bound.push(...along.values)
+    const { rows } = await on.run(this.statements.insert(parents, along?.insert), bound, run)
     if (rows[0] === undefined && parents !== undefined && parents.length > 0) throw new MissingParent()
     if (this.statements.canReturn) return this.#first(rows)
     return (await this.get(on, target, run)) ?? this.#first([])

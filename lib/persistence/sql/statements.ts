@@ -6,6 +6,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { BoundedCache } from '../../bounded-cache.js'
+import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
 import type { Parent } from '../references/plain-rows.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import { quoteTable } from '../dialects/quote-table.js'
@@ -81,17 +82,25 @@ export class Statements {
   }
 
   /**
-   * Values: those of each parent, then one per field of the model, in its order. Writes nothing where a parent is missing.
+   * Values: those of each parent, then one per field of the model, in its order, then those of the event. Writes nothing where a
+   * parent is missing.
+   * @param along - inserts the event of the row.
    */
-  insert(parents: readonly Parent[] = NO_PARENTS): Statement {
-    return this.#shape(parents.length === 0 ? 'insert' : shapeBelow('insert', parents), () => {
+  insert(parents: readonly Parent[] = NO_PARENTS, along?: OutboxWriter['along']): Statement {
+    const shape = along === undefined ? 'insert' : 'insert along'
+    return this.#shape(parents.length === 0 ? shape : shapeBelow(shape, parents), () => {
       const text = new Text(this.dialect)
       const { fields } = this.model
       const [begin, from] = this.#below(text, parents)
       const names = fields.map((field) => this.#name(field)).join(', ')
       const values = fields.map((field) => text.bind(field)).join(', ')
-      const row = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
-      return `${begin}INSERT INTO ${this.#table} (${names}) ${row}${this.#returning}`
+      const source = from === '' ? `VALUES (${values})` : `SELECT ${values} FROM ${from}`
+      const insert = `INSERT INTO ${this.#table} (${names}) ${source}`
+      if (along === undefined) return `${begin}${insert}${this.#returning}`
+      const { entityFields } = this.model
+      const event = OUTBOX_TYPES.map((type) => `${text.count()}::${type}`)
+      const row = `i AS (${insert} RETURNING ${entityFields.map((field) => this.#name(field)).join(', ')})`
+      return `${begin === '' ? 'WITH ' : `${begin.trimEnd()}, `}${row}, e AS (${along(event, 'i')}) SELECT ${this.#select(entityFields, 'i.')} FROM i`
     })
   }
 

@@ -157,14 +157,19 @@ export class TypeormRepository<E extends object> implements Repository<E> {
 
   create(input: NewEntity<E>, options?: OperationOptions): Promise<E> {
     return this.#mint(options, (minted) =>
-      this.#operations.write('create', options, async (scope) => {
-        const entity = newEntity(this.model, input, scope, this.#options)
-        const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
-        minted(secrets.columns)
-        const values = { ...(entity as Values), ...secrets.columns }
-        const insert = hasOwnKey(this.model, input, this.#options) ? 'insert' : 'insertNew'
-        return async (on, run) => Object.assign(await this.#rows[insert](on, values, run), secrets.tokens)
-      }),
+      this.#operations.write(
+        'create',
+        options,
+        async (scope) => {
+          const entity = newEntity(this.model, input, scope, this.#options)
+          const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
+          minted(secrets.columns)
+          const values = { ...(entity as Values), ...secrets.columns }
+          const insert = hasOwnKey(this.model, input, this.#options) ? 'insert' : 'insertNew'
+          return async (on, run) => Object.assign(await this.#rows[insert](on, values, run), secrets.tokens)
+        },
+        !this.#rows.insertsAtOnce,
+      ),
     )
   }
 

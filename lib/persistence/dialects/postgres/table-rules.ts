@@ -42,7 +42,8 @@ export const TABLE_RULES = `
       AND NOT EXISTS (SELECT FROM e WHERE NOT (${IDENTIFIES})),
     a.attname, format_type(a.atttypid, -1), t.typcategory = 'A',
     ${REFERS} OR EXISTS (SELECT FROM e WHERE ${HOLDS}),
-    ${REFERS} OR EXISTS (SELECT FROM e WHERE (${HOLDS}) AND NOT coalesce(${LEAVES}, false))
+    ${REFERS} OR EXISTS (SELECT FROM e WHERE (${HOLDS}) AND NOT coalesce(${LEAVES}, false)),
+    format_type(a.atttypid, a.atttypmod)
   FROM pg_class c
   LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   LEFT JOIN pg_type t ON t.oid = a.atttypid

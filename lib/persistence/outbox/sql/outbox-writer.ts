@@ -8,6 +8,21 @@ import { WakeUp } from './wake-up.js'
 /** So many rows one statement takes. */
 const MOST_ROWS = 64
 
+const COLUMNS = 'id, account_id, aggregate_type, aggregate_id, event_type, payload, created_time'
+
+/** The types of the values of a row, on PostgreSQL. */
+export const OUTBOX_TYPES = ['text', 'text', 'text', 'text', 'text', 'bytea'] as const
+
+/** What a row binds. */
+export const outboxValues = ({
+  id,
+  accountId,
+  aggregateType,
+  aggregateId,
+  eventType,
+  payload,
+}: OutboxRow): readonly unknown[] => [id, accountId, aggregateType, aggregateId, eventType, payload]
+
 /** Writes events into the table `outbox` of one database. */
 export class OutboxWriter {
   readonly #statements = new Map<number, Statement>()
@@ -36,7 +51,7 @@ export class OutboxWriter {
     if (this.#createTable !== undefined) await on.run(this.#createTable, [], run)
     for (let at = 0; at < rows.length;) {
       const count = largestPowerOfTwo(Math.min(MOST_ROWS, rows.length - at))
-      const values = rows.slice(at, at + count).flatMap(valuesOf)
+      const values = rows.slice(at, at + count).flatMap(outboxValues)
       await on.run(this.#insert(count), values, run)
       at += count
     }
@@ -51,6 +66,15 @@ export class OutboxWriter {
     on.afterCommit(this.wake)
   }
 
+  /**
+   * Inserts an event for each row of `from`, in a statement that writes those rows: it draws its position when its row has been written.
+   * @param values - SQL of what {@link outboxValues} gives.
+   */
+  readonly along = (values: readonly string[], from: string): string => {
+    const { table, now } = sqlText(this.database)
+    return `INSERT INTO ${table('outbox')} (${COLUMNS}) SELECT ${values.join(', ')}, ${now} FROM ${from}`
+  }
+
   /** Few texts for many lengths. */
   #insert(count: number): Statement {
     const known = this.#statements.get(count)
@@ -58,7 +82,7 @@ export class OutboxWriter {
     const { table, now, statement } = sqlText(this.database)
     const row = `(?, ?, ?, ?, ?, ?, ${now})`
     const made = statement(
-      `INSERT INTO ${table('outbox')} (id, account_id, aggregate_type, aggregate_id, event_type, payload, created_time) ` +
+      `INSERT INTO ${table('outbox')} (${COLUMNS}) ` +
         `VALUES ${Array<string>(count).fill(row).join(', ')}`,
     )
     this.#statements.set(count, made)
@@ -67,14 +91,5 @@ export class OutboxWriter {
 }
 
 const writers = new WeakMap<Database, OutboxWriter>()
-
-const valuesOf = ({
-  id,
-  accountId,
-  aggregateType,
-  aggregateId,
-  eventType,
-  payload,
-}: OutboxRow): unknown[] => [id, accountId, aggregateType, aggregateId, eventType, payload]
 
 const largestPowerOfTwo = (count: number): number => 2 ** Math.floor(Math.log2(count))
