@@ -112,7 +112,8 @@ for (const [server, type] of [
       const found = await lags(stream, async () => {
         const before = (await relaying.status()).position
         await paced(load, LAG_MS, () => told.create({ title: 'a title' }, { context }))
-        const written = before + Number((await dataSource.query('SELECT COUNT(*) AS n FROM told'))[0].n)
+        const [counted] = await dataSource.query<{ n: string }[]>('SELECT COUNT(*) AS n FROM told')
+        const written = before + Number(counted?.n)
         await dataSource.query('DELETE FROM told')
         while ((await relaying.status()).position < written) await pause(20)
       })

@@ -6,11 +6,12 @@ import { terminalLine } from '../output/terminal-line.js'
 export function statusLines({ last, unsequenced, cursors }: OutboxStatus, paint: Paint): string[] {
   return [
     `${last} events so far, ${unsequenced} not sequenced yet`,
-    ...cursors.map(({ name, position, lag, deadLetters }) => {
+    ...cursors.map(({ name, position, lag, deadLetters, isRunning, lastSeen }) => {
       const behind =
         lag === undefined ? 'in a stream' : lag === 0 ? paint.good('all done') : paint.warn(`${lag} behind`)
       const letters = deadLetters === 0 ? '' : `, ${paint.bad(`${deadLetters} dead letters`)}`
-      return `${terminalLine(name)}: at ${position}, ${behind}${letters}`
+      const seen = lastSeen === undefined ? 'never run' : `last seen ${lastSeen.toISOString()}`
+      return `${terminalLine(name)}: at ${position}, ${behind}${letters}, ${isRunning ? 'running' : seen}`
     }),
   ]
 }

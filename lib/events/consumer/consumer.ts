@@ -4,14 +4,15 @@ import { current, executorOf, transaction } from '../../persistence/sql/transact
 import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
 import { type EventWorker, workerOf } from '../following/event-worker.js'
 import { Follower, type FollowerOptions } from '../following/follower.js'
+import { Markers } from '../following/markers.js'
 import { checkedName } from '../following/names.js'
+import { CONSUMER_CURSOR, STREAM_CURSOR } from '../log/cursor-names.js'
 import { type ListenOptions, listenFor } from '../log/listen.js'
-import { OutboxLog, STREAM_CURSOR } from '../log/outbox-log.js'
+import { OutboxLog } from '../log/outbox-log.js'
 import { NatsStream } from '../nats/connection.js'
 import type { NatsOptions } from '../nats/nats-options.js'
 import { StreamLog } from '../nats/stream-log.js'
 import { type EventSubject, isFollowed } from '../nats/subjects.js'
-import { Markers } from './markers.js'
 import { received, type ReceivedEvent } from './received-event.js'
 
 export interface ConsumerOptions extends FollowerOptions, ListenOptions {
@@ -74,7 +75,7 @@ export function consumer<Data = unknown>(
   const follower = new Follower(
     database,
     {
-      name: stream === undefined ? `consumer:${name}` : `${STREAM_CURSOR}${name}`,
+      name: `${stream === undefined ? CONSUMER_CURSOR : STREAM_CURSOR}${name}`,
       log: stream === undefined ? outbox : new StreamLog(stream, subject, reporting(name, onFailure)),
       ahead: AHEAD,
       concurrency,

@@ -12,6 +12,12 @@ export interface Cursor {
   readonly failures: number
 }
 
+/** Somebody's cursor, and whether anybody works. */
+export interface KnownCursor extends Cursor {
+  /** Milliseconds until the lease is over; negative where nobody has it, undefined where nobody ever had. */
+  readonly leaseMs: number | undefined
+}
+
 /** The rows of `outbox_dispatch_cursor`. */
 export class Cursors {
   readonly #statements: ReturnType<typeof statementsFor>
@@ -42,23 +48,28 @@ export class Cursors {
   }
 
   /** All of them, the sequencer's aside. */
-  async all(): Promise<Cursor[]> {
+  async all(): Promise<KnownCursor[]> {
     await prepareLog(this.database)
     const { rows } = await this.database.run(this.#statements.all, [])
     return rows.map(cursorOf)
   }
+
+  async remove(name: string): Promise<void> {
+    await this.database.run(this.#statements.remove, [name])
+  }
 }
 
-const cursorOf = ([name, position, failures]: Row): Cursor => ({
+const cursorOf = ([name, position, failures, leaseMs]: Row): KnownCursor => ({
   name: String(name),
   position: Number(position ?? 0),
   failures: Number(failures),
+  leaseMs: leaseMs === null ? undefined : Number(leaseMs),
 })
 
 const statementsFor = (
   database: Database,
-): Readonly<Record<'create' | 'find' | 'save' | 'all', Statement>> => {
-  const { insertNew, statement, table } = sqlText(database)
+): Readonly<Record<'create' | 'find' | 'save' | 'all' | 'remove', Statement>> => {
+  const { insertNew, msUntil, statement, table } = sqlText(database)
   const [cursors, leases] = [table('outbox_dispatch_cursor'), table('outbox_leases')]
   return {
     create: statement(insertNew(cursors, ['name', 'log_position'], ['?', '0'])),
@@ -68,7 +79,9 @@ const statementsFor = (
         `AND EXISTS (SELECT 1 FROM ${leases} l WHERE l.name = ? AND l.owner = ?)`,
     ),
     all: statement(
-      `SELECT name, log_position, head_failures FROM ${cursors} WHERE name <> '${SEQUENCER}' ORDER BY name`,
+      `SELECT c.name, c.log_position, c.head_failures, ${msUntil('l.lease_until')} AS lease_ms FROM ${cursors} c ` +
+        `LEFT JOIN ${leases} l ON l.name = c.name WHERE c.name <> '${SEQUENCER}' ORDER BY c.name`,
     ),
+    remove: statement(`DELETE FROM ${cursors} WHERE name = ?`),
   }
 }

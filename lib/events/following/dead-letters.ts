@@ -79,6 +79,10 @@ export class DeadLetters {
     await this.database.run(this.#statements.remove, [id])
   }
 
+  async removeAll(cursor: string): Promise<void> {
+    await this.database.run(this.#statements.removeAll, [cursor])
+  }
+
   /** It has failed again. */
   async keep(id: number, reason: unknown): Promise<void> {
     await this.database.run(this.#statements.keep, [textOf(reason), id])
@@ -98,6 +102,7 @@ const statementsFor = (
     | 'replayOne'
     | 'waiting'
     | 'remove'
+    | 'removeAll'
     | 'keep',
     Statement
   >
@@ -120,6 +125,7 @@ const statementsFor = (
       `SELECT id, ${bytesIn('payload')} FROM ${letters} WHERE cursor_name = ? AND recorded_at IS NULL ORDER BY id LIMIT ${MOST_AT_ONCE}`,
     ),
     remove: statement(`DELETE FROM ${letters} WHERE id = ?`),
+    removeAll: statement(`DELETE FROM ${letters} WHERE cursor_name = ?`),
     keep: statement(`UPDATE ${letters} SET reason = ?, recorded_at = ${now} WHERE id = ?`),
   }
 }

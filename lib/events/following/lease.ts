@@ -52,9 +52,16 @@ export class Lease {
     return () => clearInterval(timer)
   }
 
+  /** Lets others have it. What is left says when it was held last. */
   async release(): Promise<void> {
     this.#until = 0
     await this.database.run(this.#statements.release, [this.name, this.owner])
+  }
+
+  /** Leaves nothing of it. */
+  async remove(): Promise<void> {
+    this.#until = 0
+    await this.database.run(this.#statements.remove, [this.name, this.owner])
   }
 
   async #renew(): Promise<boolean> {
@@ -67,15 +74,16 @@ export class Lease {
 
 const statementsFor = (
   database: Database,
-): Readonly<Record<'create' | 'take' | 'renew' | 'release', Statement>> => {
+): Readonly<Record<'create' | 'take' | 'renew' | 'release' | 'remove', Statement>> => {
   const { insertNew, later, now, statement, table } = sqlText(database)
   const leases = table('outbox_leases')
   return {
     create: statement(insertNew(leases, ['name', 'owner', 'lease_until'], ['?', '?', later])),
     take: statement(
-      `UPDATE ${leases} SET owner = ?, lease_until = ${later} WHERE name = ? AND (owner = ? OR lease_until < ${now})`,
+      `UPDATE ${leases} SET owner = ?, lease_until = ${later} WHERE name = ? AND (owner = ? OR lease_until <= ${now})`,
     ),
     renew: statement(`UPDATE ${leases} SET lease_until = ${later} WHERE name = ? AND owner = ?`),
-    release: statement(`DELETE FROM ${leases} WHERE name = ? AND owner = ?`),
+    release: statement(`UPDATE ${leases} SET lease_until = ${now} WHERE name = ? AND owner = ?`),
+    remove: statement(`DELETE FROM ${leases} WHERE name = ? AND owner = ?`),
   }
 }

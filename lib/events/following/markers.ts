@@ -31,15 +31,29 @@ export class Markers {
   }
 
   async removeOld(): Promise<void> {
-    await this.database.run(this.#statements.remove, [`${this.consumer}:%`, -this.keptMs])
+    await this.database.run(this.#statements.removeOld, [...this.#own, -this.keptMs])
+  }
+
+  async removeAll(): Promise<void> {
+    await this.database.run(this.#statements.removeAll, this.#own)
+  }
+
+  /** What the keys of this consumer begin with. LIKE would take the `_` of a name for any character. */
+  get #own(): readonly [length: number, beginning: string] {
+    const beginning = `${this.consumer}:`
+    return [beginning.length, beginning]
   }
 }
 
-const statementsFor = (database: Database): Readonly<Record<'mark' | 'remove', Statement>> => {
-  const { insertNew, later, now, statement, table } = sqlText(database)
+const statementsFor = (
+  database: Database,
+): Readonly<Record<'mark' | 'removeOld' | 'removeAll', Statement>> => {
+  const { bound, insertNew, later, now, statement, table } = sqlText(database)
   const [markers, key] = [table('idempotency_markers'), database.dialect.quote('key')]
+  const isOwn = `SUBSTR(${key}, 1, ${bound.integer}) = ?`
   return {
     mark: statement(insertNew(markers, [key, 'created_time'], ['?', now])),
-    remove: statement(`DELETE FROM ${markers} WHERE ${key} LIKE ? AND created_time < ${later}`),
+    removeOld: statement(`DELETE FROM ${markers} WHERE ${isOwn} AND created_time < ${later}`),
+    removeAll: statement(`DELETE FROM ${markers} WHERE ${isOwn}`),
   }
 }

@@ -1,8 +1,16 @@
 import type { DataSource } from 'typeorm'
-import { executorOf } from '../../persistence/sql/transaction.js'
-import { OutboxLog, STREAM_CURSOR } from '../log/outbox-log.js'
+import { AshlarError } from '../../errors.js'
+import { type Database, executorOf } from '../../persistence/sql/transaction.js'
+import { consumerIn, CONSUMER_CURSOR, STREAM_CURSOR } from '../log/cursor-names.js'
+import { OutboxLog } from '../log/outbox-log.js'
 import { Cursors } from './cursors.js'
 import { type DeadLetter, DeadLetters } from './dead-letters.js'
+import { Lease } from './lease.js'
+import { Markers } from './markers.js'
+
+/** So long nobody else begins to work under the name. */
+const FORGETTING_MS = 15_000
+const CONSUMERS = [CONSUMER_CURSOR, STREAM_CURSOR] as const
 
 /** What became of the events of an outbox. */
 export interface OutboxStatus {
@@ -22,6 +30,10 @@ export interface CursorStatus {
   /** Events of the outbox that are still to be done; undefined for a cursor in a stream. */
   readonly lag: number | undefined
   readonly deadLetters: number
+  /** Whether a process works under this name. */
+  readonly isRunning: boolean
+  /** When the last one did. Of one that died, up to the time of its lease too late. Undefined where none ever did. */
+  readonly lastSeen: Date | undefined
 }
 
 /** Which dead letters are listed. */
@@ -43,12 +55,14 @@ export interface DeadLetterOptions {
  * ```
  */
 export class Outbox {
+  readonly #database: Database
   readonly #log: OutboxLog
   readonly #cursors: Cursors
   readonly #letters: DeadLetters
 
   constructor(dataSource: DataSource) {
     const database = executorOf(dataSource)
+    this.#database = database
     this.#log = new OutboxLog(database)
     this.#cursors = new Cursors(database)
     this.#letters = new DeadLetters(database)
@@ -61,11 +75,13 @@ export class Outbox {
     return {
       unsequenced,
       last,
-      cursors: cursors.map(({ name, position }) => ({
+      cursors: cursors.map(({ name, position, leaseMs }) => ({
         name,
         position,
         lag: name.startsWith(STREAM_CURSOR) ? undefined : Math.max(0, last - position),
         deadLetters: letters.get(name) ?? 0,
+        isRunning: leaseMs !== undefined && leaseMs > 0,
+        lastSeen: leaseMs === undefined ? undefined : new Date(Date.now() + Math.min(0, leaseMs)),
       })),
     }
   }
@@ -82,5 +98,28 @@ export class Outbox {
    */
   replay(cursor: string, id?: number): Promise<number> {
     return this.#letters.replay(cursor, id)
+  }
+
+  /**
+   * Forgets a relay or a consumer that you no longer run: its cursor, its dead letters, and which events it has done. Until then the
+   * outbox keeps every event behind its cursor. If it starts again, it is a new one, which begins with the oldest event that is there.
+   * @returns false where no cursor has that name.
+   * @throws AshlarError FAILED_PRECONDITION while a process works under that name.
+   */
+  async forget(cursor: string): Promise<boolean> {
+    const others = new Set((await this.#cursors.all()).map(({ name }) => name))
+    if (!others.delete(cursor)) return false
+    // Nobody begins to work under the name meanwhile.
+    const lease = new Lease(this.#database, cursor, FORGETTING_MS)
+    if (!(await lease.acquire()))
+      throw new AshlarError('FAILED_PRECONDITION', `${cursor} is running: end it first`)
+    await this.#letters.removeAll(cursor)
+    const consumer = consumerIn(cursor)
+    // The same consumer may follow a stream by now.
+    if (consumer !== undefined && !CONSUMERS.some((kind) => others.has(kind + consumer)))
+      await new Markers(this.#database, consumer, 0).removeAll()
+    await this.#cursors.remove(cursor)
+    await lease.remove()
+    return true
   }
 }

@@ -4,6 +4,7 @@ import { bytesOf, sqlText } from '../../persistence/engines/sql-text.js'
 import { WakeUp } from '../../persistence/outbox/sql/wake-up.js'
 import { atomically } from '../../persistence/sql/transaction.js'
 import type { EventLog, LoggedEvent } from './event-log.js'
+import { STREAM_CURSOR } from './cursor-names.js'
 import { prepareLog } from './log-tables.js'
 import { Poll } from './poll.js'
 import { SEQUENCER, Sequencer } from './sequencer.js'
@@ -12,9 +13,6 @@ import { SEQUENCER, Sequencer } from './sequencer.js'
 const MOST_EVENTS = 100
 /** So many delivered events are removed by one statement. */
 const CHUNK = 1000
-
-/** Names of cursors that follow another log than the outbox begin with this. */
-export const STREAM_CURSOR = 'stream:'
 
 /** The outbox of a database, as those read it who follow it. Who reads it sequences it too. */
 export class OutboxLog implements EventLog {

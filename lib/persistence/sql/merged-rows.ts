@@ -217,7 +217,8 @@ class MergedRows<E extends object> extends HookedRows<E> {
       },
       ...this.#shared(
         () => this.#rules.mayInsert(fields),
-        () => this.#statements.insert(fields, entityFields, this.tellsCreated ? this.#outbox.along : undefined),
+        () =>
+          this.#statements.insert(fields, entityFields, this.tellsCreated ? this.#outbox.along : undefined),
       ),
       valuesOf: ({ values, along }) => [
         ...fields.map((field) => this.encode(field, values[field.property])),

@@ -8,6 +8,7 @@ import { type Ran, runCli, type RunOptions } from '../../support/run-cli.js'
 import { openOutbox, type OutboxSubject } from '../../events/outbox-subject.js'
 import { until } from '../../events/until.js'
 
+const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/
 const servers = backends.filter(({ name }) => name === 'postgres' || name === 'mariadb')
 
 describeOn('ashlar outbox', servers, (backend) => {
@@ -58,18 +59,26 @@ describeOn('ashlar outbox', servers, (backend) => {
     expect(await relaying).to.deep.equal({ exit: 0, stdout: '', stderr: 'relaying\n' })
 
     const status = await outbox(['status', '--most-lag', '0'])
-    expect([status.exit, status.stdout]).to.deep.equal([
+    expect([status.exit, status.stdout.replace(TIME, 'T')]).to.deep.equal([
       0,
-      '5 events so far, 0 not sequenced yet\nrelay:nats: at 5, all done\n',
+      '5 events so far, 0 not sequenced yet\nrelay:nats: at 5, all done, last seen T\n',
     ])
     await subject.tell('more')
     const behind = await outbox(['status', '--most-lag', '0', '--json'])
     expect(behind.exit).to.equal(1)
-    expect(JSON.parse(behind.stdout)).to.deep.equal({
+    expect(JSON.parse(behind.stdout.replace(TIME, 'T'))).to.deep.equal({
       unsequenced: 1,
       last: 5,
-      cursors: [{ name: 'relay:nats', position: 5, lag: 0, deadLetters: 0 }],
+      cursors: [{ name: 'relay:nats', position: 5, lag: 0, deadLetters: 0, isRunning: false, lastSeen: 'T' }],
     })
+
+    const asked = await outbox(['forget', '--cursor', 'relay:nats'])
+    expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
+    expect(asked.stderr).to.include('relay:nats has 0 events to do and 0 dead letters').and.include('--yes')
+    const forgotten = await outbox(['forget', '--cursor', 'relay:nats', '--yes'])
+    expect([forgotten.exit, forgotten.stdout]).to.deep.equal([0, 'relay:nats is forgotten\n'])
+    const unknown = await outbox(['forget', '--cursor', 'relay:nats', '--yes'])
+    expect([unknown.exit, unknown.stderr.includes('relay:nats has no cursor')]).to.deep.equal([2, true])
   })
 
   it('lists dead letters, and has them tried again', async () => {

@@ -114,10 +114,9 @@ describeOn('a new row and its event', postgres, (backend) => {
       const repository = await warmed({ merge })
       const made = await inAcme(() => repository.create(full(1)))
       await inAcme(() => repository.create({ ...full(2), id: 'chosen' }))
-      expect(sent.map(({ text }) => /^WITH i AS \(INSERT .* e AS \(INSERT INTO outbox/.test(text))).to.deep.equal([
-        true,
-        true,
-      ])
+      expect(
+        sent.map(({ text }) => /^WITH i AS \(INSERT .* e AS \(INSERT INTO outbox/.test(text)),
+      ).to.deep.equal([true, true])
       expect((await events()).map(({ key, type }) => `${type} ${key}`)).to.deep.equal([
         `crate.created ${made.id}`,
         'crate.created chosen',
@@ -128,7 +127,9 @@ describeOn('a new row and its event', postgres, (backend) => {
     const repository = await warmed()
     const made = await Promise.all(
       Array.from({ length: 64 }, (_, i) =>
-        asTenant(`t${i % 4}`, () => repository.create(i % 3 === 0 ? { title: 'x', size: i, tags: {} } : full(i))),
+        asTenant(`t${i % 4}`, () =>
+          repository.create(i % 3 === 0 ? { title: 'x', size: i, tags: {} } : full(i)),
+        ),
       ),
     )
     expect(sent.length).to.be.lessThan(20)
@@ -273,9 +274,7 @@ describeOn('a new row and its event', postgres, (backend) => {
     const again = async (_: unknown, at: number) => {
       for (let turn = 0; turn < 25; turn++) {
         const work =
-          (turn + at) % 2 === 0
-            ? repository.create({ ...full(turn), id: 'same' })
-            : repository.delete('same')
+          (turn + at) % 2 === 0 ? repository.create({ ...full(turn), id: 'same' }) : repository.delete('same')
         await work.catch(() => {})
       }
     }

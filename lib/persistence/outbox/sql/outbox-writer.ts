@@ -82,8 +82,7 @@ export class OutboxWriter {
     const { table, now, statement } = sqlText(this.database)
     const row = `(?, ?, ?, ?, ?, ?, ${now})`
     const made = statement(
-      `INSERT INTO ${table('outbox')} (${COLUMNS}) ` +
-        `VALUES ${Array<string>(count).fill(row).join(', ')}`,
+      `INSERT INTO ${table('outbox')} (${COLUMNS}) ` + `VALUES ${Array<string>(count).fill(row).join(', ')}`,
     )
     this.#statements.set(count, made)
     return made

@@ -1,0 +1,39 @@
+import { Flags } from '@oclif/core'
+import { cursorFlag, outboxFlags } from '../../outbox/outbox-flags.js'
+import { Verb } from '../../verb/verb.js'
+
+export default class Forget extends Verb {
+  static override summary = 'Forget a relay or a consumer that you no longer run.'
+  static override description = `Removes its cursor, its dead letters and what it has noted of the events that it has done. Until then the outbox keeps every event that it has not done. Refuses one that is running. If it starts again, it begins with the oldest event that is there.
+
+Without a terminal it needs --yes.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --cursor relay:old',
+    '<%= config.bin %> <%= command.id %> --cursor consumer:mail --yes',
+  ]
+  static override flags = {
+    yes: Flags.boolean({ summary: 'Forgets it without a question.' }),
+    ...outboxFlags,
+    cursor: cursorFlag(true),
+  }
+
+  override async run(): Promise<{ readonly forgotten: string }> {
+    const { flags } = await this.parse(Forget)
+    const [{ withDataSource }, { Outbox }, { forgettable }, { confirmed }, { Failure }] = await Promise.all([
+      import('../../outbox/with-outbox.js'),
+      import('../../../lib/events/index.js'),
+      import('../../outbox/forgettable.js'),
+      import('../../output/confirmed.js'),
+      import('../../errors/failure.js'),
+    ])
+    const { cursor = '', yes } = flags
+    await withDataSource(flags, async (dataSource) => {
+      const outbox = new Outbox(dataSource)
+      const question = forgettable(await outbox.status(), cursor)
+      if (!yes && !(await confirmed(question))) throw new Failure('differs', 'nothing is forgotten')
+      await outbox.forget(cursor)
+    })
+    this.say([`${cursor} is forgotten`])
+    return { forgotten: cursor }
+  }
+}
