@@ -1,4 +1,4 @@
-import type { DescMethod, Message } from '@bufbuild/protobuf'
+import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
 import type { Principal, RequestContext } from './context.js'
 import { type AshlarError, Cancelled } from './errors.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
@@ -110,9 +110,9 @@ export interface Incoming {
   /** Metadata to send after it, such as `etag`. */
   readonly trailers: Metadata
   /** Mask paths in a spelling that the gateway must not apply; they write nothing. */
-  readonly ignoredMask?: readonly string[]
+  readonly ignoredMask?: readonly string[] | undefined
   /** Set when the body has not been read yet: the request so far has the fields of path and query. */
-  readonly rest?: RestOfRequest
+  readonly rest?: RestOfRequest | undefined
   /** Why the request cannot be read. The request is then empty; the call is limited and logged like any other. */
   readonly unreadable?: Error | undefined
   /** Writes the response of a unary call as it is sent. An error that it throws is the result of the call. */
@@ -122,6 +122,19 @@ export interface Incoming {
    * `write` is not called. For a listener that sends bytes.
    */
   readonly writeBytes?: (response: Uint8Array) => void
+  /** The same for a listener that sends JSON. */
+  readonly writeEntity?: (response: EntityResponse) => void
+}
+
+/** A response that is what a repository has returned, and no message yet. */
+export interface EntityResponse {
+  readonly message: Message
+  /**
+   * Its proto3 JSON.
+   * @param registry - knows the types that a google.protobuf.Any holds.
+   * @throws RangeError naming the field for a value that JSON cannot hold.
+   */
+  json(registry: Registry): string
 }
 
 /** A body that is read after authorization. */
@@ -140,7 +153,7 @@ export interface Dispatcher {
    * Continue`.
    */
   readonly readsRest?: boolean
-  /** @returns the response; undefined where `incoming.writeBytes` has taken it. */
+  /** @returns the response; undefined where `incoming` has taken it as bytes or as an entity. */
   unary(incoming: Incoming, request: Message): Message | undefined | Promise<Message | undefined>
   /** Streaming of every kind; a single request or response is a stream of one. */
   stream(incoming: Incoming, requests: AsyncIterable<Message>): AsyncIterable<Message>

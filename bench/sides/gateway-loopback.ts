@@ -46,7 +46,14 @@ const gateway = new Gateway({
   dispatcher,
   methods: (): readonly DescMethod[] => WidgetService.methods,
   readiness: () => Promise.resolve([]),
-} as unknown as ConstructorParameters<typeof Gateway>[0])
+  updateMask: 'spec',
+  maxBodyBytes: 2 ** 20,
+  forwardHeaders: [],
+  responseHeaders: [],
+  compress: true,
+  cors: undefined,
+  onIgnoredMask: undefined,
+})
 gateway.prepare()
 // As long as our own listener keeps them: the other sides have their turns in between.
 const server = createServer({ keepAliveTimeout: 65_000 }, gateway.listener).listen(0, '127.0.0.1', () => {

@@ -3,7 +3,7 @@ import { create, type Message, type Registry } from '@bufbuild/protobuf'
 import { AshlarError, Internal, InvalidArgument } from '../errors.js'
 import { errorForLog } from '../faults/driver-fault.js'
 import { checkMaskPaths } from '../resource/mask-paths.js'
-import type { Caller, Incoming, RestOfRequest } from '../call.js'
+import type { Caller, Incoming } from '../call.js'
 import type { Binding } from './routing/bindings.js'
 import { Body, checkLength, hasBody } from './http/body.js'
 import { awaitsContinue, sendContinue } from './http/continue.js'
@@ -12,8 +12,8 @@ import type { GatewayOptions } from './gateway-options.js'
 import { HttpError } from './http/http-error.js'
 import { isSendable } from './http/metadata.js'
 import { ignoredMaskHeader } from './transcoding/ignored-mask.js'
-import { incomingOf } from './incoming.js'
-import { addVary, type HttpResponse, keepPrivate, NOSNIFF, send } from './http/respond.js'
+import { HttpIncoming } from './incoming.js'
+import { addVary, keepPrivate, NOSNIFF, type ResponseHeaders, send } from './http/respond.js'
 import type { Match } from './routing/route-table.js'
 import { framingOf, sendStream } from './streaming.js'
 import { type Content, toContent, toRequest } from './transcode.js'
@@ -40,24 +40,23 @@ export async function call(
   response: ServerResponse,
   caller: Caller,
 ): Promise<void> {
-  const { options, registry } = setup
   checkMethod(binding, request)
-  const limit = options.maxBodyBytes
-  let ignored: readonly IgnoredPath[] = []
+  const { options, registry } = setup
   const parts = { segments, query, contentType: request.headers['content-type'] }
-  const body = new Body(request, limit)
+  let ignored: readonly IgnoredPath[] = []
   const read = (bytes: Buffer): Message => {
     const whole = toRequest(binding, parts, bytes, registry)
     if (binding.readMask !== undefined) checkMaskPaths('read_mask', binding.readMask.paths(whole))
     ignored = ignoredPaths(setup, binding, whole, request, response)
     return whole
   }
-  if (awaitsContinue(request)) checkLength(request, limit)
-  const early = await earlyPart(setup, request, body)
-  let incoming: Incoming | undefined
-  let unreadable: Error | undefined
+  const body = hasBody(request) || awaitsContinue(request) ? new Body(request, options.maxBodyBytes) : undefined
+  if (awaitsContinue(request)) checkLength(request, options.maxBodyBytes)
+  const early = body === undefined ? NO_BODY : await earlyPart(setup, request, body)
+  let incoming: HttpIncoming | undefined
   try {
     let message: Message
+    let unreadable: Error | undefined
     try {
       message = early === undefined ? toRequest(binding, parts, NO_BODY, registry) : read(early)
     } catch (error) {
@@ -65,23 +64,22 @@ export async function call(
       unreadable = error as Error
       message = create(binding.method.input)
     }
-    const rest: RestOfRequest = {
-      knows: (field) => isKnown(binding, field),
-      read: async () => {
-        sendContinue(request, response)
-        const whole = read(await body.whole())
-        return { request: Object.assign(message, whole), ignoredMask: ignored.map(pathOf) }
-      },
-    }
-    incoming = {
-      ...incomingOf(binding, request, caller, setup.forwarded, ignored.map(pathOf)),
-      ...(early === undefined && { rest }),
-      unreadable,
-    }
-    const run = binding.method.methodKind === 'unary' ? unary : stream
-    await run(setup, binding, incoming, message, request, response)
+    incoming = new HttpIncoming(binding, message, registry, request, caller, setup.forwarded)
+    incoming.unreadable = unreadable
+    if (ignored.length > 0) incoming.ignoredMask = ignored.map(pathOf)
+    if (early === undefined && body !== undefined)
+      incoming.rest = {
+        knows: (field) => isKnown(binding, field),
+        read: async () => {
+          sendContinue(request, response)
+          const whole = read(await body.whole())
+          return { request: Object.assign(message, whole), ignoredMask: ignored.map(pathOf) }
+        },
+      }
+    if (binding.method.methodKind === 'unary') await unary(setup, incoming, message, request, response)
+    else await stream(setup, binding, incoming, message, request, response)
   } finally {
-    if (early === undefined) body.drop()
+    if (early === undefined) body?.drop()
     if (incoming !== undefined) {
       if (!response.headersSent) copyHeaders(setup, incoming, response)
       if (ignored.length > 0) reportIgnored(options, incoming, ignored)
@@ -117,43 +115,33 @@ function checkMethod({ method, httpMethod }: Binding, request: IncomingMessage):
 }
 
 async function unary(
-  setup: CallSetup,
-  binding: Binding,
-  incoming: Incoming,
+  { options, responseHeaders }: CallSetup,
+  incoming: HttpIncoming,
   message: Message,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { dispatcher, compress } = setup.options
-  let content: Content | undefined
-  const write = (reply: Message): Content => (content = toContent(binding, message, reply, setup.registry))
-  const reply = await dispatcher.unary(Object.assign(incoming, { write }), message)
-  content ??= write(reply as Message)
+  const reply = await options.dispatcher.unary(incoming, message)
+  if (incoming.content === undefined) incoming.write(reply as Message)
+  const { contentType, body } = incoming.content as Content
   const etag = etagHeader(incoming.trailers.get('etag'))
-  copyHeaders(setup, incoming, response)
-  if (etag !== undefined) keepPrivate(response)
-  await send(request, response, responseOf(content, etag, request.headers['if-none-match']), compress)
-}
-
-function responseOf(
-  { contentType, body }: Content,
-  etag: string | undefined,
-  ifNoneMatch: string | undefined,
-): HttpResponse {
-  const tagged = etag === undefined ? {} : { etag }
-  if (ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag))
-    return { status: 304, headers: tagged, body: undefined }
-  return {
-    status: 200,
-    headers: { 'content-type': contentType, ...NOSNIFF, ...tagged },
-    body,
+  const headers = toldBy(responseHeaders, incoming, response)
+  if (etag !== undefined) {
+    headers['etag'] = etag
+    keepPrivate(response, headers)
   }
+  const ifNoneMatch = request.headers['if-none-match']
+  if (ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag))
+    return send(request, response, { status: 304, headers, body: undefined }, false)
+  headers['content-type'] = contentType
+  headers['x-content-type-options'] = NOSNIFF['x-content-type-options']
+  return send(request, response, { status: 200, headers, body }, options.compress)
 }
 
 async function stream(
   setup: CallSetup,
   binding: Binding,
-  incoming: Incoming,
+  incoming: HttpIncoming,
   message: Message,
   request: IncomingMessage,
   response: ServerResponse,
@@ -216,11 +204,24 @@ const namesOf = ({ method, headers }: Incoming): object => ({
 
 const pathOf = ({ path }: IgnoredPath): string => path
 
-function copyHeaders({ responseHeaders }: CallSetup, { headers }: Incoming, response: ServerResponse): void {
-  for (const name of responseHeaders) {
-    const values: string[] = []
-    for (const value of headers.getAll(name)) if (isSendable(value)) values.push(value)
-    if (name === 'vary') for (const value of values) addVary(response, value)
-    else if (values.length > 0) response.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
+function copyHeaders(
+  { responseHeaders }: CallSetup,
+  incoming: Incoming,
+  response: ServerResponse,
+): void {
+  for (const [name, value] of Object.entries(toldBy(responseHeaders, incoming, response)))
+    response.setHeader(name, value)
+}
+
+/** The metadata of the response that becomes headers. `Vary` adds up with what the response has already. */
+function toldBy(names: readonly string[], { headers }: Incoming, response: ServerResponse): ResponseHeaders {
+  const told: ResponseHeaders = {}
+  for (const name of names) {
+    const values = headers.getAll(name)
+    if (values.length === 0) continue
+    const sendable = values.filter(isSendable)
+    if (name === 'vary') for (const value of sendable) addVary(response, value)
+    else if (sendable.length > 0) told[name] = sendable.length === 1 ? (sendable[0] ?? '') : sendable
   }
+  return told
 }

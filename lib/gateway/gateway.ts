@@ -11,7 +11,7 @@ import { errorResponse } from './http/error-body.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { runHandler } from './routing/handlers.js'
 import { HttpError } from './http/http-error.js'
-import { requestIdFrom } from '../text/request-id.js'
+import { identify } from './http/request-id.js'
 import { forwardedNames, sentNames } from './http/metadata.js'
 import { GatewayMux } from './routing/mux.js'
 import { matchedRoutes } from './routing/matched-route.js'
@@ -19,7 +19,7 @@ import { normalPath } from './routing/normal-path.js'
 import { isProbe, probe } from './http/probes.js'
 import { send } from './http/respond.js'
 import type { RouteTable } from './routing/route-table.js'
-import { targetOf } from './routing/target.js'
+import { type Target, targetOf } from './routing/target.js'
 import { registryOf } from './json/type-registry.js'
 
 export type { GatewayLogger, GatewayOptions } from './gateway-options.js'
@@ -66,7 +66,7 @@ export class Gateway {
   /** Handles one request; never throws. */
   readonly listener = (request: IncomingMessage, response: ServerResponse, next?: Next): void => {
     const caller = new Caller()
-    response.once('close', () => {
+    response.on('close', () => {
       // A response that was destroyed with an error was cut by this server: the client is still there, and the error is
       // logged.
       if (!response.writableFinished && response.errored === null) caller.leave()
@@ -86,22 +86,28 @@ export class Gateway {
     const { path, query } = targetOf(request.url ?? '/')
     const { method: httpMethod = 'GET' } = request
     const normal = normalPath(path)
-    if (isProbe(normal))
+    if (isProbe(normal)) {
+      identify(request, response)
       return send(request, response, await probe(normal, httpMethod, this.#options.readiness), false)
+    }
     const { exactPaths } = this.#options
     const exact = exactPaths?.byPath.get(path)
     if (exactPaths !== undefined && exact !== undefined)
-      return this.#serveExact(exact, exactPaths.headers, query, request, response, caller)
+      return this.#serveExact(exact, exactPaths.headers, { path, query }, request, response, caller)
     const handler = this.mux.find(normal)
     if (handler !== undefined) {
       // A handler sees the normalized path by which it was found, in whatever spelling the client sent it.
       request.url = query === '' ? normal : `${normal}?${query}`
+      identify(request, response)
       sendContinue(request, response)
       return runHandler(handler, request, response, caller.signal)
     }
     const prepared = (this.#prepared ??= this.#compile())
     const found = prepared.routes.find(httpMethod === 'HEAD' ? 'GET' : httpMethod, path)
-    if (found === undefined && next !== undefined) return next()
+    if (found === undefined && next !== undefined) {
+      identify(request, response)
+      return next()
+    }
     const allow = found !== undefined && 'match' in found ? [] : allowOf(prepared.routes, path)
     const { cors } = this.#options
     const isPreflight = cors !== undefined && applyCors(cors, prepared, request, response, allow)
@@ -120,15 +126,16 @@ export class Gateway {
   async #serveExact(
     exact: ExactPath,
     headers: KnownHeaders,
-    query: string,
+    { path, query }: Target,
     request: IncomingMessage,
     response: ServerResponse,
     caller: Caller,
   ): Promise<void> {
+    identify(request, response)
     const allow = ['OPTIONS', ...exact.methods].sort()
     const { cors } = this.#options
     if (cors !== undefined) applyCors(cors, headers, request, response, allow)
-    if (matchedRoutes.has(request)) matchedRoutes.set(request, targetOf(request.url ?? '/').path)
+    if (matchedRoutes.has(request)) matchedRoutes.set(request, path)
     if (request.method === 'OPTIONS') await sendAllow(request, response, allow)
     else await exact.serve(request, response, query, caller)
   }
@@ -138,16 +145,19 @@ export class Gateway {
    * disconnect.
    */
   #report(request: IncomingMessage, response: ServerResponse, caller: Caller, thrown: unknown): void {
-    if (!response.headersSent && !response.hasHeader('x-request-id'))
-      response.setHeader('x-request-id', requestIdFrom(request.headers['x-request-id']))
+    identify(request, response)
     if (thrown instanceof AshlarError || caller.isGone) return
     const fields = { requestId: response.getHeader('x-request-id'), err: errorForLog(thrown) }
     this.#options.logger?.error(fields, 'the gateway failed on a request')
   }
 
   #fail(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
-    if (response.headersSent) response.destroy()
-    else send(request, response, errorResponse(thrown), false).catch(() => response.destroy())
+    if (response.headersSent) return void response.destroy()
+    try {
+      void send(request, response, errorResponse(thrown), false)
+    } catch {
+      response.destroy()
+    }
   }
 
   #compile(): Prepared {
@@ -167,8 +177,10 @@ const sendAllow = (
   request: IncomingMessage,
   response: ServerResponse,
   allow: readonly string[],
-): Promise<void> =>
-  send(request, response, { status: 204, headers: { allow: allow.join(', ') }, body: undefined }, false)
+): void | Promise<void> => {
+  identify(request, response)
+  return send(request, response, { status: 204, headers: { allow: allow.join(', ') }, body: undefined }, false)
+}
 
 /** The methods of a path, as `Allow` lists them. */
 function allowOf(routes: RouteTable<Binding>, path: string): readonly string[] {

@@ -1,23 +1,48 @@
 import type { IncomingMessage } from 'node:http'
-import { type Caller, type Incoming, Metadata } from '../call.js'
+import type { DescMethod, Message, Registry } from '@bufbuild/protobuf'
+import { type Caller, type EntityResponse, type Incoming, Metadata, type RestOfRequest } from '../call.js'
 import type { Binding } from './routing/bindings.js'
 import { deadlineOf, metadataOf } from './http/metadata.js'
+import { type Content, toContent, withEntity } from './transcode.js'
 
-/** What the chain is told about an HTTP request. */
-export const incomingOf = (
-  { method }: Binding,
-  request: IncomingMessage,
-  caller: Caller,
-  forwarded: readonly string[],
-  ignoredMask: readonly string[],
-): Incoming => ({
-  method,
-  transport: 'http',
-  metadata: metadataOf(request, forwarded),
-  caller,
-  deadline: deadlineOf(request, Date.now()),
-  peer: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`,
-  headers: new Metadata(),
-  trailers: new Metadata(),
-  ...(ignoredMask.length === 0 ? {} : { ignoredMask }),
-})
+/** A call from HTTP, as the chain is told about it. */
+export class HttpIncoming implements Incoming {
+  readonly transport = 'http'
+  readonly method: DescMethod
+  readonly metadata: Metadata
+  readonly deadline: number | undefined
+  readonly peer: string
+  readonly headers = new Metadata()
+  readonly trailers = new Metadata()
+  ignoredMask: readonly string[] | undefined = undefined
+  rest: RestOfRequest | undefined = undefined
+  unreadable: Error | undefined = undefined
+  /** The response of a unary call, once it is written. */
+  content: Content | undefined = undefined
+
+  /**
+   * @param message - the request, of which the response may depend.
+   * @param forwarded - request headers that become metadata.
+   */
+  constructor(
+    private readonly binding: Binding,
+    private readonly message: Message,
+    private readonly registry: Registry,
+    request: IncomingMessage,
+    readonly caller: Caller,
+    forwarded: readonly string[],
+  ) {
+    this.method = binding.method
+    this.metadata = metadataOf(request, forwarded)
+    this.deadline = deadlineOf(request)
+    this.peer = `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? ''}`
+  }
+
+  write(response: Message): void {
+    this.content = toContent(this.binding, this.message, response, this.registry)
+  }
+
+  writeEntity(response: EntityResponse): void {
+    this.content = withEntity(this.binding, this.message, response, this.registry)
+  }
+}

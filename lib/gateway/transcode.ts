@@ -1,4 +1,5 @@
 import { create, type DescField, type Message, type Registry } from '@bufbuild/protobuf'
+import type { EntityResponse } from '../call.js'
 import { InvalidArgument } from '../errors.js'
 import type { HttpBody } from 'ashlar-annotations/google/api/httpbody_pb.js'
 import type { Binding } from './routing/bindings.js'
@@ -9,7 +10,7 @@ import { messageReader } from './json/reader.js'
 import { getField, setField } from '../resource/messages/local-field.js'
 import { variableText } from './routing/path-template.js'
 import { parseQuery } from './transcoding/query-text.js'
-import { prune } from './transcoding/read-mask.js'
+import { prune, type ReadMask } from './transcoding/read-mask.js'
 import { textValue } from './transcoding/text-value.js'
 
 /** The parts of an HTTP request that fill a message. */
@@ -51,7 +52,7 @@ function fromBody(
   registry: Registry,
 ): Message {
   if (body === undefined) {
-    if (!/^\s*(?:\{\s*\}\s*)?$/.test(bytes.toString('latin1')))
+    if (bytes.length > 0 && !/^\s*(?:\{\s*\}\s*)?$/.test(bytes.toString('latin1')))
       throw new InvalidArgument('', `${method.name} takes no body here`)
     return create(method.input)
   }
@@ -97,10 +98,24 @@ export function toContent(
     return rawContent(message as HttpBody)
   if (responseBody?.fieldKind === 'message' && responseBody.message.typeName === HTTP_BODY)
     return rawContent(getField(message, responseBody) as HttpBody | undefined)
-  const text = write(message, registry)
-  const body = readMask === undefined ? text : prune(text, readMask, readMask.paths(request))
-  return { contentType: 'application/json', body }
+  return jsonContent(readMask, request, write(message, registry))
 }
+
+/** The same for a response that is no message yet. */
+export function withEntity(
+  binding: Binding,
+  request: Message,
+  entity: EntityResponse,
+  registry: Registry,
+): Content {
+  if (binding.responseBody !== undefined) return toContent(binding, request, entity.message, registry)
+  return jsonContent(binding.readMask, request, entity.json(registry))
+}
+
+const jsonContent = (readMask: ReadMask | undefined, request: Message, text: string): Content => ({
+  contentType: 'application/json',
+  body: readMask === undefined ? text : prune(text, readMask, readMask.paths(request)),
+})
 
 const rawContent = (raw: HttpBody | undefined): Content => ({
   contentType:

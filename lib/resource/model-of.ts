@@ -66,7 +66,7 @@ function build(entity: EntityClass<object>): ResourceModel {
   const type = facts.resource.type ?? snakeCase(entity.name)
   const create = computing(entity, computed)
   const defaulted = entityFields.filter((field) => field.default !== undefined && !field.nullable)
-  const { toMessage, write, fromMessage } =
+  const { toMessage, write, outputs, fromMessage } =
     message === undefined
       ? withoutMessage(entity)
       : conversionsOf(
@@ -128,6 +128,7 @@ function build(entity: EntityClass<object>): ResourceModel {
     create,
     toMessage,
     write,
+    outputs,
     fromMessage,
     leaveToDefaults(made: object) {
       const values = made as Record<string, unknown>
@@ -146,7 +147,7 @@ function withoutMessage<E extends object>(entity: EntityClass<E>): Conversions<E
   const refuse = (): never => {
     throw new TypeError(`${entity.name} has no message: write @Resource({ message: ... }) to serve it`)
   }
-  return { toMessage: refuse, write: refuse, fromMessage: refuse }
+  return { toMessage: refuse, write: refuse, outputs: [], fromMessage: refuse }
 }
 
 /** Without a prototype, so that `constructor` and `__proto__` are not columns. */

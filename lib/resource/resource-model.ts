@@ -7,7 +7,7 @@ import type { Relation } from './relations/relation.js'
 import type { SearchModel } from './search/search-model.js'
 import type { EntityListener } from './typeorm/declared-hooks.js'
 import type { JsonColumn } from './values/wire-values.js'
-import type { WriteEntity } from './wire/entity-writer.js'
+import type { Output, WriteEntity } from './wire/entity-writer.js'
 
 /** A class whose instances are entities. */
 export type EntityClass<E extends object> = new () => E
@@ -117,6 +117,8 @@ export interface ResourceModel<E extends object = object> {
    * `toBinary` of the message then says why.
    */
   readonly write: WriteEntity
+  /** Where the value of each field of the message comes from. */
+  readonly outputs: readonly Output[]
   /** Converts a client's message to an entity. Output-only values are dropped (AIP-203). */
   fromMessage(message: Message): E
   /**

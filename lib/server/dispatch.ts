@@ -31,7 +31,7 @@ export const dispatcher = (
     unary(incoming, request) {
       const { method, run } = methods.get(incoming.method) ?? notServed(incoming.method)
       const reply = run(new Call(method, incoming, request, undefined, runner))
-      const settle = incoming.writeBytes === undefined ? asMessage : asTaken
+      const settle = takesEntities(incoming) ? asTaken : asMessage
       return reply instanceof Promise ? reply.then(settle) : settle(reply)
     },
     async *stream(incoming, requests) {
@@ -50,11 +50,14 @@ const notServed = ({ parent, name }: DescMethod): never => {
   throw new Unimplemented(`${parent.typeName}.${name} is not served here`)
 }
 
+const takesEntities = ({ writeBytes, writeEntity }: Incoming): boolean =>
+  writeBytes !== undefined || writeEntity !== undefined
+
 /** For a listener that sends messages. */
 const asMessage = (reply: Reply): Message | Promise<Message> =>
   Symbol.asyncIterator in reply ? onlyOne(reply) : messageOfReply(reply)
 
-/** For a listener that has taken the bytes of what is no message. */
+/** For a listener that has taken what is no message. */
 const asTaken = (reply: Reply): Message | undefined | Promise<Message> => {
   if (reply instanceof EntityReply) return undefined
   return Symbol.asyncIterator in reply ? onlyOne(reply) : reply

@@ -26,7 +26,7 @@ export const sentNames = (more: readonly string[]): readonly string[] => [
   'x-request-id',
   'x-idempotent-replay',
   'x-denied-because',
-  ...more,
+  ...more.map((name) => name.toLowerCase()),
 ]
 
 /** Whether a header can carry the text. */
@@ -35,31 +35,43 @@ export const isSendable = (text: string): boolean => /^[\t\x20-\x7e]*$/.test(tex
 /** @throws InvalidArgument for a value that gRPC metadata cannot carry. */
 export function metadataOf(request: IncomingMessage, names: readonly string[]): Metadata {
   const metadata = new Metadata()
+  const { headers } = request
   for (const name of names) {
-    const value = request.headers[name]
+    const value = headers[name]
     if (value === undefined) continue
-    const values = SINGLE.has(name) ? valuesOf(request, name, value) : [value].flat()
-    for (const each of values) {
-      if (!/^[\x20-\x7e]*$/.test(each))
-        throw new InvalidArgument('', `the header ${name} must be printable ASCII`)
-      metadata.append(name, each)
-    }
+    const repeated = SINGLE.has(name) ? repeatedOf(request, name) : undefined
+    if (repeated === undefined && typeof value === 'string') metadata.append(name, printable(name, value))
+    else for (const each of repeated ?? value) metadata.append(name, printable(name, each))
   }
   return metadata
 }
 
 const SINGLE: ReadonlySet<string> = new Set(SINGLE_HEADERS)
+const PRINTABLE = /^[\x20-\x7e]*$/
 
-/** Node joins repeated headers or drops the second one. The chain must see both to refuse them. */
-function valuesOf({ rawHeaders }: IncomingMessage, name: string, value: string | string[]): string[] {
-  const values: string[] = []
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    if (rawHeaders[index]?.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '')
-  return values.length > 1 ? values : [value].flat()
+const printable = (name: string, value: string): string => {
+  if (PRINTABLE.test(value)) return value
+  throw new InvalidArgument('', `the header ${name} must be printable ASCII`)
+}
+
+/**
+ * The values of a header that is there more than once. Node joins them or drops the second one. The chain must see both to
+ * refuse them.
+ */
+function repeatedOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] | undefined {
+  let first: number | undefined
+  let values: string[] | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at] ?? ''
+    if (given.length !== name.length || given.toLowerCase() !== name) continue
+    if (first === undefined) first = at + 1
+    else (values ??= [rawHeaders[first] ?? '']).push(rawHeaders[at + 1] ?? '')
+  }
+  return values
 }
 
 /** The caller's deadline from a `grpc-timeout` header, in milliseconds since the epoch. */
-export function deadlineOf({ headers }: IncomingMessage, now: number): number | undefined {
+export function deadlineOf({ headers }: IncomingMessage): number | undefined {
   const given = headers['grpc-timeout']
-  return given === undefined ? undefined : now + timeoutMs(String(given))
+  return given === undefined ? undefined : Date.now() + timeoutMs(String(given))
 }

@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { compress as encode, preferredCoding } from './response-coding.js'
 
+/** Headers by their names in lower case. */
+export type ResponseHeaders = Record<string, string | number | string[]>
+
 /** An HTTP response that is ready to be sent. */
 export interface HttpResponse {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  /** Sending adds what follows from the body. */
+  readonly headers: ResponseHeaders
   readonly body: string | Uint8Array | undefined
 }
 
@@ -20,11 +24,16 @@ export function addVary(response: ServerResponse, names: string): void {
   }
 }
 
-/** Caches keep the response for this caller alone, unless the handler set `Cache-Control` itself. */
-export function keepPrivate(response: ServerResponse): void {
-  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
-  if (response.hasHeader('vary')) addVary(response, 'Authorization')
-  else response.setHeader('vary', 'Authorization')
+/** Adds the name of a request header that a response depends on to the headers that are sent with it. */
+export function varyBy(response: ServerResponse, headers: ResponseHeaders, name: string): void {
+  if (response.hasHeader('vary')) addVary(response, name)
+  else headers['vary'] = headers['vary'] === undefined ? name : `${String(headers['vary'])}, ${name}`
+}
+
+/** Makes caches keep the response for this caller alone, unless the handler set `Cache-Control` itself. */
+export function keepPrivate(response: ServerResponse, headers: ResponseHeaders): void {
+  if (!response.hasHeader('cache-control')) headers['cache-control'] ??= 'private'
+  varyBy(response, headers, 'Authorization')
 }
 
 const namesIn = (list: string): readonly string[] =>
@@ -38,35 +47,35 @@ const COMPRESS_FROM = 1024
 const COMPRESSIBLE = /^(?:text\/|application\/(?:json|xml|[a-z.+-]+\+(?:json|xml)))/
 
 /** Sends the response; for HEAD only the headers. Headers already set on `response` stay. */
-export async function send(
+export function send(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers, body }: HttpResponse,
+  { status, headers, body = '' }: HttpResponse,
   compress: boolean,
-): Promise<void> {
-  const length = body === undefined ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length
-  const coding =
-    compress && length >= COMPRESS_FROM ? await compressed(request, response, headers, body ?? '') : undefined
-  if (response.destroyed || response.headersSent) return
-  const bytes = coding ?? body
-  response.statusCode = status
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-  if (status !== 304 && status !== 204) response.setHeader('content-length', coding?.length ?? length)
-  if (bytes === undefined || request.method === 'HEAD') response.end()
-  else response.end(bytes)
+): void | Promise<void> {
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  if (compress && length >= COMPRESS_FROM && COMPRESSIBLE.test(String(headers['content-type'] ?? ''))) {
+    varyBy(response, headers, 'Accept-Encoding')
+    const coding = preferredCoding(request.headers['accept-encoding'])
+    if (coding !== undefined)
+      return encode(coding, body).then((encoded) => {
+        headers['content-encoding'] = coding
+        end(request, response, { status, headers, body: encoded }, encoded.length)
+      })
+  }
+  end(request, response, { status, headers, body }, length)
 }
 
-async function compressed(
-  request: IncomingMessage,
+function end(
+  { method }: IncomingMessage,
   response: ServerResponse,
-  headers: Readonly<Record<string, string>>,
-  body: string | Uint8Array,
-): Promise<Uint8Array | undefined> {
-  if (!COMPRESSIBLE.test(headers['content-type'] ?? '')) return undefined
-  addVary(response, 'Accept-Encoding')
-  const coding = preferredCoding(request.headers['accept-encoding'])
-  if (coding === undefined) return undefined
-  const bytes = await encode(coding, body)
-  response.setHeader('content-encoding', coding)
-  return bytes
+  { status, headers, body }: HttpResponse,
+  length: number,
+): void {
+  if (response.destroyed || response.headersSent) return
+  if (status !== 304 && status !== 204) headers['content-length'] = length
+  // All headers at once: Node then keeps no table of them.
+  response.writeHead(status, headers)
+  if (method === 'HEAD' || length === 0) response.end()
+  else response.end(body)
 }

@@ -53,8 +53,16 @@ export function writeTimestamp(message: Message): string {
   const whole = Number(seconds)
   const isWhole = Number.isInteger(whole) && Number.isInteger(nanos)
   if (!isWhole || whole < MIN_SECONDS || whole > MAX_SECONDS || nanos < 0 || nanos > 999_999_999)
-    throw new RangeError('a timestamp is out of the range of proto3 JSON')
+    throw outOfRange()
   return `${instant(whole)}${fraction(nanos)}Z`
+}
+
+/** Writes the time that a `Date` holds. @throws RangeError for an invalid one, and outside the range of the JSON mapping. */
+export function writeTime(time: unknown): string {
+  const ms = (time as Date).getTime()
+  const seconds = Math.floor(ms / 1000)
+  if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) throw outOfRange()
+  return `${instant(seconds)}${fraction((ms - seconds * 1000) * 1_000_000)}Z`
 }
 
 /** @throws RangeError outside the range of the JSON mapping, or when seconds and nanos differ in sign. */
@@ -112,6 +120,7 @@ function fraction(nanos: number): string {
   return `.${digits.replace(/(?:000){1,2}$/, '')}`
 }
 
+const outOfRange = (): RangeError => new RangeError('a timestamp is out of the range of proto3 JSON')
 const notATimestamp = (): JsonFault =>
   new JsonFault('expected an RFC 3339 timestamp such as 2026-01-31T10:00:00Z')
 const notADuration = (): JsonFault => new JsonFault('expected a duration in seconds such as 1.5s')

@@ -93,7 +93,8 @@ function inField(field: DescField | undefined, error: unknown): unknown {
 
 const FIELD = 'field '
 
-function memberWriter(field: DescField): JsonWriter<Message> {
+/** The writer of one member of an object, with its name; an empty text where the member is left out. */
+export function memberWriter(field: DescField): JsonWriter<Message> {
   const name = `${JSON.stringify(field.jsonName)}:`
   const write = valueWriter(field)
   const { localName } = field
@@ -108,7 +109,8 @@ function memberWriter(field: DescField): JsonWriter<Message> {
   }
 }
 
-function valueWriter(field: DescField): JsonWriter {
+/** The writer of what generated code holds for a field that is not absent. */
+export function valueWriter(field: DescField): JsonWriter {
   const write = itemWriter(field)
   if (field.fieldKind === 'list') return listWriter(write)
   return field.fieldKind === 'map' ? mapWriter(mapKeyWriter(field.mapKey), write) : write

@@ -28,7 +28,7 @@ interface Node<T> {
  * Routes by path. A template with a verb comes before one without; then, segment by segment, a literal before `*`
  * before `**`.
  */
-export class RouteTable<T> {
+export class RouteTable<T extends object | string> {
   readonly #byVerb = new Map<string, Node<T>>()
 
   /** Returns false, and adds nothing, when there is already a route of the same method and shape. */
@@ -59,26 +59,47 @@ export class RouteTable<T> {
 }
 
 function search<T>(root: Node<T>, httpMethod: string, segments: readonly string[]): Found<T> | undefined {
+  const target = targetIn(root, httpMethod, segments, 0)
+  if (target !== undefined) return { match: { target, segments } }
   const allow = new Set<string>()
-  let target: T | undefined
-  const choose = (methods: Map<string, T>): boolean => {
-    target = methods.get(httpMethod) ?? methods.get('*')
-    for (const method of methods.keys()) allow.add(method)
-    return target !== undefined
-  }
-  const walk = (node: Node<T>, index: number): boolean => {
-    const segment = segments[index]
-    if (segment === undefined)
-      return (node.here.size > 0 && choose(node.here)) || (node.rest.size > 0 && choose(node.rest))
-    const literal =
-      node.literals.get(segment) ?? (segment.includes('%') ? unescapedLiteral(node, segment) : undefined)
-    if (literal !== undefined && walk(literal, index + 1)) return true
-    if (node.one !== undefined && segment !== '' && walk(node.one, index + 1)) return true
-    return node.rest.size > 0 && choose(node.rest)
-  }
-  if (walk(root, 0) && target !== undefined) return { match: { target, segments } }
+  addMethods(root, segments, 0, allow)
   return allow.size === 0 ? undefined : { allow: [...allow] }
 }
+
+function targetIn<T>(
+  node: Node<T>,
+  httpMethod: string,
+  segments: readonly string[],
+  index: number,
+): T | undefined {
+  const segment = segments[index]
+  if (segment === undefined) return targetOf(node.here, httpMethod) ?? targetOf(node.rest, httpMethod)
+  const literal = literalOf(node, segment)
+  return (
+    (literal && targetIn(literal, httpMethod, segments, index + 1)) ??
+    (node.one !== undefined && segment !== ''
+      ? targetIn(node.one, httpMethod, segments, index + 1)
+      : undefined) ??
+    targetOf(node.rest, httpMethod)
+  )
+}
+
+const targetOf = <T>(methods: ReadonlyMap<string, T>, httpMethod: string): T | undefined =>
+  methods.size === 0 ? undefined : (methods.get(httpMethod) ?? methods.get('*'))
+
+/** The methods of all routes that match the path. */
+function addMethods<T>(node: Node<T>, segments: readonly string[], index: number, found: Set<string>): void {
+  const segment = segments[index]
+  if (segment !== undefined) {
+    const literal = literalOf(node, segment)
+    if (literal !== undefined) addMethods(literal, segments, index + 1, found)
+    if (node.one !== undefined && segment !== '') addMethods(node.one, segments, index + 1, found)
+  } else for (const method of node.here.keys()) found.add(method)
+  for (const method of node.rest.keys()) found.add(method)
+}
+
+const literalOf = <T>(node: Node<T>, segment: string): Node<T> | undefined =>
+  node.literals.get(segment) ?? (segment.includes('%') ? unescapedLiteral(node, segment) : undefined)
 
 function unescapedLiteral<T>(node: Node<T>, segment: string): Node<T> | undefined {
   const text = decoded(segment)

@@ -47,6 +47,8 @@ export interface Conversions<E> {
   readonly toMessage: <M extends Message>(entity: E) => M
   /** Writes the bytes of `toMessage(entity)`. Throws where only `toMessage` or `toBinary` can say what is wrong. */
   readonly write: WriteEntity
+  /** Where the value of each field of the message comes from. */
+  readonly outputs: readonly Output[]
   readonly fromMessage: (message: Message) => E
 }
 
@@ -99,6 +101,7 @@ export function conversionsOf<E extends object>(
     })
   return {
     write: entityWriter(outputs),
+    outputs,
     toMessage<M extends Message>(entity: E) {
       const message: Values = { $typeName: desc.typeName }
       if (named !== undefined) message[named] = name?.format(entity)

@@ -1,4 +1,6 @@
-import { type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
+import { type DescMessage, fromBinary, type Message, type Registry, toBinary } from '@bufbuild/protobuf'
+import type { EntityResponse } from '../../call.js'
+import { type JsonWriter, messageWriter } from '../../gateway/json/writer.js'
 import { ByteWriter } from '../../resource/wire/byte-writer.js'
 
 /** How the responses of a method are made of what its repository returns; compiled once per method. */
@@ -7,6 +9,8 @@ export interface ReplyForm<T> {
   readonly toMessage: (value: T) => Message
   /** Writes the bytes of `toMessage(value)`; may throw where `toBinary` does. */
   readonly write: (value: T, out: ByteWriter) => void
+  /** Writes the proto3 JSON of `toMessage(value)`; may throw where the writer of the message does. */
+  readonly writeJson: JsonWriter<T>
   /** The property of the value that is the etag in the response; undefined where none is. */
   readonly etag: string | undefined
 }
@@ -15,7 +19,7 @@ export interface ReplyForm<T> {
  * A response that is still what the repository has returned. It becomes a message only where somebody reads one: an
  * interceptor, the log, a read mask, a listener that sends JSON.
  */
-export class EntityReply {
+export class EntityReply implements EntityResponse {
   /** The etag in the response; empty for none. */
   readonly etag: string
   private made: Message | undefined = undefined
@@ -45,6 +49,18 @@ export class EntityReply {
     } catch {
       return toBinary(form.desc, this.message)
     }
+  }
+
+  /** The proto3 JSON of the message. @throws RangeError as the writer of the message does. */
+  json(registry: Registry): string {
+    const { form, value } = this
+    if (this.made === undefined && this.written === undefined)
+      try {
+        return form.writeJson(value as never, registry)
+      } catch {
+        // The writer of the message says what is wrong.
+      }
+    return messageWriter(form.desc)(this.message, registry)
   }
 }
 

@@ -6,7 +6,7 @@ import { type Caller, type Dispatcher, type Incoming, Metadata } from '../../cal
 import type { ExactPath } from '../../gateway/exact-path.js'
 import { HttpError } from '../../gateway/http/http-error.js'
 import { metadataOf } from '../../gateway/http/metadata.js'
-import { addVary, keepPrivate } from '../../gateway/http/respond.js'
+import { addVary } from '../../gateway/http/respond.js'
 import { type Arriving, arriving } from './arriving.js'
 import type { Calling } from './connected-call.js'
 import { checkVersion, fromQuery, parametersOf } from './query-request.js'
@@ -158,8 +158,8 @@ async function* only<T>(item: T): AsyncIterable<T> {
 /** Sets what the responses of the path have, whatever they are. */
 const prepare = (response: ServerResponse, request: IncomingMessage, method: DescMethod): void => {
   if (request.method === 'GET') {
-    keepPrivate(response)
-    addVary(response, 'Accept-Encoding')
+    if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private')
+    addVary(response, 'Authorization, Accept-Encoding')
   }
   if (method.methodKind === 'unary') return
   response.setHeader('cache-control', 'no-store')

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Unavailable } from '../../errors.js'
 import { errorResponse } from '../../gateway/http/error-body.js'
 import type { Gateway } from '../../gateway/gateway.js'
+import { identify } from '../../gateway/http/request-id.js'
 import { send } from '../../gateway/http/respond.js'
 import { identified } from './identified.js'
 import type { Listener } from '../lifecycle/shutdown.js'
@@ -60,5 +61,6 @@ export class MountedGateway implements Listener {
 function refuse(request: IncomingMessage, response: ServerResponse): void {
   const unavailable = errorResponse(new Unavailable('the server is not serving: try again later'))
   const last = { ...unavailable, headers: { ...unavailable.headers, connection: 'close' } }
-  send(request, response, last, false).catch(() => response.destroy())
+  identify(request, response)
+  void send(request, response, last, false)
 }

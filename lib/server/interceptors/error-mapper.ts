@@ -1,7 +1,7 @@
 import { detailsOf } from '../../error-details.js'
 import type { AshlarError } from '../../errors.js'
 import type { Call } from '../chain/call.js'
-import { EntityReply, messageOfReply } from '../chain/entity-reply.js'
+import { EntityReply } from '../chain/entity-reply.js'
 import type { Interceptor, Reply } from '../chain/interceptor.js'
 import type { Logger } from '../observability/logger.js'
 import { mapStreamError, proceed } from '../chain/reply.js'
@@ -25,9 +25,10 @@ export const errorMapper =
       if (method.isStreaming) return reply
       try {
         const { incoming } = call
-        if (reply instanceof EntityReply && incoming.writeBytes !== undefined)
-          incoming.writeBytes(reply.bytes())
-        else incoming.write?.(messageOfReply(reply))
+        if (!(reply instanceof EntityReply)) incoming.write?.(reply)
+        else if (incoming.writeBytes !== undefined) incoming.writeBytes(reply.bytes())
+        else if (incoming.writeEntity !== undefined) incoming.writeEntity(reply)
+        else incoming.write?.(reply.message)
       } catch (error) {
         fail(error)
       }

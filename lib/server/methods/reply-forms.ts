@@ -1,4 +1,6 @@
 import { create, type DescField, type DescMessage } from '@bufbuild/protobuf'
+import { entityWriter, type Member, objectWriter, unset } from '../../gateway/json/entity-writer.js'
+import { type JsonWriter, valueWriter } from '../../gateway/json/writer.js'
 import type { Page } from '../../persistence/contract/repository.js'
 import { fieldWriter } from '../../resource/wire/field-writers.js'
 import { inOrder, messageWriter } from '../../resource/wire/message-writer.js'
@@ -13,6 +15,7 @@ export const entityForm = (model: ResourceModel, desc: DescMessage): ReplyForm<o
     desc,
     toMessage: (entity) => model.toMessage(entity),
     write: model.write,
+    writeJson: onceUsed(() => entityWriter(desc, model.outputs)),
     etag: etag !== undefined && model.byProperty.has(etag) ? etag : undefined,
   }
 }
@@ -35,6 +38,11 @@ export const listForm = (
     if (field.localName === 'nextPageToken') return [part(field, 'nextPageToken', '')]
     return field === total ? [part(field, 'total', 0)] : []
   })
+  const member = (field: DescField): Member<Listed> => {
+    if (field === items) return { field, valueOf: itemsOf(model, field) }
+    const name = field.localName === 'nextPageToken' ? field.localName : field === total ? 'total' : undefined
+    return { field, valueOf: name === undefined ? unset(field) : partOf(field, name) }
+  }
   return {
     desc,
     toMessage: ({ items: entities, nextPageToken = '', total: totalSize }) =>
@@ -46,6 +54,7 @@ export const listForm = (
     write: (listed, out) => {
       for (const write of parts) write(listed, out)
     },
+    writeJson: onceUsed(() => objectWriter(inOrder(desc).map(member))),
     etag: undefined,
   }
 }
@@ -64,4 +73,24 @@ const itemsWriter = (model: ResourceModel, { number }: DescField): Write => {
 const part = (field: DescField, name: 'nextPageToken' | 'total', empty: unknown): Write => {
   const write = fieldWriter(field, messageWriter)
   return (listed, out) => write((listed as Listed)[name] ?? empty, out)
+}
+
+/** Compiles the writer when it is used: most servers send one of the two formats. */
+const onceUsed = <T>(compile: () => JsonWriter<T>): JsonWriter<T> => {
+  let writer: JsonWriter<T> | undefined
+  return (value, registry) => (writer ??= compile())(value, registry)
+}
+
+const itemsOf = (model: ResourceModel, { message }: DescField): JsonWriter<Listed> => {
+  const write = entityWriter(message as DescMessage, model.outputs)
+  return ({ items }, registry) => {
+    let text = ''
+    for (const entity of items) text += (text === '' ? '' : ',') + write(entity, registry)
+    return `[${text}]`
+  }
+}
+
+const partOf = (field: DescField, name: 'nextPageToken' | 'total'): JsonWriter<Listed> => {
+  const write = valueWriter(field)
+  return (listed, registry) => write(listed[name] ?? (name === 'total' ? 0 : ''), registry)
 }
