@@ -106,9 +106,11 @@ export const SUBJECTS: readonly Subject[] = [
     sides: {
       ashlar: load('rpc', 'echo-ashlar'),
       'grpc-js, bare': load('rpc', 'echo-grpc-js.mjs'),
+      'grpc-js, protobuf-es': load('rpc', 'echo-grpc-es.mjs'),
+      'connect-node': load('rpc', 'echo-connect.mjs'),
     },
     installs: true,
-    goals: { 'grpc-js, bare': { echo: 0.9 } },
+    goals: { 'grpc-js, bare': { echo: 0.9 }, 'grpc-js, protobuf-es': { echo: 1 } },
   },
   {
     name: 'stack',
@@ -119,6 +121,7 @@ export const SUBJECTS: readonly Subject[] = [
       ashlar: load('stack', 'widgets-ashlar'),
       'grpc-js and pg': load('stack', 'widgets-grpc-js.mjs'),
       'NestJS and TypeORM': load('stack', 'widgets-nest.mjs'),
+      'connect-node and pg': load('stack', 'widgets-connect.mjs'),
     },
     installs: true,
     goals: {
