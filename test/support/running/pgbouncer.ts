@@ -1,5 +1,8 @@
 import { ABSENT } from './services.js'
 
+/** Connections to PostgreSQL for each database. */
+export const PGBOUNCER_POOL = 4
+
 /**
  * The configuration of a PgBouncer that pools transactions of every database of a PostgreSQL: few sessions, and each
  * transaction on another one than the last, so that what is set on one is missing on the next.
@@ -12,7 +15,7 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = 4
+default_pool_size = ${PGBOUNCER_POOL}
 server_round_robin = 1
 max_client_conn = 300
 server_login_retry = 1
