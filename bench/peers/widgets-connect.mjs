@@ -36,7 +36,9 @@ const server = createServer(
           return { widgets: rows.map(toWidget), nextPageToken: token }
         },
         createWidget: async ({ widget, widgetId }, call) =>
-          toWidget(await sql.create(tenantOf(call), widgetId, { ...widget, state: Widget_State[widget.state] })),
+          toWidget(
+            await sql.create(tenantOf(call), widgetId, { ...widget, state: Widget_State[widget.state] }),
+          ),
         updateWidget: async ({ widget }, call) =>
           found(
             await sql.update(tenantOf(call), widget.id, widget.etag, widget.displayName),

@@ -50,7 +50,8 @@ export async function call(
     ignored = ignoredPaths(setup, binding, whole, request, response)
     return whole
   }
-  const body = hasBody(request) || awaitsContinue(request) ? new Body(request, options.maxBodyBytes) : undefined
+  const body =
+    hasBody(request) || awaitsContinue(request) ? new Body(request, options.maxBodyBytes) : undefined
   if (awaitsContinue(request)) checkLength(request, options.maxBodyBytes)
   const early = body === undefined ? NO_BODY : await earlyPart(setup, request, body)
   let incoming: HttpIncoming | undefined
@@ -204,11 +205,7 @@ const namesOf = ({ method, headers }: Incoming): object => ({
 
 const pathOf = ({ path }: IgnoredPath): string => path
 
-function copyHeaders(
-  { responseHeaders }: CallSetup,
-  incoming: Incoming,
-  response: ServerResponse,
-): void {
+function copyHeaders({ responseHeaders }: CallSetup, incoming: Incoming, response: ServerResponse): void {
   for (const [name, value] of Object.entries(toldBy(responseHeaders, incoming, response)))
     response.setHeader(name, value)
 }

@@ -179,7 +179,12 @@ const sendAllow = (
   allow: readonly string[],
 ): void | Promise<void> => {
   identify(request, response)
-  return send(request, response, { status: 204, headers: { allow: allow.join(', ') }, body: undefined }, false)
+  return send(
+    request,
+    response,
+    { status: 204, headers: { allow: allow.join(', ') }, body: undefined },
+    false,
+  )
 }
 
 /** The methods of a path, as `Allow` lists them. */

@@ -12,7 +12,7 @@ import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { applyBaseline } from '../support/databases/baseline.js'
 import { pooled } from '../support/databases/backends.js'
 import { testDatabase } from '../support/databases/test-database.js'
-import { drill } from '../support/drill.js'
+import { drill, drilling } from '../support/drill.js'
 import { ForeignClient, type Outcome } from '../support/grpc/clients.js'
 import { PGBOUNCER_POOL } from '../support/running/pgbouncer.js'
 import { serviceUrl } from '../support/running/services.js'
@@ -78,7 +78,12 @@ describe('several processes on one PostgreSQL', function () {
     await forget()
   })
 
-  const send = async (at: number, method: string, request: object, headers: object = {}): Promise<Outcome> => {
+  const send = async (
+    at: number,
+    method: string,
+    request: object,
+    headers: object = {},
+  ): Promise<Outcome> => {
     const host = hosts[at % PROCESSES] as Host
     const outcome = await host.client.unary(method, request, { ...ALICE, ...headers })
     host.calls++
@@ -108,7 +113,9 @@ describe('several processes on one PostgreSQL', function () {
     const createTwice = async (caller: number, n: number) => {
       const key = `made-${process.pid}-${caller}-${n}`
       const request = { widget: { display_name: key } }
-      const both = await Promise.all([0, 1].map((at) => send(caller + at, 'CreateWidget', request, { 'idempotency-key': key })))
+      const both = await Promise.all(
+        [0, 1].map((at) => send(caller + at, 'CreateWidget', request, { 'idempotency-key': key })),
+      )
       if (both.map((outcome) => told(outcome)).includes(false)) return
       made.push(key)
       if (both[0]?.answer?.['id'] !== both[1]?.answer?.['id']) problems.push(`two rows for ${key}`)
@@ -126,7 +133,9 @@ describe('several processes on one PostgreSQL', function () {
       for (let n = 0; isOn(); n++) await (n % 4 === 0 ? createTwice(at, n) : count(at, n))
     }
     const watch = async () => {
-      const admin = new Client({ connectionString: serviceUrl('pgbouncer')?.replace(/\/[^/]*$/, '/pgbouncer') as string })
+      const admin = new Client({
+        connectionString: serviceUrl('pgbouncer')?.replace(/\/[^/]*$/, '/pgbouncer') as string,
+      })
       await admin.connect()
       for (; isOn(); await pause(50)) samples.push(await connectionsTo(admin, name))
       await admin.end()
@@ -150,16 +159,13 @@ describe('several processes on one PostgreSQL', function () {
     const servers = Math.max(...samples.map((sample) => sample.servers))
     expect(clients, 'connections to PgBouncer').to.be.within(PROCESSES, PROCESSES * POOL_SIZE)
     expect(servers, 'connections to PostgreSQL').to.be.within(1, PGBOUNCER_POOL)
-    for (const [at, { calls }] of hosts.entries()) {
-      const us = ((cpuAfter[at] as number) - (cpuBefore[at] as number)) / calls
+    const lines = hosts.map(({ calls }, at) => {
       expect(calls).to.be.greaterThan(10)
-      if (process.env['ASHLAR_DRILL'] === '1')
-        console.log(`      process ${at}: ${Math.round(calls / seconds)} calls/s, ${Math.round(us)} µs of CPU a call`)
-    }
-    if (process.env['ASHLAR_DRILL'] === '1')
-      console.log(
-        `      ${clients} connections to PgBouncer of at most ${PROCESSES * POOL_SIZE}, ${servers} to PostgreSQL of at most ${PGBOUNCER_POOL}`,
-      )
+      const us = ((cpuAfter[at] as number) - (cpuBefore[at] as number)) / calls
+      return `process ${at}: ${Math.round(calls / seconds)} calls/s, ${Math.round(us)} µs of CPU a call`
+    })
+    lines.push(`${clients} connections to PgBouncer, ${servers} to PostgreSQL`)
+    if (drilling) process.stdout.write(lines.map((line) => `      ${line}\n`).join(''))
   })
 
   it('share the limit of a tenant', async () => {
@@ -199,6 +205,7 @@ async function forget(): Promise<void> {
   const redis = createClient({ url: serviceUrl('redis') as string })
   await redis.connect()
   for (const pattern of [`ashlar:idempotency:*made-${process.pid}-*`, `${LIMITED}*`])
-    for await (const keys of redis.scanIterator({ MATCH: pattern })) if (keys.length > 0) await redis.del(keys)
+    for await (const keys of redis.scanIterator({ MATCH: pattern }))
+      if (keys.length > 0) await redis.del(keys)
   await redis.close()
 }

@@ -91,7 +91,10 @@ describe('the JSON of a page', () => {
   const pages: Record<string, Listed> = {
     empty: { items: [] },
     'of one': { items: [randomEntity(model, random)], nextPageToken: '' },
-    'of several': { items: Array.from({ length: 5 }, () => randomEntity(model, random)), nextPageToken: 'a"b' },
+    'of several': {
+      items: Array.from({ length: 5 }, () => randomEntity(model, random)),
+      nextPageToken: 'a"b',
+    },
   }
 
   for (const [name, page] of Object.entries(pages))
