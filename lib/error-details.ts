@@ -1,4 +1,11 @@
-import { create, type DescMessage, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type Message,
+  type Registry,
+  toBinary,
+} from '@bufbuild/protobuf'
 import { type Any, anyPack, anyUnpack, DurationSchema } from '@bufbuild/protobuf/wkt'
 import type { ErrorDetail, MessageDetail } from './error-detail.js'
 import { type AshlarError, CODES, ERROR_DOMAIN } from './errors.js'
@@ -66,11 +73,21 @@ export const toStatus = (error: AshlarError): Status =>
 export const toStatusBytes = (error: AshlarError): Uint8Array => toBinary(StatusSchema, toStatus(error))
 
 /**
- * The details in the bytes of `grpc-status-details-bin`, as far as this framework knows them.
+ * The details in the bytes of `grpc-status-details-bin`, as far as their types are known.
+ * @param registry - finds the types that this framework does not know. Without it, details of other types are left out.
  * @throws where the bytes are no google.rpc.Status.
  */
-export const detailsIn = (bytes: Uint8Array): readonly ErrorDetail[] =>
-  fromBinary(StatusSchema, bytes).details.flatMap(ofAny)
+export const detailsIn = (bytes: Uint8Array, registry?: Registry): readonly ErrorDetail[] =>
+  fromBinary(StatusSchema, bytes).details.flatMap((any) => {
+    const known = ofAny(any)
+    return known.length > 0 || registry === undefined ? known : asMessage(any, registry)
+  })
+
+function asMessage(any: Any, registry: Registry): readonly MessageDetail[] {
+  const message = anyUnpack(any, registry)
+  const desc = message && registry.getMessage(message.$typeName)
+  return desc === undefined ? [] : [{ desc, message: message as Message }]
+}
 
 function ofAny(any: Any): readonly ErrorDetail[] {
   const info = anyUnpack(any, ErrorInfoSchema)

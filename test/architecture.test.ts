@@ -108,6 +108,13 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       ],
     ],
   },
+  {
+    from: 'lib/client',
+    own: [
+      ...['lib/client', 'lib/errors.ts', 'lib/error-details.ts', 'lib/call.ts'],
+      ...['lib/gateway/json/type-registry.ts', 'lib/server/grpc/metadata.ts'],
+    ],
+  },
   { from: 'lib/nest', own: ['lib/nest', 'ENTRIES', 'lib/errors.ts', 'lib/context.ts'] },
   {
     from: 'lib/testing',
@@ -126,6 +133,7 @@ const ENTRIES = [
   ...['decorators/index.ts', 'lib/persistence/index.ts', 'lib/secrets/index.ts', 'lib/server/index.ts'],
   ...[
     'lib/events/index.ts',
+    'lib/client/index.ts',
     'lib/gateway/index.ts',
     'lib/migrations/index.ts',
     'lib/nest/index.ts',
@@ -148,17 +156,17 @@ const OWNERS: Readonly<
   '@bufbuild/protobuf': {
     in: [
       ...['lib/resource', 'lib/gateway', 'lib/openapi', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
-      ...['lib/call.ts', 'lib/if-match.ts', 'lib/error-details.ts'],
+      ...['lib/client', 'lib/call.ts', 'lib/if-match.ts', 'lib/error-details.ts'],
     ],
     types: ['decorators', 'lib/nest', 'lib/error-detail.ts'],
   },
   'ashlar-annotations': {
     in: [
       ...['lib/resource', 'lib/gateway', 'lib/openapi', 'lib/server', 'lib/testing', 'examples'],
-      ...['lib/call.ts', 'lib/error-details.ts'],
+      ...['lib/client', 'lib/call.ts', 'lib/error-details.ts'],
     ],
   },
-  '@connectrpc/connect': { in: [], types: ['lib/server/connect'] },
+  '@connectrpc/connect': { in: [], types: ['lib/server/connect', 'lib/client/transports'] },
   'node-vault': { in: ['lib/secrets'], files: 1 },
   chokidar: { in: ['lib/files'], files: 1 },
   pg: { in: ['lib/migrations'], types: ['lib/persistence', 'lib/events/log'] },
@@ -169,7 +177,7 @@ const OWNERS: Readonly<
   'better-sqlite3': { in: [], types: ['lib/persistence'] },
   'nice-grpc': { in: ['lib/server', 'lib/testing', 'examples'] },
   'nice-grpc-common': { in: ['lib/server'] },
-  '@grpc/grpc-js': { in: ['lib/server', 'lib/testing', 'examples'] },
+  '@grpc/grpc-js': { in: ['lib/server', 'lib/client/transports', 'lib/testing', 'examples'] },
   jose: { in: ['lib/server'] },
   '@opentelemetry/api': { in: ['lib/server'] },
   '@opentelemetry/exporter-prometheus': { in: ['lib/server/observability'] },
@@ -195,6 +203,10 @@ const STAYS_OUT: readonly { readonly of: string; readonly not: readonly string[]
     not: ['nice-grpc', '@grpc/grpc-js', 'pg', 'mysql2', 'sqlite3', 'better-sqlite3'],
   },
   { of: 'lib/secrets/', not: ['nice-grpc', '@grpc/grpc-js', 'typeorm', '@bufbuild/protobuf'] },
+  {
+    of: 'lib/client/',
+    not: ['typeorm', 'nice-grpc', 'reflect-metadata', '@connectrpc/connect', 'chokidar', 'yaml'],
+  },
   { of: 'lib/index.ts', not: ['@nestjs/common'] },
   { of: 'lib/server/', not: ['pg', 'mysql2', 'sqlite3', 'better-sqlite3', 'redis', 'chokidar', 'yaml'] },
   {

@@ -13,7 +13,7 @@ const COMMAND_LINE = 'The command line'
 const HEADINGS: readonly (readonly [title: string, ...entries: readonly string[]])[] = [
   ['Persistence', 'ashlar/decorators', 'ashlar/persistence', 'ashlar/events', 'ashlar/migrations'],
   ['Secrets', 'ashlar/secrets'],
-  ['Server', 'ashlar/server', 'ashlar/nest', 'ashlar/testing'],
+  ['Server', 'ashlar/server', 'ashlar/client', 'ashlar/nest', 'ashlar/testing'],
   [COMMAND_LINE],
 ]
 /** Nothing here uses them, and the specification promises them. */

@@ -1,0 +1,96 @@
+import {
+  clone,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type Message,
+  ScalarType,
+} from '@bufbuild/protobuf'
+import { AshlarError } from '../../errors.js'
+
+/**
+ * A list: awaited, it is one page; iterated, it is all items, page after page. It is sent when it is awaited or iterated.
+ * @example
+ * ```ts
+ * import type { Client } from 'ashlar/client'
+ * import type { WidgetService } from './gen/widgets_pb.js'
+ *
+ * export async function sizes(widgets: Client<typeof WidgetService>): Promise<number> {
+ *   const { widgets: firstPage } = await widgets.listWidgets({ pageSize: 10 })
+ *   let sum = 0
+ *   for await (const { size } of widgets.listWidgets({ filter: 'size > 3' })) sum += size
+ *   return firstPage.length + sum
+ * }
+ * ```
+ */
+export interface ListCall<Response, Item> extends Promise<Response>, AsyncIterable<Item> {
+  /** All pages, one after the other. */
+  pages(): AsyncIterable<Response>
+}
+
+/** The fields that make a method a list. */
+export interface ListShape {
+  readonly input: DescMessage
+  readonly token: string
+  readonly nextToken: string
+  readonly items: string
+}
+
+/** Undefined for a method that is no list: one page token each way, and one list of messages in the response. */
+export const listShapeOf = ({ input, output, methodKind }: DescMethod): ListShape | undefined => {
+  if (methodKind !== 'unary') return undefined
+  const token = input.fields.find((field) => field.name === 'page_token' && isText(field))
+  const nextToken = output.fields.find((field) => field.name === 'next_page_token' && isText(field))
+  const [items, another] = output.fields.filter(
+    ({ fieldKind, message }) => fieldKind === 'list' && message !== undefined,
+  )
+  if (token === undefined || nextToken === undefined || items === undefined || another !== undefined)
+    return undefined
+  return { input, token: token.localName, nextToken: nextToken.localName, items: items.localName }
+}
+
+const isText = ({ fieldKind, scalar }: DescField): boolean =>
+  fieldKind === 'scalar' && scalar === ScalarType.STRING
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** @param send - makes the call for one page. */
+export function listCall(
+  shape: ListShape,
+  request: Message,
+  send: (request: Message) => Promise<Message>,
+): ListCall<Message, Message> {
+  let first: Promise<Message> | undefined
+  const page = () => (first ??= send(request))
+  const pages = () => pagesFrom(shape, request, send)
+  return {
+    then: (resolved, rejected) => page().then(resolved, rejected),
+    catch: (rejected) => page().catch(rejected),
+    finally: (done) => page().finally(done),
+    [Symbol.toStringTag]: 'ListCall',
+    pages,
+    async *[Symbol.asyncIterator]() {
+      for await (const one of pages()) yield* (one as unknown as Fields)[shape.items] as readonly Message[]
+    },
+  }
+}
+
+async function* pagesFrom(
+  { input, token, nextToken }: ListShape,
+  request: Message,
+  send: (request: Message) => Promise<Message>,
+): AsyncIterable<Message> {
+  let sent = (request as unknown as Fields)[token] as string
+  // A token that comes again would be a list without an end. One token is remembered, and replaced after 2, 4, 8 … pages.
+  let remembered = sent
+  for (let pages = 1, next = 2; ; pages++) {
+    const page = await send(Object.assign(clone(input, request), { [token]: sent }))
+    yield page
+    const received = (page as unknown as Fields)[nextToken] as string
+    if (received === '') return
+    if (received === sent || received === remembered)
+      throw new AshlarError('INTERNAL', 'next_page_token: the server returned a page token a second time')
+    sent = received
+    if (pages === next) [remembered, next] = [received, next * 2]
+  }
+}

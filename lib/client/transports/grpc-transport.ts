@@ -1,0 +1,202 @@
+import { type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf'
+import {
+  type CallOptions,
+  ChannelCredentials,
+  Client,
+  type Metadata as GrpcMetadata,
+  type ServiceError,
+  type StatusObject,
+} from '@grpc/grpc-js'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import type { AshlarError } from '../../errors.js'
+import { fromGrpc, toGrpc } from '../../server/grpc/metadata.js'
+import { endedBy, failureOf } from './failure.js'
+import { knownTypes } from './known-types.js'
+import type { Attempt, ClientTransport } from './transport.js'
+
+/** How a client connects over gRPC. */
+export interface GrpcTransportOptions {
+  /**
+   * TLS: true trusts the authorities of the system. Certificates and keys are PEM. Default false, which sends everything in plain
+   * text.
+   */
+  readonly tls?:
+    | boolean
+    | {
+        readonly rootCertificates?: string | Uint8Array
+        readonly certificateChain?: string | Uint8Array
+        readonly privateKey?: string | Uint8Array
+      }
+  /** The largest message that a server may send, in bytes. Default 4 MiB. */
+  readonly maxResponseBytes?: number
+}
+
+/** What all kinds of calls of grpc-js have. */
+type Emitter = Pick<NodeJS.EventEmitter, 'on'>
+
+/**
+ * gRPC to one address. Connections are opened by the first call and opened again when they break.
+ * @param address - `host:port`, without a scheme.
+ * @example
+ * ```ts
+ * import { grpcTransport } from 'ashlar/client'
+ *
+ * export const transport = grpcTransport('api.example.com:443', { tls: true })
+ * ```
+ */
+export function grpcTransport(address: string, options: GrpcTransportOptions = {}): ClientTransport {
+  if (!/^[^/\s]+:\d+$/.test(address))
+    throw new TypeError(`grpcTransport: ${JSON.stringify(address)} is not host:port, such as localhost:9090`)
+  const { maxResponseBytes = 4 * 1024 * 1024 } = options
+  if (!Number.isSafeInteger(maxResponseBytes) || maxResponseBytes < 1)
+    throw new RangeError(
+      `grpcTransport: maxResponseBytes is ${maxResponseBytes}, and has to be a positive integer`,
+    )
+  return new GrpcTransport(
+    new Client(address, credentialsOf(options.tls), { 'grpc.max_receive_message_length': maxResponseBytes }),
+  )
+}
+
+class GrpcTransport implements ClientTransport {
+  constructor(private readonly client: Client) {}
+
+  unary(method: DescMethod, request: Message, attempt: Attempt): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      const { path, write, read, metadata, options } = callOf(method, attempt)
+      const call = this.client.makeUnaryRequest(
+        path,
+        write,
+        read,
+        request,
+        metadata,
+        options,
+        (error, response) => {
+          if (error !== null) reject(errorOf(error, method, attempt))
+          else resolve(response as Message)
+          stop()
+        },
+      )
+      const stop = follow(call, () => call.cancel(), attempt)
+    })
+  }
+
+  clientStream(method: DescMethod, requests: AsyncIterable<Message>, attempt: Attempt): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      const { path, write, read, metadata, options } = callOf(method, attempt)
+      const call = this.client.makeClientStreamRequest(
+        path,
+        write,
+        read,
+        metadata,
+        options,
+        (error, response) => {
+          if (error !== null) reject(errorOf(error, method, attempt))
+          else resolve(response as Message)
+          stop()
+        },
+      )
+      const stop = follow(call, () => call.cancel(), attempt)
+      send(call, requests).catch((error: unknown) => {
+        reject(error as Error)
+        call.cancel()
+      })
+    })
+  }
+
+  async *serverStream(method: DescMethod, request: Message, attempt: Attempt): AsyncIterable<Message> {
+    const { path, write, read, metadata, options } = callOf(method, attempt)
+    const call = this.client.makeServerStreamRequest(path, write, read, request, metadata, options)
+    const stop = follow(call, () => call.cancel(), attempt)
+    try {
+      yield* received(call, method, attempt)
+    } finally {
+      stop()
+      call.cancel()
+    }
+  }
+
+  async *bidiStream(
+    method: DescMethod,
+    requests: AsyncIterable<Message>,
+    attempt: Attempt,
+  ): AsyncIterable<Message> {
+    const { path, write, read, metadata, options } = callOf(method, attempt)
+    const call = this.client.makeBidiStreamRequest(path, write, read, metadata, options)
+    const stop = follow(call, () => call.cancel(), attempt)
+    let failure: unknown
+    send(call, requests).catch((error: unknown) => {
+      failure = error
+      call.cancel()
+    })
+    try {
+      yield* received(call, method, attempt)
+    } catch (error) {
+      throw failure ?? error
+    } finally {
+      stop()
+      call.cancel()
+    }
+  }
+
+  close(): void {
+    this.client.close()
+  }
+}
+
+const callOf = ({ parent, name, input, output }: DescMethod, { metadata, deadline }: Attempt) => ({
+  path: `/${parent.typeName}/${name}`,
+  write: (message: Message) => Buffer.from(toBinary(input, message)),
+  read: (bytes: Buffer): Message => fromBinary(output, bytes),
+  metadata: toGrpc(metadata),
+  options: (deadline === undefined ? {} : { deadline }) satisfies CallOptions,
+})
+
+/** Tells what a call receives beside messages, and cancels it with its signal. Returns what ends that. */
+function follow(call: Emitter, cancel: () => void, { signal, onHeaders, onTrailers }: Attempt): () => void {
+  // A cancelled stream emits an error that nobody reads any more.
+  call.on('error', () => {})
+  if (onHeaders) call.on('metadata', (metadata: GrpcMetadata) => onHeaders(fromGrpc(metadata)))
+  if (onTrailers) call.on('status', ({ metadata }: StatusObject) => onTrailers(fromGrpc(metadata)))
+  if (signal?.aborted === true) cancel()
+  signal?.addEventListener('abort', cancel, { once: true })
+  return () => signal?.removeEventListener('abort', cancel)
+}
+
+async function* received(
+  call: AsyncIterable<unknown>,
+  method: DescMethod,
+  attempt: Attempt,
+): AsyncIterable<Message> {
+  try {
+    for await (const message of call) yield message as Message
+  } catch (error) {
+    throw errorOf(error as ServiceError, method, attempt)
+  }
+}
+
+/** Writes requests as fast as the server reads them, until there are no more or the call has ended. */
+async function send(call: Writable, requests: AsyncIterable<Message>): Promise<void> {
+  const ended = new AbortController()
+  call.on('status', () => ended.abort())
+  for await (const request of requests) {
+    if (ended.signal.aborted) return
+    if (!call.write(request)) await once(call, 'drain', { signal: ended.signal }).catch(() => {})
+  }
+  call.end()
+}
+
+const errorOf = (error: ServiceError, method: DescMethod, { deadline, signal }: Attempt): AshlarError => {
+  const bytes = error.metadata.get('grpc-status-details-bin')[0]
+  const status = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : bytes
+  const own = bytes === undefined ? endedBy(deadline, signal) : undefined
+  return own ?? failureOf(error.code, error.details, status, knownTypes(method), error)
+}
+
+const credentialsOf = (tls: GrpcTransportOptions['tls'] = false): ChannelCredentials => {
+  if (tls === false) return ChannelCredentials.createInsecure()
+  const { rootCertificates, certificateChain, privateKey } = tls === true ? {} : tls
+  const bytes = (pem: string | Uint8Array | undefined) =>
+    pem === undefined ? null : Buffer.from(pem as string)
+  return ChannelCredentials.createSsl(bytes(rootCertificates), bytes(privateKey), bytes(certificateChain))
+}

@@ -1,0 +1,33 @@
+import { Metadata } from '../../call.js'
+
+/** Metadata of a call, or a function that makes it for each attempt: tokens that expire. */
+export type ClientMetadata =
+  | Readonly<Record<string, string>>
+  | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>)
+
+/** Names that belong to the protocols. */
+const RESERVED =
+  /^(:.*|grpc-.*|connect-.*|host|te|connection|content-(type|length|encoding)|transfer-encoding|upgrade|proxy-.*)$/
+const NAME = /^[0-9a-z_.-]+$/
+const BASE64 = /^[0-9A-Za-z+/]*={0,2}$/
+
+/** Adds metadata. @throws TypeError for a name or a value that cannot be sent. */
+export async function addMetadata(target: Metadata, from: ClientMetadata | undefined): Promise<void> {
+  const values = typeof from === 'function' ? await from() : from
+  for (const [key, value] of Object.entries(values ?? {})) {
+    const name = key.toLowerCase()
+    if (RESERVED.test(name)) throw new TypeError(`metadata: the protocol sets ${name} itself`)
+    if (!NAME.test(name))
+      throw new TypeError(
+        `metadata: the name ${JSON.stringify(key)} has other characters than a-z, 0-9, _, . and -`,
+      )
+    if (typeof value !== 'string') throw new TypeError(`metadata: the value of ${name} is not a string`)
+    if (name.endsWith('-bin') ? !BASE64.test(value) : !/^[ -~]*$/.test(value))
+      throw new TypeError(
+        name.endsWith('-bin')
+          ? `metadata: the value of ${name} is not base64`
+          : `metadata: the value of ${name} has characters other than printable ASCII`,
+      )
+    target.set(name, value)
+  }
+}

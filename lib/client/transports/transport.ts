@@ -1,0 +1,27 @@
+import type { DescMethod, Message } from '@bufbuild/protobuf'
+import type { Metadata } from '../../call.js'
+
+/** One attempt of a call. */
+export interface Attempt {
+  readonly metadata: Metadata
+  /** Milliseconds since the epoch; undefined for a stream that may take any time. */
+  readonly deadline: number | undefined
+  readonly signal: AbortSignal | undefined
+  /** Called with what the server sends before its first message. */
+  readonly onHeaders?: ((headers: Metadata) => void) | undefined
+  /** Called with what it sends at the end, errors included. */
+  readonly onTrailers?: ((trailers: Metadata) => void) | undefined
+}
+
+/**
+ * How a client reaches one server: `grpcTransport` or `connectTransport`. It knows one address, and what it is given is never
+ * sent to another. Its failures are AshlarErrors.
+ */
+export interface ClientTransport {
+  unary(method: DescMethod, request: Message, attempt: Attempt): Promise<Message>
+  serverStream(method: DescMethod, request: Message, attempt: Attempt): AsyncIterable<Message>
+  clientStream(method: DescMethod, requests: AsyncIterable<Message>, attempt: Attempt): Promise<Message>
+  bidiStream(method: DescMethod, requests: AsyncIterable<Message>, attempt: Attempt): AsyncIterable<Message>
+  /** Closes its connections. Calls that are running fail. */
+  close(): void
+}
