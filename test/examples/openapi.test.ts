@@ -1,14 +1,25 @@
 import { expect } from 'chai'
-import { widgetServer } from '../../examples/widgets/main.js'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DataSource } from 'typeorm'
+import { Book } from '../../examples/library/book.js'
+import { Shelf } from '../../examples/library/shelf.js'
+import { libraryDataSource, libraryServer } from '../../examples/library/main.js'
+import { ordersDataSource } from '../../examples/orders/data-source.js'
 import { orderServer } from '../../examples/orders/main.js'
+import { widgetsDataSource } from '../../examples/widgets/data-source.js'
+import { widgetServer } from '../../examples/widgets/main.js'
 import { httpRulesOf } from '../../lib/gateway/routing/bindings.js'
+import { createTables } from '../../lib/persistence/schema/create-tables.js'
+import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import type { Server } from '../../lib/server/server.js'
-import { Described } from '../support/openapi/described.js'
-import { DescribedClient } from '../support/openapi/described-client.js'
+import { Described, type JsonValue } from '../support/openapi/described.js'
+import { DescribedClient, type Sent } from '../support/openapi/described-client.js'
 import { findings } from '../support/openapi/findings.js'
 import { recordingLogger } from '../support/servers/server.js'
 
-const ADDRESSES = { database: ':memory:', grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
+const ADDRESSES = { grpcAddr: '127.0.0.1:0', httpAddr: '127.0.0.1:0' }
 const ADA = { 'account-id': 'acme', subject: 'ada', groups: 'staff,managers,warehouse' }
 
 const OLD = { 'if-match': '"old"' }
@@ -19,6 +30,13 @@ describe('the OpenAPI document of an example', function () {
   let client: DescribedClient
   let text: string
   let stop: () => Promise<void>
+  let folder: string
+  let dataSource: DataSource
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ashlar-openapi-'))
+  })
+  const inFile = (open: (file: string) => DataSource): DataSource =>
+    (dataSource = open(join(folder, 'database.sqlite')))
 
   const start = async (made: Promise<Server>): Promise<void> => {
     server = await made
@@ -33,10 +51,29 @@ describe('the OpenAPI document of an example', function () {
     text = await (await fetch(`${origin}/openapi.json`)).text()
     client = new DescribedClient(new Described(text), origin, ADA)
   }
-  afterEach(() => stop())
+  afterEach(async () => {
+    await stop()
+    await dataSource.destroy()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
-  const provokeAll = async (): Promise<void> => {
-    for (const operation of client.described.operations) await client.provoke(operation)
+  /** @param bodies - for operations whose example is not a request that can be carried out. */
+  const provokeAll = async (bodies: Readonly<Record<string, JsonValue>> = {}): Promise<void> => {
+    for (const operation of client.described.operations) {
+      const { operationId } = operation
+      await client.provoke(operation, bodies[operationId.slice(operationId.lastIndexOf('.') + 1)])
+    }
+  }
+
+  /** Calls that are told 409, because another process writes to the database, and does not come to an end. */
+  const callBesideWriter = async (calls: Readonly<Record<string, Sent>>): Promise<void> => {
+    const other = await new SqliteDataSource({ database: join(folder, 'database.sqlite') }).initialize()
+    await dataSource.query('PRAGMA busy_timeout = 5')
+    await other.transaction(async (writer) => {
+      await writer.query('CREATE TABLE taken (id INTEGER)')
+      for (const [id, sent] of Object.entries(calls)) await client.call(id, 409, sent)
+    })
+    await other.destroy()
   }
 
   /** Every rule of every service is an operation, with the id of its method. */
@@ -50,7 +87,9 @@ describe('the OpenAPI document of an example', function () {
   }
 
   it('is what the widgets do: every operation, with success and errors', async () => {
-    await start(widgetServer({ ...ADDRESSES, logger: recordingLogger() }))
+    await start(
+      widgetServer({ ...ADDRESSES, database: inFile(widgetsDataSource), logger: recordingLogger() }),
+    )
     expect(await findings(text)).to.deep.equal([])
     expectEveryRoute()
     const call = client.call.bind(client)
@@ -85,21 +124,30 @@ describe('the OpenAPI document of an example', function () {
     await call('BatchDeleteWidgets', 200, { body: { ids: ['cog'] } })
     await call('BatchDeleteWidgets', 404, { body: { ids: ['nobody'] } })
     await provokeAll()
-    // Only concurrent writers are told 409 by these.
-    expect(client.missing()).to.have.members(
-      [
-        'BatchDeleteWidgets',
-        'BatchUpdateWidgets',
-        'DeleteWidget',
-        'RetireWidget',
-        'UndeleteWidget',
-        'UpdateWidget',
-      ].map((name) => `widgets.v1.WidgetService.${name} 409`),
-    )
+    const free = { path: { id: 'free' } }
+    await call('CreateWidget', 200, { body, query: 'widget_id=free' })
+    await call('CreateWidget', 200, { body, query: 'widget_id=gone' })
+    await call('DeleteWidget', 200, { path: { id: 'gone' } })
+    await callBesideWriter({
+      UpdateWidget: { ...free, query: 'update_mask=size', body: { size: 9 } },
+      RetireWidget: free,
+      BatchUpdateWidgets: { body: { requests: [{ widget: { id: 'free', size: 5 }, updateMask: ['size'] }] } },
+      BatchDeleteWidgets: { body: { ids: ['free'] } },
+      DeleteWidget: free,
+      UndeleteWidget: { path: { id: 'gone' }, body: {} },
+    })
+    expect(client.missing()).to.deep.equal([])
   })
 
   it('is what the orders do: every operation, with success and errors', async () => {
-    await start(orderServer({ ...ADDRESSES, logger: recordingLogger(), mail: () => {} }))
+    await start(
+      orderServer({
+        ...ADDRESSES,
+        database: inFile(ordersDataSource),
+        logger: recordingLogger(),
+        mail: () => {},
+      }),
+    )
     expect(await findings(text)).to.deep.equal([])
     expectEveryRoute()
     const call = client.call.bind(client)
@@ -179,17 +227,75 @@ describe('the OpenAPI document of an example', function () {
     await call('DeleteCustomer', 412, { path: { id: 'bob' }, headers: OLD })
     await call('DeleteCustomer', 200, { path: { id: 'bob' } })
     await provokeAll()
-    expect(client.missing()).to.have.members(
-      [
-        ...[
-          'CustomerService.DeleteCustomer',
-          'ProductService.UpdateProduct',
-          'ProductService.RestockProduct',
-        ],
-        ...['PlaceOrder', 'UpdateOrder', 'DeleteOrder', 'ApproveOrder', 'CancelOrder'].map(
-          (name) => `OrderService.${name}`,
-        ),
-      ].map((name) => `orders.v1.${name} 409`),
-    )
+    const small = { body: { customerId: 'ada', lines: [{ productId: 'cog', quantity: 1 }] } }
+    const open = { path: { id: String((await call('PlaceOrder', 200, small)).body['id']) } }
+    const waiting = await call('PlaceOrder', 200, {
+      body: { customerId: 'ada', lines: [{ productId: 'cog', quantity: 90 }] },
+    })
+    await callBesideWriter({
+      DeleteCustomer: { path: { id: 'ada' } },
+      UpdateProduct: { ...cog, query: 'update_mask=price_cents', body: { priceCents: 1 } },
+      RestockProduct: { ...cog, body: { quantity: 1 } },
+      PlaceOrder: small,
+      UpdateOrder: { ...open, query: 'update_mask=note', body: { note: 'later' } },
+      ApproveOrder: { path: { id: String(waiting.body['id']) }, headers: { subject: 'bob' } },
+      CancelOrder: open,
+      DeleteOrder: open,
+    })
+    expect(client.missing()).to.deep.equal([])
+  })
+
+  it('is what the library does: every operation, with success and errors', async () => {
+    inFile(libraryDataSource)
+    await dataSource.initialize()
+    await createTables(dataSource, [Shelf, Book], 'sqlite')
+    await start(Promise.resolve(libraryServer({ ...ADDRESSES, dataSource, logger: recordingLogger() })))
+    expect(await findings(text)).to.deep.equal([])
+    expectEveryRoute()
+    const call = client.call.bind(client)
+    for (const shelf of ['tales', 'maps', 'empty'])
+      await call('CreateShelf', 200, { body: { theme: shelf }, query: `shelf_id=${shelf}` })
+    await call('CreateShelf', 409, { body: { theme: 'again' }, query: 'shelf_id=maps' })
+    const maps = { path: { shelf: 'maps' } }
+    const book = { path: { shelf: 'maps', book: 'rome' } }
+    const other = { otherShelf: 'shelves/tales' }
+    expect((await call('GetShelf', 200, maps)).body).to.deep.equal({ name: 'shelves/maps', theme: 'maps' })
+    await call('GetShelf', 412, { ...maps, headers: OLD })
+    await call('DeleteShelf', 412, { ...maps, headers: OLD })
+    await call('ListShelves', 200, { query: 'page_size=1' })
+    const rome = { ...maps, query: 'book_id=rome', body: { title: 'Rome', author: 'A.' } }
+    const made = await call('CreateBook', 200, rome)
+    expect(made.body).to.include({ name: 'shelves/maps/books/rome', title: 'Rome' })
+    await call('CreateBook', 409, rome)
+    await call('CreateBook', 400, { ...maps, body: { author: 'B.' } })
+    await call('GetBook', 200, book)
+    await call('GetBook', 304, { ...book, headers: { 'if-none-match': made.headers.get('etag') ?? '' } })
+    await call('GetBook', 412, { ...book, headers: OLD })
+    await call('ListBooks', 200, { ...maps, query: 'filter=read=false&order_by=title' })
+    await call('ListBooks', 200, { path: { shelf: '-' } })
+    await call('BatchGetBooks', 200, { ...maps, query: 'names=shelves/maps/books/rome' })
+    await call('BatchGetBooks', 404, { ...maps, query: 'names=shelves/maps/books/none' })
+    await call('UpdateBook', 200, { ...book, query: 'update_mask=read', body: { read: true } })
+    await call('UpdateBook', 412, { ...book, query: 'update_mask=read', body: {}, headers: OLD })
+    await call('DeleteBook', 412, { ...book, headers: OLD })
+    await call('MoveBook', 200, { ...book, body: { otherShelfName: 'shelves/tales' } })
+    const moved = { path: { shelf: 'tales', book: 'rome' } }
+    await call('DeleteShelf', 400, { path: { shelf: 'tales' } })
+    await call('MergeShelves', 200, { ...maps, body: other })
+    await call('MergeShelves', 404, { ...maps, body: other })
+    await call('GetBook', 404, moved)
+    await call('DeleteBook', 200, book)
+    await call('DeleteShelf', 200, { path: { shelf: 'empty' } })
+    await provokeAll({ MergeShelves: other, MoveBook: { otherShelfName: 'shelves/maps' } })
+    await call('CreateBook', 200, rome)
+    await call('CreateShelf', 200, { body: { theme: 'tales' }, query: 'shelf_id=tales' })
+    await callBesideWriter({
+      UpdateBook: { ...book, query: 'update_mask=read', body: { read: true } },
+      MoveBook: { ...book, body: { otherShelfName: 'shelves/tales' } },
+      DeleteBook: book,
+      MergeShelves: { ...maps, body: other },
+      DeleteShelf: { path: { shelf: 'tales' } },
+    })
+    expect(client.missing()).to.deep.equal([])
   })
 })

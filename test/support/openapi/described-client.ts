@@ -58,12 +58,12 @@ export class DescribedClient {
     return { status, headers: response.headers, body: body as JsonObject }
   }
 
-  /** The errors that every operation of the document can be brought to give, with the example of its body. */
-  async provoke(operation: Operation): Promise<void> {
-    const { operationId: id, statuses, variables, requiredQuery, hasBody, example } = operation
+  /** The errors that every operation of the document can be brought to give, with the example of its body or another one. */
+  async provoke(operation: Operation, body = operation.example): Promise<void> {
+    const { operationId: id, statuses, variables, requiredQuery, hasBody } = operation
     const path = Object.fromEntries(variables.map((name) => [name, 'nobody']))
-    const query = requiredQuery.map((name) => `${name}=${name === 'update_mask' ? '*' : '1'}`).join('&')
-    const valid: Sent = { path, query, ...(example !== undefined && { body: example }) }
+    const query = requiredQuery.map((name) => `${name}=${QUERY[name] ?? '1'}`).join('&')
+    const valid: Sent = { path, query, ...(body !== undefined && { body }) }
     await this.call(id, 400, { ...valid, query: `${query}&no_such_parameter=1` })
     if (statuses.includes('403')) await this.call(id, 403, { ...valid, headers: NOBODY })
     if (statuses.includes('404') && variables.length > 0 && !id.includes('.List'))
@@ -89,6 +89,8 @@ export class DescribedClient {
   }
 }
 
+/** Values of required parameters that 1 is no value of. */
+const QUERY: Readonly<Record<string, string>> = { update_mask: '*', names: 'shelves/nobody/books/nobody' }
 const NOBODY = { 'account-id': '', subject: '', groups: '' }
 
 function fail(text: string): never {

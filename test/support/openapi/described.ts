@@ -65,11 +65,13 @@ export class Described {
     if (key === 'default' && status < 400) return [`has status ${status}, which the operation does not name`]
     const { content } = this.at(`${responses}/${key}`) as { content?: JsonObject }
     if (content === undefined) return body === undefined ? [] : ['has a body, and the document none']
-    if (!Object.hasOwn(content, contentType))
+    const range = Object.hasOwn(content, '*/*') ? '*/*' : contentType
+    if (!Object.hasOwn(content, range))
       return [`is ${contentType}, and in the document ${Object.keys(content).join()}`]
+    if ((content[range] as JsonObject)['schema'] === undefined) return []
     const { $ref } = own[key] as { $ref?: string }
     const base = $ref === undefined ? `${responses}/${key}` : $ref.slice(1)
-    return this.check(`${base}/content/${escaped(contentType)}/schema`, body)
+    return this.check(`${base}/content/${escaped(range)}/schema`, body)
   }
 
   /** What is wrong with a value by the schema at that place. */
