@@ -156,14 +156,14 @@ const OWNERS: Readonly<
   '@bufbuild/protobuf': {
     in: [
       ...['lib/resource', 'lib/gateway', 'lib/openapi', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
-      ...['lib/client', 'lib/call.ts', 'lib/if-match.ts', 'lib/error-details.ts'],
+      ...['lib/client', 'lib/call.ts', 'lib/if-match.ts', 'lib/error-details.ts', 'cli/generate', 'cli/proto'],
     ],
     types: ['decorators', 'lib/nest', 'lib/error-detail.ts'],
   },
   'ashlar-annotations': {
     in: [
       ...['lib/resource', 'lib/gateway', 'lib/openapi', 'lib/server', 'lib/testing', 'examples'],
-      ...['lib/client', 'lib/call.ts', 'lib/error-details.ts'],
+      ...['lib/client', 'lib/call.ts', 'lib/error-details.ts', 'cli/generate'],
     ],
   },
   '@connectrpc/connect': { in: [], types: ['lib/server/connect', 'lib/client/transports'] },
@@ -247,7 +247,8 @@ const MOST_FILES = 17
 /** Tests of no single folder, and what tests are made with. */
 const TESTS_OF_ALL = /^test\/(conformance|drills|support)(\/|$)/
 /** The folders of the engines, their names, and where the engine of a connection string is picked. */
-const ENGINES_OF_MIGRATIONS = /^lib\/migrations\/((postgres|mysql)\/|engines\.ts$|files\/dialect\.ts$)/
+const ENGINES_OF_MIGRATIONS =
+  /^lib\/migrations\/((postgres|mysql)\/|engines\.ts$|files\/dialect\.ts$)|^cli\/new\/databases\.ts$/
 const NOTHING_IS_CALLED = /(^|[/-])(utils?|common|shared|core|base|helpers?|managers?)([./-]|$)/
 
 describe('the architecture', () => {

@@ -1,0 +1,111 @@
+import { nearestNames } from '../../lib/text/nearest-names.js'
+import { Failure } from '../errors/failure.js'
+import { FIELD_TYPES, type FieldType } from './field-types.js'
+import { pascalOf } from './words.js'
+
+/** One field of `--fields`. */
+export interface FieldSpec {
+  /** As in the .proto, such as `due_time`. */
+  readonly name: string
+  readonly type: FieldType
+  /** The values of an enum without the one for unspecified; empty for other types. */
+  readonly values: readonly string[]
+  readonly presence: 'plain' | 'required' | 'optional'
+}
+
+const TYPES = [...Object.keys(FIELD_TYPES), 'enum']
+const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
+const VALUE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/
+/** Every resource has these, or they mean something else to the framework or to generated code. */
+const TAKEN = new Set([
+  ...[
+    'name',
+    'id',
+    'etag',
+    'create_time',
+    'update_time',
+    'delete_time',
+    'expire_time',
+    'account_id',
+    'parent',
+  ],
+  ...['constructor', 'to_string', 'to_json', 'value_of'],
+])
+
+/** @throws {Failure} that names the field, what is wrong with it, and what to write. */
+export function parseFields(text: string): readonly FieldSpec[] {
+  const parts = text.match(/(?:[^\s(]|\([^)]*\)?)+/g) ?? []
+  if (parts.length > 200) throw new Failure('input', '--fields has more than 200 fields')
+  const fields = parts.map(parseField)
+  const names = fields.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new Failure('input', `--fields has ${twice} twice: say it once`)
+  return fields
+}
+
+function parseField(spec: string): FieldSpec {
+  const wrong = (what: string) => new Failure('input', `--fields ${spec}: ${what}`)
+  const [, name, type, list, mark = ''] = /^([^:]*):([^(!?]*)(\([^)]*\))?([!?]?)$/.exec(spec) ?? []
+  if (name === undefined || type === undefined)
+    throw wrong(
+      'write it as name:type, name:type! where a client has to say it, or name:type? where it may be absent',
+    )
+  if (!NAME.test(name))
+    throw wrong(
+      `the name ${name === '' ? 'is missing' : name}: write small words joined by _, such as due_time`,
+    )
+  if (TAKEN.has(name))
+    throw wrong(`${name} is taken: every resource has it, or it means something else; choose another name`)
+  if (!TYPES.includes(type)) {
+    const [near] = nearestNames(type, TYPES)
+    throw wrong(
+      `${type === '' ? 'the type is missing' : `there is no type ${type}`}: write one of ${TYPES.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+    )
+  }
+  const presence = mark === '!' ? 'required' : mark === '?' ? 'optional' : 'plain'
+  if (type === 'enum') return enumField(name, list, presence, wrong)
+  if (list !== undefined) throw wrong(`only an enum has values in parentheses`)
+  const known = FIELD_TYPES[type] as FieldType
+  if (presence === 'required' && !known.canBeRequired)
+    throw wrong(
+      `without a value it is 0 or false, so it is never missing: write ${name}:${type}, or ${name}:${type}? for one that may be absent`,
+    )
+  if (presence === 'optional' && known.isList === true)
+    throw wrong(`a list is empty and never absent: write ${name}:${type}`)
+  if (presence === 'plain' && known.needsPresence === true)
+    throw wrong(`a ${type} has no empty value: write ${name}:${type}! or ${name}:${type}?`)
+  return { name, type: known, values: [], presence }
+}
+
+function enumField(
+  name: string,
+  list: string | undefined,
+  presence: FieldSpec['presence'],
+  wrong: (what: string) => Failure,
+): FieldSpec {
+  const values = (list ?? '')
+    .slice(1, -1)
+    .split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '')
+  if (values.length === 0) throw wrong(`the values are missing: write ${name}:enum(OPEN,DONE)`)
+  for (const value of values) {
+    if (!VALUE.test(value))
+      throw wrong(`the value ${value}: write capital letters, digits and _, such as IN_REVIEW`)
+    if (value === unspecifiedOf(name))
+      throw wrong(`${value} is there by itself, for an enum that is not set: leave it out`)
+  }
+  const twice = values.find((value, index) => values.indexOf(value) !== index)
+  if (twice !== undefined) throw wrong(`${twice} is there twice`)
+  const type: FieldType = {
+    proto: pascalOf(name),
+    property: pascalOf(name),
+    column: 'type: String',
+    sample: () => `'${values[0] ?? ''}'`,
+    canBeRequired: true,
+  }
+  return { name, type, values, presence }
+}
+
+/** The value 0 of an enum (AIP-126). */
+export const unspecifiedOf = (field: string): string => `${field.toUpperCase()}_UNSPECIFIED`

@@ -1,0 +1,65 @@
+/** How a type of `--fields` is written in the .proto, in the entity and in a test. */
+export interface FieldType {
+  readonly proto: string
+  /** The TypeScript type of the property of the entity. */
+  readonly property: string
+  /** The options of `@Column()`; `nullable` comes on top. */
+  readonly column: string
+  /** A value in JSON, as TypeScript text. */
+  readonly sample: (field: string) => string
+  /** Whether a client can leave it out so that the server knows. Numbers and bools without `?` are 0 and false then. */
+  readonly canBeRequired: boolean
+  /** Nothing is like nothing, so `!` or `?` has to be said. */
+  readonly needsPresence?: true
+  readonly isList?: true
+  /** What the .proto imports for it. */
+  readonly imports?: string
+}
+
+const text = (field: string): string => `'a ${field.replaceAll('_', ' ')}'`
+const number = { canBeRequired: false, property: 'number' } as const
+const bigNumber = { canBeRequired: false, property: 'bigint', column: '', sample: () => "'7'" } as const
+
+export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
+  string: { proto: 'string', property: 'string', column: '', sample: text, canBeRequired: true },
+  text: { proto: 'string', property: 'string', column: "type: 'text'", sample: text, canBeRequired: true },
+  'string[]': {
+    proto: 'repeated string',
+    property: 'string[]',
+    column: "type: 'simple-json'",
+    sample: (field) => `[${text(field)}]`,
+    canBeRequired: true,
+    isList: true,
+  },
+  int32: { ...number, proto: 'int32', column: '', sample: () => '7' },
+  uint32: { ...number, proto: 'uint32', column: "type: 'bigint'", sample: () => '7' },
+  int64: { ...bigNumber, proto: 'int64' },
+  double: { ...number, proto: 'double', column: "type: 'double precision'", sample: () => '1.5' },
+  float: { ...number, proto: 'float', column: "type: 'real'", sample: () => '1.5' },
+  bool: { proto: 'bool', property: 'boolean', column: '', sample: () => 'true', canBeRequired: false },
+  bytes: {
+    proto: 'bytes',
+    property: 'Uint8Array',
+    column: 'type: String',
+    sample: () => "'AQID'",
+    canBeRequired: true,
+  },
+  timestamp: {
+    proto: 'google.protobuf.Timestamp',
+    property: 'Date',
+    column: '',
+    sample: () => "'2026-01-31T12:00:00Z'",
+    canBeRequired: true,
+    needsPresence: true,
+    imports: 'google/protobuf/timestamp.proto',
+  },
+  duration: {
+    proto: 'google.protobuf.Duration',
+    property: 'bigint',
+    column: "type: 'bigint'",
+    sample: () => "'90s'",
+    canBeRequired: true,
+    needsPresence: true,
+    imports: 'google/protobuf/duration.proto',
+  },
+}

@@ -1,0 +1,154 @@
+import type { FileDescriptorSet } from '@bufbuild/protobuf/wkt'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '../errors/failure.js'
+import { describedProtos, generateCode } from '../proto/buf.js'
+import { runTool, toolOf } from '../proto/project-tool.js'
+import { changedResource } from './changed-resource.js'
+import type { ChangedFiles } from './changed-files.js'
+import { parseFields } from './field-spec.js'
+import { newResource } from './new-resource.js'
+import { type Project, projectIn } from './project.js'
+import { resourceNames } from './resource-names.js'
+import { pascalOf, snakeOf } from './words.js'
+
+/** What a person asks for. */
+export interface ResourceRequest {
+  readonly folder: string
+  readonly name: string
+  readonly plural?: string | undefined
+  readonly parent?: string | undefined
+  readonly package?: string | undefined
+  readonly fields: string
+  readonly remove: readonly string[]
+}
+
+/** What was done. */
+export interface GeneratedResource {
+  readonly isNew: boolean
+  readonly written: ChangedFiles['paths']
+  readonly addedFields: readonly string[]
+  readonly removedFields: readonly string[]
+  /** What is left for a person. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Writes the files of a resource, or adds and removes fields of one that is there, and generates its code. A .proto that buf does
+ * not accept afterwards is put back, with all other files.
+ * @throws {Failure}
+ */
+export async function generateResource(request: ResourceRequest): Promise<GeneratedResource> {
+  const fields = parseFields(request.fields)
+  const project = await projectIn(request.folder)
+  const there = project.resources.find(({ message }) => message.name === request.name)
+  if (there === undefined) {
+    if (request.remove.length > 0)
+      throw new Failure('input', `--remove: there is no resource ${request.name} to remove fields of`)
+    const names = resourceNames(request.name, request.plural)
+    const taken = project.resources.find(
+      ({ message }) => message.name.toLowerCase() === request.name.toLowerCase(),
+    )
+    if (taken !== undefined)
+      throw new Failure('input', `there is a resource ${taken.message.name}: write its name like that`)
+    const files = newResource(project, { ...request, names, fields })
+    await write(project, files, [])
+    return {
+      isNew: true,
+      written: files.paths,
+      addedFields: fields.map(({ name }) => name),
+      removedFields: [],
+      notes: [],
+    }
+  }
+  for (const [flag, value] of Object.entries({
+    parent: request.parent,
+    plural: request.plural,
+    package: request.package,
+  }))
+    if (value !== undefined && flag !== 'parent')
+      throw new Failure('input', `--${flag} ${value}: ${request.name} is there already, and its names stay`)
+  checkParent(there.pattern, request)
+  const plural = there.plural === '' ? undefined : pascalOf(snakeOf(there.plural))
+  const names = resourceNames(request.name, plural)
+  const { files, changes, notes } = changedResource(project, there, names, fields, request.remove)
+  if (files.paths.length > 0)
+    await write(
+      project,
+      files,
+      changes.removed.map((name) => `${there.message.typeName}.${name}`),
+    )
+  return {
+    isNew: false,
+    written: files.paths,
+    addedFields: changes.added.map(({ name }) => name),
+    removedFields: changes.removed,
+    notes,
+  }
+}
+
+/** A resource does not move: its names would be others. */
+function checkParent(pattern: string, { name, parent }: ResourceRequest): void {
+  if (parent === undefined) return
+  const above = /\{([^}]+)\}\/[^/]+\/\{[^}]+\}$/.exec(pattern)?.[1]
+  if (above !== snakeOf(parent).toLowerCase())
+    throw new Failure(
+      'input',
+      `--parent ${parent}: ${name} has the pattern ${pattern}, which clients rely on; leave --parent out`,
+    )
+}
+
+async function write(project: Project, files: ChangedFiles, removed: readonly string[]): Promise<void> {
+  files.write()
+  try {
+    checkNumbers(project.set, await describedProtos(project.folder), new Set(removed))
+    await generateCode(project.folder)
+  } catch (error) {
+    files.restore()
+    const { message } = error as Error
+    throw new Failure('input', `nothing is changed: ${message}`, { cause: error })
+  }
+}
+
+/** Every field that was there has its name, number and type. */
+function checkNumbers(
+  before: FileDescriptorSet,
+  after: FileDescriptorSet,
+  removed: ReadonlySet<string>,
+): void {
+  const now = fieldsOf(after)
+  for (const [name, facts] of fieldsOf(before))
+    if (now.get(name) !== facts && !removed.has(name))
+      throw new Failure(
+        'bug',
+        `the field ${name} would have changed: edit the .proto by hand, and please report this with the file`,
+      )
+}
+
+const fieldsOf = ({ file }: FileDescriptorSet): ReadonlyMap<string, string> =>
+  new Map(
+    file.flatMap((one) =>
+      one.messageType.flatMap((message) =>
+        message.field.map((field): [string, string] => [
+          `${one.package}.${message.name}.${field.name}`,
+          `${field.number} ${field.type} ${field.typeName} ${field.label}`,
+        ]),
+      ),
+    ),
+  )
+
+/** The module of the entities, compiled. @throws {Failure} with the first mistakes of the compiler. */
+export async function compiledEntities(folder: string): Promise<string> {
+  const { exit, stdout } = await runTool(toolOf(folder, 'tsc', 'typescript'), [], folder)
+  if (exit !== 0) {
+    const lines = stdout.toString().trim().split('\n').slice(0, 3).join('; ')
+    throw new Failure(
+      'input',
+      `the files are written, and the project does not compile, so that no migration is: ${lines}`,
+    )
+  }
+  return join(folder, 'dist/src/entities.js')
+}
+
+/** Whether the project has migrations. Without them SQLite makes its tables by itself. */
+export const hasMigrations = (folder: string): boolean => existsSync(join(folder, 'migrations'))

@@ -1,0 +1,123 @@
+import { type DescField, ScalarType } from '@bufbuild/protobuf'
+import { Failure } from '../errors/failure.js'
+import { ChangedFiles } from './changed-files.js'
+import { entityFile } from './entity-file.js'
+import type { FieldSpec } from './field-spec.js'
+import { FIELD_TYPES } from './field-types.js'
+import {
+  isRequired,
+  isSetByServer,
+  type Project,
+  PROTO_FOLDER,
+  type Resource,
+  resourceNamed,
+} from './project.js'
+import { protoFile } from './proto-file.js'
+import { type ResourceNames, resourceNames } from './resource-names.js'
+import { withLine } from './service-file.js'
+import { testFile } from './test-file.js'
+import { pascalOf, snakeOf } from './words.js'
+
+export interface NewResource {
+  readonly names: ResourceNames
+  readonly fields: readonly FieldSpec[]
+  readonly parent?: string | undefined
+  readonly package?: string | undefined
+}
+
+/** The files of a resource that the project does not have. @throws {Failure} where they do not fit. */
+export function newResource(
+  project: Project,
+  { names, fields, parent: parentName, package: given }: NewResource,
+): ChangedFiles {
+  const { registration, folder } = project
+  if (fields.length === 0)
+    throw new Failure(
+      'input',
+      `--fields is missing: a new resource has at least one, such as --fields 'title:string!'`,
+    )
+  const parent = parentName === undefined ? undefined : parentOf(project, parentName)
+  for (const { name } of fields)
+    if (name === `${parent?.names.snake ?? ''}_id` || name === parent?.names.snake)
+      throw new Failure(
+        'input',
+        `--fields ${name}: the parent is in the name of the resource; choose another name`,
+      )
+  const pkg = given ?? parent?.resource.message.file.proto.package ?? onlyPackage(project)
+  const stem = `${pkg.replaceAll('.', '/')}/${names.snake}`
+  const generated = `../gen/${stem}_pb.js`
+  const files = new ChangedFiles(folder)
+  const context = {
+    package: pkg,
+    domain: parent?.resource.type.split('/')[0] ?? domainOf(project),
+    parent: parent && { names: parent.names, type: parent.resource.type, pattern: parent.resource.pattern },
+  }
+  files.add(`${PROTO_FOLDER}/${stem}.proto`, protoFile(names, fields, context))
+  files.add(
+    `src/${names.folder}/${names.file}.ts`,
+    entityFile(names, fields, { generated, parent: context.parent }),
+  )
+  files.add(`src/${names.folder}/${registration.fileOf(names)}`, registration.textOf(names, generated))
+  files.add(
+    `test/${names.folder}.test.ts`,
+    testFile(names, fields, parent && { names: parent.names, body: sampleOf(parent.resource) }),
+  )
+  const entity = `export { ${names.type} } from './${names.folder}/${names.file}.js'`
+  files.set('src/entities.ts', withLine(files.text('src/entities.ts') ?? '', entity))
+  files.set(registration.list, withLine(files.text(registration.list) ?? '', registration.exportOf(names)))
+  return files
+}
+
+function parentOf(project: Project, name: string) {
+  const resource = resourceNamed(project, pascalOf(snakeOf(name)))
+  const { message, pattern, plural } = resource
+  const names = resourceNames(message.name, plural === '' ? undefined : pascalOf(snakeOf(plural)))
+  if (pattern !== `${names.camels}/{${names.snake}}`)
+    throw new Failure(
+      'input',
+      `--parent ${name}: its pattern is ${pattern}, and this command writes resources in those of ${names.camels}/{${names.snake}} only; write the .proto and the entity by hand`,
+    )
+  return { names, resource }
+}
+
+function onlyPackage({ packages }: Project): string {
+  const [only, ...others] = packages
+  if (only === undefined || others.length > 0)
+    throw new Failure(
+      'input',
+      `--package is missing: name the one of the resource, such as ${only ?? 'shop.v1'}`,
+    )
+  return only
+}
+
+const domainOf = ({ resources, packages }: Project): string =>
+  resources[0]?.type.split('/')[0] ?? `${packages[0]?.split('.')[0] ?? 'service'}.example.com`
+
+/** A parent as JSON, with the fields that a client has to send. */
+const sampleOf = ({ message }: Resource): string => {
+  const required = message.fields.filter((field) => isRequired(field) && !isSetByServer(field))
+  return `{ ${required.map((field) => `${field.jsonName}: ${valueOf(field)}`).join(', ')} }`.replace(
+    '{  }',
+    '{}',
+  )
+}
+
+function valueOf(field: DescField): string {
+  const text = (type: string) => FIELD_TYPES[type]?.sample(field.name) ?? "''"
+  switch (field.fieldKind) {
+    case 'scalar':
+      return field.scalar === ScalarType.BYTES
+        ? text('bytes')
+        : field.scalar === ScalarType.STRING
+          ? text('string')
+          : '1'
+    case 'enum':
+      return `'${field.enum.values[1]?.name ?? ''}'`
+    case 'message':
+      return text(field.message.name.toLowerCase())
+    case 'list':
+      return field.listKind === 'scalar' && field.scalar === ScalarType.STRING ? text('string[]') : '[]'
+    case 'map':
+      return '{}'
+  }
+}

@@ -1,0 +1,34 @@
+import { Failure } from '../errors/failure.js'
+import type { DatabaseName } from './databases.js'
+
+export const AUTHENTICATIONS = ['headers', 'oidc'] as const
+
+/** What a new project is made of. */
+export interface Choices {
+  /** The name of the npm package, such as `task-board`. */
+  readonly name: string
+  readonly database: DatabaseName
+  /** How callers say who they are: by headers that are believed in development, or by tokens of an identity provider. */
+  readonly authentication: (typeof AUTHENTICATIONS)[number]
+  readonly nest: boolean
+}
+
+/** The package of the .proto files, such as `task_board`. */
+export const protoPackage = (name: string): string => name.replaceAll('-', '_')
+
+/** @throws {Failure} for a name that is no name of an npm package and of a protobuf package. */
+export function checkName(name: string): void {
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 60)
+    throw new Failure(
+      'input',
+      `${name} cannot be the name of the project: pass --name with small letters, digits and single hyphens, a letter first, at most 60 characters`,
+    )
+  if (RESERVED.has(protoPackage(name)))
+    throw new Failure(
+      'input',
+      `${name} cannot be the name of the project: packages of that name are there already; pass another --name`,
+    )
+}
+
+/** npm packages that the project installs, and protobuf packages that its files import. */
+const RESERVED = new Set(['ashlar', 'ashlar_annotations', 'buf', 'google', 'pg', 'typeorm', 'typescript'])

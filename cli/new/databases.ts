@@ -1,0 +1,20 @@
+/** What a project needs for its database, besides the templates of that name. */
+interface DatabaseFacts {
+  readonly packages: readonly string[]
+  readonly developmentPackages: readonly string[]
+  /** Packages whose install scripts have to run. */
+  readonly built: readonly string[]
+  /** Whether a server has to run, and files of migrations make the tables. */
+  readonly isServer: boolean
+}
+
+export const DATABASE_FACTS = {
+  sqlite: { packages: ['sqlite3'], developmentPackages: [], built: ['sqlite3'], isServer: false },
+  postgres: { packages: ['pg'], developmentPackages: ['@types/pg'], built: [], isServer: true },
+  mysql: { packages: ['mysql2'], developmentPackages: [], built: [], isServer: true },
+} as const satisfies Readonly<Record<string, DatabaseFacts>>
+
+export type DatabaseName = keyof typeof DATABASE_FACTS
+
+/** The first is what nobody chooses. */
+export const DATABASES = Object.keys(DATABASE_FACTS) as [DatabaseName, ...DatabaseName[]]

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { type Choices, protoPackage } from './choices.js'
+import { DATABASE_FACTS } from './databases.js'
+
+interface Manifest {
+  readonly version: string
+  readonly engines: { readonly node: string }
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
+/** Compile `.proto` files; nothing of them is in this package. */
+const PROTO_TOOLS = { '@bufbuild/buf': '^1.75.0', '@bufbuild/protoc-gen-es': '~2.13.0' }
+
+/** The `package.json` of a new project. Its versions are those that this package is tested with. */
+export function packageJson({ name, database, nest }: Choices): string {
+  const own = manifest()
+  const known = { ...own.devDependencies, ...own.peerDependencies, ...own.dependencies }
+  const versions = (names: readonly string[]) =>
+    Object.fromEntries(names.map((one) => [one, known[one] ?? `^${own.version}`]))
+  const { packages, developmentPackages, built } = DATABASE_FACTS[database]
+  const ofNest = nest ? ['@nestjs/common', '@nestjs/core', 'rxjs'] : []
+  return `${JSON.stringify(
+    {
+      name,
+      version: '0.1.0',
+      private: true,
+      type: 'module',
+      engines: { node: own.engines.node },
+      scripts: {
+        dev: 'ashlar dev',
+        build: 'buf generate && tsc',
+        start: 'node --enable-source-maps dist/src/main.js',
+        test: 'npm run build && node --test dist/test/*.test.js',
+      },
+      dependencies: sorted(
+        versions([
+          ...['ashlar', 'ashlar-annotations', '@bufbuild/protobuf', '@connectrpc/connect', 'typeorm'],
+          ...ofNest,
+          ...packages,
+        ]),
+      ),
+      devDependencies: sorted({
+        ...PROTO_TOOLS,
+        ...versions(['@types/node', 'swagger-ui-dist', 'typescript', ...developmentPackages]),
+      }),
+      // What an npm that asks before it runs install scripts may run.
+      allowScripts: {
+        ...Object.fromEntries([...built, '@bufbuild/buf'].map((one) => [one, true])),
+        '@scarf/scarf': false,
+      },
+      // swagger-ui-dist brings it, and it tells others of installs.
+      scarfSettings: { enabled: false },
+    },
+    null,
+    2,
+  )}\n`
+}
+
+/** The values of `{{word}}` that come from names and versions. */
+export const namesOf = ({ name }: Choices): Readonly<Record<string, string>> => ({
+  name,
+  package: protoPackage(name),
+  domain: `${name}.example.com`,
+})
+
+const manifest = (): Manifest =>
+  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as Manifest
+
+const sorted = (entries: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,0 +1,34 @@
+import type { Choices } from './choices.js'
+import { DATABASE_FACTS } from './databases.js'
+import { namesOf, packageJson } from './package-json.js'
+import { filled, layered } from './templates.js'
+
+/** Parts of files that a layer has. */
+const PARTS = { readme: 'README.part.md', environment: 'environment.part.yaml' }
+
+/** The files of a new project, from path to text. */
+export function projectFilesOf(choices: Choices): ReadonlyMap<string, string> {
+  const { database, authentication, nest } = choices
+  const names = namesOf(choices)
+  const part = (layer: string, name: string) => filled(layered([layer]).get(name) ?? '', names)
+  const values = {
+    ...names,
+    about: `Projects of many tenants, over gRPC, HTTP/JSON and Connect: a service on [Ashlar](https://www.npmjs.com/package/ashlar)${nest ? ' in a Nest application' : ''}.`,
+    files: filled(nest ? NEST_FILES : PLAIN_FILES, names),
+    migrationWord: DATABASE_FACTS[database].isServer ? ', migration' : '',
+    database: part(database, PARTS.readme),
+    callers: part(authentication, PARTS.readme),
+    environment: part(authentication, PARTS.environment),
+  }
+  const texts = layered(['base', nest ? 'nest' : 'plain', database, authentication])
+  for (const part of Object.values(PARTS)) texts.delete(part)
+  const files = new Map([['package.json', packageJson(choices)]])
+  for (const [path, text] of texts)
+    files.set(path.replace('/PACKAGE/', `/${names.package ?? ''}/`), filled(text, values))
+  return files
+}
+
+const PLAIN_FILES =
+  '| `src/server.ts`        | the server with every service of `src/services.ts`                         |\n'
+const NEST_FILES =
+  '| `src/app.module.ts`    | the application with every module of `src/modules.ts`                      |\n'

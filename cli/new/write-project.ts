@@ -1,0 +1,45 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Failure } from '../errors/failure.js'
+import { reasonOf } from '../output/whole-file.js'
+
+/** @throws {Failure} for a path that is there and is no empty folder. `shown` is its name in messages. */
+export function checkEmpty(folder: string, shown: string): void {
+  if (!existsSync(folder)) return
+  if (!statSync(folder).isDirectory())
+    throw new Failure('input', `${shown} is a file: name a folder that is empty or not there yet`)
+  const [first] = readdirSync(folder)
+  if (first !== undefined)
+    throw new Failure('input', `${shown} has ${first} in it: name a folder that is empty or not there yet`)
+}
+
+/**
+ * Writes the files into a folder that is empty or not there, all of them or none: they get their names when all are written.
+ * @throws {Failure} when they cannot be written.
+ */
+export function writeProject(folder: string, files: ReadonlyMap<string, string>, shown: string): void {
+  const wasThere = existsSync(folder)
+  try {
+    mkdirSync(folder, { recursive: true })
+    const draft = mkdtempSync(join(folder, '.ashlar-new-'))
+    for (const [path, text] of files) {
+      mkdirSync(dirname(join(draft, path)), { recursive: true })
+      writeFileSync(join(draft, path), text, { flag: 'wx' })
+    }
+    for (const name of readdirSync(draft)) renameSync(join(draft, name), join(folder, name))
+    rmSync(draft, { recursive: true })
+  } catch (error) {
+    if (wasThere) for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+    else rmSync(folder, { recursive: true, force: true })
+    throw new Failure('output', `${shown} cannot be written: ${reasonOf(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { Failure } from '../errors/failure.js'
+import { againstImage } from './against.js'
+import { bufOf } from './buf.js'
+import { runTool } from './project-tool.js'
+
+/** One change that breaks clients. */
+export interface BreakingChange {
+  readonly path: string
+  /** Counts from 1. */
+  readonly line: number
+  /** The rule of buf, such as `FIELD_WIRE_JSON_COMPATIBLE_TYPE`. */
+  readonly rule: string
+  readonly message: string
+}
+
+/** What buf exits with when it found something. */
+const FOUND = 100
+
+/**
+ * What in the .proto files of a project breaks clients of an earlier version, on the wire or in JSON.
+ * @param against - a branch, tag or commit, or the file of an image.
+ * @throws {Failure} when they cannot be compared.
+ */
+export async function breakingChanges(folder: string, against: string): Promise<readonly BreakingChange[]> {
+  const buf = bufOf(folder)
+  const { image, remove } = await againstImage(folder, against)
+  try {
+    const { exit, stdout, stderr } = await runTool(
+      buf,
+      [
+        'breaking',
+        'proto',
+        '--exclude-imports',
+        '--against',
+        image,
+        '--config',
+        configOf(folder),
+        '--error-format',
+        'json',
+      ],
+      folder,
+    )
+    if (exit !== 0 && exit !== FOUND)
+      throw new Failure(
+        'input',
+        `the .proto files cannot be compared: ${stderr.trim().split('\n').slice(0, 3).join('; ')}`,
+      )
+    const changes = stdout
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(changeOf)
+    const mistake = changes.find(({ rule }) => rule === 'COMPILE')
+    if (mistake !== undefined)
+      throw new Failure(
+        'input',
+        `the .proto files do not compile: ${mistake.path}:${mistake.line}: ${mistake.message}`,
+      )
+    return changes
+  } finally {
+    remove()
+  }
+}
+
+/** The project's own buf.yaml, with the rules that a JSON API needs. What it leaves out of them stays out. */
+function configOf(folder: string): string {
+  const file = join(folder, 'buf.yaml')
+  if (!existsSync(file))
+    throw new Failure('input', 'there is no buf.yaml here: change to the folder of the project')
+  const config = parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>
+  return JSON.stringify({
+    ...config,
+    breaking: { ...(config.breaking as object | undefined), use: ['WIRE_JSON'] },
+  })
+}
+
+interface Finding {
+  readonly path?: string
+  readonly start_line?: number
+  readonly type: string
+  readonly message: string
+}
+
+function changeOf(line: string): BreakingChange {
+  const { path = '', start_line = 1, type, message } = JSON.parse(line) as Finding
+  return { path, line: start_line, rule: type, message }
+}

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { Failure } from '../errors/failure.js'
+
+/** What a program printed, and how it ended. */
+export interface ToolResult {
+  readonly exit: number
+  readonly stdout: Buffer
+  readonly stderr: string
+}
+
+/**
+ * The program of a development dependency, in the `node_modules/.bin` of the folder or of one around it.
+ * @throws {Failure} when it is not installed.
+ */
+export function toolOf(folder: string, name: string, npmPackage: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    const path = join(at, 'node_modules', '.bin', name)
+    if (existsSync(path)) return path
+    if (dirname(at) === at)
+      throw new Failure(
+        'input',
+        `${name} is not installed: run npm install, or npm install --save-dev ${npmPackage}`,
+      )
+  }
+}
+
+/** The environment of tools that call others, as npm scripts have it. */
+export const toolEnvironment = (tool: string): NodeJS.ProcessEnv => ({
+  ...process.env,
+  PATH: `${dirname(tool)}${delimiter}${process.env.PATH ?? ''}`,
+})
+
+/** Runs a program of the project to its end. */
+export function runTool(tool: string, args: readonly string[], folder: string): Promise<ToolResult> {
+  const child = spawn(tool, args, {
+    cwd: folder,
+    env: toolEnvironment(tool),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Windows has a script in place of the program.
+    shell: process.platform === 'win32',
+  })
+  const stdout: Buffer[] = []
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (exit) => resolve({ exit: exit ?? 1, stdout: Buffer.concat(stdout), stderr }))
+  })
+}

@@ -1,0 +1,155 @@
+import { createClient } from '@connectrpc/connect'
+import { createConnectTransport } from '@connectrpc/connect-web'
+import type { DescService } from '@bufbuild/protobuf'
+import { expect } from 'chai'
+import { readFileSync, rmSync } from 'node:fs'
+import { createChannel, createClient as grpcClient, Metadata } from 'nice-grpc'
+import { basename, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { definitionOf } from '../../../lib/index.js'
+import { tableMigrations } from '../../../lib/persistence/index.js'
+import { askedBackends } from '../../support/running/asked.js'
+import { serviceUrl } from '../../support/running/services.js'
+import { testDatabase, type TestDatabase } from '../../support/databases/test-database.js'
+import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
+import { startedProject } from '../../support/projects/started-project.js'
+import { compiled, root } from '../../support/root.js'
+
+/** Each choice once. The drill has all of them, with packages that are installed. */
+const PROJECTS = [
+  { backend: 'sqlite', choices: ['--database', 'sqlite', '--no-nest', '--auth', 'headers'] },
+  { backend: 'postgres', choices: ['--database', 'postgres', '--nest', '--auth', 'oidc'] },
+] as const
+
+const HEADERS = { 'account-id': 'acme', subject: 'ada', groups: 'staff' }
+
+for (const { backend, choices } of PROJECTS)
+  describe(`a project of ashlar new ${choices.join(' ')}`, function () {
+    this.timeout(180_000)
+    let project: LinkedProject
+    let database: TestDatabase | undefined
+
+    before(async function () {
+      const asked = askedBackends()
+      if (!hasBuf || basename(compiled) !== 'dist' || (asked !== undefined && !asked.includes(backend)))
+        this.skip()
+      if (backend === 'postgres') {
+        if (serviceUrl('postgres') === undefined) this.skip()
+        database = await testDatabase('postgres')
+      }
+      project = await linkedProject('shop', choices, database && { ASHLAR_DATABASE_URL: database.url })
+    })
+    after(async () => {
+      await database?.drop()
+      rmSync(dirname(project.folder), { recursive: true, force: true })
+    })
+
+    it('gets a resource', async () => {
+      const { exit, stdout, stderr } = await project.ashlar(
+        ...['generate', 'resource', 'Task', '--parent', 'project'],
+        ...['--fields', 'title:string! due:timestamp? state:enum(OPEN,DONE)'],
+      )
+      expect([exit, stderr]).to.deep.equal([0, ''])
+      expect(stdout).to.include('written proto/shop/v1/task.proto')
+      if (backend === 'postgres') expect(stdout).to.include('written migrations/postgres/0003_task.up.sql')
+    })
+
+    it('compiles, and its tests pass', () => {
+      expect(project.build()).to.deep.equal([])
+      const output = project.test()
+      expect(output).to.match(/^# fail 0$/m)
+      expect(Number(/^# pass (\d+)$/m.exec(output)?.[1])).to.be.at.least(8)
+    })
+
+    it('gets fields, which do not change the numbers of others', async () => {
+      const { exit, stderr } = await project.ashlar(
+        ...[
+          'generate',
+          'resource',
+          'Task',
+          '--fields',
+          'size:int32 state:enum(OPEN,DONE,LATE)',
+          '--remove',
+          'due',
+        ],
+      )
+      expect([exit, stderr]).to.satisfy(
+        ([code, text]: [number, string]) => code === 0 && !text.includes('ashlar:'),
+      )
+      const proto = readFileSync(join(project.folder, 'proto/shop/v1/task.proto'), 'utf8')
+      for (const line of [
+        '  string title = 5 [',
+        '  reserved 6;',
+        '  reserved "due";',
+        '  State state = 7;',
+        '  int32 size = 8;',
+        '    LATE = 3;',
+      ])
+        expect(
+          proto.split('\n').some((one) => one.startsWith(line)),
+          line,
+        ).to.equal(true)
+      if (backend === 'postgres') {
+        const up = readFileSync(join(project.folder, 'migrations/postgres/0004_task_size_due.up.sql'), 'utf8')
+        expect(up).to.match(/ALTER TABLE .*"tasks"[^]*ADD COLUMN "size" integer/)
+      }
+    })
+
+    it('starts, and is called over HTTP/JSON, Connect and gRPC', async () => {
+      if (database !== undefined) {
+        const { exit, stderr } = await project.ashlar('migrate', 'up')
+        expect(exit, stderr).to.equal(0)
+      }
+      expect(project.build()).to.deep.equal([])
+      const started = await startedProject(project)
+      const make = (path: string, body: object) =>
+        fetch(`${started.url}${path}`, {
+          method: 'POST',
+          headers: { ...HEADERS, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+      expect((await make('/v1/projects?project_id=apollo', { title: 'Apollo' })).status).to.equal(200)
+      expect((await make('/v1/projects/apollo/tasks', { title: 'Land', size: 3 })).status).to.equal(200)
+
+      const { TaskService } = (await import(
+        pathToFileURL(join(project.folder, 'dist/src/gen/shop/v1/task_pb.js')).href
+      )) as { TaskService: DescService }
+      const request = { parent: 'projects/apollo' }
+      const overConnect = createClient(
+        TaskService,
+        createConnectTransport({ baseUrl: started.url }),
+      ) as unknown as Lister
+      const listed = await overConnect.listTasks(request, { headers: HEADERS })
+      expect(listed.tasks.map(({ title, size }) => [title, size])).to.deep.equal([['Land', 3]])
+
+      const channel = createChannel(started.grpcAddress)
+      const overGrpc = grpcClient(definitionOf(TaskService), channel) as unknown as Lister
+      const same = await overGrpc.listTasks(request, { metadata: Metadata(HEADERS) })
+      expect(same.tasks.map(({ title }) => title)).to.deep.equal(['Land'])
+      channel.close()
+      expect((await fetch(`${started.url}/docs`)).status).to.equal(200)
+      // Nest ends by the signal itself.
+      expect(await started.stop()).to.equal(backend === 'postgres' ? null : 0)
+    })
+
+    if (backend === 'postgres')
+      it('has the migrations that ashlar migrate new would write', async () => {
+        const entities = (await import(
+          pathToFileURL(join(project.folder, 'dist/src/entities.js')).href
+        )) as object
+        const projects = tableMigrations({ ...entities }).find(({ table }) => table === 'projects')
+        for (const dialect of ['postgres', 'mysql'] as const)
+          for (const way of ['up', 'down'] as const) {
+            const template = `cli/new/templates/${dialect}/migrations/${dialect}/0002_projects.${way}.sql.tmpl`
+            expect(readFileSync(join(root, template), 'utf8')).to.equal(projects?.sqlFor(dialect)[way])
+          }
+      })
+  })
+
+/** A client of either protocol. */
+interface Lister {
+  listTasks(
+    request: { parent: string },
+    options: object,
+  ): Promise<{ tasks: { title: string; size: number }[] }>
+}

@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { breakingChanges } from '../../../cli/proto/breaking-changes.js'
+import { BUF, hasBuf } from '../../support/projects/linked-project.js'
+import { runCli } from '../../support/run-cli.js'
+
+const PROTO = `syntax = "proto3";
+package a.v1;
+message Task {
+  string title = 1;
+  int32 size = 2;
+}
+`
+
+describe('ashlar proto check', function () {
+  this.timeout(60_000)
+  let repository: string
+  let folder: string
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=ada', '-c', 'user.email=ada@example.com', ...args], {
+      cwd: repository,
+      encoding: 'utf8',
+    })
+  const write = (text: string) => writeFileSync(join(folder, 'proto/a.proto'), text)
+
+  before(function () {
+    if (!hasBuf) this.skip()
+    // A project in a folder of its repository.
+    repository = mkdtempSync(join(tmpdir(), 'ashlar-proto-'))
+    folder = join(repository, 'services/tasks')
+    mkdirSync(join(folder, 'proto'), { recursive: true })
+    mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
+    symlinkSync(BUF, join(folder, 'node_modules/.bin/buf'))
+    writeFileSync(join(folder, 'buf.yaml'), 'version: v2\nmodules: [{ path: proto }]\n')
+    writeFileSync(join(repository, '.gitignore'), 'node_modules\n')
+    git('init', '--quiet', '--initial-branch', 'main')
+    git('commit', '--quiet', '--allow-empty', '--message', 'empty')
+    git('tag', 'empty')
+    write(PROTO)
+    git('add', '.')
+    git('commit', '--quiet', '--message', 'first')
+  })
+  after(() => rmSync(repository, { recursive: true, force: true }))
+  beforeEach(() => write(PROTO))
+
+  it('finds nothing in what is new, and in a removed field whose number and name are reserved', async () => {
+    write(PROTO.replace('  int32 size = 2;\n', '  reserved 2;\n  reserved "size";\n  string note = 3;\n'))
+    expect(await breakingChanges(folder, 'main')).to.deep.equal([])
+  })
+
+  it('finds a removed field, a changed type and a changed JSON name, against a commit', async () => {
+    write(PROTO.replace('string title = 1', 'int32 title = 1').replace('  int32 size = 2;\n', ''))
+    const changes = await breakingChanges(folder, 'HEAD')
+    expect(new Set(changes.map(({ rule }) => rule))).to.deep.equal(
+      new Set([
+        'FIELD_NO_DELETE_UNLESS_NAME_RESERVED',
+        'FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED',
+        'FIELD_WIRE_JSON_COMPATIBLE_TYPE',
+      ]),
+    )
+    expect(changes.find(({ rule }) => rule.endsWith('_TYPE'))).to.include({ path: 'proto/a.proto', line: 4 })
+    write(PROTO.replace('title = 1', 'name = 1'))
+    expect((await breakingChanges(folder, 'main')).map(({ rule }) => rule)).to.include('FIELD_SAME_JSON_NAME')
+  })
+
+  it('compares with an image, and leaves what is staged and what is written alone', async () => {
+    const image = join(repository, 'image.binpb')
+    execFileSync(BUF, ['build', '--output', image], { cwd: folder })
+    write(PROTO.replace('int32 size', 'string size'))
+    git('add', '.')
+    const before = git('status', '--short')
+    expect(await breakingChanges(folder, image)).to.have.length(1)
+    expect(await breakingChanges(folder, 'main')).to.have.length(1)
+    expect(git('status', '--short')).to.equal(before)
+    expect(readFileSync(join(folder, 'proto/a.proto'), 'utf8')).to.include('string size')
+    git('reset', '--quiet')
+    rmSync(image)
+  })
+
+  it('keeps what buf.yaml leaves out', async () => {
+    const config = join(folder, 'buf.yaml')
+    writeFileSync(config, 'version: v2\nmodules: [{ path: proto }]\nbreaking: { ignore: [proto/a.proto] }\n')
+    write(PROTO.replace('int32 size', 'string size'))
+    expect(await breakingChanges(folder, 'main')).to.deep.equal([])
+    writeFileSync(config, 'version: v2\nmodules: [{ path: proto }]\n')
+  })
+
+  it('exits with 1 and says where', async () => {
+    write(PROTO.replace('int32 size', 'string size'))
+    const { exit, stdout } = await runCli('ashlar', ['proto', 'check', '--against', 'main'], { cwd: folder })
+    expect(exit).to.equal(1)
+    expect(stdout).to.match(/^proto\/a\.proto:5: Field "2" with name "size"/)
+  })
+
+  for (const [what, against, message] of [
+    [
+      'what is neither a file nor a commit',
+      'nowhere',
+      '--against nowhere is neither a file nor a commit here',
+    ],
+    ['an option of git', '--upload-pack=touch', 'is neither a file nor a commit here'],
+    ['a commit without this folder', 'empty', 'empty does not have this folder'],
+  ] as const)
+    it(`refuses ${what}`, async () => {
+      const failure = await breakingChanges(folder, against).then(
+        () => 'nothing',
+        (error: Error) => error.message,
+      )
+      expect(failure).to.include(message)
+    })
+
+  it('says what does not compile', async () => {
+    write('syntax = "proto3";\nmessage Task {')
+    const failure = await breakingChanges(folder, 'main').then(String, (error: Error) => error.message)
+    expect(failure).to.match(/^the \.proto files do not compile: proto\/a\.proto:2: /)
+  })
+})

@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type Ran, runCli } from '../run-cli.js'
+import { root } from '../root.js'
+import { compiledProject } from './compiled-project.js'
+
+const ENGINES = join(root, 'test/support/engines/node_modules')
+/** The program of buf. */
+export const BUF = join(ENGINES, '@bufbuild/buf-linux-x64/bin/buf')
+/** What development dependencies of a project run. */
+const PROGRAMS = {
+  buf: BUF,
+  'protoc-gen-es': join(ENGINES, '.bin/protoc-gen-es'),
+  tsc: join(root, 'node_modules/typescript/bin/tsc'),
+  ashlar: join(root, 'bin/ashlar.js'),
+}
+
+/** A project of `ashlar new`, with the packages of this repository in the place of installed ones. */
+export interface LinkedProject {
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+  /** Runs `ashlar` in its folder. */
+  ashlar(...args: readonly string[]): Promise<Ran>
+  /** What `npm run build` does: the code of its .proto files, and its compiler's diagnostics. */
+  build(): readonly string[]
+  /** What `npm test` does after that: the output of its tests, which pass. */
+  test(): string
+}
+
+/** Where buf has no program for this machine, or npm could not fetch it, tests of written projects are skipped. */
+export const hasBuf = process.platform === 'linux' && process.arch === 'x64'
+
+export async function linkedProject(
+  name: string,
+  choices: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<LinkedProject> {
+  const parent = mkdtempSync(join(tmpdir(), 'ashlar-project-'))
+  const folder = join(parent, name)
+  const { exit, stderr } = await runCli('ashlar', ['new', name, ...choices], { cwd: parent })
+  expect([exit, stderr]).to.deep.equal([0, ''])
+  link(folder)
+  const { NODE_OPTIONS: _, NODE_ENV: __, ...outer } = process.env
+  const all = { ...outer, ...env, PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` }
+  return {
+    folder,
+    env: all,
+    ashlar: (...args) => runCli('ashlar', args, { cwd: folder, env: all }),
+    build: () => {
+      execFileSync('buf', ['generate'], { cwd: folder, env: all, stdio: ['ignore', 'ignore', 'inherit'] })
+      return compiledProject(folder)
+    },
+    test: () =>
+      execFileSync('sh', ['-c', 'node --test dist/test/*.test.js'], {
+        cwd: folder,
+        env: all,
+        encoding: 'utf8',
+      }),
+  }
+}
+
+function link(folder: string): void {
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  ) as Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>
+  const modules = join(folder, 'node_modules')
+  const linked = (path: string, target: string) => {
+    mkdirSync(dirname(join(modules, path)), { recursive: true })
+    symlinkSync(target, join(modules, path))
+  }
+  for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
+    if (name === '@bufbuild/buf' || name === '@bufbuild/protoc-gen-es') continue
+    linked(name, name === 'ashlar' ? root : join(root, 'node_modules', name))
+  }
+  for (const [name, program] of Object.entries(PROGRAMS)) linked(`.bin/${name}`, program)
+}
