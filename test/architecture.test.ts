@@ -156,7 +156,14 @@ const OWNERS: Readonly<
   '@bufbuild/protobuf': {
     in: [
       ...['lib/resource', 'lib/gateway', 'lib/openapi', 'lib/server', 'lib/gen', 'lib/testing', 'examples'],
-      ...['lib/client', 'lib/call.ts', 'lib/if-match.ts', 'lib/error-details.ts', 'cli/generate', 'cli/proto'],
+      ...[
+        'lib/client',
+        'lib/call.ts',
+        'lib/if-match.ts',
+        'lib/error-details.ts',
+        'cli/generate',
+        'cli/proto',
+      ],
     ],
     types: ['decorators', 'lib/nest', 'lib/error-detail.ts'],
   },

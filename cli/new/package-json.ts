@@ -49,6 +49,7 @@ export function packageJson({ name, database, nest }: Choices): string {
       allowScripts: {
         ...Object.fromEntries([...built, '@bufbuild/buf'].map((one) => [one, true])),
         '@scarf/scarf': false,
+        protobufjs: false,
       },
       // swagger-ui-dist brings it, and it tells others of installs.
       scarfSettings: { enabled: false },

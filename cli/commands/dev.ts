@@ -1,0 +1,39 @@
+import { EXIT_CODES } from '../errors/exit-codes.js'
+import { pathFlag } from '../loading/path-flag.js'
+import { Verb } from '../verb/verb.js'
+
+export default class Dev extends Verb {
+  static override summary = 'Compile and start the service, and again after each change.'
+  static override description = `Run it in the folder of a project. It generates code when a .proto changes (buf generate), compiles with the project's own tsc --watch, and starts the service again, with NODE_ENV=development. What changed is printed, and mistakes with the line that they are on; until they are gone, the last version goes on. A SQLite file keeps its data, and its tables get new columns.
+
+The service is a process of its own. It says that it listens by process.send('ready'), and has 1.5 seconds to end at SIGTERM. Requests can be tried at /docs.`
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --entry dist/main.js',
+  ]
+  static override flags = {
+    entry: pathFlag({ summary: 'The compiled module that starts the service.', default: 'dist/src/main.js' }),
+  }
+  static override enableJsonFlag = false
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(Dev)
+    const { develop } = await import('../dev/develop.js')
+    const stop = new AbortController()
+    for (const [signal, exit] of [
+      ['SIGINT', 'interrupted'],
+      ['SIGTERM', 'terminated'],
+    ] as const)
+      process.once(signal, () => {
+        process.exitCode = EXIT_CODES[exit]
+        stop.abort()
+      })
+    await develop({
+      folder: process.cwd(),
+      entry: flags.entry,
+      say: (lines) => this.say(lines),
+      paint: this.paint,
+      signal: stop.signal,
+    })
+  }
+}

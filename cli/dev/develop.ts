@@ -1,0 +1,141 @@
+import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '../errors/failure.js'
+import type { Paint } from '../output/paint.js'
+import { bufOf } from '../proto/buf.js'
+import { toolOf } from '../proto/project-tool.js'
+import { watchedPaths } from './changed-paths.js'
+import { watchingCompiler } from './compiler.js'
+import { generatedCode } from './generated-code.js'
+import { Service } from './service.js'
+import { errorLines, type SourceError } from './source-error.js'
+
+export interface DevelopOptions {
+  readonly folder: string
+  /** The compiled module that starts the service. */
+  readonly entry: string
+  readonly say: (lines: readonly string[]) => void
+  readonly paint: Paint
+  /** Ends it. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Compiles and starts the service, and again after each change, until the signal aborts. While something does not compile, the
+ * last version that did goes on.
+ * @throws {Failure} when a tool is missing, or when the compiler ends.
+ */
+export async function develop(options: DevelopOptions): Promise<void> {
+  const { folder, entry, say, paint, signal } = options
+  const tsc = toolOf(folder, 'tsc', 'typescript')
+  bufOf(folder)
+  if (!existsSync(join(folder, 'proto')))
+    throw new Failure('input', 'there is no folder proto here: change to the folder of the project')
+
+  /** Changed since the service was started. */
+  const changed = new Set<string>()
+  let isStarted = false
+  let isRunning = false
+  /** Whether a compilation follows, because code was generated: what the one before it misses is no mistake. */
+  let isCompiledAgain = false
+  let compilations = 0
+  let since = performance.now()
+  const tell = (errors: readonly SourceError[]) => {
+    say([
+      ...errors.slice(0, MOST_ERRORS).flatMap((error) => errorLines(error, folder, paint)),
+      paint.bad(
+        `${errors.length === 1 ? '1 error' : `${errors.length} errors`}; ${isStarted ? 'the service goes on as it was' : 'the service starts when there is none'}`,
+      ),
+    ])
+  }
+  const service = new Service(folder, entry, {
+    ready: () => say([paint.good(`ready after ${seconds(since)}: ${docsUrl()}`)]),
+    ended: (exit, by) => {
+      isRunning = false
+      say([
+        paint.bad(
+          `the service ended with ${exit ?? by ?? 'no status'}; it starts again after the next change`,
+        ),
+      ])
+    },
+  })
+
+  // One thing at a time: a restart is not overtaken by the next one.
+  let last = Promise.resolve()
+  const enqueue = (work: () => Promise<void>) => {
+    last = last
+      .then(() => (signal.aborted ? undefined : work()))
+      .catch((error: unknown) => failed(error as Error))
+  }
+  const generate = async (): Promise<void> => {
+    const { errors, changed: files } = await generatedCode(folder)
+    if (errors.length > 0) tell(errors)
+    else if (files.length > 0) {
+      isCompiledAgain = true
+      say(files.map((path) => `${paint.dim('generated')} ${path}`))
+    }
+  }
+  const restart = async (): Promise<void> => {
+    const paths = [...changed]
+    if (isRunning && paths.length > 0 && paths.every((path) => path.startsWith('test'))) {
+      say([`compiled after ${seconds(since)}; the service goes on, because only tests changed`])
+      changed.clear()
+      return
+    }
+    changed.clear()
+    isStarted = true
+    isRunning = true
+    await service.restart()
+  }
+
+  let failed: (error: Error) => void = () => undefined
+  const ended = new Promise<void>((resolve, reject) => {
+    failed = reject
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  let compiler: ChildProcess | undefined
+  const watching = watchedPaths(folder, ['proto', 'src', 'test'], (paths) => {
+    const sources = paths.filter((path) => /\.(ts|mts|proto)$/.test(path))
+    if (sources.length === 0) return
+    for (const path of sources) changed.add(path)
+    const written = sources.filter((path) => !/(^|[\\/])gen[\\/]/.test(path))
+    if (written.length === 0) return
+    since = performance.now()
+    say(written.map((path) => `${paint.dim('changed')} ${path}`))
+    if (written.some((path) => path.endsWith('.proto'))) enqueue(generate)
+  })
+  try {
+    await generate()
+    if (signal.aborted) return
+    compiler = watchingCompiler(tsc, folder, {
+      compiled: (errors) => {
+        const compilation = ++compilations
+        isCompiledAgain = false
+        enqueue(async () => {
+          if (compilation !== compilations || isCompiledAgain) return
+          if (errors.length === 0) await restart()
+          else tell(errors)
+        })
+      },
+      ended: () => failed(new Failure('input', 'the compiler ended: run npx tsc to see why')),
+    })
+    await ended
+  } finally {
+    watching.close()
+    compiler?.removeAllListeners('close')
+    compiler?.kill()
+    await last.catch(() => undefined)
+    await service.stop()
+  }
+}
+
+const MOST_ERRORS = 20
+
+const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`
+
+/** Where the page for trying requests is. */
+function docsUrl(): string {
+  const address = process.env.HTTP_ADDR ?? ':8080'
+  return `http://${address.startsWith(':') ? `localhost${address}` : address}/docs`
+}

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** How long a service may take to end what runs, before it is killed: somebody waits for the next one. */
+const LONGEST_STOP_MS = 1_500
+
+export interface ServiceEvents {
+  /** It says that it listens. */
+  readonly ready: () => void
+  /** It ended by itself. */
+  readonly ended: (exit: number | null, signal: NodeJS.Signals | null) => void
+}
+
+/** The service as a process that is started again and again. */
+export class Service {
+  #child: ChildProcess | undefined
+
+  constructor(
+    private readonly folder: string,
+    private readonly entry: string,
+    private readonly events: ServiceEvents,
+  ) {}
+
+  /** Ends the process that runs, and starts another one when its ports are free. */
+  async restart(): Promise<void> {
+    await this.stop()
+    const child = spawn(process.execPath, ['--enable-source-maps', this.entry], {
+      cwd: this.folder,
+      env: { ...process.env, NODE_ENV: process.env.NODE_ENV ?? 'development' },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    this.#child = child
+    child.on('message', (message) => {
+      if (message === 'ready' && this.#child === child) this.events.ready()
+    })
+    child.once('exit', (exit, signal) => {
+      if (this.#child !== child) return
+      this.#child = undefined
+      this.events.ended(exit, signal)
+    })
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child
+    this.#child = undefined
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    const late = setTimeout(() => child.kill('SIGKILL'), LONGEST_STOP_MS)
+    await ended
+    clearTimeout(late)
+  }
+}
