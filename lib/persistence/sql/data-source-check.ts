@@ -47,13 +47,14 @@ export class DataSourceCheck {
 
   /** @throws DeclarationError for an initialized DataSource that does not fit the entity. */
   constructor(
-    { dataSource, dialect }: Database,
+    database: Database,
     private readonly model: ResourceModel,
   ) {
+    const { dataSource, dialect } = database
     this.#dataSource = dataSource
     this.#dialect = dialect
     this.table = tableNameOf(model, dialect, dataSource)
-    this.#collations = new CollationCheck(model, this.table)
+    this.#collations = new CollationCheck(model, this.table, database)
     if (dataSource.isInitialized) this.#checkEntity()
   }
 

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
 import { Widget } from '../../../examples/widgets/widget.js'
 import { RequestContext } from '../../../lib/context.js'
-import { DeclarationError } from '../../../lib/errors.js'
+import { Cancelled, DeclarationError } from '../../../lib/errors.js'
+import { watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { TypeormRepository } from '../../../lib/persistence/sql/typeorm-repository.js'
@@ -182,6 +183,24 @@ describeOn('a column that has to be compared exactly', databases, (backend) => {
         'account_id',
       )
     })
+
+  it('is asked about once by calls that come at the same time, of which one may leave', async () => {
+    await make('account_id', TAKEN[engine][0] ?? '')
+    const specimens = new Specimens(dataSource, subjectOptions)
+    const asked: string[] = []
+    const stop = watchStatements(dataSource, ({ text }) => {
+      if (/pg_attribute|information_schema|pragma_table_info/.test(text)) asked.push(text)
+    })
+    const leaving = new AbortController()
+    const left = specimens.get('a', { context: context.with({ signal: leaving.signal }) })
+    const calls = Array.from({ length: 64 }, () => specimens.list({}, { context }))
+    leaving.abort()
+    await rejection(left, Cancelled)
+    const pages = await Promise.all(calls)
+    stop()
+    expect(pages.map(({ items }) => items.length)).to.deep.equal(pages.map(() => 0))
+    expect(asked).to.have.length(1)
+  })
 
   it('is asked about through the connection of the transaction that is open', async () => {
     await createTables(collated(dataSource, backend), [Widget], opened.database?.dialect.name ?? 'sqlite')

@@ -1,0 +1,16 @@
+import { cancellation } from '../errors/cancellation.js'
+
+/**
+ * What several callers wait for, which goes on when one of them leaves.
+ * @throws Cancelled, DeadlineExceeded for a caller whose signal aborts first.
+ */
+export function unlessAborted<T>(running: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return running
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(cancellation(signal))
+    const stay = () => signal.removeEventListener('abort', leave)
+    running.then(resolve, reject).finally(stay)
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+  })
+}
