@@ -1,4 +1,4 @@
-import type { Column, FieldKind } from '../../resource/fields/field.js'
+import type { FieldKind } from '../../resource/fields/field.js'
 import type { Isolation } from '../contract/repository.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Direction } from '../query/order-by.js'
@@ -8,6 +8,7 @@ import type { InexactColumns } from './catalog/inexact-columns.js'
 import type { MigrationSql } from './catalog/migration-sql.js'
 import type { Query, TableDefinition, TableName } from './catalog/table-definition.js'
 import type { BoundValue } from './values/bound-value.js'
+import type { Gathered } from './values/gathered.js'
 import type { HandOver } from './values/hand-over.js'
 import type { JsonSql } from './values/json-sql.js'
 import type { TagSql } from './values/tag-sql.js'
@@ -93,11 +94,8 @@ export interface Dialect {
   readonly arrayType: ((kind: FieldKind) => string) | undefined
   /** How a column is selected, so that its decoder gets what it expects. */
   readonly selected: (kind: FieldKind, column: string, alias: string) => string
-  /**
-   * Selects all rows as one text, which costs both sides less than a message for each: a JSON array, or NULL, with an array of
-   * these columns for each row. Decoders take the elements as they take what `selected` gives. Undefined where the engine cannot.
-   */
-  readonly gathered: (columns: readonly Pick<Column, 'kind' | 'column'>[]) => string | undefined
+  /** Undefined where all rows cannot be one text. */
+  readonly gathered: Gathered | undefined
   /** Lets statements of one round trip use what the first of them reads. Undefined where the engine cannot. */
   readonly handOver: HandOver | undefined
   /** Those that differ from the decoders of all engines. */

@@ -106,7 +106,7 @@ const dialect = ({
   arrayType: undefined,
   selected: (_kind, column) => column,
   /** MariaDB cuts a gathered text at `group_concat_max_len`. */
-  gathered: () => undefined,
+  gathered: undefined,
   handOver: undefined,
   decoders: {
     bool: (value) => Number(value) === 1,

@@ -92,7 +92,7 @@ export const postgres: Dialect = {
     if (kind === 'bytes') return `encode(${column}, 'hex') AS ${HEX}`
     return kind === 'float' || kind === 'double' ? `encode(float8send(${column}), 'hex') AS ${HEX}` : column
   },
-  gathered: (columns) => postgresGathered(columns, quote),
+  gathered: postgresGathered,
   handOver: postgresHandOver,
   decoders: {
     bool: (value) => value === 't',

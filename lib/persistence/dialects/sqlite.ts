@@ -86,7 +86,7 @@ export const sqlite: Dialect = {
   columnType: (kind) => TYPES[kind],
   arrayType: undefined,
   selected: (kind, column, alias) => (isWide(kind) ? `CAST(${column} AS TEXT) AS ${alias}` : column),
-  gathered: (columns) => sqliteGathered(columns, quote),
+  gathered: sqliteGathered,
   handOver: undefined,
   decoders: {
     bool: (value) => Number(value) === 1,

@@ -1,20 +1,11 @@
+import type { Field } from '../../resource/fields/field.js'
 import type { Scope } from '../contract/scope.js'
 import type { Dialect } from '../dialects/dialect.js'
-import type { HandOver } from '../dialects/values/hand-over.js'
-import type {
-  Database,
-  Executor,
-  Result,
-  Row,
-  RunOptions,
-  Sent,
-  Statement,
-} from '../engines/executor/executor.js'
-import { named } from '../engines/executor/named.js'
+import type { Database, Executor, Result, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import { MAX_LOADED } from './load-related.js'
 import { type Asked, RelatedRows, type RelatedTable } from './related-rows.js'
-import { type LoadTree, type RelationLoad, spans } from './relation-loads.js'
-import type { SearchedRows } from './searched-rows.js'
+import { type RelationLoad, spans } from './relation-loads.js'
+import type { Searching, SearchedRows } from './searched-rows.js'
 
 /** Where an operation sends its statements. */
 export interface SqlReading {
@@ -27,10 +18,15 @@ export interface SearchedTable extends RelatedTable<SqlReading> {
   readonly rows: SearchedRows
 }
 
+/** Where a list sends its statement. */
+export interface PageReading {
+  readonly on: Executor
+  /** Columns whose values the statement keeps for those behind it. */
+  readonly kept: readonly Field[] | undefined
+}
+
 /** Reads relations by statements that are sent together, with the page before them where the engine lets it hand its values on. */
 export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
-  readonly #keeping = new WeakMap<Statement, Map<string, Statement>>()
-
   constructor(
     private readonly database: Database,
     ...parts: ConstructorParameters<typeof RelatedRows<SqlReading, SearchedTable>>
@@ -42,20 +38,20 @@ export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
    * Where a list sends its statement: with it go those of the relations of these paths, of which `read` takes the rows.
    * @throws as `read` does.
    */
-  pageOn(on: Executor, paths: readonly string[], scope: Scope): Executor {
+  pageOn(on: Executor, paths: readonly string[], scope: Scope): PageReading {
     const { database } = this
-    const { handOver } = database.dialect
     const runAll = database.runAll?.bind(database)
-    if (on !== database || runAll === undefined || handOver === undefined) return on
+    const alone = { on, kept: undefined }
+    if (on !== database || runAll === undefined || database.dialect.handOver === undefined) return alone
     const trees = this.trees(paths, scope)
-    if (trees.length === 0 || trees.some((tree) => spans(tree, scope.tenant))) return on
-    const searches = new Map<RelationLoad, Sent>()
+    if (trees.length === 0 || trees.some((tree) => spans(tree, scope.tenant))) return alone
+    const searches = new Map<RelationLoad, Searching>()
     for (const [number, tree] of trees.entries()) {
       const { table, tenant } = this.reached(tree, scope)
       const size = tree.by === tree.target.key ? undefined : MAX_LOADED
       searches.set(tree, table.rows.behind(tree, number, tenant, size))
     }
-    return new PageExecutor(database, runAll, searches, (page) => this.#keepingOf(page, trees, handOver))
+    return { on: new PageExecutor(database, runAll, searches), kept: trees.map(({ from }) => from) }
   }
 
   protected override async find(
@@ -63,16 +59,12 @@ export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
     asked: readonly Asked<SearchedTable>[],
   ): Promise<readonly (readonly object[])[]> {
     if (!(on instanceof PageExecutor)) return this.#search(on, run, asked)
-    const found = asked.map(({ table, search }) => {
-      const rows = on.rowsOf(search.relation)
-      const entities = rows && table.rows.entitiesOf(rows)
+    const found = asked.map(({ search }) => {
+      const entities = on.entitiesOf(search.relation)
       // The page may have a row more than it shows: of too many resources, those that are missing may be of use.
       return entities !== undefined && entities.length <= MAX_LOADED ? entities : undefined
     })
-    const missing = asked.filter((_, i) => found[i] === undefined)
-    if (missing.length === 0) return found as object[][]
-    const rest = (await this.#search(on.database, run, missing)).values()
-    return found.map((entities) => entities ?? (rest.next().value as readonly object[]))
+    return filled(found, asked, (missing) => this.#rowByRow(on.database, run, missing))
   }
 
   async #search(
@@ -81,23 +73,43 @@ export class RowsTogether extends RelatedRows<SqlReading, SearchedTable> {
     asked: readonly Asked<SearchedTable>[],
   ): Promise<readonly (readonly object[])[]> {
     if (asked.some(({ search }) => search.tenants !== undefined)) return super.find({ on, run }, asked)
-    const reads = asked.map(({ table, search, tenant }) => table.rows.searching(search, tenant))
+    const found = await this.#sent(on, run, asked)
+    return filled(found, asked, (missing) => this.#rowByRow(on, run, missing))
+  }
+
+  async #rowByRow(
+    on: Executor,
+    run: RunOptions,
+    asked: readonly Asked<SearchedTable>[],
+  ): Promise<readonly (readonly object[])[]> {
+    const found = await this.#sent(on, run, asked, false)
+    return found.map((entities) => entities ?? [])
+  }
+
+  async #sent(
+    on: Executor,
+    run: RunOptions,
+    asked: readonly Asked<SearchedTable>[],
+    isGathered?: boolean,
+  ): Promise<readonly (readonly object[] | undefined)[]> {
+    const reads = asked.map(({ table, search, tenant }) => table.rows.searching(search, tenant, isGathered))
     const together = on === this.database && reads.length > 1 ? this.database.runAll?.(reads, run) : undefined
     const results = await (together ??
       Promise.all(reads.map(({ statement, values }) => on.run(statement, values, run))))
-    return asked.map(({ table }, i) => table.rows.entitiesOf(results[i]?.rows ?? []))
+    return reads.map((read, i) => read.entitiesIn(results[i]?.rows ?? []))
   }
+}
 
-  /** The statement of a page that hands on what its rows say of these relations. */
-  #keepingOf(page: Statement, trees: readonly LoadTree[], { keeping }: HandOver): Statement {
-    const columns = trees.map(({ from }) => from.column)
-    const key = columns.join('\0')
-    let statements = this.#keeping.get(page)
-    if (statements === undefined) this.#keeping.set(page, (statements = new Map<string, Statement>()))
-    let statement = statements.get(key)
-    if (statement === undefined) statements.set(key, (statement = named(keeping(page.text, columns))))
-    return statement
-  }
+/** What was found, and what is found of the rest. */
+async function filled<A>(
+  found: readonly (readonly object[] | undefined)[],
+  asked: readonly A[],
+  find: (missing: readonly A[]) => Promise<readonly (readonly object[])[]>,
+): Promise<readonly (readonly object[])[]> {
+  const missing = asked.filter((_, i) => found[i] === undefined)
+  if (missing.length === 0) return found as readonly object[][]
+  const rest = (await find(missing)).values()
+  return found.map((entities) => entities ?? (rest.next().value as readonly object[]))
 }
 
 /** Sends the statement of a page, and behind it in the same round trip those of the relations of its rows. */
@@ -105,26 +117,24 @@ class PageExecutor implements Executor {
   readonly dialect: Dialect
   readonly #found = new Map<RelationLoad, readonly Row[]>()
 
-  /** @param keeping - the statement that hands on what the searches use. */
   constructor(
     readonly database: Database,
     private readonly runAll: NonNullable<Database['runAll']>,
-    private readonly searches: ReadonlyMap<RelationLoad, Sent>,
-    private readonly keeping: (page: Statement) => Statement,
+    private readonly searches: ReadonlyMap<RelationLoad, Searching>,
   ) {
     this.dialect = database.dialect
   }
 
   async run(statement: Statement, values: readonly unknown[], options?: RunOptions): Promise<Result> {
-    const page = { statement: this.keeping(statement), values }
-    const [result, ...found] = await this.runAll([page, ...this.searches.values()], options)
+    const [result, ...found] = await this.runAll([{ statement, values }, ...this.searches.values()], options)
     for (const [i, relation] of [...this.searches.keys()].entries())
       this.#found.set(relation, found[i]?.rows ?? [])
     return result as Result
   }
 
-  /** Undefined for what was not read with the page. */
-  rowsOf(relation: RelationLoad): readonly Row[] | undefined {
-    return this.#found.get(relation)
+  /** Undefined for what was not read with the page, or is too large for one text. */
+  entitiesOf(relation: RelationLoad): readonly object[] | undefined {
+    const rows = this.#found.get(relation)
+    return rows && this.searches.get(relation)?.entitiesIn(rows)
   }
 }

@@ -18,37 +18,75 @@ interface Shape {
   readonly isOwned: boolean
   /** In the order of the keys, up to a number of rows. */
   readonly isSorted: boolean
+  /** As one text, where the engine can. */
+  readonly isGathered: boolean
+}
+
+/** A statement, and whether its rows come as one text. */
+interface Form {
+  readonly statement: Statement
+  readonly asText: boolean
+}
+
+/** A search that is sent. */
+export interface Searching extends Sent {
+  /** The entities in the rows that it returns; undefined where they are too large for one text. */
+  entitiesIn(rows: readonly Row[]): object[] | undefined
+}
+
+/** Entities of rows of which something is known, so that it is not selected: that they are live, or whose they are. */
+export interface KnownHydrators<E> {
+  /** In the order in which a statement selects them. */
+  readonly selected: readonly Field[]
+  row(row: Row, tenant: string | undefined): E
+  /** @param columns - the values of all rows, by column. @param count - how many of the rows. */
+  columns(columns: readonly (readonly unknown[])[], count: number, tenant: string | undefined): E[]
+}
+
+/** The values of all rows, by column. @param text - what they were gathered in. @param count - of the columns. */
+export function columnsIn(text: string, count: number): readonly (readonly unknown[])[] {
+  const columns = JSON.parse(text) as (readonly unknown[] | null)[]
+  // Without rows an engine has null in the place of each.
+  return columns[0] === null ? Array<readonly unknown[]>(count).fill([]) : (columns as unknown[][])
 }
 
 /** The live rows of one resource that searches find, each by a statement whose text is made once. */
 export class SearchedRows {
-  /** The columns of the rows. Of a live row it is known that it has no time of its deletion. */
-  readonly #fields: readonly Field[]
-  /** All rows as one text, where the engine can. */
-  readonly #gathered: string | undefined
-  readonly #statements = new Map<string, Statement>()
+  readonly #hydrators: { readonly owned: KnownHydrators<object>; readonly any: KnownHydrators<object> }
+  readonly #forms = new Map<string, Form>()
 
-  /** @param hydrate - reads a row of every field but the time of the deletion. */
+  /** @param hydrators - of live rows, of one tenant or of any. */
   constructor(
     private readonly model: ResourceModel,
     private readonly dialect: Dialect,
     private readonly table: TableName,
-    private readonly hydrate: (row: Row) => object,
+    hydrators: (isOwned: boolean) => KnownHydrators<object>,
   ) {
-    this.#fields = model.entityFields.filter((field) => field !== model.deleteTime)
-    this.#gathered = dialect.gathered(this.#fields)
+    this.#hydrators = { owned: hydrators(true), any: hydrators(false) }
   }
 
-  /** @param tenant - of the call, for a resource that belongs to one. */
-  searching({ relation, values, size }: Search, tenant: string | undefined): Sent {
+  /**
+   * @param tenant - of the call, for a resource that belongs to one.
+   * @param isGathered - whether the rows come as one text, where the engine can.
+   */
+  searching(
+    { relation, values, size }: Search,
+    tenant: string | undefined,
+    isGathered = this.dialect.gathered !== undefined,
+  ): Searching {
     const sought: readonly unknown[] =
       this.dialect.arrayType === undefined ? padToPowerOfTwo(values) : [values]
-    return this.#sent(relation.by, { bound: sought.length }, sought, tenant, size)
+    return this.#sent(relation.by, { bound: sought.length }, sought, tenant, size, isGathered)
   }
 
   /** The same for the values that the page before has kept under a number. */
-  behind(relation: RelationLoad, kept: number, tenant: string | undefined, size: number | undefined): Sent {
-    return this.#sent(relation.by, { kept }, [], tenant, size)
+  behind(
+    relation: RelationLoad,
+    kept: number,
+    tenant: string | undefined,
+    size: number | undefined,
+  ): Searching {
+    return this.#sent(relation.by, { kept }, [], tenant, size, this.dialect.gathered !== undefined)
   }
 
   #sent(
@@ -57,32 +95,50 @@ export class SearchedRows {
     sought: readonly unknown[],
     tenant: string | undefined,
     size: number | undefined,
-  ): Sent {
+    isGathered: boolean,
+  ): Searching {
     const isOwned = tenant !== undefined && this.model.tenant !== undefined
     const bound = isOwned ? [tenant, ...sought] : [...sought]
     if (size !== undefined) bound.push(size + 1)
-    const shape = { by, values, isOwned, isSorted: size !== undefined }
-    return { statement: this.#statement(shape), values: bound }
+    const { statement, asText } = this.#form({
+      by,
+      values,
+      isOwned,
+      isSorted: size !== undefined,
+      isGathered,
+    })
+    return { statement, values: bound, entitiesIn: (rows) => this.#entitiesIn(rows, asText, isOwned, tenant) }
   }
 
-  /** The entities of the rows that such a statement has read. */
-  entitiesOf(rows: readonly Row[]): object[] {
-    if (this.#gathered === undefined) return rows.map(this.hydrate)
+  #entitiesIn(
+    rows: readonly Row[],
+    asText: boolean,
+    isOwned: boolean,
+    tenant: string | undefined,
+  ): object[] | undefined {
+    const { selected, row, columns } = this.#hydratorsOf(isOwned)
+    if (!asText) return rows.map((one) => row(one, tenant))
     const text = rows[0]?.[0]
-    return typeof text === 'string' ? (JSON.parse(text) as Row[]).map(this.hydrate) : []
+    if (typeof text !== 'string') return undefined
+    const values = columnsIn(text, selected.length)
+    return columns(values, values[0]?.length ?? 0, tenant)
   }
 
-  #statement(shape: Shape): Statement {
-    const { by, values, isOwned, isSorted } = shape
+  #hydratorsOf(isOwned: boolean): KnownHydrators<object> {
+    return isOwned ? this.#hydrators.owned : this.#hydrators.any
+  }
+
+  #form(shape: Shape): Form {
+    const { by, values, isOwned, isSorted, isGathered } = shape
     const sought = 'kept' in values ? `kept ${values.kept}` : values.bound
-    const key = `${by.column} ${sought} ${isOwned} ${isSorted}`
-    let statement = this.#statements.get(key)
-    if (statement === undefined) this.#statements.set(key, (statement = named(this.#text(shape))))
-    return statement
+    const key = `${by.column} ${sought} ${isOwned} ${isSorted} ${isGathered}`
+    let form = this.#forms.get(key)
+    if (form === undefined) this.#forms.set(key, (form = this.#made(shape)))
+    return form
   }
 
   /** Binds: [tenant], the values, [how many rows]. */
-  #text({ by, values, isOwned, isSorted }: Shape): string {
+  #made({ by, values, isOwned, isSorted, isGathered }: Shape): Form {
     const { dialect, model, table } = this
     const { tenant, deleteTime, key } = model
     let bound = 0
@@ -101,16 +157,14 @@ export class SearchedRows {
     const order = toOrderBy([{ column: key, direction: 'asc' }], dialect, table.name)
     const tail = isSorted ? ` ORDER BY ${order} LIMIT ${dialect.countPlaceholder(++bound)}` : ''
     const from = `FROM ${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}${tail}`
-    if (this.#gathered === undefined) return `SELECT ${this.#columns} ${from}`
-    return isSorted
-      ? `SELECT ${this.#gathered} FROM (SELECT ${this.#fields.map(column).join(', ')} ${from}) AS ${dialect.quote(table.name)}`
-      : `SELECT ${this.#gathered} ${from}`
-  }
-
-  get #columns(): string {
-    const { dialect } = this
-    return this.#fields
-      .map(({ kind, column }) => dialect.selected(kind, dialect.quote(column), dialect.quote(column)))
-      .join(', ')
+    const { selected } = this.#hydratorsOf(isOwned)
+    const gathered = isGathered ? dialect.gathered?.(selected) : undefined
+    if (gathered !== undefined) {
+      const { before, after } = gathered
+      const text = `${before}SELECT ${selected.map(column).join(', ')} ${from}${after}`
+      return { statement: named(text), asText: true }
+    }
+    const columns = selected.map((field) => dialect.selected(field.kind, column(field), column(field)))
+    return { statement: named(`SELECT ${columns.join(', ')} ${from}`), asText: false }
   }
 }

@@ -1,3 +1,4 @@
+import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ListScope, ReadTogether, RowOptions } from '../contract/repository.js'
 import { surrounding, TransactionChain } from '../contract/open-transaction.js'
@@ -16,7 +17,7 @@ import type { DataSourceCheck } from './data-source-check.js'
 import type { EmittingRun } from './emitting-rows.js'
 import type { HookedRun } from './hooked-rows.js'
 import type { IndexErrors } from '../schema/index-errors.js'
-import { hydratorOf } from './row-codec.js'
+import { knownHydratorsOf } from './row-codec.js'
 import { RowStore } from './row-store.js'
 import { toCaller } from '../engines/errors/to-caller.js'
 import { TransactionScope } from './transaction-scope.js'
@@ -25,7 +26,14 @@ import { atomically, current, type Joined, withHooks } from './transaction.js'
 /** What an operation does, where its statements go, and its principal. */
 type Work<T> = (on: Joined, scope: Scope, run: RunOptions) => Promise<T>
 
-type Read<T> = (on: Executor, scope: Scope, run: RunOptions, lock?: LockClause) => Promise<T>
+/** @param kept - columns whose values the statement of a list keeps for those behind it. */
+type Read<T> = (
+  on: Executor,
+  scope: Scope,
+  run: RunOptions,
+  lock?: LockClause,
+  kept?: readonly Field[],
+) => Promise<T>
 
 /** The operations that write one row, and nothing after it. */
 const WRITES_ONE_ROW: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'undelete'])
@@ -150,9 +158,11 @@ export class Operations {
       const related = (this.#related ??= new RowsTogether(this.database, this.model, (target) =>
         this.#tableOf(target),
       ))
-      const to = name === 'list' && lock === undefined ? related.pageOn(on, paths, scope) : on
-      const result = await read(to, scope, run, lock)
-      await related.read(entitiesRead(name, result), paths, { at: { on: to, run }, scope, options })
+      const isPage = name === 'list' && lock === undefined
+      const page = isPage ? related.pageOn(on, paths, scope) : { on, kept: undefined }
+      const result = await read(page.on, scope, run, lock, page.kept)
+      const at = { on: page.on, run }
+      await related.read(entitiesRead(name, result), paths, { at, scope, options })
       return result
     }
   }
@@ -161,11 +171,12 @@ export class Operations {
     const { dataSource, dialect } = this.database
     const table = tableNameOf(target, dialect, dataSource)
     const { lists } = new RowStore(target, dialect, table)
-    const hydrate = hydratorOf(target, target.entityFields, dialect, 0, target.deleteTime)
     return {
       hooks: new Hooks(target, new EntitySubscribers(dataSource, target)),
       list: ({ on, run }, plan, tenant) => lists.list(on, plan, tenant, run),
-      rows: new SearchedRows(target, dialect, table, hydrate),
+      rows: new SearchedRows(target, dialect, table, (isOwned) =>
+        knownHydratorsOf(target, dialect, true, isOwned),
+      ),
       managerOf: ({ on }) => (on instanceof TransactionScope ? on.manager : undefined),
     }
   }

@@ -7,6 +7,7 @@ import type { Row } from '../engines/executor/executor.js'
 import type { CredentialRow } from '../contract/credential-check.js'
 import type { Values } from '../contract/new-entity.js'
 import type { OrderTerm } from '../query/order-by.js'
+import type { KnownHydrators } from '../relations/searched-rows.js'
 import type { PlanColumn, PlanValue } from '../query/plan.js'
 import { storedTime } from '../dialects/values/stored-time.js'
 
@@ -35,30 +36,75 @@ export function encoderOf(model: ResourceModel, field: Field, dialect: Dialect):
 /** Row → entity, compiled once per resource and dialect: positional, without a loop or a lookup by name. */
 export type Hydrate<E> = (row: Row) => E
 
-/** @param offset - of the first field in the row. @param unset - a field that is not in the row, because it is not set. */
+/** @param offset - of the first field in the row. */
 export function hydratorOf<E extends object>(
   model: ResourceModel<E>,
   fields: readonly Field[],
   dialect: Dialect,
   offset = 0,
-  unset?: Field,
 ): Hydrate<E> {
-  const decoders = fields.map((field) => decoderOf(model, field, dialect))
   let at = offset
+  const lines = linesOf(fields, dialect, () => `r[${at++}]`)
+  return compiled(model, fields, dialect, `function hydrate(r) { ${lines} return e }`)
+}
+
+/**
+ * @param isLive - whether no row has a time of its deletion.
+ * @param isOwned - whether all rows are of the tenant that the functions are told.
+ */
+export function knownHydratorsOf<E extends object>(
+  model: ResourceModel<E>,
+  dialect: Dialect,
+  isLive: boolean,
+  isOwned: boolean,
+): KnownHydrators<E> {
+  const { entityFields, tenant, deleteTime } = model
+  const known = (field: Field): string | undefined => {
+    if (isLive && field === deleteTime) return 'undefined'
+    return isOwned && field === tenant ? 't' : undefined
+  }
+  const selected = entityFields.filter((field) => known(field) === undefined)
+  const lines = (read: (index: number) => string) =>
+    linesOf(entityFields, dialect, (field) => read(selected.indexOf(field)), known)
+  const names = selected.map((_, i) => `c${i}`).join(', ')
+  const [row, columns] = [
+    `function hydrate(r, t) { ${lines((i) => `r[${i}]`)} return e }`,
+    `function hydrate([${names}], n, t) { const all = []; for (let i = 0; i < n; i++) { ${lines((i) => `c${i}[i]`)} all.push(e) } return all }`,
+  ]
+  return {
+    selected,
+    row: compiled(model, entityFields, dialect, row),
+    columns: compiled(model, entityFields, dialect, columns),
+  }
+}
+
+/** Writes each field of a new entity. @param known - what a field is, which is not read. */
+function linesOf(
+  fields: readonly Field[],
+  dialect: Dialect,
+  read: (field: Field) => string,
+  known: (field: Field) => string | undefined = () => undefined,
+): string {
   const lines = fields.map((field, i) => {
     const property = `e[${JSON.stringify(field.property)}]`
-    if (field === unset) return `${property} = undefined;`
-    const value = `r[${at++}]`
-    return `${property} = ${value} === null ? undefined : ${expression(field, dialect, value, i)};`
+    const value = known(field)
+    if (value !== undefined) return `${property} = ${value};`
+    return `v = ${read(field)}; ${property} = v === null ? undefined : ${expression(field, dialect, 'v', i)};`
   })
+  return `const e = create(); let v; ${lines.join(' ')}`
+}
+
+function compiled<E extends object, F>(
+  model: ResourceModel<E>,
+  fields: readonly Field[],
+  dialect: Dialect,
+  text: string,
+): F {
+  const decoders = fields.map((field) => decoderOf(model, field, dialect))
   // Property names come from the declared class, never from input.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- a loop over fields costs three times as much per row
-  const compile = new Function(
-    'create',
-    'd',
-    `return function hydrate(r) { const e = create(); ${lines.join(' ')} return e }`,
-  )
-  return (compile as (create: () => E, d: readonly Decode[]) => Hydrate<E>)(model.create, decoders)
+  const compile = new Function('create', 'd', `return ${text}`)
+  return (compile as (create: () => E, d: readonly Decode[]) => F)(model.create, decoders)
 }
 
 /** The cheap kinds are written inline; the rest goes through its decoder. */
@@ -116,23 +162,27 @@ export const credentialRowOf = <E extends object>(
   columns: Object.fromEntries(fields.map((field, i) => [field.property, row[i]])),
 })
 
-/** What a page token holds of the last row of a page. */
+/**
+ * What a page token holds of the last row of a page.
+ * @param stored - a field as the row holds it.
+ * @param joined - values of other rows, in the order of the terms.
+ */
 export function sortValuesOf(
   model: ResourceModel,
   dialect: Dialect,
   terms: readonly OrderTerm[],
   last: object,
-  row: Row,
+  stored: (field: Field) => unknown,
+  joined: readonly unknown[],
 ): unknown[] {
-  let joined = model.entityFields.length
+  let next = 0
   return terms.map(({ column }) => {
-    if (column.of !== undefined) return joinedValue(column, column.of.target, dialect, row[joined++])
-    const index = model.entityFields.findIndex((field) => field.column === column.column)
-    const field = model.entityFields[index]
+    if (column.of !== undefined) return joinedValue(column, column.of.target, dialect, joined[next++])
+    const field = model.entityFields.find((one) => one.column === column.column)
     const value = field && (last as Values)[field.property]
     // A name that another version of the message has is read as the zero value, and sorted as what it is.
-    if (field?.kind === 'enum') return row[index]
-    return field?.kind === 'timestamp' ? dialect.exactTime(row[index], value) : value
+    if (field?.kind === 'enum') return stored(field)
+    return field?.kind === 'timestamp' ? dialect.exactTime(stored(field), value) : value
   })
 }
 

@@ -1,4 +1,4 @@
-import type { FieldKind } from '../../resource/fields/field.js'
+import type { Field, FieldKind } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { CountPlan, FilterPlan, ListPlan } from '../contract/list-plan.js'
 import type { Page } from '../contract/repository.js'
@@ -10,12 +10,14 @@ import { besideOf, RowNames, type TableOf } from '../dialects/joined-rows.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import { searchPredicate } from '../dialects/search-predicate.js'
 import { toOrderBy } from '../dialects/to-order-by.js'
+import { type GatheredSql, PAGE } from '../dialects/values/gathered.js'
 import { toJoins, toPredicate } from '../dialects/to-predicate.js'
 import { explainMissingVector } from '../engines/errors/explain-missing-vector.js'
 import type { Executor, Row, RunOptions } from '../engines/executor/executor.js'
 import { keysetPredicate } from '../query/keyset.js'
 import { equals, type FilterNode, isNull, type PlanColumn } from '../query/plan.js'
-import { type Hydrate, sortValuesOf } from './row-codec.js'
+import { columnsIn, type KnownHydrators } from '../relations/searched-rows.js'
+import { knownHydratorsOf, sortValuesOf } from './row-codec.js'
 import type { Statements } from './statements.js'
 
 /** What a list or a count reads, as text. */
@@ -36,13 +38,38 @@ interface RelatedColumns {
   readonly sorted: readonly string[]
 }
 
+/** How the rows of a page are read. */
+export interface PageOptions {
+  readonly lock?: LockClause | undefined
+  /** Columns whose values the statement keeps for those behind it in the same round trip. */
+  readonly kept?: readonly Field[] | undefined
+}
+
+/** What a page and the row behind it hold. */
+interface PageRows<E> {
+  /** Of the page alone. */
+  readonly items: E[]
+  /** How many rows were read. */
+  readonly read: number
+  /** A field of the last of the items, as its row holds it. */
+  readonly stored: (field: Field) => unknown
+  /** Values of other rows that are read beside the last of the items. */
+  readonly joined: readonly unknown[]
+}
+
+interface GatheredReading<E> extends KnownHydrators<E> {
+  /** Undefined where these columns are read row by row. */
+  readonly gathered: GatheredSql | undefined
+}
+
 /** Reads lists and counts of the rows of one resource, and of what is beside them. */
 export class RowLists<E extends object> {
+  readonly #readings = new Map<string, GatheredReading<E>>()
+
   constructor(
     private readonly model: ResourceModel<E>,
     private readonly dialect: Dialect,
     private readonly statements: Statements,
-    private readonly hydrate: Hydrate<E>,
     private readonly tableOf: TableOf,
   ) {}
 
@@ -52,28 +79,101 @@ export class RowLists<E extends object> {
     plan: ListPlan,
     tenant: string | undefined,
     run: RunOptions,
-    lock?: LockClause,
+    options: PageOptions = {},
   ): Promise<Page<E>> {
     checkCursor(plan.cursor, plan.terms, this.dialect)
     const params: unknown[] = []
     const count = (value: number) => this.dialect.countPlaceholder(params.push(value))
     const source = this.#source(plan, tenant, params)
-    const asked = lock === undefined ? plan.size + 1 : plan.size
+    const asked = options.lock === undefined ? plan.size + 1 : plan.size
     const offset = plan.cursor?.kind === 'offset' ? plan.cursor.offset : 0
     const tail = ` ORDER BY ${source.order} LIMIT ${count(asked)}${offset > 0 ? ` OFFSET ${count(offset)}` : ''}`
-    const rows = await this.#read(on, listText(this.statements, source, tail, lock), params, run)
-    const page = rows.slice(0, plan.size)
-    const items = page.map((row) => this.hydrate(row))
+    const send = (text: string) => this.#read(on, text, params, run)
+    const page =
+      (await this.#gathered(send, source, tail, plan, tenant, options)) ??
+      (await this.#rows(send, source, tail, plan, tenant, options))
+    const { items, read, stored, joined } = page
     const last = items.at(-1)
-    const more = last !== undefined && rows.length === asked
+    const more = last !== undefined && read === asked
     return {
       items,
       nextPageToken: more
-        ? plan.nextPageToken(
-            sortValuesOf(this.model, this.dialect, plan.terms, last, page[page.length - 1] as Row),
-          )
+        ? plan.nextPageToken(sortValuesOf(this.model, this.dialect, plan.terms, last, stored, joined))
         : '',
     }
+  }
+
+  async #rows(
+    send: (text: string) => Promise<readonly Row[]>,
+    source: ListSource,
+    tail: string,
+    { size, showDeleted }: ListPlan,
+    tenant: string | undefined,
+    { lock, kept }: PageOptions,
+  ): Promise<PageRows<E>> {
+    const { dialect } = this
+    const { selected, row: hydrate } = this.#reading(!showDeleted, tenant !== undefined)
+    const text = listText(this.statements, source, selected, tail, lock)
+    const keeping = kept && dialect.handOver?.keeping(kept.map(({ column }) => dialect.quote(column)))
+    const rows = await send(
+      keeping === undefined
+        ? text
+        : `WITH ${dialect.quote(PAGE)} AS MATERIALIZED (${text}) SELECT * FROM ${dialect.quote(PAGE)} WHERE ${keeping}`,
+    )
+    const page = rows.length > size ? rows.slice(0, size) : rows
+    const last = page.at(-1) ?? []
+    return {
+      items: page.map((row) => hydrate(row, tenant)),
+      read: rows.length,
+      stored: (field) => last[selected.indexOf(field)] ?? null,
+      joined: last.slice(selected.length),
+    }
+  }
+
+  /**
+   * As one text, where the engine puts the rows aside for the statements behind anyway. For a page alone this would cost the database
+   * as much as it saves here. Undefined where the rows cannot come so.
+   */
+  async #gathered(
+    send: (text: string) => Promise<readonly Row[]>,
+    { from, related }: ListSource,
+    tail: string,
+    { size, showDeleted }: ListPlan,
+    tenant: string | undefined,
+    { kept }: PageOptions,
+  ): Promise<PageRows<E> | undefined> {
+    const { dialect } = this
+    if (kept === undefined || (related?.sorted.length ?? 0) > 0) return undefined
+    const { selected, columns, gathered } = this.#reading(!showDeleted, tenant !== undefined)
+    if (gathered === undefined) return undefined
+    const { before, after, names } = gathered
+    const own = selected.map(({ column }) => (related?.own ?? '') + dialect.quote(column)).join(', ')
+    const keptNames = kept.map((field) => names[selected.indexOf(field)] as string)
+    const keeping = dialect.handOver?.keeping(keptNames)
+    const [row] = await send(`${before}SELECT ${own} FROM ${from}${tail}${after} WHERE ${keeping}`)
+    if (typeof row?.[0] !== 'string') return undefined
+    const values = columnsIn(row[0], selected.length)
+    const read = values[0]?.length ?? 0
+    const count = Math.min(read, size)
+    return {
+      items: columns(values, count, tenant),
+      read,
+      stored: (field) => values[selected.indexOf(field)]?.[count - 1] ?? null,
+      joined: [],
+    }
+  }
+
+  #reading(isLive: boolean, isOwned: boolean): GatheredReading<E> {
+    const key = `${isLive} ${isOwned}`
+    let reading = this.#readings.get(key)
+    if (reading === undefined) {
+      const known = knownHydratorsOf(this.model, this.dialect, isLive, isOwned)
+      // JSON inside of JSON costs both sides more than the messages of rows.
+      const isPlain = known.selected.every(({ kind }) => kind !== 'json' && kind !== 'tags')
+      const gathered = isPlain ? this.dialect.gathered?.(known.selected) : undefined
+      this.#readings.set(key, (reading = { ...known, gathered }))
+    }
+    return reading
   }
 
   /** Counting stops at the limit of the plan. */
@@ -151,14 +251,15 @@ export class RowLists<E extends object> {
   }
 }
 
-/** A page of rows. @param tail - ORDER BY, LIMIT and OFFSET. */
+/** A page of rows. @param selected - the columns of the own row. @param tail - ORDER BY, LIMIT and OFFSET. */
 export const listText = (
   statements: Statements,
   { from, related }: Pick<ListSource, 'from' | 'related'>,
+  selected: readonly Field[],
   tail: string,
   lock?: LockClause,
 ): string => {
-  const columns = [statements.columns(related?.own), ...(related?.sorted ?? [])].join(', ')
+  const columns = [statements.columns(selected, related?.own), ...(related?.sorted ?? [])].join(', ')
   return `SELECT ${columns} FROM ${from}${tail}${lock === undefined ? '' : statements.dialect.rowLock(lock)}`
 }
 

@@ -49,7 +49,7 @@ export class RowStore<E extends object> {
     this.#encoders = new Map(model.fields.map((field) => [field, encoderOf(model, field, dialect)]))
     this.#hydrate = hydratorOf(model, model.entityFields, dialect)
     this.hydrateBehind = hydratorOf(model, model.entityFields, dialect, 1)
-    this.lists = new RowLists(model, dialect, this.statements, this.#hydrate, tableOf)
+    this.lists = new RowLists(model, dialect, this.statements, tableOf)
   }
 
   async get(on: Executor, target: Target, run: RunOptions, options?: GetOptions): Promise<E | undefined> {

@@ -255,8 +255,8 @@ export class Statements {
   }
 
   /** What a SELECT of entities begins with. @param own - what qualifies the columns. */
-  columns(own?: string): string {
-    return own === undefined ? this.#columns : this.#select(this.model.entityFields, own)
+  columns(selected: readonly Field[], own = ''): string {
+    return this.#select(selected, own)
   }
 
   /** A statement whose text is made elsewhere, and its placeholders numbered. */

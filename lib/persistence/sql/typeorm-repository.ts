@@ -137,9 +137,9 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#operations.read(
       'list',
       options,
-      (on, scope, run, lock) => {
+      (on, scope, run, lock, kept) => {
         const plan = planPage(this.model, list, scope, this.#options, options)
-        return this.#rows.lists.list(on, plan, scope.tenant, run, lock)
+        return this.#rows.lists.list(on, plan, scope.tenant, run, { lock, kept })
       },
       { mayLeaveOut: true, with: list.with },
     )

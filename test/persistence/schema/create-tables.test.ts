@@ -106,6 +106,7 @@ function statementsOf(entity: EntityClass<object>, dialect: DialectName): Record
             (deleteTime === undefined ? '' : ` WHERE ${statements.liveCondition()}`),
           related: undefined,
         },
+        statements.model.entityFields,
         ' LIMIT 51',
       ),
     ),

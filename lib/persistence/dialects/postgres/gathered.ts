@@ -1,7 +1,6 @@
 import type { FieldKind } from '../../../resource/fields/field.js'
-
-/** The most arguments of a function. */
-const MOST = 100
+import { gatheredBy } from '../values/gathered.js'
+import { quoted } from '../values/quoted.js'
 
 /**
  * What a decoder expects is the text that the server sends of a column. Numbers of 32 bits may be numbers, and text is a string in
@@ -24,14 +23,15 @@ const ELEMENTS: Readonly<Record<FieldKind, (column: string) => string>> = {
   double: (column) => `encode(float8send(${column}), 'hex')`,
 }
 
-/** @param columns - by their names in the database. */
-export const postgresGathered = (
-  columns: readonly { readonly kind: FieldKind; readonly column: string }[],
-  quote: (name: string) => string,
-): string | undefined =>
-  columns.length > MOST
-    ? undefined
-    : `json_agg(json_build_array(${columns.map(({ kind, column }) => ELEMENTS[kind](quote(column))).join(', ')}))`
+const quote = (name: string): string => quoted(name, '"')
+
+export const postgresGathered = gatheredBy({
+  quote,
+  element: ({ kind, column }) => ELEMENTS[kind](quote(column)),
+  all: (element) => `json_agg(${element})`,
+  array: (elements) => `json_build_array(${elements.join(', ')})`,
+  bytes: (text) => `octet_length(${text})`,
+})
 
 function asIs(column: string): string {
   return column

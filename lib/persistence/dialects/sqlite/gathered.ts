@@ -1,7 +1,6 @@
 import type { FieldKind } from '../../../resource/fields/field.js'
-
-/** The most arguments of a function, in every build. */
-const MOST = 100
+import { gatheredBy } from '../values/gathered.js'
+import { quoted } from '../values/quoted.js'
 
 /** JSON holds no bytes, and SQLite writes a number into it with too few digits. The casts are for what other writers have stored. */
 const ELEMENTS: Readonly<Partial<Record<FieldKind, 'TEXT' | 'NUMERIC'>>> = {
@@ -18,16 +17,15 @@ const ELEMENTS: Readonly<Partial<Record<FieldKind, 'TEXT' | 'NUMERIC'>>> = {
   bool: 'NUMERIC',
 }
 
-/** @param columns - by their names in the database. */
-export const sqliteGathered = (
-  columns: readonly { readonly kind: FieldKind; readonly column: string }[],
-  quote: (name: string) => string,
-): string | undefined => {
-  const elements: string[] = []
-  for (const { kind, column } of columns) {
+const quote = (name: string): string => quoted(name, '`')
+
+export const sqliteGathered = gatheredBy({
+  quote,
+  element: ({ kind, column }) => {
     const type = ELEMENTS[kind]
-    if (type === undefined) return undefined
-    elements.push(`CAST(${quote(column)} AS ${type})`)
-  }
-  return elements.length > MOST ? undefined : `json_group_array(json_array(${elements.join(', ')}))`
-}
+    return type && `CAST(${quote(column)} AS ${type})`
+  },
+  all: (element) => `json_group_array(${element})`,
+  array: (elements) => `json_array(${elements.join(', ')})`,
+  bytes: (text) => `length(CAST(${text} AS BLOB))`,
+})

@@ -1,0 +1,70 @@
+import type { Column } from '../../../resource/fields/field.js'
+
+/** The most arguments of a function. */
+const MOST_COLUMNS = 100
+
+/** JSON writes some characters as six, and JavaScript's strings have 512 MiB at most. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** What a statement calls the rows that it gathers, or keeps. */
+export const PAGE = '(page)'
+
+/**
+ * Selects all rows of a SELECT as one text, which costs both sides less than a message for each: a JSON array with an array for each
+ * of the columns, or null for one, of its values in the order of the rows. NULL where the rows are too large for that. Decoders take
+ * the values as they take what `selected` gives. Undefined for columns that the engine cannot gather.
+ */
+export type Gathered = (columns: readonly Pick<Column, 'kind' | 'column'>[]) => GatheredSql | undefined
+
+export interface GatheredSql {
+  /** What stands before the SELECT, which selects the columns as they are, under their names. */
+  readonly before: string
+  /** What stands behind it. A condition can follow. */
+  readonly after: string
+  /** How the page calls each of the columns. */
+  readonly names: readonly string[]
+}
+
+/** How an engine gathers. */
+interface Gathering {
+  readonly quote: (name: string) => string
+  /** A value as it is gathered; undefined where the engine cannot. */
+  readonly element: (column: Pick<Column, 'kind' | 'column'>) => string | undefined
+  readonly all: (element: string) => string
+  readonly array: (elements: readonly string[]) => string
+  /** How many bytes a text has. */
+  readonly bytes: (text: string) => string
+}
+
+const BOUNDED = new Set<Column['kind']>([
+  ...(['bool', 'int32', 'uint32', 'int64', 'uint64'] as const),
+  ...(['float', 'double', 'timestamp', 'duration'] as const),
+])
+
+export const gatheredBy =
+  ({ quote, element, all, array, bytes }: Gathering): Gathered =>
+  (columns) => {
+    if (columns.length > MOST_COLUMNS) return undefined
+    // In ORDER BY a name that is selected goes before that of a column: no column has one of these.
+    const names = columns.map((_, i) => quote(`(${i})`))
+    const elements: string[] = []
+    for (const [i, column] of columns.entries()) {
+      const text = element(column)
+      if (text === undefined) return undefined
+      elements.push(`${text} AS ${names[i]}`)
+    }
+    const sizes = names
+      .filter((_, i) => !BOUNDED.has((columns[i] as Column).kind))
+      .map((name) => `COALESCE(${bytes(name)}, 0)`)
+    const page = quote(PAGE)
+    const gathered = `(SELECT ${array(names.map(all))} FROM ${page})`
+    const text =
+      sizes.length === 0
+        ? gathered
+        : `CASE WHEN (SELECT SUM(${sizes.join(' + ')}) FROM ${page}) > ${MOST_BYTES} THEN NULL ELSE ${gathered} END`
+    return {
+      names,
+      before: `WITH ${page} AS MATERIALIZED (SELECT ${elements.join(', ')} FROM (`,
+      after: `) AS ${quote('(rows)')}) SELECT ${text} AS gathered`,
+    }
+  }
