@@ -1,4 +1,4 @@
-import type { FieldKind } from '../../resource/fields/field.js'
+import type { Column, FieldKind } from '../../resource/fields/field.js'
 import type { Isolation } from '../contract/repository.js'
 import type { LockClause } from '../contract/row-lock.js'
 import type { Direction } from '../query/order-by.js'
@@ -11,6 +11,7 @@ import type { BoundValue } from './values/bound-value.js'
 import type { Gathered } from './values/gathered.js'
 import type { HandOver } from './values/hand-over.js'
 import type { JsonSql } from './values/json-sql.js'
+import type { MergingSql } from './values/merging-sql.js'
 import type { TagSql } from './values/tag-sql.js'
 
 /** `mysql` is MySQL 8, `mariadb` MariaDB through the MySQL driver; their capabilities differ. */
@@ -24,6 +25,8 @@ export interface Capabilities {
   readonly setWrites: boolean
   /** A statement that writes can begin with WITH, and so lock the rows that it refers to. */
   readonly writeWith: boolean
+  /** A joined query can use the rows before it. MariaDB's cannot. */
+  readonly lateral: boolean
   /** `(a, b) > (1, 2)` uses an index. */
   readonly rowComparison: boolean
   /** An index can have a condition. Where it cannot, the column `soft_delete_key` stands for it. */
@@ -139,9 +142,9 @@ export interface Dialect {
    * missed even by a read that locks. Undefined where such a read always finds the newest rows.
    */
   readonly isSnapshotFixed: string | undefined
-  /** Selects which calls on a table may share a statement. Undefined where none do. */
-  readonly tableRules: TableRulesQuery | undefined
-  /** Whether a column of that type gives back each value as it was written. Asked where there are `tableRules`. */
+  /** Undefined where each call has a statement of its own. */
+  readonly merging: MergingSql | undefined
+  /** Whether a column of that type gives back each value as it was written. Asked where there is `merging`. */
   readonly keepsExactly: (column: Column, type: string) => boolean
   /** Whether the engine may have ended the transaction by itself because of this error. */
   readonly endsTransaction: (error: DriverCodes) => boolean
@@ -174,18 +177,6 @@ export interface Dialect {
 
   readonly stores: StoreSql
 }
-
-/**
- * Selects a row for each column of a table, `t` for true: whether the name is that of a table; whether policies decide who sees its
- * rows; whether a statement that writes many rows does nothing else than as many statements of one row; whether a new row
- * can wait for no other transaction; then the column, its type, whether it holds arrays, whether who writes it may wait for another
- * transaction, whether even who sets it where it was NULL may, and its type with a length or precision.
- * @param identity - the columns that tell rows apart, the key first.
- */
-export type TableRulesQuery = (
-  table: TableName,
-  identity: readonly string[],
-) => { readonly text: string; readonly values: readonly unknown[] }
 
 export interface ForeignKeySql {
   /** Selects their names as `name`. */

@@ -8,7 +8,7 @@ import { postgresJson } from './postgres/json.js'
 import { postgresHandOver } from './postgres/hand-over.js'
 import { inexactColumns } from './postgres/inexact-columns.js'
 import { postgresMigration } from './postgres/migration.js'
-import { TABLE_RULES } from './postgres/table-rules.js'
+import { postgresMerging } from './postgres/merging.js'
 import { isPostgresTime } from './postgres/is-postgres-time.js'
 import { quoteTable } from './quote-table.js'
 import { isoMicros, rounded } from './values/bound-value.js'
@@ -51,6 +51,7 @@ export const postgres: Dialect = {
     returning: true,
     setWrites: true,
     writeWith: true,
+    lateral: true,
     rowComparison: true,
     partialIndexes: true,
     limitedDelete: false,
@@ -131,7 +132,7 @@ export const postgres: Dialect = {
       .join(' '),
   ],
   isSnapshotFixed: `SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable')`,
-  tableRules: (table, identity) => ({ text: TABLE_RULES, values: [quoteTable(table, { quote }), identity] }),
+  merging: postgresMerging,
   keepsExactly,
   rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,
   /** A rollback to a savepoint reveals an ended transaction, so only errors that ended the session count. */

@@ -4,6 +4,7 @@ import { columnText } from './column-text.js'
 import type { Dialect } from './dialect.js'
 import { sqliteGathered } from './sqlite/gathered.js'
 import { sqliteJson } from './sqlite/json.js'
+import { sqliteMerging } from './sqlite/merging.js'
 import { inexactColumns } from './sqlite/inexact-columns.js'
 import { sqliteTags } from './sqlite/tags.js'
 import type { ColumnDefinition, Query, TableDefinition } from './catalog/table-definition.js'
@@ -46,6 +47,7 @@ export const sqlite: Dialect = {
     returning: true,
     setWrites: false,
     writeWith: true,
+    lateral: false,
     rowComparison: true,
     partialIndexes: true,
     limitedDelete: false,
@@ -119,7 +121,7 @@ export const sqlite: Dialect = {
   /** SQLite has one writer at a time, and `begin` waits for it. */
   rowLock: () => '',
   isSnapshotFixed: undefined,
-  tableRules: undefined,
+  merging: sqliteMerging,
   keepsExactly: () => false,
   endsTransaction: ({ code }) => typeof code === 'string' && ENDS_TRANSACTION.test(code),
   /** A trigger or a constraint with ROLLBACK reports the same error as any other constraint. */

@@ -24,8 +24,10 @@ export interface Mergeable<S extends Sought, R> {
   groupOf(tenant: string | undefined): string | undefined
   /** Of many calls. Its rows begin with the number of the call, from 1. Asked for only where calls have a group. */
   statement(): Statement
-  /** What a call binds: one value for each array of the statement. */
+  /** What the statement uses of a call. */
   valuesOf(sought: S): readonly unknown[]
+  /** What binds the values of calls. */
+  bound(calls: readonly (readonly unknown[])[]): readonly unknown[]
   /** What the row, whose first column is that number, holds of {@link Sought}. */
   soughtIn(result: R): Sought
   read(row: Row): R
@@ -161,7 +163,7 @@ export abstract class MergedCalls<S extends Sought, R> {
   }
 
   #together(calls: readonly Call<S, R>[], { cancel }: Carrying): Promise<Result> {
-    const values = calls[0]?.values.map((_, i) => calls.map((call) => call.values[i])) ?? []
+    const values = this.operation.bound(calls.map((call) => call.values))
     const options = { signal: cancel.signal, calls: calls.length }
     return this.database.run(this.operation.statement(), values, options)
   }

@@ -3,6 +3,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { TableName } from '../dialects/catalog/table-definition.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
+import type { MergingSql } from '../dialects/values/merging-sql.js'
 import type { Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
 import { OUTBOX_TYPES, type OutboxWriter } from '../outbox/sql/outbox-writer.js'
@@ -18,10 +19,10 @@ export interface ReadShape {
   readonly isFirst: boolean
 }
 
-/**
- * Statements that each carry many calls (PostgreSQL). Their values are arrays with a value of each call, and they return the number
- * of the call, from 1, before the columns of its row.
- */
+/** No column has this name. */
+const NUMBER = '(number)'
+
+/** Statements that each carry many calls. They return the number of the call, from 1, before the columns of its row. */
 export class MergedStatements {
   readonly #table: string
 
@@ -29,27 +30,34 @@ export class MergedStatements {
   constructor(
     private readonly model: ResourceModel,
     private readonly dialect: Dialect,
+    private readonly merging: MergingSql,
     table: TableName,
     private readonly typeOf: (field: Field) => string,
   ) {
     this.#table = quoteTable(table, dialect)
   }
 
-  /** Looks for live rows. Values: what is looked for, [tenants]. Calls that find nothing have no row. */
+  /** Looks for live rows. Values: what is looked for, [the tenant]. Calls that find nothing have no row. */
   read({ by, tenant, selected, isFirst }: ReadShape): Statement {
     const columns = this.#selected(selected, 't')
     const sought = tenant === undefined ? [by] : [by, tenant]
     const calls = this.#calls(sought)
     const condition = `${this.#matching(sought)}${this.#live()}`
+    const number = `k.o AS ${this.dialect.quote(NUMBER)}`
+    if (!isFirst)
+      return named(`SELECT ${number}, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition}`)
+    const key = this.#name(this.model.key)
+    const first = (selected: string) =>
+      `(SELECT ${selected} FROM ${this.#table} t WHERE ${condition} ORDER BY t.${key} LIMIT 1)`
     return named(
-      isFirst
-        ? `SELECT k.o, r.* FROM ${calls} CROSS JOIN LATERAL (SELECT ${columns} FROM ${this.#table} t WHERE ${condition} ORDER BY t.${this.#name(this.model.key)} LIMIT 1) r`
-        : `SELECT k.o, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition}`,
+      this.dialect.can.lateral
+        ? `SELECT ${number}, r.* FROM ${calls} CROSS JOIN LATERAL ${first(columns)} r`
+        : `SELECT ${number}, ${columns} FROM ${calls} JOIN ${this.#table} t ON ${condition} AND t.${key} = ${first(`t.${key}`)}`,
     )
   }
 
   /**
-   * Writes columns of live rows. Values: keys, [tenants], [etags, NULL for any], then the columns. Waits for no lock: a row that is
+   * Writes columns of live rows (PostgreSQL). Values: the key, [the tenant], [the etag, NULL for any], then the columns. Waits for no lock: a row that is
    * locked, or is not as its call wants it, is missing from the result.
    */
   update(written: readonly Field[], returned: readonly Field[]): Statement {
@@ -72,7 +80,7 @@ export class MergedStatements {
   }
 
   /**
-   * Inserts rows. Values: one array for each field, then those of the events. A row that is in conflict with another is missing from
+   * Inserts rows (PostgreSQL). Values: one for each field, then those of the events. A row that is in conflict with another is missing from
    * the result, and has no event.
    * @param along - inserts the event of each row.
    */
@@ -99,9 +107,7 @@ export class MergedStatements {
 
   /** `k`: the values of each call, and its number. @param more - types of values behind those of the fields. */
   #calls(fields: readonly Field[], more: readonly string[] = []): string {
-    const types = [...fields.map((field) => this.typeOf(field)), ...more]
-    const arrays = types.map((type, i) => `$${i + 1}::${type}[]`)
-    return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS k(${types.map((_, i) => `v${i}`).join(', ')}, o)`
+    return this.merging.calls([...fields.map((field) => this.typeOf(field)), ...more])
   }
 
   #matching(fields: readonly Field[]): string {

@@ -111,11 +111,11 @@ export class TableRules {
   }
 
   async #read(): Promise<Facts> {
-    const { tableRules } = this.database.dialect
-    if (tableRules === undefined) return NOBODY
+    const { merging } = this.database.dialect
+    if (merging === undefined) return NOBODY
     const { key, tenant } = this.model
     const identity = tenant === undefined ? [key.column] : [key.column, tenant.column]
-    const { text, values } = tableRules(this.table, identity)
+    const { text, values } = merging.rules(this.table, identity)
     const { rows } = await this.database.run(named(text), values)
     const [isTable, hasPolicies, takesWrites, takesInserts] = rows[0] ?? []
     if (isTable !== 't') return NOBODY

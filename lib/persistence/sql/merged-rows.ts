@@ -6,6 +6,7 @@ import type { Values } from '../contract/new-entity.js'
 import type { Database, Executor, Row, RunOptions, Statement } from '../engines/executor/executor.js'
 import { type MergeOptions, mergeOf } from '../merging/merge.js'
 import { type Mergeable, MergedReads, MergedWrites, type Sought } from '../merging/merged-calls.js'
+import type { MergingSql } from '../dialects/values/merging-sql.js'
 import { MergedStatements } from '../merging/merged-statements.js'
 import { TableRules } from '../merging/table-rules.js'
 import type { OutboxWriter } from '../outbox/sql/outbox-writer.js'
@@ -31,10 +32,10 @@ export function mergedRows<E extends object>(
   const isShown = ({ entityFields, key, tenant }: ResourceModel) =>
     [key, tenant].every((field) => field === undefined || entityFields.includes(field))
   const { dialect, table, references, tableOf } = parts
-  const rules =
-    dialect.tableRules && new TableRules(database, model, table, merge === 'off' ? 'tenant' : merge)
-  if (merge !== 'off' && rules !== undefined && isShown(model))
-    return new MergedRows(database, model, hooks, { ...parts, rules })
+  const { merging } = dialect
+  const rules = merging && new TableRules(database, model, table, merge === 'off' ? 'tenant' : merge)
+  if (merge !== 'off' && merging !== undefined && rules !== undefined && isShown(model))
+    return new MergedRows(database, merging, model, hooks, { ...parts, rules })
   if (!hooks.isSilent) return new HookedRows(model, hooks, { ...parts, rules })
   return model.events === undefined
     ? new RowStore(model, dialect, table, references, tableOf)
@@ -76,6 +77,7 @@ class MergedRows<E extends object> extends HookedRows<E> {
 
   constructor(
     private readonly database: Database,
+    private readonly merging: MergingSql,
     model: ResourceModel<E>,
     hooks: Hooks<E>,
     parts: RowStoreParts & { readonly rules: TableRules },
@@ -87,7 +89,8 @@ class MergedRows<E extends object> extends HookedRows<E> {
     const { rules } = parts
     this.#rules = rules
     this.#outbox = parts.outbox
-    this.#statements = new MergedStatements(model, parts.dialect, parts.table, (field) => rules.typeOf(field))
+    const typeOf = (field: Field) => rules.typeOf(field)
+    this.#statements = new MergedStatements(model, parts.dialect, merging, parts.table, typeOf)
     this.#gets = this.#mergedGet()
     this.#inserts = this.#mergedInsert()
   }
@@ -115,7 +118,7 @@ class MergedRows<E extends object> extends HookedRows<E> {
   }
 
   override async insertNew(on: Executor, values: Readonly<Values>, run: EmittingRun): Promise<E> {
-    if (on !== this.database || this.references !== undefined) return this.insert(on, values, run)
+    if (!this.#mergesWrites(on) || this.references !== undefined) return this.insert(on, values, run)
     const { key, tenant } = this.model
     const along = this.tellsCreated ? this.runAlong(values, run).along : undefined
     const inserted = await this.#inserts.run({ ...soughtIn(values, key, tenant), values, along }, run)
@@ -128,7 +131,7 @@ class MergedRows<E extends object> extends HookedRows<E> {
     patch: Readonly<Values>,
     run: RunOptions,
   ): Promise<E | undefined> {
-    const written = on === this.database && this.#isPlain(target) ? this.fieldsOf(patch) : []
+    const written = this.#mergesWrites(on) && this.#isPlain(target) ? this.fieldsOf(patch) : []
     const refers = this.references?.arePatched([patch]) === true
     if (written.length === 0 || refers || incrementsIn(patch).length > 0)
       return this.#below.update.call(this, on, target, patch, run)
@@ -141,11 +144,15 @@ class MergedRows<E extends object> extends HookedRows<E> {
     patch: Readonly<Values>,
     run: RunOptions,
   ): Promise<boolean> {
-    if (on !== this.database || this.model.deleteTime === undefined || !this.#isPlain(target))
+    if (!this.#mergesWrites(on) || this.model.deleteTime === undefined || !this.#isPlain(target))
       return this.#below.delete.call(this, on, target, patch, run)
     this.#deletes ??= this.#mergedDelete(this.fieldsOf(patch))
     const { key: value, tenant } = target
     return (await this.#deletes.run({ value, tenant, target, patch }, run)) !== undefined
+  }
+
+  #mergesWrites(on: Executor): boolean {
+    return on === this.database && this.dialect.can.setWrites
   }
 
   #isPlain({ where, seen, ...reach }: Target): boolean {
@@ -270,10 +277,15 @@ class MergedRows<E extends object> extends HookedRows<E> {
   }
 
   /** Where the calls of an operation may share a statement, and with which one: known when the rules of the table are. */
-  #shared(may: () => boolean, make: () => Statement): Pick<Mergeable<never, never>, 'groupOf' | 'statement'> {
+  #shared(
+    may: () => boolean,
+    make: () => Statement,
+  ): Pick<Mergeable<never, never>, 'groupOf' | 'statement' | 'bound'> {
+    const { bound } = this.merging
     let isAllowed: boolean | undefined
     let statement: Statement | undefined
     return {
+      bound,
       groupOf: (tenant) => {
         const group = this.#rules.groupOf(tenant)
         return group !== undefined && (isAllowed ??= may()) ? group : undefined

@@ -30,6 +30,14 @@ export const everyCall: readonly Asked[] = TENANTS.flatMap((tenant, t) =>
   KEYS.map((_, i) => ({ tenant, key: KEYS[(i * 5 + t) % KEYS.length] as string })),
 )
 
+/** Whose calls a statement has: an array of each value, or one text of all. */
+export const tenantsIn = ({ values: [first, second] }: SentStatement): ReadonlySet<unknown> =>
+  new Set(
+    typeof first === 'string'
+      ? (JSON.parse(first) as string[][]).map(([, tenant]) => tenant)
+      : (second as string[]),
+  )
+
 /** Specimens of four tenants, and what is sent to read them. */
 export class ManyReaders {
   sent: SentStatement[] = []

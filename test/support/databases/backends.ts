@@ -85,21 +85,24 @@ const PGBOUNCER: Backend = {
   },
 }
 
-/** PostgreSQL while calls share statements: each alone in the statement of several, or together with others. */
-const merging = (condition: string, begin: () => () => void): Backend => ({
-  ...POSTGRES,
-  condition,
-  open: async (entities, naming) => {
-    const end = begin()
-    try {
-      const backend = await POSTGRES.open(entities, naming)
-      return { ...backend, close: () => backend.close().finally(end) }
-    } catch (error) {
-      end()
-      throw error
-    }
-  },
-})
+/** A backend while calls share statements: each alone in the statement of several, or together with others. */
+const merging = (backend: Backend): readonly Backend[] =>
+  Object.entries({ 'merging each call': mergeEach, 'merging calls in crowds': mergeInCrowds }).map(
+    ([condition, begin]) => ({
+      ...backend,
+      condition,
+      open: async (entities, naming) => {
+        const end = begin()
+        try {
+          const opened = await backend.open(entities, naming)
+          return { ...opened, close: () => opened.close().finally(end) }
+        } catch (error) {
+          end()
+          throw error
+        }
+      },
+    }),
+  )
 
 const MARIADB: Backend = {
   name: 'mariadb',
@@ -129,11 +132,11 @@ export const backends = asked([MEMORY, SQLITE, BETTER_SQLITE3, POSTGRES, MARIADB
 /** PostgreSQL behind a transaction pooler, for the suites that are worth their time there as well. */
 export const pooled = asked([PGBOUNCER])
 
-/** PostgreSQL with calls that share statements, for the suites of single rows. */
-export const merged = asked([
-  merging('merging each call', mergeEach),
-  merging('merging calls in crowds', mergeInCrowds),
-])
+/** Those whose calls can share statements. */
+export const mergers = asked([SQLITE, POSTGRES])
+
+/** The same while calls do, for the suites of single rows. */
+export const merged = mergers.flatMap(merging)
 
 /** The ones with a database behind them. */
 export const databases: readonly Backend[] = backends.filter(({ name }) => name !== 'memory')

@@ -27,7 +27,7 @@ const IDENTIFIES = `
     WHERE attrelid = e.indrelid AND attnum = ANY(e.indkey) AND attname = ($2::text[])[1])`
 
 /**
- * Which calls on a table may share a statement, as `Dialect.tableRules` says. Values: the quoted table, the columns that tell rows
+ * Which calls on a table may share a statement, as `TableRulesQuery` says. Values: the quoted table, the columns that tell rows
  * apart. `-1` gives the name of a type without a length: a cast to one would cut what is too long.
  */
 export const TABLE_RULES = `

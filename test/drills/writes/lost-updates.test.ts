@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { InvalidArgument } from '../../lib/errors.js'
-import { increment, type Patch } from '../../lib/resource/values/increment.js'
-import { openSubject, type OpenSubject } from '../conformance/repository/open-subject.js'
-import { draft, inAcme } from '../conformance/repository/subject.js'
-import { backends, describeOn, pooled } from '../support/databases/backends.js'
-import { drill } from '../support/drill.js'
-import type { Specimen } from '../support/entities/specimen.js'
+import { InvalidArgument } from '../../../lib/errors.js'
+import { increment, type Patch } from '../../../lib/resource/values/increment.js'
+import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
+import { draft, inAcme } from '../../conformance/repository/subject.js'
+import { backends, describeOn, pooled } from '../../support/databases/backends.js'
+import { drill } from '../../support/drill.js'
+import type { Specimen } from '../../support/entities/specimen.js'
 
 const CALLERS = 64
 const ROUNDS = drill(1, 1000)

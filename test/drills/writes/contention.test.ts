@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { ErrNotFound, ErrPreconditionFailed } from '../../lib/errors.js'
-import { draft, inAcme } from '../conformance/repository/subject.js'
-import { openSubject, type OpenSubject } from '../conformance/repository/open-subject.js'
-import { databases, describeOn } from '../support/databases/backends.js'
-import { drill } from '../support/drill.js'
-import type { Specimen } from '../support/entities/specimen.js'
+import { ErrNotFound, ErrPreconditionFailed } from '../../../lib/errors.js'
+import { draft, inAcme } from '../../conformance/repository/subject.js'
+import { openSubject, type OpenSubject } from '../../conformance/repository/open-subject.js'
+import { databases, describeOn } from '../../support/databases/backends.js'
+import { drill } from '../../support/drill.js'
+import type { Specimen } from '../../support/entities/specimen.js'
 
 const ROUNDS = drill(50, 1000)
 
