@@ -38,9 +38,13 @@ export interface Searching extends Sent {
 export interface KnownHydrators<E> {
   /** In the order in which a statement selects them. */
   readonly selected: readonly Field[]
-  row(row: Row, tenant: string | undefined): E
+  readonly row: (row: Row, tenant: string | undefined) => E
   /** @param columns - the values of all rows, by column. @param count - how many of the rows. */
-  columns(columns: readonly (readonly unknown[])[], count: number, tenant: string | undefined): E[]
+  readonly columns: (
+    columns: readonly (readonly unknown[])[],
+    count: number,
+    tenant: string | undefined,
+  ) => E[]
 }
 
 /** The values of all rows, by column. @param text - what they were gathered in. @param count - of the columns. */
