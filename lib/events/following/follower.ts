@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { FailureReport } from '../../context.js'
 import { DeadlineExceeded, Unavailable } from '../../errors.js'
 import type { Database } from '../../persistence/engines/executor/executor.js'
@@ -120,6 +121,8 @@ export class Follower {
     const lost = new AbortController()
     const end = this.#lease.keep(() => lost.abort())
     const signal = AbortSignal.any([this.#stop.signal, lost.signal])
+    // Each event that is worked on listens.
+    setMaxListeners(0, this.#stop.signal, lost.signal, signal)
     let tidying: Promise<void> | undefined
     try {
       const { name, log, ahead, concurrency, isMine } = this.following
@@ -130,7 +133,7 @@ export class Follower {
       for await (const event of log.read(inFlight.done, signal)) {
         await inFlight.room(signal)
         if (signal.aborted) break
-        if (isMine(event)) inFlight.begin(event, () => this.#done(event, slots, signal, lost.signal))
+        if (isMine(event)) inFlight.begin(event, () => this.#done(event, slots, signal, lost))
         else inFlight.skip(event)
       }
     } finally {
@@ -154,13 +157,15 @@ export class Follower {
   }
 
   /** Tries an event until it is done or given up. @throws where somebody else is to do it. */
-  async #done(event: LoggedEvent, slots: Slots, signal: AbortSignal, lost: AbortSignal): Promise<void> {
+  async #done(event: LoggedEvent, slots: Slots, signal: AbortSignal, lost: AbortController): Promise<void> {
     let failures = 0
     for (let waitMs = FIRST_BACKOFF_MS; ; waitMs = Math.min(waitMs * 2, MOST_BACKOFF_MS)) {
       try {
         await slots.run(async () => {
-          if (signal.aborted || !this.#lease.isHeld) throw new LeaseLost()
-          await this.following.handle(event, lost)
+          // Even if the lease is renewed a moment later: an event that is left out holds up its resource.
+          if (!this.#lease.isHeld) lost.abort()
+          if (signal.aborted) throw new LeaseLost()
+          await this.following.handle(event, lost.signal)
         })
         return
       } catch (error) {

@@ -23,7 +23,10 @@ export class InFlight {
   /** Waits until another event may begin, or until the signal aborts, which ends those that run. */
   async room(signal: AbortSignal): Promise<void> {
     const isFull = () => this.#events.size >= this.most || this.#bytes >= MOST_BYTES
+    const look = () => this.#changed()
+    signal.addEventListener('abort', look, { once: true })
     while (isFull() && !signal.aborted) await this.#change()
+    signal.removeEventListener('abort', look)
   }
 
   /** Waits until every event has ended. */

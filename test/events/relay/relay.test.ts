@@ -190,6 +190,22 @@ describeOn('a relay', databases, (backend) => {
     expect(await new Cursors(subject.database).open('relay:test')).to.equal(1)
   })
 
+  it('leaves no event out when its lease was over for a moment, and nobody else has taken it', async () => {
+    const { subject, sink } = holder
+    const one = holder.relay({ leaseMs: 200 })
+    for (let at = 0; at < 6; at++) await subject.tell('a', { data: { at } })
+    let isBlocked = false
+    sink.fails = () => {
+      // The process stands still for longer than its lease.
+      for (const end = performance.now() + 500; !isBlocked && performance.now() < end;);
+      isBlocked = true
+      return undefined
+    }
+    one.start()
+    await until(async () => (await one.status()).position === 6)
+    expect([...new Set(sink.numbers('a'))]).to.deep.equal([0, 1, 2, 3, 4, 5])
+  })
+
   it('repeats what was delivered when the cursor could not be saved', async () => {
     const { subject, sink } = holder
     const one = holder.relay()
