@@ -1,9 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** Waits for what is about to be so. */
-export async function until(isSo: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  withinMs = 15_000,
+  everyMs = 10,
+): Promise<void> {
   for (const end = Date.now() + withinMs; !(await isSo());) {
     if (Date.now() > end) throw new TypeError(`it was not so within ${withinMs} ms: ${isSo.toString()}`)
-    await pause(10)
+    await pause(everyMs)
   }
 }

@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Field } from '../../resource/fields/field.js'
 import { zeroOf } from '../../resource/values/conversions.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
+import { copied, isSame } from '../../resource/values/same-value.js'
 import { FieldIncrement } from '../../resource/values/increment.js'
 import type { Values } from '../contract/new-entity.js'
 
@@ -86,18 +86,4 @@ const guarded = (model: ResourceModel): readonly string[] => {
   ]
   guardedOf.set(model, properties)
   return properties
-}
-
-/** structuredClone costs microseconds, also for what is copied in a step. */
-const copied = (value: unknown): unknown => {
-  if (typeof value !== 'object' || value === null) return value
-  if (value instanceof Date) return new Date(value)
-  return value instanceof Uint8Array ? Uint8Array.from(value) : structuredClone(value)
-}
-
-const isSame = (before: unknown, after: unknown): boolean => {
-  if ((before ?? undefined) === (after ?? undefined)) return true
-  if (before instanceof Date && after instanceof Date) return before.getTime() === after.getTime()
-  if (before instanceof Uint8Array && after instanceof Uint8Array) return Buffer.compare(before, after) === 0
-  return isDeepStrictEqual(before, copied(after))
 }

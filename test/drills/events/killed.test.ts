@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -21,12 +21,24 @@ import {
 import { drill } from '../../support/drill.js'
 import { root } from '../../support/root.js'
 import { ownServer, type StartedService } from '../../support/running/start-services.js'
-import { count, effectsOf, ledgerOf, LedgerWriter, tablesOf } from './ledger.js'
+import {
+  countCommitted,
+  countEffects,
+  effectsOf,
+  gathered,
+  ledgerOf,
+  LedgerWriter,
+  type Numbers,
+  tablesOf,
+} from './ledger.js'
 
 const KILLS = drill(6, 50)
 const [NATS_RESTARTS, DATABASE_RESTARTS] = [drill(1, 5), drill(1, 2)]
-const WRITERS = drill(4, 8)
+/** Each with two writers. */
+const WRITING_PROCESSES = drill(2, 4)
 const CHANGES = drill(1500, 200_000)
+/** A million rows are not counted a hundred times a second. */
+const LOOK_EVERY_MS = drill(20, 1000)
 
 for (const service of ['postgres', 'mysql'] as const)
   describe(`events on ${service}, while relays and consumers are killed and servers restart`, function () {
@@ -52,12 +64,12 @@ for (const service of ['postgres', 'mysql'] as const)
     it('delivers every committed change, none that was rolled back, in the order of each resource, and has effects once', async () => {
       const [database, nats] = servers as [StartedService, StartedService]
       const stream = await testStream(nats.url)
-      const writers = Array.from({ length: WRITERS }, () => new LedgerWriter(dataSource))
-      await writers[0]?.createAll()
-      let isOver = false
-      const written = () => writers.reduce((sum, one) => sum + one.written, 0)
-      const writing = Promise.all(writers.map((one) => one.write(() => isOver)))
+      await new LedgerWriter(dataSource).createAll()
+      const begun = performance.now()
+      const seconds = () => Math.round((performance.now() - begun) / 1000)
       const place = { engine: service, url: database.url, stream: stream.options }
+      const writers = Array.from({ length: WRITING_PROCESSES }, () => writingProcess(place))
+      const written = () => writers.reduce((sum, one) => sum + one.written, 0)
       const processes = [relayProcess, relayProcess, consumerProcess, consumerProcess].map((run) =>
         run(place),
       )
@@ -68,50 +80,68 @@ for (const service of ['postgres', 'mysql'] as const)
       ]
       for (let kill = 0; kill < KILLS; kill++) {
         const share = ((kill + 1) / (KILLS + 1)) * CHANGES
-        await until(() => written() >= share, 600_000)
-        processes[kill % 2 === 0 ? randomInt(2) : 2 + randomInt(2)]?.kill()
+        await until(() => written() >= share, PATIENCE_MS)
+        processes[randomInt(2)]?.kill()
+        processes[2 + randomInt(2)]?.kill()
         if (kill % Math.ceil(KILLS / restarts.length) === 0) await restarts[kill % restarts.length]?.restart()
       }
-      await until(() => written() >= CHANGES, 600_000)
-      isOver = true
-      await writing
+      await until(() => written() >= CHANGES, PATIENCE_MS)
+      for (const one of writers) await one.end()
+      const writtenIn = seconds()
       const outbox = new Outbox(dataSource)
-      await until(async () => {
+      const isDelivered = async () => {
         const { unsequenced, cursors } = await outbox.status()
         return unsequenced === 0 && cursors.every(({ lag = 0 }) => lag === 0)
-      }, 120_000)
-      const changes = await count(dataSource, 'ledger')
-      await until(async () => (await count(dataSource, 'effects')) >= changes, 120_000).catch(() => {})
+      }
+      await until(isDelivered, PATIENCE_MS, LOOK_EVERY_MS)
+      const deliveredIn = seconds()
+      const changes = await countCommitted(dataSource)
+      const isDone = async () => (await countEffects(dataSource)) >= changes
+      await until(isDone, PATIENCE_MS, LOOK_EVERY_MS).catch(() => {})
+      const doneIn = seconds()
       for (const one of processes) await one.end()
 
       const ledger = await ledgerOf(dataSource)
       const messages = await stream.messages()
       const delivered = numbersIn(messages)
-      expect(Object.fromEntries(delivered)).to.deep.equal(Object.fromEntries(ledger))
-      expect(Object.fromEntries(await effectsOf(dataSource))).to.deep.equal(Object.fromEntries(ledger))
+      const isInOrder = [...delivered.values()].every((numbers) => numbers.every((one, i) => one === i))
+      expect(isInOrder, 'delivered in the order of the changes').to.equal(true)
+      expectSame('delivered', delivered, ledger)
+      expectSame('effects', await effectsOf(dataSource), ledger)
       expect(await outbox.deadLetters()).to.deep.equal([])
       process.stdout.write(
-        `      ${service}: ${changes} changes, ${messages.length} messages, ${KILLS} kills, ${NATS_RESTARTS} restarts of NATS, ${DATABASE_RESTARTS} of the database\n`,
+        `      ${service}: ${changes} changes of ${ledger.size} resources, ${messages.length} messages, ${KILLS} kills each of relays and consumers, ` +
+          `${NATS_RESTARTS} restarts of NATS, ${DATABASE_RESTARTS} of the database; written within ${writtenIn} s, delivered within ${deliveredIn} s, done within ${doneIn} s\n`,
       )
       await stream.connection.close()
     })
   })
 
+const PATIENCE_MS = drill(120_000, 1_800_000)
+
 const POOLS = { postgres: { poolSize: 20 }, mysql: { poolSize: 20 } } as const
 
 /** The numbers of each counter, in the order of the stream; what comes again is left out. */
-function numbersIn(messages: readonly StreamMessage[]): Map<string, number[]> {
-  const seen = new Set<string>()
-  const numbers = new Map<string, number[]>()
-  for (const { id, event } of messages) {
-    if (seen.has(id)) continue
-    seen.add(id)
-    const { resource } = event.data as {
-      readonly resource: { readonly id: string; readonly number?: number }
-    }
-    numbers.set(resource.id, [...(numbers.get(resource.id) ?? []), resource.number ?? 0])
-  }
-  return numbers
+function numbersIn(messages: readonly StreamMessage[]): Numbers {
+  const once = new Map(messages.map((message) => [message.id, message]))
+  return gathered(
+    [...once.values()].map(({ event }) => {
+      const { resource } = event.data as {
+        readonly resource: { readonly id: string; readonly number?: number }
+      }
+      return [resource.id, resource.number ?? 0]
+    }),
+  )
+}
+
+/** Names what differs: the whole would be long. */
+function expectSame(what: string, found: Numbers, committed: Numbers): void {
+  const ids = new Set([...found.keys(), ...committed.keys()])
+  const differing = [...ids].filter((id) => found.get(id)?.join() !== committed.get(id)?.join())
+  const told = differing
+    .slice(0, 5)
+    .map((id) => `${id}: ${found.get(id)?.join()} and not ${committed.get(id)?.join()}`)
+  expect(told, `${what}: ${differing.length} of ${ids.size} resources differ`).to.deep.equal([])
 }
 
 interface Process {
@@ -146,6 +176,29 @@ interface Place {
   readonly stream: TestStream['options']
 }
 
+interface WritingProcess {
+  /** Changes that were committed, as far as it was told. */
+  readonly written: number
+  end(): Promise<void>
+}
+
+function writingProcess({ engine, url }: Place): WritingProcess {
+  const host = fileURLToPath(new URL('../hosts/event-writer.js', import.meta.url))
+  const child = fork(host, [engine, url, '2'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  let written = 0
+  child.on('message', (sum: number) => void (written = sum))
+  const ended = once(child, 'exit')
+  return {
+    get written() {
+      return written
+    },
+    end: async () => {
+      child.disconnect()
+      expect(await ended).to.deep.equal([0, null])
+    },
+  }
+}
+
 const relayProcess = ({ url, stream: { servers, stream, prefix } }: Place): Process =>
   restarted(() => {
     const flags = ['--nats', String(servers), '--stream', stream, '--prefix', prefix, '--lease', '1000']
@@ -158,5 +211,7 @@ const relayProcess = ({ url, stream: { servers, stream, prefix } }: Place): Proc
 const consumerProcess = ({ engine, url, stream: { servers, stream } }: Place): Process =>
   restarted(() => {
     const host = fileURLToPath(new URL('../hosts/event-consumer.js', import.meta.url))
-    return spawn(process.execPath, [host, engine, url, String(servers), stream], { stdio: 'ignore' })
+    return spawn(process.execPath, [host, engine, url, String(servers), stream], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
   })

@@ -38,16 +38,16 @@ export async function testStream(servers = serviceUrl('nats')): Promise<TestStre
     messages: async () => {
       const { state } = await manager.streams.info(name)
       const found: StreamMessage[] = []
-      for (let seq = state.first_seq; state.messages > 0 && seq <= state.last_seq; seq++) {
-        const message = await manager.streams.getMessage(name, { seq })
-        if (message === null) continue
-        found.push({
-          subject: message.subject,
-          id: message.header.get('Nats-Msg-Id'),
-          header: (one) => message.header.get(one),
-          event: JSON.parse(Buffer.from(message.data).toString()) as Record<string, unknown>,
-        })
+      if (state.messages === 0) return found
+      const reader = await client.consumers.get(name)
+      const read = await reader.consume({ max_messages: 1000 })
+      for await (const { subject, headers, data, info } of read) {
+        const header = (one: string) => headers?.get(one) ?? ''
+        const event = JSON.parse(Buffer.from(data).toString()) as Record<string, unknown>
+        found.push({ subject, id: header('Nats-Msg-Id'), header, event })
+        if (info.pending === 0) break
       }
+      await reader.delete()
       return found
     },
     close: async () => {

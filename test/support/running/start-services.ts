@@ -173,15 +173,16 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
 
 /**
  * Starts a server for `test`, which is skipped where the run does without servers of that kind.
- * @param given - a port that is known already.
+ * @param given - a port that is known already. @param more - further arguments of its program.
  */
 export async function ownServer(
   service: Service,
   test: { skip(): void },
   given?: number,
+  more: readonly string[] = [],
 ): Promise<StartedService> {
   if (serviceUrl(service) === undefined) test.skip()
-  return start(service, serviceUrl('postgres'), given)
+  return start(service, serviceUrl('postgres'), given, more)
 }
 
 /** @param postgres - what a PgBouncer stands before. */
@@ -189,6 +190,7 @@ async function start(
   service: Service,
   postgres: string | undefined,
   given?: number,
+  more: readonly string[] = [],
 ): Promise<StartedService> {
   const recipe = RECIPES[service]
   const executable = program(recipe.program)
@@ -203,7 +205,11 @@ async function start(
     recipe.prepare?.(folder, { as, port, postgres })
     const log = openSync(join(folder, 'log'), 'w')
     const begin = () =>
-      spawn(executable, recipe.arguments(folder, port), { ...as, cwd: folder, stdio: ['ignore', log, log] })
+      spawn(executable, [...recipe.arguments(folder, port), ...more], {
+        ...as,
+        cwd: folder,
+        stdio: ['ignore', log, log],
+      })
     const started = new Started(service, recipe, port, folder, begin)
     await started.ready()
     return started
@@ -251,8 +257,16 @@ class Started implements StartedService {
 
   async restart(): Promise<void> {
     await this.#end('SIGKILL')
-    this.#child = this.begin()
-    await this.ready()
+    for (let attempts = 20; ; attempts--) {
+      this.#child = this.begin()
+      try {
+        return await this.ready()
+      } catch (error) {
+        // The processes of a killed PostgreSQL end a moment later, and keep the next one from starting until then.
+        if (attempts === 0 || !this.hasEnded) throw error
+        await pause(250)
+      }
+    }
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { ChangeKind } from '../../../../decorators/emits.js'
 import type { EventsModel } from '../../../resource/events-model.js'
 import type { ResourceModel } from '../../../resource/resource-model.js'
+import { isSame } from '../../../resource/values/same-value.js'
 import { cloudEvent, type EventCall } from './cloud-event.js'
 import type { OutboxRow } from './outbox-row.js'
 
@@ -91,10 +91,4 @@ export class ChangeEvents<E extends object> {
     )
     return [...differing.map(({ proto }) => proto), ...hidden]
   }
-}
-
-const isSame = (a: unknown, b: unknown): boolean => {
-  if ((a ?? undefined) === (b ?? undefined)) return true
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
-  return isDeepStrictEqual(a, b)
 }
