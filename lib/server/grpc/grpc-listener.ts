@@ -34,6 +34,8 @@ export class GrpcListener {
     }
     const options: ServerOptions = {
       interceptors: [enter],
+      // Counts each call and each message, for a service that is not served.
+      'grpc.enable_channelz': 0,
       'grpc.max_receive_message_length': limits.maxMessageBytes,
       'grpc.max_concurrent_streams': limits.maxConcurrentStreams,
       'grpc.keepalive_timeout_ms': limits.grpcKeepaliveTimeoutMs,
