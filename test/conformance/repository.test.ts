@@ -6,6 +6,7 @@ import { killed } from './repository/concurrency/killed.js'
 import { locks } from './repository/concurrency/locks.js'
 import { type OpenSubject, openSubject } from './repository/open-subject.js'
 import { managers, managersInMemory } from './repository/transactions/typeorm-inside.js'
+import { tenantStatements } from './repository/tenant-statements.js'
 import { repositoryConformance } from './repository.js'
 
 /** Where a connection has a server that can end it, and nothing in between. */
@@ -19,7 +20,12 @@ describeOn('repository', [...backends, ...pooled, ...merged], (backend) => {
   beforeEach(() => holder.subject.clear())
   after(() => holder.subject?.close())
 
-  repositoryConformance(holder)
+  if (backend.name === 'postgres')
+    describe('with the tenant in each statement', () => {
+      tenantStatements(() => holder.subject.dataSource as DataSource)
+      repositoryConformance(holder)
+    })
+  else repositoryConformance(holder)
   increments(holder, backend.name)
   locks(holder, backend.name)
   if (backend.name === 'memory') return managersInMemory(holder)

@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import type { DataSource } from 'typeorm'
+import { RequestContext } from '../../../lib/context.js'
+import { watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
+
+/** The table of a tenant's resource, as statements of repositories name it. */
+const TABLE = /\b(?:FROM|JOIN|UPDATE|INTO|USING) "specimens"(?! "Specimen"|\()/g
+/** A comparison of the tenant, of any form, or the column of an INSERT. */
+const TENANT =
+  /"account_id" ?(?:=|IN\b)|= (?:\w+\.)?"account_id"|^INSERT INTO "specimens" \([^)]*"account_id"/g
+/** With a value of the statement, which tells a distributed database where the rows are. */
+const ROUTED = /"account_id" = \$\d|^INSERT INTO "specimens" \(/
+
+/** Statements of a call of one tenant that do not name it. */
+const WITHOUT_TENANT = {
+  'a credential is verified by its public id, and says which tenant it is':
+    /^SELECT .* FROM "specimens" WHERE "api_key_public_id" = \$1 AND "deleted_at" IS NULL ORDER BY "id" LIMIT 2$/,
+  'a new public id is looked for':
+    /^SELECT 1 AS found FROM "specimens" WHERE "api_key_public_id" = \$1 LIMIT 1$/,
+} as const
+
+/** Statements that name the tenant in a form that is no comparison with a value. */
+const UNROUTED = {
+  'several rows are updated by one statement':
+    /^WITH l AS MATERIALIZED .* "account_id" = \(SELECT \$\d+::text\) .* UPDATE "specimens" t SET .* t\."account_id" = l\.tenant/,
+  'several calls share a statement': /^(?:SELECT k\.o|WITH k AS MATERIALIZED).* t\."account_id" = k\.v\d/,
+  'several credentials are verified by one statement': /^SELECT k\.o, .* t\."api_key_public_id" = k\.v0/,
+} as const
+
+const count = (text: string, what: RegExp): number => text.match(what)?.length ?? 0
+
+/** How the statement names the tenant of the table. */
+export const namesTenant = (text: string): 'as a value' | 'otherwise' | 'not at all' => {
+  if (count(text, TENANT) < count(text, TABLE)) return 'not at all'
+  return ROUTED.test(text) ? 'as a value' : 'otherwise'
+}
+
+const reasonIn = (reasons: Readonly<Record<string, RegExp>>, text: string): string =>
+  Object.entries(reasons).find(([, form]) => form.test(text))?.[0] ?? text
+
+/** Records the statements of a suite, and checks them when it has ended. TypeORM's own are the application's. */
+export function tenantStatements(dataSource: () => DataSource): void {
+  const without = new Set<string>()
+  const unrouted = new Set<string>()
+  let seen = 0
+  let stop: () => void
+
+  before(() => {
+    stop = watchStatements(dataSource(), ({ text }) => {
+      const line = text.replaceAll(/\s+/g, ' ')
+      // The system reaches the rows of all tenants, and says so.
+      if (count(line, TABLE) === 0 || RequestContext.current().tenant === undefined) return
+      seen++
+      const how = namesTenant(line)
+      if (how === 'not at all') without.add(reasonIn({ ...WITHOUT_TENANT, ...UNROUTED }, line))
+      if (how === 'otherwise') unrouted.add(reasonIn(UNROUTED, line))
+    })
+  })
+
+  after('each statement of a tenant names it', () => {
+    stop()
+    expect(seen).to.be.greaterThan(1000)
+    const shared = 'several credentials are verified by one statement'
+    expect([...without].filter((reason) => reason !== shared)).to.have.members(Object.keys(WITHOUT_TENANT))
+    expect([...unrouted].filter((reason) => !(reason in UNROUTED))).to.deep.equal([])
+    expect([...unrouted]).to.include('several rows are updated by one statement')
+  })
+
+  it('a statement that does not name its tenant is found', () => {
+    expect(namesTenant('SELECT "account_id", "id" FROM "specimens" WHERE "id" = $1')).to.equal('not at all')
+    expect(
+      namesTenant('SELECT 1 FROM "specimens" a JOIN "specimens" b ON true WHERE a."account_id" = $1'),
+    ).to.equal('not at all')
+    expect(namesTenant('INSERT INTO "specimens" ("id") VALUES ($1)')).to.equal('not at all')
+    expect(namesTenant('DELETE FROM "specimens" WHERE "account_id" = $1 AND "id" = $2')).to.equal(
+      'as a value',
+    )
+  })
+}
