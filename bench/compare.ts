@@ -14,6 +14,8 @@ export interface Comparison {
   readonly ratio: Spread
   /** CPU per operation, the peer's divided by ours: above 1 means that Ashlar costs less. */
   readonly cpuRatio: Spread
+  /** CPU per operation in the slice of each side in which it was least: what other work on the machine disturbs least. */
+  readonly leastCpuRatio: number
   /** 99th percentile of the latency, the peer's divided by ours: above 1 means that Ashlar's is shorter. */
   readonly p99Ratio: Spread
   /** What `cpuRatio` is to reach; undefined where nothing was aimed at. */
@@ -86,6 +88,7 @@ export async function compare(
             ...{ subject: subject.name, operation, against, concurrency, rounds },
             ratio: spread(ours.map(({ perSecond }, i) => perSecond / (theirs[i]?.perSecond ?? Number.NaN))),
             cpuRatio: spread(ours.map(({ cpuUs }, i) => (theirs[i]?.cpuUs ?? Number.NaN) / cpuUs)),
+            leastCpuRatio: leastCpu(theirs) / leastCpu(ours),
             p99Ratio: spread(ours.map(({ p99Us }, i) => (theirs[i]?.p99Us ?? Number.NaN) / p99Us)),
             goal: subject.goals?.[against]?.[operation],
             ceiling:
@@ -134,6 +137,8 @@ const figuresOf = ([side, slices]: readonly [string, readonly Slice[]]): SideFig
   p99Us: median(slices.map(({ p99Us }) => p99Us)),
   cpuUs: median(slices.map(({ cpuUs }) => cpuUs)),
 })
+
+const leastCpu = (slices: readonly Slice[]): number => Math.min(...slices.map(({ cpuUs }) => cpuUs))
 
 const spread = (values: readonly number[]): Spread => ({
   median: median(values),

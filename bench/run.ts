@@ -75,7 +75,7 @@ function print(
       ),
       against === undefined
         ? ''
-        : `ratio ${textOf(against.ratio)}  cpu ${textOf(against.cpuRatio)}  p99 ${textOf(against.p99Ratio)}`,
+        : `ratio ${textOf(against.ratio)}  cpu ${textOf(against.cpuRatio)}  least ${against.leastCpuRatio.toFixed(2)}  p99 ${textOf(against.p99Ratio)}`,
       against?.goal === undefined ? '' : `goal ${against.goal.toFixed(2)}`,
       against?.ceiling === undefined ? '' : `ceiling ${textOf(against.ceiling)}`,
     ]

@@ -10,7 +10,7 @@ import { RedisDeduplicationStore } from '../../../lib/server/deduplication/redis
 import { SqlDeduplicationStore } from '../../../lib/server/deduplication/sql-deduplication-store.js'
 import { ALL, recordingLogger } from '../../support/servers/server.js'
 
-/** A server process of idempotency-processes.test.ts; says where it listens, and when a slow create has begun. */
+/** A server process of processes/idempotency.test.ts; says where it listens, and when a slow create has begun. */
 const [, , kind = '', url = '', redisUrl = ''] = process.argv
 const dataSource = new DataSource({ type: 'postgres', url, entities: [Widget], poolSize: 5 })
 await dataSource.initialize()

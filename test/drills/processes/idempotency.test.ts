@@ -4,16 +4,16 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { createClient } from 'redis'
 import { DataSource } from 'typeorm'
-import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
-import { Widget } from '../../examples/widgets/widget.js'
-import { createTables } from '../../lib/persistence/schema/create-tables.js'
-import { applyBaseline } from '../support/databases/baseline.js'
-import { ForeignClient, type Outcome } from '../support/grpc/clients.js'
-import { drill, drilling } from '../support/drill.js'
-import { ALICE } from '../support/servers/server.js'
-import { serviceUrl } from '../support/running/services.js'
-import { leftOut } from '../support/running/summary.js'
-import { testDatabase } from '../support/databases/test-database.js'
+import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
+import { Widget } from '../../../examples/widgets/widget.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { applyBaseline } from '../../support/databases/baseline.js'
+import { ForeignClient, type Outcome } from '../../support/grpc/clients.js'
+import { drill, drilling } from '../../support/drill.js'
+import { ALICE } from '../../support/servers/server.js'
+import { serviceUrl } from '../../support/running/services.js'
+import { leftOut } from '../../support/running/summary.js'
+import { testDatabase } from '../../support/databases/test-database.js'
 
 const PROCESSES = drill(2, 4)
 const OTHER = { ...ALICE, 'account-id': 'other' }
@@ -117,7 +117,7 @@ for (const kind of ['sql', 'redis'] as const)
   })
 
 async function startHost(kind: 'sql' | 'redis', url: string): Promise<Host> {
-  const script = fileURLToPath(new URL('hosts/idempotency.js', import.meta.url))
+  const script = fileURLToPath(new URL('../hosts/idempotency.js', import.meta.url))
   const child = fork(script, [kind, url, serviceUrl('redis') ?? ''])
   const [address] = (await once(child, 'message')) as [string]
   return { process: child, client: new ForeignClient(WidgetService, address) }

@@ -4,14 +4,14 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { DataSource } from 'typeorm'
 import { Operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
-import { applyBaseline } from '../support/databases/baseline.js'
-import { ForeignClient, type Outcome } from '../support/grpc/clients.js'
-import { drill, drilling } from '../support/drill.js'
-import { ALICE } from '../support/servers/server.js'
-import { serviceUrl } from '../support/running/services.js'
-import { leftOut } from '../support/running/summary.js'
-import { type TestDatabase, testDatabase } from '../support/databases/test-database.js'
-import { SlowEcho } from '../support/grpc/slow-echo.js'
+import { applyBaseline } from '../../support/databases/baseline.js'
+import { ForeignClient, type Outcome } from '../../support/grpc/clients.js'
+import { drill, drilling } from '../../support/drill.js'
+import { ALICE } from '../../support/servers/server.js'
+import { serviceUrl } from '../../support/running/services.js'
+import { leftOut } from '../../support/running/summary.js'
+import { type TestDatabase, testDatabase } from '../../support/databases/test-database.js'
+import { SlowEcho } from '../../support/grpc/slow-echo.js'
 
 const OTHER = { ...ALICE, 'account-id': 'other' }
 const NOWHERE = `operations/${'0'.repeat(32)}`
@@ -30,7 +30,7 @@ interface Seen {
 }
 
 async function startHost(type: string, url: string): Promise<Host> {
-  const script = fileURLToPath(new URL('hosts/operations.js', import.meta.url))
+  const script = fileURLToPath(new URL('../hosts/operations.js', import.meta.url))
   const child = fork(script, [type, url])
   const [{ address }] = (await once(child, 'message')) as [{ address: string }]
   return {

@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { createClient } from 'redis'
 import { DataSource } from 'typeorm'
-import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
-import { Widget } from '../../examples/widgets/widget.js'
-import { createTables } from '../../lib/persistence/schema/create-tables.js'
-import { applyBaseline } from '../support/databases/baseline.js'
-import { pooled } from '../support/databases/backends.js'
-import { testDatabase } from '../support/databases/test-database.js'
-import { drill, drilling } from '../support/drill.js'
-import { ForeignClient, type Outcome } from '../support/grpc/clients.js'
-import { PGBOUNCER_POOL } from '../support/running/pgbouncer.js'
-import { serviceUrl } from '../support/running/services.js'
-import { leftOut } from '../support/running/summary.js'
-import { ALICE } from '../support/servers/server.js'
+import { WidgetService } from '../../../examples/widgets/gen/widgets_pb.js'
+import { Widget } from '../../../examples/widgets/widget.js'
+import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { applyBaseline } from '../../support/databases/baseline.js'
+import { pooled } from '../../support/databases/backends.js'
+import { testDatabase } from '../../support/databases/test-database.js'
+import { drill, drilling } from '../../support/drill.js'
+import { ForeignClient, type Outcome } from '../../support/grpc/clients.js'
+import { PGBOUNCER_POOL } from '../../support/running/pgbouncer.js'
+import { serviceUrl } from '../../support/running/services.js'
+import { leftOut } from '../../support/running/summary.js'
+import { ALICE } from '../../support/servers/server.js'
 
 const PROCESSES = drill(2, 4)
 const CALLERS = drill(8, 64)
@@ -181,7 +181,7 @@ describe('several processes on one PostgreSQL', function () {
 })
 
 async function startHost(url: string): Promise<Host> {
-  const script = fileURLToPath(new URL('hosts/scaled-out.js', import.meta.url))
+  const script = fileURLToPath(new URL('../hosts/scaled-out.js', import.meta.url))
   const child = fork(script, [url, serviceUrl('redis') as string, String(POOL_SIZE), LIMITED, String(POINTS)])
   const [{ address }] = (await once(child, 'message')) as [{ readonly address: string }]
   return { process: child, client: new ForeignClient(WidgetService, address), calls: 0 }
