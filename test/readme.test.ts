@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { type Block, blocksOf, examplesOf, pages, textOf } from './support/sources/documents.js'
+import { packageJson } from '../cli/new/package-json.js'
 import { root } from './support/root.js'
 import { projectFiles } from './support/sources/source-files.js'
 
@@ -28,10 +29,18 @@ describe('README.md and docs', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }
+    const written = packageJson({ name: 'shop', database: 'sqlite', authentication: 'headers', nest: false })
+    const ofProject = (JSON.parse(written) as { scripts: Record<string, string> }).scripts
     const named = pages().flatMap((page) =>
-      [...textOf(page).matchAll(/npm (?:run ([\w:-]+)|(test)\b)/g)].map(([, run, test]) => run ?? test ?? ''),
+      [...textOf(page).matchAll(/npm (?:run ([\w:-]+)|(test)\b)/g)].map(([, run, test]) => ({
+        page,
+        name: run ?? test ?? '',
+      })),
     )
-    expect(named.filter((name) => !(name in scripts))).to.deep.equal([])
+    // That page is about a project of `ashlar new`.
+    const isThere = ({ page, name }: { page: string; name: string }) =>
+      name in (page.endsWith('guides/getting-started.md') ? ofProject : scripts)
+    expect(named.filter((one) => !isThere(one))).to.deep.equal([])
   })
 
   it('names only commands that the command line has', () => {

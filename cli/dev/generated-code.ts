@@ -6,14 +6,14 @@ import { bufOf } from '../proto/buf.js'
 import { runTool } from '../proto/project-tool.js'
 import { protoError, type SourceError } from './source-error.js'
 
-export interface Generation {
+export interface GeneratedCode {
   readonly errors: readonly SourceError[]
   /** Files whose text changed, came or went. The others are not touched, so that the compiler leaves them alone. */
   readonly changed: readonly string[]
 }
 
 /** Generates code as buf.gen.yaml says, and writes what differs. With errors everything stays as it was. */
-export async function generatedCode(folder: string): Promise<Generation> {
+export async function generatedCode(folder: string): Promise<GeneratedCode> {
   const draft = mkdtempSync(join(tmpdir(), 'ashlar-dev-'))
   try {
     const { exit, stderr } = await runTool(bufOf(folder), ['generate', '--output', draft], folder)

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { drilling } from '../support/drill.js'
-import { hasBuf } from '../support/projects/linked-project.js'
-import { compiled, root } from '../support/root.js'
-import { type Service, serviceUrl } from '../support/running/services.js'
+import { drilling } from '../../support/drill.js'
+import { hasBuf } from '../../support/projects/linked-project.js'
+import { compiled, root } from '../../support/root.js'
+import { type Service, serviceUrl } from '../../support/running/services.js'
 
 const DATABASES: readonly { readonly database: string; readonly service?: Service }[] = [
   { database: 'sqlite' },
