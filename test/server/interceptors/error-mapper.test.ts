@@ -19,6 +19,7 @@ import {
   Unauthenticated,
   Unavailable,
   Unimplemented,
+  UnknownOutcome,
 } from '../../../lib/errors.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
@@ -150,8 +151,8 @@ describe('errors on their way out', () => {
     })
   }
 
-  describe('in the table of README.md', () => {
-    const table = textOf('README.md').split('\n## Errors\n')[1]?.split('\n## ')[0] ?? ''
+  describe('in the table of docs/reference/errors.md', () => {
+    const table = textOf('docs/reference/errors.md').split('\n## Codes\n')[1]?.split('\n## ')[0] ?? ''
     const cells = table
       .split('\n')
       .filter((line) => line.startsWith('| ') && !/^\| (thrown|-)/.test(line))
@@ -163,6 +164,7 @@ describe('errors on their way out', () => {
     }))
     const known = new Map<string, unknown>(rows.map(([name, error]) => [name, error]))
     known.set('ErrPreconditionFailed.etag()', ErrPreconditionFailed.etag())
+    known.set('UnknownOutcome', new UnknownOutcome('the connection was lost'))
     known.set('anything else', new Error('at /srv/app.js: password=hunter2'))
 
     for (const { name, code, status } of documented)
