@@ -22,7 +22,7 @@ const GUIDES = [
   ...['testing', 'events', 'connect', 'openapi', 'clients', 'nest'],
   ...['migrations', 'operating', 'telemetry', 'scaling', 'upgrading', 'development'],
 ]
-const REFERENCE = ['configuration', 'server', 'persistence', 'gateway', 'decorators', 'errors', 'cli']
+const REFERENCE = ['entities', 'persistence', 'server', 'gateway', 'protos', 'errors', 'cli']
 const INTERNALS = ['life-of-a-request', 'packages']
 const ENTRIES = ['decorators', 'persistence', 'server', 'secrets', 'events', 'migrations', 'nest', 'testing']
 
