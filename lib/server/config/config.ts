@@ -166,6 +166,11 @@ export interface ResolvedProtocols {
    * NODE_ENV is `development` or `test` and the package is installed.
    */
   readonly connect: boolean | undefined
+  /**
+   * Serves gRPC on the HTTP listener, too, beside Connect, to clients of HTTP/2 over TLS: one port for everything. It is slower than
+   * the listener of `grpcAddr`, and has no streams of requests. Default: false.
+   */
+  readonly grpc: boolean
 }
 
 /** How the gateway describes itself. Undefined is the default, which gives way to a route or a handler of the same path. */

@@ -64,6 +64,7 @@ export const GATEWAY_FIELDS: Fields<GatewayConfig, ResolvedGateway> = {
     documented: 'true where NODE_ENV is `development` or `test` and the package is there',
     resolve: ({ connect }) => connect,
   },
+  grpc: { documented: 'false', resolve: ({ grpc = false }) => grpc },
   openapi: {
     documented: 'true where NODE_ENV is `development` or `test`',
     resolve: ({ openapi }) => openapi,

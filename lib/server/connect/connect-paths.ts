@@ -32,7 +32,8 @@ export const connectPaths = async (
   config: ResolvedConfig,
   dispatcher: Dispatcher,
 ): Promise<ExactPaths | undefined> => {
-  const { connect: asked } = config.gateway
+  const { connect: asked, grpc } = config.gateway
+  if (grpc) checkGrpc(mux, config)
   if (!(asked ?? (mux !== undefined && isDevelopment()))) return undefined
   const refuse = (...problems: string[]): never => {
     throw new DeclarationError('server', problems)
@@ -59,8 +60,25 @@ export const connectPaths = async (
       ),
     )
   const because = asked === true ? 'the option connect' : 'development, and the package is installed'
-  config.logger.info({ paths: methods.length, because }, 'Connect and gRPC-Web are served')
+  config.logger.info(
+    { paths: methods.length, because },
+    grpc ? 'Connect, gRPC-Web and gRPC are served over HTTP' : 'Connect and gRPC-Web are served',
+  )
   return pathsOf(connect, methods, registry, config, dispatcher)
+}
+
+/** @throws DeclarationError where gRPC is asked for on a listener that cannot have it. */
+const checkGrpc = (mux: GatewayMux | undefined, { gateway, httpAddr, httpTls }: ResolvedConfig): void => {
+  const problems = [
+    ...(gateway.connect === true ? [] : ['gateway: grpc needs connect: true, which serves it']),
+    ...(httpAddr !== '' && httpTls === undefined
+      ? ['gateway: grpc needs TLS at httpAddr, where clients choose HTTP/2']
+      : []),
+    ...(gateway.http2 === false || (gateway.http2 === undefined && mux?.hasNodeHandlers === true)
+      ? ['gateway: grpc needs HTTP/2, which is not offered: set http2: true']
+      : []),
+  ]
+  if (problems.length > 0) throw new DeclarationError('server', problems)
 }
 
 const hasOneRequest = ({ methodKind }: DescMethod): boolean =>
@@ -80,7 +98,7 @@ const pathsOf = (
   const trailers = ['etag', ...gateway.responseHeaders]
   const serving: Serving = {
     ...{ connect, dispatcher, logger, registry: types, forwarded, sent: { headers, trailers } },
-    ...{ maxBodyBytes: gateway.maxBodyBytes, compress: gateway.compress },
+    ...{ maxBodyBytes: gateway.maxBodyBytes, compress: gateway.compress, grpc: gateway.grpc },
     key: connect.createContextKey<ConnectedCall | undefined>(undefined),
     write: ({ output }, message, { isJson }) => {
       if (isJson) messageWriter(output)(message, types)
@@ -88,8 +106,7 @@ const pathsOf = (
     },
   }
   const router = connect.createConnectRouter({
-    // gRPC has a listener of its own.
-    grpc: false,
+    grpc: gateway.grpc,
     acceptCompression: CONTENT_CODINGS.map(({ name, compress, inflate }) => ({
       ...{ name, compress, decompress: inflate },
     })),

@@ -24,6 +24,8 @@ export interface Serving extends Calling {
   readonly maxBodyBytes: number
   /** Whether responses are compressed where the client accepts it. */
   readonly compress: boolean
+  /** Whether gRPC is served over HTTP/2. */
+  readonly grpc: boolean
 }
 
 /** The format of a request and what is left to read of it; or why it has none. */
@@ -36,11 +38,14 @@ type Asked =
  */
 export const methodPath = (serving: Serving, method: DescMethod, handler: UniversalHandler): ExactPath => {
   const { dispatcher, forwarded } = serving
-  const formats = formatsOf(method.methodKind !== 'unary')
+  const isStreaming = method.methodKind !== 'unary'
+  const overHttp1 = formatsOf(isStreaming, false)
+  const overHttp2 = formatsOf(isStreaming, serving.grpc)
   const methods = isReadByGet(method) ? ['GET', 'POST'] : ['POST']
   return {
     methods,
     async serve(request, response, query, caller) {
+      const formats = request.httpVersionMajor >= 2 ? overHttp2 : overHttp1
       const asked = askedOf(serving, method, { methods, formats }, request, response, query)
       if (asked instanceof HttpError)
         return refuse(dispatcher, incomingOf(method, forwarded, request, caller), asked)

@@ -6,7 +6,7 @@ import { drained } from '../../gateway/streaming.js'
 /** Sends what a universal handler returns, as fast as the client reads it. Headers already set on `response` stay. */
 export const sendUniversal = async (
   response: ServerResponse,
-  { status, header, body = NOTHING }: UniversalServerResponse,
+  { status, header, body = NOTHING, trailer }: UniversalServerResponse,
 ): Promise<void> => {
   const chunks = body[Symbol.asyncIterator]()
   // At once, and not with the next chunk: a client that has left reads none.
@@ -24,7 +24,22 @@ export const sendUniversal = async (
     if (isGone()) return
     if (!response.write(next.value)) await drained(response)
   }
+  // Only gRPC has trailers, and only over HTTP/2. Behind a response without a body they come if its headers were sent before.
+  if (trailer !== undefined) {
+    response.addTrailers(Object.fromEntries(trailer.has(TEXT) ? plainly(trailer) : trailer))
+    response.flushHeaders()
+  }
   response.end()
 }
 
 const NOTHING: AsyncIterable<Uint8Array> = (async function* () {})()
+
+const TEXT = 'grpc-message'
+
+/** The package escapes every sign but letters and digits in a text, of which grpc-js reads only those that the protocol has to escape. */
+const plainly = (trailer: Headers): Headers => {
+  const text = decodeURIComponent(trailer.get(TEXT) ?? '')
+  const sent = new Headers(trailer)
+  sent.set(TEXT, text.replaceAll(/[^ -~]+|%/gu, encodeURIComponent))
+  return sent
+}

@@ -1,6 +1,6 @@
 /** How the messages of a call are written: in which protocol, and as JSON or binary. */
 export interface WireFormat {
-  readonly protocol: 'connect' | 'grpc-web'
+  readonly protocol: 'connect' | 'grpc-web' | 'grpc'
   readonly isJson: boolean
   /** Whether each message is inside of an envelope; a single message of Connect is the whole body. */
   readonly isEnveloped: boolean
@@ -23,10 +23,17 @@ const GRPC_WEB: readonly WireFormat[] = [
   { protocol: 'grpc-web', isJson: true, isEnveloped: true, contentType: 'application/grpc-web+json' },
 ]
 
-/** The formats of a method. */
-export const formatsOf = (isStreaming: boolean): readonly WireFormat[] => [
+/** Of HTTP/2 only: a response ends with trailers. */
+const GRPC: readonly WireFormat[] = [
+  { protocol: 'grpc', isJson: false, isEnveloped: true, contentType: 'application/grpc' },
+  { protocol: 'grpc', isJson: false, isEnveloped: true, contentType: 'application/grpc+proto' },
+]
+
+/** The formats of a method. @param withGrpc - whether the request came over HTTP/2, and gRPC is served there. */
+export const formatsOf = (isStreaming: boolean, withGrpc: boolean): readonly WireFormat[] => [
   ...(isStreaming ? STREAM : UNARY),
   ...GRPC_WEB,
+  ...(withGrpc ? GRPC : []),
 ]
 
 /** The format of a Content-Type; undefined for any other type, and for another charset than UTF-8. */

@@ -36,6 +36,7 @@ describe('resolveConfig', () => {
     ['responseHeaders', defaults.gateway.responseHeaders, []],
     ['onIgnoredMask', defaults.gateway.onIgnoredMask, undefined],
     ['http2', defaults.gateway.http2, undefined],
+    ['grpc', defaults.gateway.grpc, false],
     ['connect', defaults.gateway.connect, undefined],
     ['openapi', defaults.gateway.openapi, undefined],
     ['docs', defaults.gateway.docs, undefined],
