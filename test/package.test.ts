@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { blocksOf } from './support/sources/documents.js'
+import { readmeSources } from './support/sources/readme-project.js'
 import { freePort } from './support/free-port.js'
 import { compiled, root } from './support/root.js'
 
@@ -201,23 +201,12 @@ function writeConsumer(project: string): void {
     JSON.stringify({ name: 'consumer', private: true, type: 'module' }),
   )
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['src/main.ts'] }))
-  for (const file of readdirSync(join(root, 'examples/widgets'), { recursive: true, encoding: 'utf8' }))
-    if (file.endsWith('.ts'))
-      writeFileSync(
-        join(project, 'src', file),
-        asUser(readFileSync(join(root, 'examples/widgets', file), 'utf8')),
-      )
-  for (const { file, text, language } of blocksOf('README.md'))
-    if (language === 'ts' && file !== undefined) writeFileSync(join(project, 'src', file), asUser(text))
+  for (const [file, text] of readmeSources())
+    writeFileSync(
+      join(project, 'src', file),
+      text.replaceAll("':8080'", `'127.0.0.1:${HTTP_PORT}'`).replaceAll("':9090'", "'127.0.0.1:0'"),
+    )
 }
-
-const asUser = (text: string): string =>
-  text
-    .replaceAll(/'(\.\.\/)+lib\/index\.js'/g, "'ashlar'")
-    .replaceAll(/'(\.\.\/)+lib\/(\w+)\/index\.js'/g, "'ashlar/$2'")
-    .replaceAll(/'(\.\.\/)+decorators\/[\w-]+\.js'/g, "'ashlar/decorators'")
-    .replaceAll("':8080'", `'127.0.0.1:${HTTP_PORT}'`)
-    .replaceAll("':9090'", "'127.0.0.1:0'")
 
 const versionOf = (name: string): string =>
   (JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as { version: string })

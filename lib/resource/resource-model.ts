@@ -110,8 +110,11 @@ export interface ResourceModel<E extends object = object> {
   readonly listeners: readonly EntityListener[]
   /** A new entity without values; it computes what `@Computed()` declares whenever that is read. */
   readonly create: () => E
-  /** Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in it. */
-  toMessage<M extends Message = Message>(entity: E): M
+  /**
+   * Turns an entity into its message, typed as the place that takes it. Secrets and credentials are never in it.
+   * `M` is no `Message`: TypeScript 5.9 infers what a method may return, a message or its fields, and would give up.
+   */
+  toMessage<M extends object = Message>(entity: E): M
   /**
    * Writes the bytes of `toMessage(entity)`, without making the message. Throws for what cannot be written, and
    * `toBinary` of the message then says why.

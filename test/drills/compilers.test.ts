@@ -1,14 +1,17 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { drilling } from '../support/drill.js'
 import { root } from '../support/root.js'
+import { readmeSources } from '../support/sources/readme-project.js'
 import { declarationSources, emptyPackage, packageOptions } from '../support/sources/declaration-sources.js'
 
-/** The oldest TypeScript that is supported, and the one that is written in Go. The drill installs them. */
-const OTHERS = drilling ? ['5.4', '7'] : []
+/** The oldest TypeScript that reads the declarations, and those that compile README. The drill installs them. */
+const OTHERS = drilling ? ['5.4', '5.9', '7'] : []
+/** Compiles README only with `skipLibCheck`, and with a cast behind `toMessage`. */
+const OLDEST = '5.4'
 
 /** What the compiler of a package says, which has all sources of the declaration test. */
 const checkedBy = (compiler: string, folder: string): readonly string[] => {
@@ -23,6 +26,27 @@ const checkedBy = (compiler: string, folder: string): readonly string[] => {
   })
   const said = `${stdout}${stderr}`.split('\n').filter((line) => line !== '')
   return status === 0 || said.length > 0 ? said : [`exit status ${status}`]
+}
+
+/** What it says of README's service, with TypeScript's own defaults: declarations of packages are checked. */
+const readmeCheckedBy = (compiler: string): readonly string[] => {
+  const folder = emptyPackage()
+  try {
+    mkdirSync(join(folder, 'src/gen'), { recursive: true })
+    for (const name of readdirSync(join(root, 'node_modules')).filter((one) => !one.startsWith('.')))
+      if (!existsSync(join(folder, 'node_modules', name)))
+        symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+    for (const [file, text] of readmeSources()) writeFileSync(join(folder, 'src', file), text)
+    const compilerOptions = {
+      ...{ target: 'es2022', module: 'nodenext', strict: true, noEmit: true, types: ['node'] },
+      ...{ experimentalDecorators: true, emitDecoratorMetadata: true, skipLibCheck: false },
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['src/main.ts'] }))
+    const { stdout, status } = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
+    return status === 0 ? [] : stdout.split('\n')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 const versionOf = (compiler: string): string => {
@@ -77,6 +101,7 @@ describe('a package that uses this one compiles', () => {
       const { folder: installed, compiler } = install(version)
       try {
         expectCompiles(compiler, `${version}.`)
+        if (version !== OLDEST) expect(readmeCheckedBy(compiler)).to.deep.equal([])
       } finally {
         rmSync(installed, { recursive: true, force: true })
       }

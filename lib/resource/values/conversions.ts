@@ -44,7 +44,7 @@ export function zeroOf(field: ValueField): unknown {
 
 /** The conversion of each field, compiled once per resource. */
 export interface Conversions<E> {
-  readonly toMessage: <M extends Message>(entity: E) => M
+  readonly toMessage: <M extends object>(entity: E) => M
   /** Writes the bytes of `toMessage(entity)`. Throws where only `toMessage` or `toBinary` can say what is wrong. */
   readonly write: WriteEntity
   /** Where the value of each field of the message comes from. */
@@ -102,7 +102,7 @@ export function conversionsOf<E extends object>(
   return {
     write: entityWriter(outputs),
     outputs,
-    toMessage<M extends Message>(entity: E) {
+    toMessage<M extends object>(entity: E) {
       const message: Values = { $typeName: desc.typeName }
       if (named !== undefined) message[named] = name?.format(entity)
       for (const { property, convert, empty } of out) {

@@ -258,7 +258,7 @@ export function emptyPackage(): string {
   mkdirSync(join(installed, 'ashlar'), { recursive: true })
   symlinkSync(compiled, join(installed, 'ashlar', 'dist'))
   symlinkSync(join(root, 'package.json'), join(installed, 'ashlar', 'package.json'))
-  for (const name of ['typeorm', '@bufbuild', '@grpc', 'nice-grpc', 'nice-grpc-common'])
+  for (const name of ['ashlar-annotations', 'typeorm', '@bufbuild', '@grpc', 'nice-grpc', 'nice-grpc-common'])
     symlinkSync(join(root, 'node_modules', name), join(installed, name))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   return folder
