@@ -18,6 +18,7 @@ const IMPORTS = Object.fromEntries([
     `@bufbuild/protobuf/${name}`,
     `/modules/@bufbuild/protobuf/dist/esm/${name}/index.js`,
   ]),
+  ['ashlar-annotations/', '/modules/ashlar-annotations/gen/'],
 ]) as Readonly<Record<string, string>>
 
 const pageFor = (script: string): string => `<!doctype html>
