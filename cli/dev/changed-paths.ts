@@ -1,5 +1,5 @@
-import { existsSync, type FSWatcher, watch } from 'node:fs'
-import { join } from 'node:path'
+import { type FSWatcher, readdirSync, watch } from 'node:fs'
+import { join, sep } from 'node:path'
 
 /** Editors write a file in several steps. */
 const SETTLED_MS = 60
@@ -14,25 +14,52 @@ export function watchedPaths(
   changed: (paths: readonly string[]) => void,
 ): { readonly close: () => void } {
   const paths = new Set<string>()
+  const watchers = new Map<string, FSWatcher>()
   let settled: NodeJS.Timeout | undefined
-  const watchers: FSWatcher[] = folders
-    .filter((one) => existsSync(join(folder, one)))
-    .map((one) =>
-      watch(join(folder, one), { recursive: true }, (_, name) => {
+  let isWatching = false
+  const tell = () => {
+    const all = [...paths].sort()
+    paths.clear()
+    changed(all)
+  }
+  // Each folder by itself: a recursive watch of Node 20 loses a file that an editor replaces by another of its name.
+  const watchFolder = (path: string): void => {
+    // A folder that comes again is another one.
+    forget(path)
+    let entries
+    try {
+      entries = readdirSync(join(folder, path), { withFileTypes: true })
+      const watcher = watch(join(folder, path), (_, name) => {
         if (name === null) return
-        paths.add(join(one, name))
+        paths.add(join(path, name))
+        watchFolder(join(path, name))
         clearTimeout(settled)
-        settled = setTimeout(() => {
-          const all = [...paths].sort()
-          paths.clear()
-          changed(all)
-        }, SETTLED_MS)
-      }),
-    )
+        settled = setTimeout(tell, SETTLED_MS)
+      })
+      watcher.on('error', () => forget(path))
+      watchers.set(path, watcher)
+    } catch {
+      // It is a file, or it is gone.
+      return
+    }
+    for (const entry of entries) {
+      if (entry.isDirectory()) watchFolder(join(path, entry.name))
+      else if (isWatching) paths.add(join(path, entry.name))
+    }
+  }
+  const forget = (path: string): void => {
+    for (const [one, watcher] of watchers)
+      if (one === path || one.startsWith(join(path, sep))) {
+        watcher.close()
+        watchers.delete(one)
+      }
+  }
+  for (const one of folders) watchFolder(one)
+  isWatching = true
   return {
     close: () => {
       clearTimeout(settled)
-      for (const watcher of watchers) watcher.close()
+      for (const watcher of watchers.values()) watcher.close()
     },
   }
 }
