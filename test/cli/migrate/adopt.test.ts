@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DataSource, type QueryRunner } from 'typeorm'
 import { onEachEngine } from '../../migrations/each-engine.js'
 import { runCommand } from '../../support/run-command.js'
+import { dumped } from '../../support/migration-tools/dumped.js'
 
 class Due1800000000000 {
   name = 'Due1800000000000'
@@ -47,21 +47,7 @@ onEachEngine(
       await work(source)
       await source.destroy()
     }
-    /** What the printed command prints. */
-    const dump = (said: string): string => {
-      const { hostname, port, username, password, pathname } = new URL(database().url)
-      const name = pathname.slice(1)
-      const [program = '', ...args] = said
-        .replace('<database>', name)
-        .split(' ')
-        .map((word) => word.replaceAll("'", ''))
-      const where =
-        dialect === 'postgres'
-          ? [database().url]
-          : [`--host=${hostname}`, `--port=${port}`, `--user=${decodeURIComponent(username)}`, name]
-      const env = { ...process.env, MYSQL_PWD: decodeURIComponent(password) }
-      return execFileSync(program, [...args, ...where], { encoding: 'utf8', env })
-    }
+    const dump = (said: string): string => dumped(database().url, dialect, said)
 
     it('takes over what TypeORM made, and goes on from there', async () => {
       await withTypeorm([Tasks1700000000000], (source) => source.runMigrations())

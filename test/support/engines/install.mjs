@@ -22,6 +22,15 @@ if (!loads()) {
     throw new TypeError('better-sqlite3 was installed and does not load: npm wants its build script allowed')
 }
 
+// The tools whose schemas are taken over: nothing of them is compiled.
+const tools = join(folder, '..', 'migration-tools')
+if (existsSync(join(tools, 'package.json')) && !existsSync(join(tools, 'node_modules', 'knex')))
+  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: tools,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    shell: process.platform === 'win32',
+  })
+
 /** Whether the engine is there and was built for this Node. */
 function loads() {
   for (const name of ['better-sqlite3', '@bufbuild/protoc-gen-es'])
