@@ -11,7 +11,7 @@ import { onEachEngine, tables } from '../../migrations/each-engine.js'
 
 const VERBS = [
   ...['', 'new', 'diff', 'lint', 'up', 'down', 'redo', 'status', 'plan', 'dry-run', 'verify', 'check'],
-  ...['baseline', 'resolve', 'repair', 'renumber', 'adopt'],
+  ...['baseline', 'resolve', 'repair', 'renumber', 'adopt', 'try-rollout'],
 ]
 
 describe('ashlar migrate', () => {

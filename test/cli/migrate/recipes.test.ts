@@ -73,6 +73,21 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
         ? /0002_t2: \d+ ms\n {2}held ACCESS EXCLUSIVE on t2\n {2}held SHARE on t2\n$/
         : /0002_t2: \d+ ms\n$/,
     ],
+    'Try a deployment on a copy': [
+      async () => {
+        await shipTasks()
+        await runRecipe('ashlar migrate up', folder, database().url)
+        const image = join(compiled, 'test/cli/migrate/hosts/image.js')
+        const main = `process.argv.push(${JSON.stringify(join(folder, 'dist', 'entities.js'))}, '{"title":"build","colour":"red"}')\nawait import('${image}')\n`
+        mkdirSync(join(folder, 'old'))
+        for (const place of ['old', 'dist']) {
+          writeFileSync(join(folder, place, 'main.js'), main)
+          writeFileSync(join(folder, place, 'package.json'), '{"type":"module"}')
+        }
+        symlinkSync(join(compiled, 'test/cli/migrate/hosts/load.js'), join(folder, 'dist', 'load.js'))
+      },
+      /the new image alone: 3\.\d s\n {2}new: \d+ calls, none failed, the slowest \d+ ms\nno version was missing: nothing was applied\n0 of \d+ calls failed\n$/,
+    ],
     'Check in continuous integration': [shipTasks, /up again\nthe files make what the entities say\n$/],
     'Two branches took the same number': [
       () =>

@@ -1,0 +1,75 @@
+import { Flags } from '@oclif/core'
+import { Failure } from '../../errors/failure.js'
+import { pathFlag } from '../../loading/path-flag.js'
+import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import { MigratingVerb } from '../../migrate/migrating-verb.js'
+import type { Rollout } from '../../migrate/rollout/rollout.js'
+
+export default class TryRollout extends MigratingVerb {
+  static override summary =
+    'Deploy the missing versions and a new image to a copy under load, and count failed calls.'
+  static override description = `The database of --url is changed: name a copy. It starts the old image, applies the missing versions beside it, starts the new image, sends calls to both, ends the old one with SIGTERM once its calls are done, and goes on with the new one alone. Calls are made all the time by the function that the module of --load exports: export default async (url, { image, worker }) => { … }. It makes one call, or several, and rejects when one fails.
+
+An image is a command line for the shell. It listens on the port of PORT, which {port} stands for as well, uses the database of ASHLAR_DATABASE_URL, and is ready when --ready responds with 200. Exits with 1 when a call failed. It asks first; without a terminal it needs --yes.`
+  static override examples = [
+    `<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --old 'node old/main.js' --new 'node dist/main.js' --load dist/load.js --yes`,
+    `<%= config.bin %> <%= command.id %> --url postgres://localhost/copy --old 'docker run --rm --network host -e PORT -e ASHLAR_DATABASE_URL shop:1' --new 'docker run --rm --network host -e PORT -e ASHLAR_DATABASE_URL shop:2' --load dist/load.js`,
+  ]
+  static override flags = {
+    old: Flags.string({
+      summary: 'The command of the image that runs today.',
+      helpValue: '<command>',
+      required: true,
+    }),
+    new: Flags.string({
+      summary: 'The command of the image to deploy.',
+      helpValue: '<command>',
+      required: true,
+    }),
+    load: pathFlag({ summary: 'The compiled module whose default export makes a call.', required: true }),
+    ready: Flags.string({
+      summary: 'The path that says whether an image is ready.',
+      helpValue: '<path>',
+      default: '/readyz',
+    }),
+    seconds: Flags.integer({
+      summary: 'How long the old, both, and the new image run.',
+      helpValue: '<s>',
+      min: 1,
+      default: 3,
+    }),
+    workers: Flags.integer({
+      summary: 'How many calls are made at once.',
+      helpValue: '<n>',
+      min: 1,
+      max: 1_000,
+      default: 4,
+    }),
+    yes: Flags.boolean({ summary: 'Confirms that the database is a copy.' }),
+    ...databaseFlags,
+    ...timeoutFlags,
+  }
+
+  override async run(): Promise<Rollout> {
+    const { flags } = await this.parse(TryRollout)
+    const [{ confirmed }, { connectionString }, { rolloutLines }, { callOf, tryRollout }] = await Promise.all(
+      [
+        import('../../output/confirmed.js'),
+        import('../../migrate/connection-string.js'),
+        import('../../migrate/lines/rollout-lines.js'),
+        import('../../migrate/rollout/rollout.js'),
+      ],
+    )
+    const call = await callOf(flags.load)
+    const databaseUrl = await connectionString(flags.url)
+    const question =
+      'This applies every missing version to the database of --url, which has to be a copy, and lets both images write to it.'
+    if (!flags.yes && !(await confirmed(question))) throw new Failure('differs', 'nothing is applied')
+    const rollout = await this.migrating(flags, (migrator) =>
+      tryRollout(migrator, call, { ...flags, databaseUrl }),
+    )
+    this.say(rolloutLines(rollout, this.paint))
+    if (rollout.failures.length > 0) this.endWith('differs')
+    return rollout
+  }
+}

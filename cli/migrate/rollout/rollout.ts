@@ -1,0 +1,86 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Migrator } from '../../../lib/migrations/index.js'
+import { Failure } from '../../errors/failure.js'
+import { foreignModule } from '../../loading/foreign-module.js'
+import { type Image, type ImageName, startImage } from './image.js'
+import { type Call, type Calls, type FailedCalls, Load } from './load.js'
+
+export interface RolloutOptions {
+  readonly old: string
+  readonly new: string
+  readonly databaseUrl: string
+  readonly ready: string
+  readonly seconds: number
+  readonly workers: number
+}
+
+export interface Phase {
+  readonly name: string
+  readonly ms: number
+  readonly images: readonly Calls[]
+}
+
+export interface Rollout {
+  /** Versions that were applied while the old image ran. */
+  readonly applied: readonly string[]
+  readonly phases: readonly Phase[]
+  readonly calls: number
+  readonly failures: readonly FailedCalls[]
+}
+
+/**
+ * Deploys as one would: the old image runs alone, the missing versions are applied beside it, both images run, the old one
+ * ends, and the new one runs alone. Calls are made all the time.
+ * @throws {Failure} when an image does not start or ends by itself.
+ */
+export async function tryRollout(migrator: Migrator, call: Call, options: RolloutOptions): Promise<Rollout> {
+  const { databaseUrl, ready, seconds, workers } = options
+  const load = new Load(call)
+  const running: Image[] = []
+  const phases: Phase[] = []
+  const start = async (name: ImageName) => {
+    const image = await startImage(name, { command: options[name], databaseUrl, ready })
+    running.push(image)
+    return image
+  }
+  const phase = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    load.begin(name)
+    const began = performance.now()
+    const result = await Promise.race([work(), ...running.map(({ broken }) => broken)])
+    phases.push({ name, ms: Math.round(performance.now() - began), images: load.calls })
+    return result
+  }
+  const aWhile = () => pause(seconds * 1_000)
+  try {
+    const old = await start('old')
+    load.add('old', old.url)
+    const calling = load.run(workers)
+    await phase('the old image alone', aWhile)
+    const { applied } = await phase('the migrations beside it', () => migrator.up())
+    const next = await phase('the new image starts', () => start('new'))
+    load.add('new', next.url)
+    await phase('both images', aWhile)
+    await phase('the old image ends', async () => {
+      await load.remove('old')
+      await old.stop()
+    })
+    await phase('the new image alone', aWhile)
+    load.end()
+    await calling
+    const calls = phases.flatMap(({ images }) => images.map((one) => one.calls))
+    return { applied, phases, calls: calls.reduce((sum, one) => sum + one, 0), failures: load.failures }
+  } finally {
+    load.end()
+    await Promise.all(running.map((image) => image.stop()))
+  }
+}
+
+/** The default export of the module. @throws {Failure} where it is no function. */
+export async function callOf(module: string): Promise<Call> {
+  const { default: call } = await foreignModule(module)
+  if (typeof call === 'function') return call as Call
+  throw new Failure(
+    'input',
+    `${module} has no function as its default export: export default async (url, { image, worker }) => { … } makes one call, and rejects when it fails`,
+  )
+}
