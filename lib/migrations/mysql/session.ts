@@ -5,6 +5,7 @@ import { MigrationError } from '../../errors.js'
 import type { Engine } from '../session/engine.js'
 import type { ResolvedOptions } from '../session/options.js'
 import { hidePasswords } from '../../text/hide-passwords.js'
+import { NO_SSLMODE } from '../../text/no-sslmode.js'
 import { SessionError, sessionError } from '../session/session-error.js'
 import { stoppable } from '../session/stoppable.js'
 import { connected, connectionFailed, type Row, type Session } from '../session/session.js'
@@ -13,6 +14,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 
 /** @throws {MigrationError} without a connection or without a database in the URL. */
 export async function openMysql(options: ResolvedOptions): Promise<Session> {
+  if (/[?&]sslmode=/.test(options.url)) throw new MigrationError('connection', NO_SSLMODE)
   const connection = await connect(options)
   try {
     const [row] = await query(connection, 'SELECT CONNECTION_ID() AS id, DATABASE() AS name')

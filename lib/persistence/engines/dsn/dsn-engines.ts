@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { NO_SSLMODE } from '../../../text/no-sslmode.js'
 import { decoded, secretsOf, urlOf } from './dsn-url.js'
 
 export type DsnDriver = 'postgres' | 'mysql' | 'sqlite'
@@ -27,6 +28,8 @@ const server = (driver: DsnDriver, begins: readonly string[], needsHost: boolean
   checked: (dsn, scheme) => {
     if (!begins.includes(scheme)) throw new TypeError(`DSN: one for ${driver} begins with ${driver}://`)
     if (needsHost && urlOf(dsn).hostname === '') throw new TypeError('DSN: it names no host')
+    if (driver === 'mysql' && urlOf(dsn).searchParams.has('sslmode'))
+      throw new TypeError(`DSN: ${NO_SSLMODE}`)
     secretsOf(urlOf(dsn))
     return dsn
   },
