@@ -6,6 +6,7 @@ import { mysqlJson } from './mysql/json.js'
 import { inexactColumns } from './mysql/inexact-columns.js'
 import { isMysqlTime } from './mysql/is-mysql-time.js'
 import { longKeys } from './mysql/long-keys.js'
+import { mysqlMerging } from './mysql/merging.js'
 import { mysqlMigration } from './mysql/migration.js'
 import { mysqlTags } from './mysql/tags.js'
 import { isoMicros, rounded } from './values/bound-value.js'
@@ -140,7 +141,7 @@ const dialect = ({
   ],
   rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
   isSnapshotFixed: undefined,
-  merging: undefined,
+  merging: mysqlMerging,
   keepsExactly: () => false,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),
   mayRollBack: () => false,

@@ -7,8 +7,8 @@ export type Merge = (typeof MERGES)[number]
 
 export interface MergeOptions {
   /**
-   * Whose calls share a statement while many of them are in flight: `get`, `lookupBy…Hash` and `verify…` on PostgreSQL and
-   * SQLite, `create`, `update` and soft deletes on PostgreSQL. `all`: those of every tenant, each row compared with what its call asked for. `tenant`: those of
+   * Whose calls share a statement while many of them are in flight: `get`, `lookupBy…Hash` and `verify…` on every
+   * database, `create`, `update` and soft deletes on PostgreSQL. `all`: those of every tenant, each row compared with what its call asked for. `tenant`: those of
    * one tenant. `off`: every call has its own statement. Default: what a HotDataSource says, else `all`.
    */
   readonly merge?: Merge

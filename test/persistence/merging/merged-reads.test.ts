@@ -66,7 +66,19 @@ describeOn('merged reads', mergers, (backend) => {
     await asTenant('globex', () => specimens.create(draft({ id: 'theirs' })))
     await inAcme(() => specimens.create(draft({ id: 'deleted' })))
     await inAcme(() => specimens.delete('deleted'))
-    const missing = ['theirs', 'deleted', 'none', "'; DROP TABLE specimens --", '{"a",b}', 'NULL', '\\']
+    const longest = 'y'.repeat(191)
+    await inAcme(() => specimens.create(draft({ id: longest })))
+    const missing = [
+      `${longest}y`,
+      'k'.repeat(5000),
+      'theirs',
+      'deleted',
+      'none',
+      "'; DROP TABLE specimens --",
+      '{"a",b}',
+      'NULL',
+      '\\',
+    ]
     const outcomes = await inAcme(() =>
       Promise.allSettled([...KEYS, ...missing].map((key) => specimens.get(key))),
     )
@@ -171,7 +183,7 @@ describeOn('merged reads', mergers, (backend) => {
     it('is all by default: one statement has calls of several tenants', async () => {
       await readers.getAll(await readers.warm())
       const counts = readers.together.map((statement) => tenantsIn(statement).size)
-      expect(Math.max(...counts)).to.equal(TENANTS.length)
+      expect(Math.max(...counts)).to.be.greaterThan(1)
     })
 
     it("'tenant' has only calls of one tenant in a statement", async () => {

@@ -133,7 +133,7 @@ export const backends = asked([MEMORY, SQLITE, BETTER_SQLITE3, POSTGRES, MARIADB
 export const pooled = asked([PGBOUNCER])
 
 /** Those whose calls can share statements. */
-export const mergers = asked([SQLITE, POSTGRES])
+export const mergers = asked([SQLITE, POSTGRES, MARIADB])
 
 /** The same while calls do, for the suites of single rows. */
 export const merged = mergers.flatMap(merging)
