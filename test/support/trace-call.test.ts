@@ -3,9 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { compiled } from './root.js'
 
-/** What a warm call may cost. A feature that is not configured costs no function: decide it when the chain is composed. */
+/**
+ * What a warm call may cost. A feature that is not configured costs no function: decide it when the chain is composed. 14 functions of
+ * a Get are the queue that lets reads share a statement.
+ */
 const MOST = {
-  'gRPC Get': { functions: 150, calls: 246 },
+  'gRPC Get': { functions: 164, calls: 246 },
   'HTTP PATCH': { functions: 253, calls: 390 },
 } as const
 
