@@ -1,7 +1,7 @@
 import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
-const generated = ['**/gen/**/*_pb.ts']
+const generated = ['packages/annotations/gen/**', '**/gen/**/*_pb.ts']
 
 export default defineConfig(
   { ignores: ['**/node_modules/**', '**/dist*/**', 'coverage/**', '**/.cache/**', ...generated] },
