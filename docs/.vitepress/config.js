@@ -24,7 +24,17 @@ const GUIDES = [
 ]
 const REFERENCE = ['entities', 'persistence', 'server', 'gateway', 'protos', 'errors', 'cli']
 const INTERNALS = ['life-of-a-request', 'packages']
-const ENTRIES = ['decorators', 'persistence', 'server', 'secrets', 'events', 'migrations', 'nest', 'testing']
+const ENTRIES = [
+  'decorators',
+  'persistence',
+  'server',
+  'secrets',
+  'events',
+  'client',
+  'migrations',
+  'nest',
+  'testing',
+]
 
 const api = [
   { text: 'ashlar', link: '/reference/api/ashlar/' },
@@ -41,6 +51,7 @@ export default defineConfig({
   // The list of decisions is a README, which is shown where the folder is looked at.
   rewrites: { 'decisions/README.md': 'decisions/index.md' },
   cleanUrls: false,
+  ignoreDeadLinks: 'localhostLinks',
   // What stands in angle brackets is a name and no element.
   markdown: { html: false, anchor: { slugify }, config: (markdown) => markdown.use(sourceLinks) },
   themeConfig: {

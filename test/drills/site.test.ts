@@ -25,7 +25,7 @@ const describeDrill = drilling ? describe : describe.skip
 
 describeDrill('the site of the documentation', function () {
   this.timeout(600_000)
-  let server: Server
+  let server: Server | undefined
   let origin: string
   let browser: Browser | undefined
 
@@ -40,13 +40,13 @@ describeDrill('the site of the documentation', function () {
       })
       response.end(isThere ? readFileSync(file) : undefined)
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     browser = await openBrowser()
   })
   after(async () => {
     await browser?.close()
-    server.close()
+    server?.close()
   })
 
   it('has no link that leads nowhere, to a page or to a heading', () => {

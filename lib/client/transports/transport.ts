@@ -18,9 +18,13 @@ export interface Attempt {
  * sent to another. Its failures are AshlarErrors.
  */
 export interface ClientTransport {
+  /** One request, one response. */
   unary(method: DescMethod, request: Message, attempt: Attempt): Promise<Message>
+  /** One request, a stream of responses. */
   serverStream(method: DescMethod, request: Message, attempt: Attempt): AsyncIterable<Message>
+  /** A stream of requests, one response. */
   clientStream(method: DescMethod, requests: AsyncIterable<Message>, attempt: Attempt): Promise<Message>
+  /** A stream each way. */
   bidiStream(method: DescMethod, requests: AsyncIterable<Message>, attempt: Attempt): AsyncIterable<Message>
   /** Closes its connections. Calls that are running fail. */
   close(): void

@@ -21,6 +21,7 @@ export interface RowBackfillOptions<Read extends string, Set extends string> {
   ) => RowChange<Set> | undefined | Promise<RowChange<Set> | undefined>
 }
 
+/** What a backfill writes into a row: values by the names of columns. */
 export type RowChange<Set extends string = string> = Readonly<Partial<Record<Set, BackfillValue>>>
 
 /** The default export of `NNNN_description.up.ts`. Made by `backfill`. */
