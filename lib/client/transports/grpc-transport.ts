@@ -3,6 +3,7 @@ import {
   type CallOptions,
   ChannelCredentials,
   Client,
+  type ClientUnaryCall,
   type Metadata as GrpcMetadata,
   type ServiceError,
   type StatusObject,
@@ -61,47 +62,25 @@ export function grpcTransport(address: string, options: GrpcTransportOptions = {
 class GrpcTransport implements ClientTransport {
   constructor(private readonly client: Client) {}
 
-  unary(method: DescMethod, request: Message, attempt: Attempt): Promise<Message> {
-    return new Promise((resolve, reject) => {
-      const { path, write, read, metadata, options } = callOf(method, attempt)
-      const call = this.client.makeUnaryRequest(
-        path,
-        write,
-        read,
-        request,
-        metadata,
-        options,
-        (error, response) => {
-          if (error !== null) reject(errorOf(error, method, attempt))
-          else resolve(response as Message)
-          stop()
-        },
-      )
-      const stop = follow(call, () => call.cancel(), attempt)
-    })
+  async unary(method: DescMethod, request: Message, attempt: Attempt): Promise<Message> {
+    const { path, write, read, metadata, options } = callOf(method, attempt)
+    return responseOf(method, attempt, (ended) =>
+      this.client.makeUnaryRequest(path, write, read, request, metadata, options, ended),
+    )
   }
 
-  clientStream(method: DescMethod, requests: AsyncIterable<Message>, attempt: Attempt): Promise<Message> {
-    return new Promise((resolve, reject) => {
-      const { path, write, read, metadata, options } = callOf(method, attempt)
-      const call = this.client.makeClientStreamRequest(
-        path,
-        write,
-        read,
-        metadata,
-        options,
-        (error, response) => {
-          if (error !== null) reject(errorOf(error, method, attempt))
-          else resolve(response as Message)
-          stop()
-        },
-      )
-      const stop = follow(call, () => call.cancel(), attempt)
-      send(call, requests).catch((error: unknown) => {
-        reject(error as Error)
-        call.cancel()
-      })
-    })
+  async clientStream(
+    method: DescMethod,
+    requests: AsyncIterable<Message>,
+    attempt: Attempt,
+  ): Promise<Message> {
+    const { path, write, read, metadata, options } = callOf(method, attempt)
+    return responseOf(
+      method,
+      attempt,
+      (ended) => this.client.makeClientStreamRequest(path, write, read, metadata, options, ended),
+      (call) => send(call, requests),
+    )
   }
 
   async *serverStream(method: DescMethod, request: Message, attempt: Attempt): AsyncIterable<Message> {
@@ -151,6 +130,30 @@ const callOf = ({ parent, name, input, output }: DescMethod, { metadata, deadlin
   metadata: toGrpc(metadata),
   options: (deadline === undefined ? {} : { deadline }) satisfies CallOptions,
 })
+
+/**
+ * Makes a call that has one response.
+ * @param write - writes its requests, where they are a stream; the call is cancelled when that fails.
+ */
+function responseOf<C extends ClientUnaryCall>(
+  method: DescMethod,
+  attempt: Attempt,
+  start: (ended: (error: ServiceError | null, response?: Message) => void) => C,
+  write?: (call: C) => Promise<void>,
+): Promise<Message> {
+  return new Promise((resolve, reject) => {
+    const call = start((error, response) => {
+      if (error !== null) reject(errorOf(error, method, attempt))
+      else resolve(response as Message)
+      stop()
+    })
+    const stop = follow(call, () => call.cancel(), attempt)
+    write?.(call).catch((error: unknown) => {
+      reject(error as Error)
+      call.cancel()
+    })
+  })
+}
 
 /** Tells what a call receives beside messages, and cancels it with its signal. Returns what ends that. */
 function follow(call: Emitter, cancel: () => void, { signal, onHeaders, onTrailers }: Attempt): () => void {
