@@ -1,18 +1,19 @@
 import type { Interfaces } from '@oclif/core'
 import { readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { packageFile } from '../../lib/files/package-file.js'
 
 /** The programs of the package. `idp` is the `idp` topic of `ashlar` as its own program. */
 export type Program = 'ashlar' | 'idp'
 
 /**
- * The options that oclif starts with: the `oclif` key of package.json, with the commands beside this file. `idp` gets
+ * The options that oclif starts with: the `oclif` key of package.json, with the commands that were compiled together with this file. `idp` gets
  * only the commands of its topic, so that its help says `idp up` and not `ashlar idp up`.
  */
 export function loadOptions(program: Program): Interfaces.LoadOptions {
-  const root = fileURLToPath(new URL('../../..', import.meta.url))
-  const built = basename(fileURLToPath(new URL('../..', import.meta.url)))
+  const root = fileURLToPath(packageFile('.'))
+  const [built = ''] = relative(root, fileURLToPath(import.meta.url)).split(sep)
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Interfaces.PJSON
   const { oclif } = manifest
   const topics = oclif.topics as Readonly<Record<string, TopicSettings>>

@@ -18,7 +18,10 @@ export async function adoptedVersion(
     .flatMap(({ folder }) => (existsSync(folder) ? readdirSync(folder) : []))
     .filter((name) => BY_HAND.test(name))
   if (there.length > 0)
-    throw new Failure('input', `${files} has versions already: the schema of another tool becomes 0002`)
+    throw new Failure(
+      'input',
+      `${files} has versions already, and the schema of another tool becomes 0002: name another folder with --files`,
+    )
   const { adoptedComment, dumpedStatements, lintFiles } = await import('../../lib/migrations/index.js')
   const statements = dumpedStatements(textOf(dump), dialect)
   if (statements.length === 0) throw new Failure('input', `${dump} has no statement that makes something`)

@@ -78,7 +78,7 @@ class Probe {
   longestMs = 0
   failure: string | undefined
   #isOver = false
-  #waiting: (() => void)[] = []
+  readonly #waiting: (() => void)[] = []
 
   constructor(
     private readonly options: ResolvedOptions,
@@ -98,11 +98,10 @@ class Probe {
             : `UPDATE ${name} SET ${column.name} = ${column.name} WHERE 1 = 0`
         while (!this.#isOver) {
           const started = performance.now()
-          const ended = this.#waiting
-          this.#waiting = []
+          const waiting = this.#waiting.length
           await session.run(sql, 0)
           this.longestMs = Math.max(this.longestMs, performance.now() - started)
-          for (const done of ended) done()
+          for (const done of this.#waiting.splice(0, waiting)) done()
           await pause(BETWEEN_PROBES_MS)
         }
       })

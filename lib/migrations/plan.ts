@@ -1,4 +1,5 @@
 import { readSet } from './migration-set.js'
+import { refuseForeign } from './histories/foreign.js'
 import { withSession } from './open-session.js'
 import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
@@ -37,7 +38,9 @@ export interface PlannedVersion {
 export async function plan(options: ResolvedOptions): Promise<readonly PlannedVersion[]> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   return withSession(options, 'read', async (session) => {
-    const done = (await readVersions(session)).filter(({ dirty }) => !dirty).map(({ version }) => version)
+    const rows = await readVersions(session)
+    await refuseForeign(session, rows)
+    const done = rows.filter(({ dirty }) => !dirty).map(({ version }) => version)
     const versions: PlannedVersion[] = []
     for (const { version, name, script } of migrations) {
       if (done.includes(version)) continue

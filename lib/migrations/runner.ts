@@ -145,8 +145,7 @@ async function applyMissing(
   to: number,
 ): Promise<UpResult> {
   await session.settle(options.lockTimeoutMs, options.statementTimeoutMs)
-  const isNew = (await readVersions(session)).length === 0
-  if (isNew && (await readAdopted(session)) === undefined) await refuseForeign(session)
+  await refuseForeign(session, await readVersions(session))
   await session.makeSchema()
   await makeVersionTable(session)
   await adopt(session, options, set.migrations)
@@ -268,7 +267,7 @@ function refuseEdited(
   if (edited.length > 0)
     throw new MigrationError(
       'edited',
-      `${edited.join('; ')}: put back what it said and make the change in a new file. If another module migrates this ` +
-        'schema, give each module its own',
+      `${edited.join('; ')}: put back what it said and make the change in a new file; ashlar migrate repair shows the edit, and can accept it. ` +
+        'If another module migrates this schema, give each module a schema of its own',
     )
 }

@@ -1,4 +1,5 @@
 import { Unavailable } from '../errors.js'
+import { refuseForeign } from './histories/foreign.js'
 import { type Planned, readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
 import { resolveOptions } from './resolve-options.js'
@@ -32,10 +33,17 @@ export interface VersionStatus {
   readonly isChecked: boolean
 }
 
-/** The state of the database, in the order of the versions. Changes nothing and takes no locks. */
+/**
+ * The state of the database, in the order of the versions. Changes nothing and takes no locks.
+ * @throws {MigrationError} `foreign` where another tool migrates the schema.
+ */
 export async function status(options: ResolvedOptions): Promise<readonly VersionStatus[]> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
-  return statusOf(migrations, await withSession(options, 'read', readVersionsNow))
+  return withSession(options, 'read', async (session) => {
+    const now = await readVersionsNow(session)
+    await refuseForeign(session, now.rows)
+    return statusOf(migrations, now)
+  })
 }
 
 /** A database whose catalogs a comparison reads, on a read-only connection. */

@@ -36,10 +36,14 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
     if (found === undefined)
       throw new Failure(
         'input',
-        'no history of another tool is known here: write what the schema has into 0002, and run ashlar migrate baseline --to 2',
+        'no history of another tool is known here. For an empty schema, use ashlar migrate new and up; for one that has tables, write what it has into 0002, and run ashlar migrate baseline --to 2',
       )
     if (flags.dump === undefined) {
-      this.say([`${found.tool} migrates this schema. Dump it, and name the file with --dump:`, found.dump])
+      this.say([
+        `${found.tool} migrates this schema. Dump it, with the server and the name of this database, and take it over:`,
+        `${found.dump} > schema.sql`,
+        'ashlar migrate adopt --dump schema.sql',
+      ])
       return { tool: found.tool, files: [], recorded: [] }
     }
     const version = await adoptedVersion(found, { files: flags.files, dump: flags.dump })

@@ -18,7 +18,7 @@ export default class Check extends MigratingVerb {
   static override summary = 'Check the files in one command, for continuous integration.'
   static override description = `The numbers have no gaps; lint finds nothing dangerous, for every engine; in a scratch database on the server of --url each version is applied, rolled back, and applied again, and leaves nothing behind. With --entities, migrate diff would write nothing; what is left for the contract is a note. The database of --url itself is not touched.
 
-A way down that has only a comment says why nothing is undone, and is not tried. Run it once for each engine. Exits with 1 on any finding.`
+A way down that has only a comment says why nothing is undone, and is not tried. Run it once for each engine. Exits with 1 on any finding, with 2 for files that cannot be used, and with 6 when a statement fails in the scratch database.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --entities dist/entities.js',

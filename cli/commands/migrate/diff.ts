@@ -52,6 +52,13 @@ Without --contract it writes what is safe while older images run: columns that m
     this.say([
       ...written.files.map((file) => `${this.paint.good('written')} ${file}`),
       ...(versions.length === 0 ? [`nothing to ${flags.contract ? 'contract' : 'expand'}`] : []),
+      ...(flags.contract && versions.length > 0
+        ? [
+            this.paint.warn(
+              'a deployment of its own: apply it when every version before it is applied, and no image without them runs any more',
+            ),
+          ]
+        : []),
       ...(flags.contract || left.length === 0 ? [] : [this.paint.warn('left for --contract:'), ...left]),
       ...(byHand.length === 0 ? [] : [this.paint.warn('to do by hand:'), ...byHand]),
     ])

@@ -30,7 +30,12 @@ Without a terminal it needs --yes.`
       this.say(['nothing to do: no applied file was edited'])
       return { repaired: [] }
     }
-    if (!flags.yes && !(await confirmed('These edits are recorded as what was applied.')))
+    if (
+      !flags.yes &&
+      !(await confirmed(
+        'Nothing is recorded yet. The edits are recorded as what was applied, and the database is not changed.',
+      ))
+    )
       throw new Failure('differs', 'nothing is recorded')
     const repaired = await this.migrating(flags, (migrator) => migrator.repair())
     this.say(repaired.map(({ name }) => `${this.paint.good('recorded')} ${name}`))

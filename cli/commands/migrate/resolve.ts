@@ -3,18 +3,26 @@ import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
+const QUESTIONS = {
+  applied:
+    'The version is recorded as applied, and none of its statements runs: each of them was done by hand.',
+  rolledBack:
+    'The version is recorded as not applied, and migrate up runs it from its first statement: nothing of it is left.',
+} as const
+
 export default class Resolve extends MigratingVerb {
   static override summary = 'Record a version that you put right by hand.'
   static override description = `Rarely needed: migrate up runs a dirty version again by itself. This is for a version that you finished or undid by hand. It runs nothing and compares nothing.
 
---applied takes a version that is dirty, or was never run. --rolled-back takes a dirty one of which nothing is left; migrate up applies it again.`
+--applied takes a version that is dirty, or was never run. --rolled-back takes a dirty one of which nothing is left; migrate up applies it again. It asks first.`
   static override examples = [
     '<%= config.bin %> <%= command.id %> --applied 7',
-    '<%= config.bin %> <%= command.id %> --rolled-back 7',
+    '<%= config.bin %> <%= command.id %> --rolled-back 7 --yes',
   ]
   static override flags = {
     applied: Flags.integer(versionOptions('The version whose work is done.')),
     'rolled-back': Flags.integer(versionOptions('The version of which nothing is left.')),
+    yes: Flags.boolean({ summary: 'Confirms it without a question.' }),
     ...databaseFlags,
     ...timeoutFlags,
   }
@@ -26,6 +34,8 @@ export default class Resolve extends MigratingVerb {
     if (version === undefined || (applied !== undefined && rolledBack !== undefined))
       throw new Failure('input', 'say either --applied <version> or --rolled-back <version>')
     const as = applied === undefined ? 'rolledBack' : 'applied'
+    const { confirmed } = await import('../../output/confirmed.js')
+    if (!flags.yes && !(await confirmed(QUESTIONS[as]))) throw new Failure('differs', 'nothing is recorded')
     await this.migrating(flags, (migrator) => migrator.resolve(version, as))
     const said = as === 'applied' ? 'applied' : 'not applied'
     this.say([`${this.paint.good('recorded')} ${String(version).padStart(4, '0')} as ${said}`])

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DeclarationError } from '../../errors.js'
+import { packageFile } from '../../files/package-file.js'
 import { type Dialect, DIALECTS } from './dialect.js'
 import type { EngineFiles } from './engine-files.js'
 import { type LoadedBackfill, loadBackfill, MODULE_FILE } from './module-file.js'
@@ -84,10 +85,13 @@ const isReserved = ({ version }: Migration): boolean =>
 
 type Files = ReadonlyMap<string, string | LoadedBackfill>
 
-/** Beside `dist` in the package. A bundle lacks them; then the module's own copy of 0001 is used. */
+/** In the package. The bundle of an application lacks them; then the module's own copy of 0001 is used. */
 async function readFramework(dialect: Dialect): Promise<Files> {
-  const folder = fileURLToPath(new URL(`../../../../migrations/${dialect}/`, import.meta.url))
-  return readFolder(folder).catch(() => new Map())
+  try {
+    return await readFolder(fileURLToPath(packageFile(`migrations/${dialect}/`)))
+  } catch {
+    return new Map()
+  }
 }
 
 async function readSource(source: FileSource, dialect: Dialect): Promise<Files> {
@@ -95,7 +99,12 @@ async function readSource(source: FileSource, dialect: Dialect): Promise<Files> 
   const folder = typeof source === 'string' ? source : fileURLToPath(source)
   try {
     const inside = await readdir(folder)
-    return await readFolder(DIALECTS.some((one) => inside.includes(one)) ? join(folder, dialect) : folder)
+    const others = DIALECTS.filter((one) => inside.includes(one))
+    if (others.length > 0 && !inside.includes(dialect))
+      throw new DeclarationError('migrations', [
+        `${folder} has files for ${others.join(' and ')} alone, and the database is ${dialect}: make the folder ${join(folder, dialect)}`,
+      ])
+    return await readFolder(others.length > 0 ? join(folder, dialect) : folder)
   } catch (error) {
     if (error instanceof DeclarationError) throw error
     const { code = 'unknown' } = error as NodeJS.ErrnoException
@@ -166,7 +175,10 @@ function paired(files: Files, problems: string[], nameQuote: string): readonly M
     if (text.includes('\0')) problems.push(`${file}: has a NUL character`)
     const name = `${digits}_${description}`
     const pair = found.get(version) ?? { name }
-    if (pair.name !== name) problems.push(`${file}: ${pair.name} has the number ${digits} already`)
+    if (pair.name !== name)
+      problems.push(
+        `${file}: ${pair.name} has the number ${digits} already; ashlar migrate renumber ${name} gives it the next one`,
+      )
     else if (direction === 'down') pair.down = text
     else if (pair.up !== undefined) problems.push(`${file}: ${pair.up.file} is the way up already`)
     else pair.up = { file, fill, up: fill === undefined ? text : sqlOfBackfill(fill, text, nameQuote) }

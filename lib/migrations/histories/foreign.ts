@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Dialect } from '../files/dialect.js'
 import { MigrationError } from '../../errors.js'
 import type { Session } from '../session/session.js'
+import { type AppliedVersion, readAdopted } from '../session/version-table.js'
 
 /** Where a tool keeps what it has applied. */
 interface ForeignHistory {
@@ -115,12 +116,13 @@ async function headOf(session: Session, path: readonly string[], identity: strin
  * beside its tables, and two tools would change them.
  * @throws {MigrationError} `foreign`, with the tool's name and what to do.
  */
-export async function refuseForeign(session: Session): Promise<void> {
+export async function refuseForeign(session: Session, rows: readonly AppliedVersion[]): Promise<void> {
+  if (rows.length > 0 || (await readAdopted(session)) !== undefined) return
   const found = await foreignTool(session)
   if (found === undefined) return
   throw new MigrationError(
     'foreign',
     `the table ${found.table} says that ${found.tool} migrates this schema, and nothing is changed. To take it over, run ` +
-      `${found.dump} > schema.sql, and ashlar migrate adopt --dump schema.sql; to leave it alone, ${session.engine.foreign.apart}`,
+      `${found.dump} > schema.sql with the server and the name of this database, and ashlar migrate adopt --dump schema.sql; to leave it alone, ${session.engine.foreign.apart}`,
   )
 }

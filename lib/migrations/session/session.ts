@@ -57,8 +57,18 @@ export function connectionFailed(error: unknown, { url, engine }: ResolvedOption
   const text = code === 'ERR_INVALID_URL' ? NO_URL : message
   const { server, connection } = engine.failures
   const advice = [...connection, ...NETWORK].find(([codes]) => codes.test(code))?.[1]
-  const said = [`no connection to ${server}: ${text}`, ...(advice === undefined ? [] : [advice])].join('; ')
+  const said = [
+    `no connection to ${server}${placeOf(url)}: ${text}`,
+    ...(advice === undefined ? [] : [advice]),
+  ].join('; ')
   return new MigrationError('connection', said, undefined, code)
+}
+
+/** ` at db.internal:5432, database shop`; empty for what is no URL. */
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return ''
+  const { host, pathname } = new URL(url)
+  return ` at ${host}, database ${pathname.slice(1)}`
 }
 
 /**
@@ -86,8 +96,9 @@ export async function connected<T>(
 
 /** What to do about Node's network error codes. */
 const NETWORK: readonly (readonly [codes: RegExp, advice: string])[] = [
+  [/^E(CONNREFUSED|TIMEDOUT|HOSTUNREACH)$/, 'check host and port, and that the server runs'],
   [
-    /^E(CONNREFUSED|NOTFOUND|AI_AGAIN|TIMEDOUT|HOSTUNREACH)$/,
-    'check host and port, and that the server runs',
+    /^E(NOTFOUND|AI_AGAIN)$/,
+    'check the host, and write @, :, / and # of a password as %40, %3A, %2F and %23',
   ],
 ]

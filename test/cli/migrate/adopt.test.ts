@@ -56,8 +56,11 @@ onEachEngine(
 
       const asked = await run('adopt')
       expect([asked.exit, asked.stderr]).to.deep.equal([0, ''])
-      const [first, said = ''] = asked.stdout.split('\n')
-      expect(first).to.equal('TypeORM migrates this schema. Dump it, and name the file with --dump:')
+      const [first, said = '', then] = asked.stdout.split('\n')
+      expect(first).to.equal(
+        'TypeORM migrates this schema. Dump it, with the server and the name of this database, and take it over:',
+      )
+      expect(then).to.equal('ashlar migrate adopt --dump schema.sql')
       writeFileSync(join(folder, 'schema.sql'), dump(said))
       const adopted = await run('adopt', '--dump', 'schema.sql')
       expect([adopted.exit, adopted.stderr]).to.deep.equal([0, ''])
@@ -105,7 +108,7 @@ onEachEngine(
         join(folder, 'migrations', dialect, '0003_due.down.sql'),
         'ALTER TABLE tasks DROP COLUMN due;\n',
       )
-      expect((await run('resolve', '--applied', '3')).exit).to.equal(0)
+      expect((await run('resolve', '--applied', '3', '--yes')).exit).to.equal(0)
       const { exit, stdout, stderr } = await run('up')
       expect([exit, stdout, stderr]).to.deep.equal([0, 'nothing to do: the schema is current\n', ''])
     })

@@ -44,7 +44,9 @@ onEachEngine(
           expect(refused.stderr).to.include(`says that ${tool.name} migrates this schema`)
 
           const [first, command = ''] = (await done('adopt')).split('\n')
-          expect(first).to.equal(`${tool.name} migrates this schema. Dump it, and name the file with --dump:`)
+          expect(first).to.equal(
+            `${tool.name} migrates this schema. Dump it, with the server and the name of this database, and take it over:`,
+          )
           writeFileSync(join(folder, 'schema.sql'), dumped(database().url, dialect, command))
           await done('adopt', '--dump', 'schema.sql')
           expect(await done('up')).to.equal('applied 8001_outbox_log\n')

@@ -104,8 +104,13 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect((await run('resolve')).stderr).to.include(
       'say either --applied <version> or --rolled-back <version>',
     )
-    expect((await run('resolve', '--rolled-back', '3')).stdout).to.equal('recorded 0003 as not applied\n')
-    expect((await run('resolve', '--applied', '3')).stdout).to.equal('recorded 0003 as applied\n')
+    const asked = await run('resolve', '--applied', '3')
+    expect([asked.exit, asked.stdout]).to.deep.equal([2, ''])
+    expect(asked.stderr).to.match(/none of its statements runs: each of them was done by hand. Say --yes/)
+    expect((await run('resolve', '--rolled-back', '3', '--yes')).stdout).to.equal(
+      'recorded 0003 as not applied\n',
+    )
+    expect((await run('resolve', '--applied', '3', '--yes')).stdout).to.equal('recorded 0003 as applied\n')
     expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
     expect((await run('baseline', '--to', '2')).exit).to.equal(6)
   })

@@ -3,7 +3,10 @@ import { Client } from 'pg'
 import { MigrationError } from '../../../lib/errors.js'
 import { migrate } from '../../../lib/migrations/index.js'
 import { serviceUrl } from '../../support/running/services.js'
-import { failureOf, onEachEngine, tables } from '../each-engine.js'
+import { ownServer } from '../../support/running/start-services.js'
+import { poolSessions } from '../../support/running/pgbouncer.js'
+import { untilRow } from '../fresh-database.js'
+import { failureOf, file, onEachEngine, tables } from '../each-engine.js'
 import { startPooler } from './pooler.js'
 
 onEachEngine(
@@ -68,6 +71,29 @@ onEachEngine(
       through('session', async (url) => {
         expect((await migrate({ url, files: tables(2) }).up()).applied).to.deep.equal(['0002_t2'])
       }))
+
+    it('is welcome when it is PgBouncer in session mode, where the lock holds until the run ends', async function () {
+      const pooler = await ownServer('pgbouncer', this)
+      try {
+        await poolSessions(pooler.url)
+        const url = Object.assign(new URL(pooler.url), { pathname: `/${database().name}` }).href
+        const waits = file('0003_waits', 'SELECT pg_advisory_xact_lock(7)', '')
+        const files = { ...tables(2), ...waits }
+        const through = migrate({ url, files })
+        await database().rows('SELECT pg_advisory_lock(7)')
+        const run = through.up()
+        await untilRow(database(), "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        const direct = migrate({ url: database().url, files, waitTimeoutMs: 200 })
+        expect(await failureOf(direct.up())).to.have.property('stop', 'locked')
+        await database().rows('SELECT pg_advisory_unlock(7)')
+        expect((await run).applied).to.deep.equal(['0002_t2', '0003_waits'])
+        expect(await through.verify()).to.deep.equal([])
+        await through.down(1)
+        expect(await database().tables()).to.not.include('t2')
+      } finally {
+        await pooler.stop()
+      }
+    })
   },
   { dialects: ['postgres'] },
 )

@@ -61,10 +61,15 @@ for (const server of ['postgres', 'mariadb', 'mysql8'] satisfies readonly Server
       after(() => database?.drop())
 
       it(`${RUNS[server]} pairs`, async () => {
-        await fc.assert(
-          fc.asyncProperty(RANDOM, async ([before, after]) => database?.change(before, after)),
-          { numRuns: RUNS[server], endOnFailure: true },
-        )
+        const began = performance.now()
+        let pairsDone = 0
+        const change = async ([before, after]: readonly [Model, Model]) => {
+          await database?.change(before, after)
+          if (++pairsDone % 50 !== 0) return
+          const seconds = Math.round((performance.now() - began) / 1000)
+          process.stdout.write(`      ${server}: ${pairsDone} pairs in ${seconds} s\n`)
+        }
+        await fc.assert(fc.asyncProperty(RANDOM, change), { numRuns: RUNS[server], endOnFailure: true })
       })
     })
   })

@@ -6,6 +6,7 @@ export function dumped(url: string, dialect: Dialect, command: string): string {
   const { hostname, port, username, password, pathname } = new URL(url)
   const name = pathname.slice(1)
   const [program = '', ...args] = command
+    .replace(/ > schema\.sql$/, '')
     .replace('<database>', name)
     .split(' ')
     .map((word) => word.replaceAll("'", ''))
