@@ -31,6 +31,10 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
       ...record,
       metadata: record.metadata && { ...record.metadata, value: [...record.metadata.value] },
       response: record.response && { ...record.response, value: [...record.response.value] },
+      failure: record.failure && {
+        ...record.failure,
+        details: record.failure.details?.map(({ type, value }) => [type, ...value]),
+      },
     }
 
   const made = async (tenant?: string, leaseMs = LEASE_MS): Promise<OperationRecord> => {
@@ -69,6 +73,17 @@ export function conformsToOperationStore(open: () => OperationSubject): void {
       failure: undefined,
     },
     { status: 'failed', response: undefined, failure: { code: 5, message: 'not "found" ä' } },
+    {
+      status: 'failed',
+      response: undefined,
+      failure: {
+        ...{ code: 9, message: 'full' },
+        details: [
+          { type: 'a.v1.D', value: Uint8Array.of(8, 7, 255) },
+          { type: 'a.v1.E', value: new Uint8Array(0) },
+        ],
+      },
+    },
     { status: 'cancelled', response: undefined, failure: { code: 1, message: 'cancelled' } },
   ]
   for (const end of ends)

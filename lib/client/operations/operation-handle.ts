@@ -1,12 +1,12 @@
-import { type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf'
+import { type DescFile, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf'
 import { type Any, anyUnpack } from '@bufbuild/protobuf/wkt'
 import { type Operation, Operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { type Status, StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { AshlarError } from '../../errors.js'
+import { registryOfFiles } from '../../gateway/json/type-registry.js'
 import { type Calling, callUnary } from '../calling/call-unary.js'
 import type { CallOptions } from '../calling/options.js'
 import { failureOf } from '../transports/failure.js'
-import { knownTypes } from '../transports/known-types.js'
 import { statesOf, type WaitOptions } from './states.js'
 
 /**
@@ -25,13 +25,18 @@ import { statesOf, type WaitOptions } from './states.js'
 export class OperationHandle {
   readonly #calling: Calling
   readonly #options: CallOptions
+  readonly #files: readonly DescFile[]
   #latest: Operation
 
-  /** Made by clients, and by `openOperation`. */
-  constructor(calling: Calling, latest: Operation, options: CallOptions) {
+  /**
+   * Made by clients, and by `openOperation`.
+   * @param files - where types of details of errors are found, besides the file of the response.
+   */
+  constructor(calling: Calling, latest: Operation, options: CallOptions, files: readonly DescFile[] = []) {
     this.#calling = calling
     this.#latest = latest
     this.#options = options
+    this.#files = files
   }
 
   get name(): string {
@@ -59,7 +64,7 @@ export class OperationHandle {
       case 'response':
         return unpacked(result.value, schema, `the response of ${name}`)
       case 'error':
-        throw failedAs(result.value)
+        throw failedAs(result.value, [schema.file, ...this.#files])
       case undefined:
         throw new AshlarError('INTERNAL', `${name} has ended with neither a response nor an error`)
     }
@@ -110,13 +115,8 @@ export class OperationHandle {
   }
 }
 
-const failedAs = (status: Status): AshlarError =>
-  failureOf(
-    status.code,
-    status.message,
-    toBinary(StatusSchema, status),
-    knownTypes(Operations.method.waitOperation),
-  )
+const failedAs = (status: Status, files: readonly DescFile[]): AshlarError =>
+  failureOf(status.code, status.message, toBinary(StatusSchema, status), registryOfFiles(files))
 
 const unpacked = <Desc extends DescMessage>(any: Any, schema: Desc, what: string): MessageShape<Desc> => {
   const message = anyUnpack(any, schema)

@@ -138,7 +138,8 @@ const bytesOf = ({ name, tenant, method, metadata, response, failure }: Operatio
   ENTRY_BYTES +
   2 * (name.length + tenant.length + method.length + (failure?.message.length ?? 0)) +
   packedBytes(metadata) +
-  packedBytes(response)
+  packedBytes(response) +
+  (failure?.details ?? []).reduce((sum, detail) => sum + packedBytes(detail), 0)
 
 const packedBytes = (packed: Packed | undefined): number =>
   packed === undefined ? 0 : 2 * packed.type.length + packed.value.byteLength

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf'
-import { AnySchema } from '@bufbuild/protobuf/wkt'
+import { type Any, AnySchema } from '@bufbuild/protobuf/wkt'
 import { type Operation, OperationSchema } from 'ashlar-annotations/google/longrunning/operations_pb.js'
-import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
-import type { OperationRecord, Packed } from './operation-store.js'
+import { type Status, StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
+import type { OperationFailure, OperationRecord, Packed } from './operation-store.js'
 
 /** An operation as a client sees it. */
 export const toOperation = ({ name, status, metadata, response, failure }: OperationRecord): Operation =>
@@ -11,8 +11,24 @@ export const toOperation = ({ name, status, metadata, response, failure }: Opera
     done: status !== 'pending',
     ...(metadata && { metadata: toAny(metadata) }),
     ...(response && { result: { case: 'response', value: toAny(response) } }),
-    ...(failure && { result: { case: 'error', value: create(StatusSchema, failure) } }),
+    ...(failure && { result: { case: 'error', value: failureStatus(failure) } }),
   })
+
+/** How an operation has failed, as its caller sees it. */
+export const failureStatus = ({ code, message, details = [] }: OperationFailure): Status =>
+  create(StatusSchema, { code, message, details: details.map(toAny) })
+
+/** What is stored of a status. */
+export const storedFailure = ({ code, message, details }: Status): OperationFailure => ({
+  code,
+  message,
+  ...(details.length > 0 && { details: details.map(toPacked) }),
+})
+
+const toPacked = ({ typeUrl, value }: Any): Packed => ({
+  type: typeUrl.slice(typeUrl.lastIndexOf('/') + 1),
+  value,
+})
 
 const toAny = ({ type, value }: Packed) =>
   create(AnySchema, { typeUrl: `type.googleapis.com/${type}`, value })

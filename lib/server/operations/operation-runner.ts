@@ -3,16 +3,23 @@ import { create, type Message } from '@bufbuild/protobuf'
 import { EmptySchema } from '@bufbuild/protobuf/wkt'
 import type { OperationWork } from '../../call.js'
 import type { RequestContext } from '../../context.js'
-import { Cancelled, CODES, PermissionDenied, Unavailable } from '../../errors.js'
+import { DETAIL_TYPES, detailsOf, toStatus } from '../../error-details.js'
+import { type AshlarError, Cancelled, PermissionDenied, Unavailable } from '../../errors.js'
 import { errorForLog } from '../../faults/driver-fault.js'
 import type { Operation } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { type Redaction, withoutSecrets } from '../../resource/redaction.js'
 import type { Logger } from '../observability/logger.js'
 import { pack, typeNamed } from './message-types.js'
 import type { Method } from '../chain/method.js'
-import { toOperation } from './operation-message.js'
+import { storedFailure, toOperation } from './operation-message.js'
 import { newOperationName, newOwnedName } from './operation-names.js'
-import type { OperationChange, OperationRecord, OperationStore, Packed } from './operation-store.js'
+import type {
+  OperationChange,
+  OperationFailure,
+  OperationRecord,
+  OperationStore,
+  Packed,
+} from './operation-store.js'
 import { causeOf, toAshlarError } from '../observability/to-ashlar-error.js'
 
 /** How long a pending operation outlives its process. */
@@ -129,8 +136,21 @@ export class OperationRunner {
     if (known.code === 'INTERNAL') {
       this.#logger.error({ operation: name, method: method.path, err: causeOf(known) }, 'operation failed')
     }
-    const failure = { code: CODES[known.code], message: known.wireMessage }
+    const failure = this.#toldFailure(name, method, known)
     return { status: known.code === 'CANCELLED' ? 'cancelled' : 'failed', response: undefined, failure }
+  }
+
+  /** What callers are told. They can read details of types that the service's file imports, and of those that every error has. */
+  #toldFailure(operation: string, method: Method, error: AshlarError): OperationFailure {
+    const { details = [], ...failure } = storedFailure(toStatus(error))
+    const { file } = method.desc.parent
+    const canBeRead = ({ type }: Packed) =>
+      typeNamed(type, file) !== undefined || DETAIL_TYPES.some(({ typeName }) => typeName === type)
+    const unknown = details.filter((detail) => !canBeRead(detail))
+    const problems = unknown.map(({ type }) => `${type} is not known to ${file.name}.proto: import it there`)
+    for (const problem of [...detailsOf(error).problems, ...problems])
+      this.#logger.error({ operation, method: method.path, problem }, 'a detail of an error was left out')
+    return details.length === 0 ? failure : { ...failure, details: details.filter(canBeRead) }
   }
 
   async #renew(name: string, controller: AbortController): Promise<void> {

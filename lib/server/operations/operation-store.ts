@@ -10,6 +10,8 @@ export interface OperationFailure {
   /** google.rpc.Code. */
   readonly code: number
   readonly message: string
+  /** What google.rpc.Status tells besides. */
+  readonly details?: readonly Packed[]
 }
 
 /** `pending` at first; the other states are final. */

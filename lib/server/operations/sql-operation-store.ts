@@ -1,6 +1,9 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf'
+import { StatusSchema } from 'ashlar-annotations/google/rpc/status_pb.js'
 import { type Database, executorOf, named, type Statement } from '../../persistence/sql/transaction.js'
 import {
   type OperationChange,
+  type OperationFailure,
   type OperationRecord,
   type OperationStatus,
   type OperationStore,
@@ -8,6 +11,7 @@ import {
   WORKER_DIED,
   type WorkerView,
 } from './operation-store.js'
+import { failureStatus, storedFailure } from './operation-message.js'
 import { bytesOf, keyPart, sqlText } from '../../persistence/engines/sql-text.js'
 
 /** Options of a `SqlOperationStore`. */
@@ -57,7 +61,7 @@ export class SqlOperationStore implements OperationStore {
         ? await this.#run('finish', [
             end.status,
             ...packed(metadata),
-            ...packed(end.response),
+            ...packed(end.response ?? packedStatus(end.failure)),
             end.failure?.code ?? null,
             end.failure?.message ?? null,
             this.#ttlMs,
@@ -183,18 +187,29 @@ const SQLITE_INDEX = 'CREATE INDEX IF NOT EXISTS operations_expires_at ON operat
 const packed = (value: Packed | undefined): [string | null, Buffer | null] =>
   value === undefined ? [null, null] : [value.type, Buffer.from(value.value)]
 
+/** A failure with details is kept as a google.rpc.Status, in the place of the response that it has not. */
+const packedStatus = (failure: OperationFailure | undefined): Packed | undefined =>
+  failure?.details === undefined
+    ? undefined
+    : { type: StatusSchema.typeName, value: toBinary(StatusSchema, failureStatus(failure)) }
+
 const recordOf = (tenant: string, row: readonly unknown[]): OperationRecord => {
   const [name, method, status, metadataType, metadata, responseType, response, code, message] = row
+  const result = unpacked(responseType, response)
+  const hasFailed = code !== null
   return {
     name: String(name),
     tenant,
     method: String(method),
     status: status as OperationStatus,
     metadata: unpacked(metadataType, metadata),
-    response: unpacked(responseType, response),
-    failure: code === null ? undefined : { code: Number(code), message: String(message) },
+    response: hasFailed ? undefined : result,
+    failure: hasFailed ? failureIn(Number(code), String(message), result) : undefined,
   }
 }
+
+const failureIn = (code: number, message: string, status: Packed | undefined): OperationFailure =>
+  status === undefined ? { code, message } : storedFailure(fromBinary(StatusSchema, status.value))
 
 const unpacked = (type: unknown, value: unknown): Packed | undefined =>
   type === null ? undefined : { type: type as string, value: bytesOf(value) }

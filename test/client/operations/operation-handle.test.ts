@@ -22,9 +22,8 @@ import { SlowEcho } from '../../support/grpc/slow-echo.js'
 import { rejection } from '../../support/rejection.js'
 import { ALICE, partly, type RunningServer, startServer } from '../../support/servers/server.js'
 
-const FULL = new AshlarError('FAILED_PRECONDITION', 'the shelf is full', {
-  details: [{ kind: 'retryInfo', delayMs: 1500 }],
-})
+const RETRY = { kind: 'retryInfo', delayMs: 1500 } as const
+const FULL = new AshlarError('FAILED_PRECONDITION', 'the shelf is full', { details: [RETRY] })
 const FAILED = create(OperationSchema, {
   name: 'operations/failed',
   done: true,
@@ -84,10 +83,19 @@ describe('operations of a client', () => {
 
   it('fail as the server says', async () => {
     const operation = await begin(() => {
-      throw new AshlarError('FAILED_PRECONDITION', 'the shelf is full')
+      const counted = { desc: CountRequestSchema, message: create(CountRequestSchema, { upto: 7 }) }
+      throw new AshlarError('FAILED_PRECONDITION', 'the shelf is full', { details: [RETRY, counted] })
     })
-    const error = await rejection(operation.result(EchoResponseSchema), AshlarError, 'the shelf is full')
+    // The type of a detail is found in the file of the service, whatever the response is.
+    const error = await rejection(operation.result(EmptySchema), AshlarError, 'the shelf is full')
     expect(error.code).to.equal('FAILED_PRECONDITION')
+    expect(error.details).to.have.length(2)
+    expect(error.details[0]).to.deep.equal(RETRY)
+    expect(error.details[1]).to.have.nested.property('message.upto', 7)
+    // One that is opened by its name finds them in the file of the response.
+    const again = await openOperation(operation.name, { transport, metadata: ALICE })
+    const same = await rejection(again.result(EchoResponseSchema), AshlarError)
+    expect(same.details[1]).to.have.nested.property('message.upto', 7)
   })
 
   it('are cancelled, and found again by their name', async () => {
@@ -150,7 +158,7 @@ describe('operations of a client', () => {
       const operation = await openOperation('operations/failed', { transport: own, metadata: ALICE })
       const error = await rejection(operation.result(EmptySchema), AshlarError, 'the shelf is full')
       expect(error.code).to.equal('FAILED_PRECONDITION')
-      expect(error.details).to.deep.equal([{ kind: 'retryInfo', delayMs: 1500 }])
+      expect(error.details).to.deep.equal([RETRY])
       own.close()
     })
 

@@ -3,7 +3,7 @@ import { DurationSchema, timestampFromDate } from '@bufbuild/protobuf/wkt'
 import { expect } from 'chai'
 import { EventEmitter, once } from 'node:events'
 import { RequestContext } from '../../../lib/context.js'
-import { ErrNotFound } from '../../../lib/errors.js'
+import { AshlarError, ErrNotFound } from '../../../lib/errors.js'
 import { Operations } from 'ashlar-annotations/google/longrunning/operations_pb.js'
 import { devAuthorizer } from '../../../lib/server/authz/dev-authorizer.js'
 import type { ServerCall, OperationWork } from '../../../lib/call.js'
@@ -16,6 +16,7 @@ import {
   PlaceSchema,
 } from '../../support/gen/specimens_pb.js'
 import { ALICE, ALL, partly, post, type RunningServer, startServer } from '../../support/servers/server.js'
+import { HeaderSchema } from '../../support/gen/calls_pb.js'
 import { SlowEcho } from '../../support/grpc/slow-echo.js'
 
 const OTHER = { ...ALICE, 'account-id': 'other' }
@@ -210,6 +211,25 @@ describe('long-running operations', () => {
       name,
       done: true,
       response: { '@type': 'type.googleapis.com/specimens.v1.EchoResponse', text: 'over HTTP' },
+    })
+  })
+
+  it('fail with details that callers can read, over the gateway too', async () => {
+    const name = await begin(() => {
+      const known = { desc: CountRequestSchema, message: create(CountRequestSchema, { upto: 7 }) }
+      const unknown = { desc: HeaderSchema, message: create(HeaderSchema, { name: 'of another file' }) }
+      const retry = { kind: 'retryInfo', delayMs: 1500 } as const
+      throw new AshlarError('FAILED_PRECONDITION', 'full', { details: [retry, known, unknown] })
+    })
+    await wait(name)
+    const response = await fetch(`${running.http}/v1/${name}`, { headers: ALICE })
+    const { error } = (await response.json()) as Seen
+    expect(error).to.deep.equal({
+      ...{ code: 9, message: 'full' },
+      details: [
+        { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '1.500s' },
+        { '@type': 'type.googleapis.com/specimens.v1.CountRequest', upto: 7, pauseMs: 0 },
+      ],
     })
   })
 
