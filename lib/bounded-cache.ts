@@ -1,10 +1,31 @@
+/** Caches that are alive, by the name of what they hold. */
+const named = new Map<string, Set<WeakRef<{ readonly size: number }>>>()
+const collected = new FinalizationRegistry<() => void>((forget) => forget())
+
+/** How many entries all caches of a name hold together. */
+export const cacheSizes = (): ReadonlyMap<string, number> =>
+  new Map(
+    [...named].map(([name, caches]) => [
+      name,
+      [...caches].reduce((entries, cache) => entries + (cache.deref()?.size ?? 0), 0),
+    ]),
+  )
+
 /** Keeps the entries used last, at most `capacity` of them, so that keys from user input cannot fill the memory. */
 export class BoundedCache<K, V> {
   readonly #entries = new Map<K, V>()
 
-  constructor(readonly capacity: number) {
+  /** @param holds - what it holds, such as `statements`: the caches of a name are measured together. */
+  constructor(
+    readonly capacity: number,
+    holds: string,
+  ) {
     if (!Number.isSafeInteger(capacity) || capacity < 1)
       throw new RangeError('capacity must be a positive integer')
+    const caches = named.get(holds) ?? new Set()
+    const reference = new WeakRef<{ readonly size: number }>(this)
+    named.set(holds, caches.add(reference))
+    collected.register(this, () => caches.delete(reference))
   }
 
   get size(): number {

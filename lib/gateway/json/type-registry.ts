@@ -25,9 +25,14 @@ const ALWAYS = [
  * imports.
  */
 export function registryOf(methods: readonly DescMethod[]): Registry {
-  const own = methods.flatMap(({ parent, input, output }) => [parent.file, input.file, output.file])
-  return createRegistry(...withImports([...ALWAYS, ...DETAIL_TYPES.map(({ file }) => file), ...own]))
+  return registryOfFiles(
+    methods.flatMap(({ parent, input, output }) => [parent.file, input.file, output.file]),
+  )
 }
+
+/** The types of these files, of all that they import, and of all details. */
+export const registryOfFiles = (files: readonly DescFile[]): Registry =>
+  createRegistry(...withImports([...ALWAYS, ...DETAIL_TYPES.map(({ file }) => file), ...files]))
 
 /** The files, and all that they import, each once. */
 export function withImports(files: readonly DescFile[]): ReadonlySet<DescFile> {

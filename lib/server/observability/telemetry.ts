@@ -1,4 +1,5 @@
 import type { Attributes, Meter, MeterProvider, Span, TextMapGetter } from '@opentelemetry/api'
+import { cacheSizes } from '../../bounded-cache.js'
 import { openDatabases } from '../../persistence/sql/transaction.js'
 import type { Metadata } from '../../call.js'
 import type { TraceIds } from '../../context.js'
@@ -140,6 +141,13 @@ const instrumentsOf = (meter: Meter) => {
     },
     [connections, waiting, shared, sharing],
   )
+  const cached = meter.createObservableGauge('ashlar.cache.entries', {
+    unit: '{entry}',
+    description: 'Entries of bounded caches in this process.',
+  })
+  cached.addCallback((result) => {
+    for (const [name, entries] of cacheSizes()) result.observe(entries, { 'ashlar.cache.name': name })
+  })
   return {
     rpcDuration: meter.createHistogram('rpc.server.duration', {
       unit: 'ms',

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { BoundedCache } from '../../../lib/bounded-cache.js'
 import { transaction } from '../../../lib/persistence/sql/transaction.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { databases, describeOn, type OpenBackend } from '../../support/databases/backends.js'
@@ -62,6 +63,17 @@ describe('metrics for Prometheus', () => {
     expect((await fetch(url, { method: 'POST' })).status).to.equal(405)
     expect((await fetch(url.replace('/metrics', '/other'))).status).to.equal(404)
     expect((await fetch(`${running.http}/metrics`)).status).to.equal(404)
+  })
+
+  it('tell how many entries caches hold, as long as those are there', async () => {
+    const entries = async (name: string) =>
+      sample(await scrape(), 'ashlar_cache_entries', { ashlar_cache_name: name })
+    const cache = new BoundedCache<string, number>(2, 'tests_of_metrics')
+    expect(await entries('tests_of_metrics')).to.equal(0)
+    for (const key of ['a', 'b', 'c']) cache.set(key, 1)
+    new BoundedCache<string, number>(2, 'tests_of_metrics').set('d', 1)
+    expect(await entries('tests_of_metrics')).to.be.within(2, 3)
+    expect(cache.size).to.equal(2)
   })
 
   it('say how far workers are, in the process that does the work', async () => {
