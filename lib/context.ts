@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { CallEnd } from './call-end.js'
 
 /** Who is calling, as authentication or the development headers determined it. */
 export interface Principal {
@@ -102,7 +103,7 @@ export type FailureReport = (failure: CallFailure) => void
 
 /** The fields as they are given. `signal` may be an object with a signal, which is created only when it is read. */
 type GivenFields = Omit<ContextFields, 'signal'> & {
-  readonly signal: AbortSignal | { readonly signal: AbortSignal } | undefined
+  readonly signal: AbortSignal | (CallEnd & { readonly signal: AbortSignal }) | undefined
   /** Where uses of the system's rights are reported. Default: the function that `RequestContext.onSystem` was given. */
   readonly onSystem: SystemReport | undefined
   /** Where failures without a caller are reported. Default: a line on stderr. */
@@ -176,6 +177,11 @@ export class RequestContext implements ContextFields {
     return this.#signal instanceof AbortSignal ? this.#signal : this.#signal?.signal
   }
 
+  /** Tells the same as `signal`. Repositories use it, so that a signal is created only for a call that asks for one. */
+  get end(): CallEnd | undefined {
+    return this.#signal
+  }
+
   /** The tenant whose rows can be accessed: `''` for none, undefined for all of them (system only). */
   get tenant(): string | undefined {
     return this.system === undefined ? this.principal.tenant : this.system.tenant
@@ -240,7 +246,8 @@ export class RequestContext implements ContextFields {
     if (known === undefined || known.has(resource)) return
     known.add(resource)
     const { subject, tenant } = principal
-    const report = this.#onSystem ?? reports.at(-1) ?? toStderr
+    const toLog: SystemReport = (use) => toStderr('info', SYSTEM_USE, use)
+    const report = this.#onSystem ?? reports.at(-1) ?? toLog
     report({
       requestId,
       principal: { subject, tenant },
@@ -327,21 +334,14 @@ function ownScope(scope: SystemScope): SystemScope {
 }
 
 /** A line in the format of the server's default logger. */
-function toStderr(use: SystemUse): void {
-  const record = { time: new Date().toISOString(), level: 'info', msg: SYSTEM_USE, ...use }
+function toStderr(level: string, msg: string, more: object): void {
+  const record = { time: new Date().toISOString(), level, msg, ...more }
   process.stderr.write(`${JSON.stringify(record)}\n`)
 }
 
-function failureToStderr({ requestId, message, error }: CallFailure): void {
+const failureToStderr: FailureReport = ({ requestId, message, error }) => {
   const { name, message: text } = error instanceof Error ? error : new Error(String(error))
-  const record = {
-    time: new Date().toISOString(),
-    level: 'error',
-    msg: message,
-    requestId,
-    err: { name, message: text },
-  }
-  process.stderr.write(`${JSON.stringify(record)}\n`)
+  toStderr('error', message, { requestId, err: { name, message: text } })
 }
 
 /** The message of the log record for a use of `asSystem`. */

@@ -6,8 +6,9 @@ import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { Widget } from '../../examples/widgets/widget.js'
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
+import { until } from '../support/until.js'
 import { EchoService } from '../support/gen/specimens_pb.js'
-import { databases, describeOn, type OpenBackend } from '../support/databases/backends.js'
+import { databases, describeOn, merged, type OpenBackend } from '../support/databases/backends.js'
 import { ForeignClient, niceClient } from '../support/grpc/clients.js'
 import { ALICE, type RunningServer, startServer } from '../support/servers/server.js'
 import { echoService } from '../support/grpc/echo.js'
@@ -22,7 +23,7 @@ const ENGINES = {
       `CREATE FUNCTION doze() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(60); RETURN NEW; END $$ LANGUAGE plpgsql`,
       `CREATE TRIGGER doze BEFORE INSERT ON widgets FOR EACH ROW WHEN (NEW.display_name = 'slow') EXECUTE FUNCTION doze()`,
     ],
-    busy: `SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`,
+    busy: `SELECT query AS text FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`,
     lock: ['BEGIN', 'LOCK TABLE widgets IN ACCESS EXCLUSIVE MODE'],
     unlock: 'ROLLBACK',
   },
@@ -30,7 +31,7 @@ const ENGINES = {
     slow: [
       `CREATE TRIGGER doze BEFORE INSERT ON widgets FOR EACH ROW BEGIN IF NEW.display_name = 'slow' THEN SET @dozed = SLEEP(60); END IF; END`,
     ],
-    busy: `SELECT count(*) AS n FROM information_schema.processlist WHERE db = DATABASE() AND command IN ('Query', 'Execute') AND id <> CONNECTION_ID()`,
+    busy: `SELECT info AS text FROM information_schema.processlist WHERE db = DATABASE() AND command IN ('Query', 'Execute') AND id <> CONNECTION_ID()`,
     lock: ['LOCK TABLES widgets WRITE'],
     unlock: 'UNLOCK TABLES',
   },
@@ -38,7 +39,7 @@ const ENGINES = {
 
 describeOn(
   'the SQL of a call that nobody waits for any more',
-  databases.filter(({ name }) => ['postgres', 'mariadb', 'mysql8'].includes(name)),
+  [...databases, ...merged].filter(({ name }) => ['postgres', 'mariadb', 'mysql8'].includes(name)),
   (backend) => {
     const engine = backend.name === 'postgres' ? ENGINES.postgres : ENGINES.mysql
     let opened: OpenBackend
@@ -75,19 +76,21 @@ describeOn(
 
     beforeEach(() => void (running.records.length = 0))
 
-    const busy = async (): Promise<number> => {
-      const rows: { n: string }[] = await dataSource.query(engine.busy)
-      return Number(rows[0]?.n)
-    }
-
-    /** The test's own time ends it. */
-    const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
-      while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10))
+    /** Returns when so many statements are at work. */
+    const untilBusy = async (statements: number): Promise<void> => {
+      let found: readonly { readonly text: string }[] = []
+      const isSo = async () => {
+        found = await dataSource.query(engine.busy)
+        return found.length === statements
+      }
+      await until(isSo).catch((error: unknown) => {
+        throw new TypeError(`at work: ${JSON.stringify(found)}`, { cause: error })
+      })
     }
 
     /** Nothing is at work, nothing was written, and every connection of the pool answers. */
     const expectHealthy = async (code: string): Promise<void> => {
-      await until(async () => (await busy()) === 0)
+      await untilBusy(0)
       await until(() => running.records.length > 0)
       expect(running.records.map(({ fields }) => fields['code'])).to.deep.equal([code])
       const outcomes = await Promise.all(
@@ -106,7 +109,7 @@ describeOn(
         { metadata: NiceMetadata(ALICE), signal: caller.signal },
       )
       const failed = call.catch((error: Error) => error.name)
-      await until(async () => (await busy()) === 1)
+      await untilBusy(1)
       caller.abort()
       expect(await failed).to.equal('AbortError')
       await expectHealthy('CANCELLED')
@@ -129,7 +132,7 @@ describeOn(
       })
       left.on('error', () => {})
       left.end(JSON.stringify({ display_name: 'slow' }))
-      await until(async () => (await busy()) === 1)
+      await untilBusy(1)
       left.destroy()
       await expectHealthy('CANCELLED')
     })
@@ -151,7 +154,7 @@ describeOn(
         await withLock(async () => {
           const { code, details } = await client.unary('UpdateWidget', update, ALICE)
           expect([code, details]).to.deep.equal([4, 'deadline exceeded'])
-          await until(async () => (await busy()) === 0)
+          await untilBusy(0)
         })
         await expectHealthy('DEADLINE_EXCEEDED')
       })
@@ -164,10 +167,10 @@ describeOn(
           const reader = answers[Symbol.asyncIterator]()
           expect(((await reader.next()).value as { text: string } | undefined)?.text).to.equal('begun')
           const rest = reader.next().catch((error: Error) => error.name)
-          await until(async () => (await busy()) === 1)
+          await untilBusy(1)
           caller.abort()
           expect(await rest).to.equal('AbortError')
-          await until(async () => (await busy()) === 0)
+          await untilBusy(0)
         })
         await expectHealthy('CANCELLED')
         close()

@@ -33,6 +33,9 @@ export class CallQueue<C extends WaitingCall> {
   readonly #roundTrip = new RoundTrip()
   #slots: Slot[] = []
   #isWatching = false
+  /** A call is in flight that found no other. It has a slot from when another call comes. */
+  #isLone = false
+  #lone: Slot | undefined
 
   /**
    * @param connections - how many the pool may have.
@@ -43,6 +46,21 @@ export class CallQueue<C extends WaitingCall> {
     private readonly send: (calls: readonly C[]) => Promise<boolean>,
     private readonly clock: QueueClock = CLOCK,
   ) {}
+
+  /** Whether a call goes out that finds no other. When it has ended, tell it by `landed`: it needs no slot, and no clock. */
+  passes(): boolean {
+    if (this.#isLone || this.#slots.length > 0 || this.#groups.size > 0) return false
+    this.#isLone = true
+    return true
+  }
+
+  /** The call that has passed has ended. */
+  readonly landed = (): void => {
+    const slot = this.#lone
+    this.#isLone = false
+    this.#lone = undefined
+    if (slot !== undefined) this.#free(slot)
+  }
 
   /** A slot for a call that goes out alone at once; undefined where it has to wait. Give it back with `leave`. */
   enter(): Slot | undefined {
@@ -82,6 +100,7 @@ export class CallQueue<C extends WaitingCall> {
 
   #take(): Slot | undefined {
     const since = this.clock.now()
+    if (this.#isLone && this.#lone === undefined) this.#slots.push((this.#lone = { since }))
     const limit = this.#roundTrip.limit(this.connections())
     if (this.#slots.length >= limit) {
       this.#slots = this.#slots.filter((slot) => since - slot.since < SLOW_MS)

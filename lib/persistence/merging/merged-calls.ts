@@ -18,7 +18,7 @@ export interface Sought {
 export interface Mergeable<S extends Sought, R> {
   /** For messages: the resource, and what is done. */
   readonly name: string
-  /** In a statement of its own. */
+  /** In a statement of its own. It never throws. */
   alone(sought: S, run: RunOptions): Promise<R | undefined>
   /** Calls of the same group may share a statement; undefined where the call goes out alone. */
   groupOf(tenant: string | undefined): string | undefined
@@ -62,7 +62,7 @@ const OUTSIDE = new AsyncResource('ASHLAR_MERGED_CALLS')
 export abstract class MergedCalls<S extends Sought, R> {
   readonly #queue: CallQueue<Call<S, R>>
   /** Tenants whose calls go out alone, and until when. */
-  readonly #apart = new BoundedCache<string | undefined, number>(MOST_APART)
+  readonly #apart = new BoundedCache<string | undefined, number>(MOST_APART, 'separate_tenants')
 
   constructor(
     private readonly database: Database,
@@ -76,7 +76,13 @@ export abstract class MergedCalls<S extends Sought, R> {
 
   /** Undefined where no row is found. */
   run(sought: S, run: RunOptions): Promise<R | undefined> {
-    const slot = this.#queue.enter()
+    const queue = this.#queue
+    if (queue.passes()) {
+      const call = this.operation.alone(sought, run)
+      call.then(queue.landed, queue.landed)
+      return call
+    }
+    const slot = queue.enter()
     if (slot !== undefined) return this.#atOnce(slot, sought, run)
     const group = this.#isApart(sought.tenant) ? undefined : this.operation.groupOf(sought.tenant)
     return group === undefined ? this.operation.alone(sought, run) : this.#wait(group, sought, run)

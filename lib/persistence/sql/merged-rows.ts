@@ -72,7 +72,7 @@ class MergedRows<E extends object> extends HookedRows<E> {
   readonly #gets: MergedReads<E>
   readonly #finds = new Map<string, MergedReads<CredentialRow<E>>>()
   readonly #inserts: MergedWrites<Inserted, E>
-  readonly #updates = new BoundedCache<string, MergedWrites<Changed, E>>(MOST_MASKS)
+  readonly #updates = new BoundedCache<string, MergedWrites<Changed, E>>(MOST_MASKS, 'merged_updates')
   #deletes: MergedWrites<Changed, Sought> | undefined
 
   constructor(
@@ -110,7 +110,8 @@ class MergedRows<E extends object> extends HookedRows<E> {
     run: RunOptions,
   ): Promise<CredentialRow<E>[]> {
     const { tenant, where } = reach
-    const isOfTenant = this.#isOfTenant(reach) || this.#isOfAnyTenant(field)
+    const isOfTenant =
+      (tenant === undefined) === (this.model.tenant === undefined) || this.#isOfAnyTenant(field)
     if (on !== this.database || where !== undefined || !isOfTenant || !isStorable(value))
       return super.find(on, field, value, reach, run)
     const row = await this.#findsBy(field, tenant !== undefined).run({ value, tenant }, run)
@@ -155,12 +156,9 @@ class MergedRows<E extends object> extends HookedRows<E> {
     return on === this.database && this.dialect.can.setWrites
   }
 
-  #isPlain({ where, seen, ...reach }: Target): boolean {
-    return where === undefined && seen === undefined && this.#isOfTenant(reach)
-  }
-
-  #isOfTenant({ tenant }: Reach): boolean {
-    return (tenant === undefined) === (this.model.tenant === undefined)
+  #isPlain({ where, seen, tenant }: Target): boolean {
+    const isOfTenant = (tenant === undefined) === (this.model.tenant === undefined)
+    return where === undefined && seen === undefined && isOfTenant
   }
 
   /** Who verifies a credential learns its tenant from the row. The public id is unique over all of them. */
@@ -241,7 +239,7 @@ class MergedRows<E extends object> extends HookedRows<E> {
       const { entity, entityFields, key, tenant } = this.model
       return new MergedWrites<Changed, E>(this.database, {
         name: `${entity.name}.update`,
-        alone: ({ target, patch }, run) =>
+        alone: async ({ target, patch }, run) =>
           RowStore.prototype.update.call(this, this.database, target, patch, run) as Promise<E | undefined>,
         ...this.#shared(
           () => this.#rules.mayUpdate(written),

@@ -136,8 +136,8 @@ export class Operations {
   async perform<T>(name: string, options: RowOptions | undefined, scope: Scope, work: Work<T>): Promise<T> {
     try {
       const on = current(this.database, options?.context)
-      const { signal } = scope.context
       const { context } = scope
+      const { end: signal } = context
       const run: EmittingRun = signal === undefined ? { context } : { signal, context }
       const checked = this.check.isPending ? this.#afterCheck(work) : work
       return await (on instanceof TransactionScope

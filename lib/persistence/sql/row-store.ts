@@ -33,6 +33,8 @@ export class RowStore<E extends object> {
   readonly lists: RowLists<E>
   readonly #encoders: ReadonlyMap<Field, Encode | undefined>
   readonly #hydrate: Hydrate<E>
+  /** What reads a live row: by its key, and by its key and tenant. */
+  readonly #gets: Statement[] = []
   /** For rows with one column before the entity's. */
   protected readonly hydrateBehind: Hydrate<E>
   /** Without what a subclass does around a write. */
@@ -54,7 +56,12 @@ export class RowStore<E extends object> {
 
   async get(on: Executor, target: Target, run: RunOptions, options?: GetOptions): Promise<E | undefined> {
     const values = this.#identity(target)
-    const statement = this.statements.get(this.#predicate(target, values), options)
+    const { where, seen, ifMatch } = target
+    const isAsked = where !== undefined || seen !== undefined || ifMatch !== undefined
+    const isPlain = !isAsked && options?.lock === undefined && options?.showDeleted !== true
+    const statement = isPlain
+      ? (this.#gets[values.length] ??= this.statements.get(this.#predicate(target, values)))
+      : this.statements.get(this.#predicate(target, values), options)
     const { rows } = await on.run(statement, values, run)
     return rows[0] && this.#hydrate(rows[0])
   }

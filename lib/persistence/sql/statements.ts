@@ -39,7 +39,7 @@ export interface RowPredicate {
  * each method documents; no text depends on a value.
  */
 export class Statements {
-  readonly #shapes = new BoundedCache<string, Statement>(CACHED_SHAPES)
+  readonly #shapes = new BoundedCache<string, Statement>(CACHED_SHAPES, 'statements')
   /** Whether a write returns the row it wrote. */
   readonly canReturn: boolean
   readonly #table: string

@@ -74,7 +74,7 @@ async function run<T>(
   }
   const { retries = 0, ...settings } = options
   const attempt = () => begin(database, context, around, true, body, settings)
-  const { result, afterCommit } = await withRetries(attempt, { retries, signal: context.signal })
+  const { result, afterCommit } = await withRetries(attempt, { retries, signal: context.end })
   await runAfterCommit(afterCommit, context.with({ transaction: around }))
   return result
 }
@@ -103,7 +103,7 @@ export async function atomically<T>(
   if (on instanceof TransactionScope)
     return withFreshStatements(() => on.nest(TransactionChain.of(on), false, fn))
   const attempt = () => withFreshStatements(() => begin(on, context, undefined, false, fn, settings))
-  return (await withRetries(attempt, { signal: context.signal })).result
+  return (await withRetries(attempt, { signal: context.end })).result
 }
 
 /**
@@ -137,7 +137,7 @@ export async function withHooks<T>(
       return once()
     }
     const attempt = () => withFreshStatements(() => once().catch(again))
-    const { result, afterCommit } = await withRetries(attempt, { signal: context.signal })
+    const { result, afterCommit } = await withRetries(attempt, { signal: context.end })
     await runAfterCommit(afterCommit, context.with({ transaction: outside }))
     return result
   } finally {
@@ -171,7 +171,7 @@ async function begin<T>(
   isLate = false,
 ): Promise<Committed<T>> {
   const options = { ...declared(database.dataSource), ...settings }
-  const leased = await database.lease(context.signal === undefined ? {} : { signal: context.signal })
+  const leased = await database.lease(context.end === undefined ? {} : { signal: context.end })
   const beginning = database.dialect.begin(options)
   const late = isLate ? new LateTransaction(leased, beginning) : undefined
   const lease = late ?? leased

@@ -1,5 +1,6 @@
 import { type AshlarError, DeadlineExceeded } from '../../errors.js'
 import type { Caller } from '../../call.js'
+import type { CallEnd } from '../../call-end.js'
 
 /** The longest delay of a timer; a later deadline is the same as none. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -16,7 +17,7 @@ type OnEnd = (reason: AshlarError) => void
  * The time of a call. It ends when the deadline passes, the client disconnects or the server ends it. It has at most
  * one timer, and creates a signal only when one is used.
  */
-export class Deadline {
+export class Deadline implements CallEnd {
   readonly #caller: Caller
   readonly #stepMs: number
   #timer: NodeJS.Timeout | undefined
@@ -67,6 +68,24 @@ export class Deadline {
   mustGoOn(): void {
     const { ended } = this
     if (ended !== undefined) throw ended
+  }
+
+  /** Whether the time is over. After the call nothing ends it any more. */
+  get aborted(): boolean {
+    return (this.#isOver ? this.#reason : this.ended) !== undefined
+  }
+
+  /** As the signal has it. */
+  get reason(): AshlarError | undefined {
+    return this.#reason?.code === 'CANCELLED' ? undefined : this.#reason
+  }
+
+  addEventListener(_: 'abort', listener: () => void): void {
+    if (this.ended === undefined) this.#watch(listener)
+  }
+
+  removeEventListener(_: 'abort', listener: () => void): void {
+    this.#watchers.delete(listener)
   }
 
   /** Aborts when the time is over. */

@@ -224,6 +224,59 @@ describe('CallQueue', () => {
     expect(bench.sent).to.deep.equal([['a'], ['b']])
   })
 
+  describe('a call that finds no other', () => {
+    it('passes, and the next one when it has landed', () => {
+      const { queue } = new Bench()
+      expect(queue.passes()).to.equal(true)
+      expect(queue.passes(), 'while it is in flight').to.equal(false)
+      queue.landed()
+      expect(queue.passes(), 'when it has landed').to.equal(true)
+    })
+
+    it('counts as in flight for those that come after it', () => {
+      const bench = new Bench()
+      bench.queue.passes()
+      const [slot] = bench.fill()
+      bench.wait(call('a'), call('b'))
+      expect(bench.sent).to.deep.equal([])
+      bench.queue.landed()
+      expect(bench.sent).to.deep.equal([['a', 'b']])
+      bench.leave(slot)
+      expect(bench.fill()).to.have.length(1)
+    })
+
+    it('leaves room for all when it lands before another comes', () => {
+      const bench = new Bench()
+      bench.queue.passes()
+      bench.queue.landed()
+      expect(bench.fill()).to.have.length(CONNECTIONS)
+    })
+
+    it('keeps nobody waiting for longer than 20 ms, and lands once', () => {
+      const bench = new Bench(1)
+      bench.queue.passes()
+      bench.wait(call('a'))
+      bench.pass(19)
+      expect(bench.sent).to.deep.equal([])
+      bench.pass(1)
+      expect(bench.sent).to.deep.equal([['a']])
+      bench.wait(call('b'))
+      bench.queue.landed()
+      expect(bench.sent, 'behind the other').to.deep.equal([['a']])
+    })
+
+    it('does not pass those that wait, nor a statement in flight', async () => {
+      const bench = new Bench(1)
+      const [slot] = bench.fill()
+      expect(bench.queue.passes(), 'beside one').to.equal(false)
+      bench.wait(call('a'))
+      bench.leave(slot)
+      expect(bench.queue.passes(), 'beside one of several').to.equal(false)
+      await bench.end()
+      expect(bench.queue.passes(), 'then').to.equal(true)
+    })
+  })
+
   describe('with ten connections', () => {
     const limits: readonly (readonly [roundTripMs: number, slots: number])[] = [
       [0.1, 2],

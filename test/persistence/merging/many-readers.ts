@@ -1,13 +1,11 @@
-import { DataSource } from 'typeorm'
-import type { Database } from '../../../lib/persistence/engines/executor/executor.js'
-import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
-import { type SentStatement, watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
+import type { SentStatement } from '../../../lib/persistence/engines/watch-statements.js'
 import type { Merge } from '../../../lib/persistence/merging/merge.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { openSubject } from '../../conformance/repository/open-subject.js'
 import { asTenant, draft, subjectOptions } from '../../conformance/repository/subject.js'
 import type { Backend } from '../../support/databases/backends.js'
 import { Specimen } from '../../support/entities/specimen.js'
+import { WatchedCalls } from './watched-calls.js'
 
 const SpecimenRepository = repositoryOf(Specimen)
 type Specimens = InstanceType<typeof SpecimenRepository>
@@ -16,9 +14,6 @@ export const TENANTS: readonly string[] = ['acme', 'globex', 'initech', 'umbrell
 
 /** Every tenant has a row with each of them. */
 export const KEYS: readonly string[] = Array.from({ length: 16 }, (_, i) => `k${i}`)
-
-/** Calls go out alone until the rules of the table are known, or always. */
-const MOST_ROUNDS = 20
 
 export interface Asked {
   readonly tenant: string
@@ -39,17 +34,7 @@ export const tenantsIn = ({ values: [first, second] }: SentStatement): ReadonlyS
   )
 
 /** Specimens of four tenants, and what is sent to read them. */
-export class ManyReaders {
-  sent: SentStatement[] = []
-  readonly database: Database
-
-  private constructor(
-    readonly dataSource: DataSource,
-    readonly close: () => Promise<void>,
-  ) {
-    this.database = executorOf(dataSource)
-  }
-
+export class ManyReaders extends WatchedCalls {
   static async open(backend: Backend): Promise<ManyReaders> {
     const { dataSource, specimens, close } = await openSubject(backend)
     if (dataSource === undefined) throw new TypeError('there is no database')
@@ -58,9 +43,7 @@ export class ManyReaders {
       const row = draft({ id: key, code: title, title, webhookSecret: `s ${key}` })
       await asTenant(tenant, () => specimens.create(row))
     }
-    const readers = new ManyReaders(dataSource, close)
-    watchStatements(dataSource, (statement) => readers.sent.push(statement))
-    return readers
+    return new ManyReaders(dataSource, close)
   }
 
   fresh(merge?: Merge): Specimens {
@@ -69,11 +52,8 @@ export class ManyReaders {
 
   /** A repository that has read the rules of its table; what it has sent for that is forgotten. */
   async warm(merge?: Merge): Promise<Specimens> {
-    this.sent = []
     const specimens = this.fresh(merge)
-    for (let round = 0; round < MOST_ROUNDS && this.together.length === 0; round++)
-      await this.getAll(specimens)
-    this.sent = []
+    await this.warmUp(() => this.getAll(specimens))
     return specimens
   }
 
@@ -83,21 +63,5 @@ export class ManyReaders {
 
   getAll(specimens: Specimens): Promise<Specimen[]> {
     return Promise.all(everyCall.map((asked) => this.get(specimens, asked)))
-  }
-
-  /** The statements of several calls. */
-  get together(): readonly SentStatement[] {
-    return this.sent.filter(({ calls }) => calls > 1)
-  }
-
-  /** Does something else with statements while a function runs. */
-  async changed<T>(change: (run: Database['run']) => Database['run'], fn: () => Promise<T>): Promise<T> {
-    const { run } = this.database
-    this.database.run = change(run.bind(this.database))
-    try {
-      return await fn()
-    } finally {
-      this.database.run = run
-    }
   }
 }

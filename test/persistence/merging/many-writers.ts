@@ -1,14 +1,13 @@
-import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm'
+import { Column, Entity, PrimaryColumn } from 'typeorm'
 import { ETag, Resource, SoftDeletable, Tags, TenantScoped, UpdateTime } from '../../../decorators/index.js'
-import type { Database } from '../../../lib/persistence/engines/executor/executor.js'
-import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
-import { type SentStatement, watchStatements } from '../../../lib/persistence/engines/watch-statements.js'
+import type { SentStatement } from '../../../lib/persistence/engines/watch-statements.js'
 import { repositoryOf } from '../../../lib/persistence/repository-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import type { RepositoryOptions } from '../../../lib/persistence/sql/typeorm-repository.js'
 import { asTenant } from '../../conformance/repository/subject.js'
 import type { Backend } from '../../support/databases/backends.js'
 import { everyCall, type Asked } from './many-readers.js'
+import { WatchedCalls } from './watched-calls.js'
 
 /** What can be written without waiting for another transaction. */
 @Resource()
@@ -34,28 +33,13 @@ export class Parcel {
 const ParcelRepository = repositoryOf(Parcel)
 export type Parcels = InstanceType<typeof ParcelRepository>
 
-/** Calls go out alone until the rules of the table are known, or always. */
-const MOST_ROUNDS = 20
-
 /** Parcels of four tenants with the same keys, and what is sent to write them. */
-export class ManyWriters {
-  sent: SentStatement[] = []
-  readonly database: Database
-
-  private constructor(
-    readonly dataSource: DataSource,
-    readonly close: () => Promise<void>,
-  ) {
-    this.database = executorOf(dataSource)
-  }
-
+export class ManyWriters extends WatchedCalls {
   static async open(backend: Backend): Promise<ManyWriters> {
     const { dataSource, close } = await backend.open([Parcel])
     if (dataSource === undefined) throw new TypeError('there is no database')
     await createTables(dataSource, [Parcel], 'postgres')
-    const writers = new ManyWriters(dataSource, close)
-    watchStatements(dataSource, (statement) => writers.sent.push(statement))
-    return writers
+    return new ManyWriters(dataSource, close)
   }
 
   /** Every row as it was in the beginning. */
@@ -72,10 +56,7 @@ export class ManyWriters {
   /** A repository that has read the rules of its table; what it has sent for that is forgotten. */
   async warm(options?: RepositoryOptions): Promise<Parcels> {
     const parcels = this.fresh(options)
-    this.sent = []
-    for (let round = 0; round < MOST_ROUNDS && this.together.length === 0; round++)
-      await this.each(({ key }) => parcels.get(key))
-    this.sent = []
+    await this.warmUp(() => this.each(({ key }) => parcels.get(key)))
     return parcels
   }
 
@@ -99,24 +80,8 @@ export class ManyWriters {
     return this.each(({ key }) => parcels.get(key))
   }
 
-  /** The statements of several calls. */
-  get together(): readonly SentStatement[] {
-    return this.sent.filter(({ calls }) => calls > 1)
-  }
-
   get alone(): readonly SentStatement[] {
     return this.sent.filter(({ calls }) => calls === 1)
-  }
-
-  /** Does something else with statements while a function runs. */
-  async changed<T>(change: (run: Database['run']) => Database['run'], fn: () => Promise<T>): Promise<T> {
-    const { run } = this.database
-    this.database.run = change(run.bind(this.database))
-    try {
-      return await fn()
-    } finally {
-      this.database.run = run
-    }
   }
 }
 

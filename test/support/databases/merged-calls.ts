@@ -3,6 +3,8 @@ import { CallQueue } from '../../../lib/persistence/merging/call-queue.js'
 import { MergedCalls, type Sought } from '../../../lib/persistence/merging/merged-calls.js'
 import { RoundTrip } from '../../../lib/persistence/merging/round-trip.js'
 
+type Run = Parameters<MergedCalls<Sought, unknown>['run']>[1]
+
 /** How many other calls are started together with each. */
 const CROWD = 20
 
@@ -11,12 +13,13 @@ const CROWD = 20
  * @returns a function that ends this.
  */
 export function mergeEach(): () => void {
-  const { enter } = CallQueue.prototype
+  const { enter, passes } = CallQueue.prototype
   const { isSole } = MergedCalls.prototype
   CallQueue.prototype.enter = () => undefined
+  CallQueue.prototype.passes = () => false
   MergedCalls.prototype.isSole = () => false
   return () => {
-    CallQueue.prototype.enter = enter
+    Object.assign(CallQueue.prototype, { enter, passes })
     MergedCalls.prototype.isSole = isSole
   }
 }
@@ -24,16 +27,19 @@ export function mergeEach(): () => void {
 /**
  * Starts each call that can share a statement together with 20 others, of other tenants and of other keys, and has only one
  * statement in flight. Each of the others has to return its own row or none; those of a write find none. A create is beside none.
+ * When a call is cancelled, so are those beside it.
  * @returns a function that ends this. It throws what the others have found.
  */
 export function mergeInCrowds(): () => void {
   const { run, isSole } = MergedCalls.prototype as MergedCalls<Sought, unknown>
   const { limit } = RoundTrip.prototype
   const wrong: unknown[] = []
-  const start = function (this: MergedCalls<Sought, unknown>, crowd: readonly Sought[]) {
+  const start = function (this: MergedCalls<Sought, unknown>, crowd: readonly Sought[], { signal }: Run) {
     for (const sought of crowd) {
+      const own = signal instanceof AbortSignal ? AbortSignal.any([signal]) : signal
+      const until = own === undefined ? {} : { signal: own }
       const checked = async () => {
-        const found: unknown = await run.call(this, sought, {}).catch(() => undefined)
+        const found: unknown = await run.call(this, sought, until).catch(() => undefined)
         if (found === undefined) return
         expect(this.operation.soughtIn(found)).to.deep.include({ value: sought.value, tenant: sought.tenant })
         expect('target' in sought, 'a written row').to.equal(false)
@@ -45,9 +51,9 @@ export function mergeInCrowds(): () => void {
   MergedCalls.prototype.isSole = () => false
   MergedCalls.prototype.run = function (sought: Sought, options) {
     const crowd = crowdOf(sought)
-    start.call(this, crowd.slice(0, CROWD / 2))
+    start.call(this, crowd.slice(0, CROWD / 2), options)
     const result = run.call(this, sought, options)
-    start.call(this, crowd.slice(CROWD / 2))
+    start.call(this, crowd.slice(CROWD / 2), options)
     return result
   }
   return () => {

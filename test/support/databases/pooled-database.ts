@@ -1,4 +1,3 @@
-import { Client } from 'pg'
 import { serviceUrl } from '../running/services.js'
 import { type TestDatabase, testDatabase } from './test-database.js'
 
@@ -12,18 +11,8 @@ export const HOSTILE: Readonly<Record<string, string>> = {
 }
 
 /** An empty database whose sessions begin with {@link HOSTILE} settings. */
-export async function hostileDatabase(): Promise<TestDatabase> {
-  const database = await testDatabase('postgres')
-  const client = new Client({ connectionString: database.url })
-  await client.connect()
-  try {
-    const name = new URL(database.url).pathname.slice(1)
-    for (const [setting, value] of Object.entries(HOSTILE))
-      await client.query(`ALTER DATABASE ${name} SET ${setting} = ${client.escapeLiteral(value)}`)
-  } finally {
-    await client.end()
-  }
-  return database
+export function hostileDatabase(): Promise<TestDatabase> {
+  return testDatabase('postgres', HOSTILE)
 }
 
 /**

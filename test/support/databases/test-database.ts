@@ -12,8 +12,14 @@ type Server = 'postgres' | 'mysql'
 let count = 0
 const swept = new Map<Server, Promise<void>>()
 
-/** Makes an empty database of our own on a server, after removing those of runs that were killed. */
-export async function testDatabase(server: Server): Promise<TestDatabase> {
+/**
+ * Makes an empty database of our own on a server, after removing those of runs that were killed.
+ * @param settings - what each of its sessions begins with (PostgreSQL).
+ */
+export async function testDatabase(
+  server: Server,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestDatabase> {
   const address = serviceUrl(server)
   if (address === undefined)
     throw new TypeError(`there is no ${server}: see test/support/running/services.ts`)
@@ -21,7 +27,10 @@ export async function testDatabase(server: Server): Promise<TestDatabase> {
   swept.set(server, sweeping)
   await sweeping
   const name = `ashlar_test_${process.pid}_${++count}`
-  await send(server, address, [create[server](name)])
+  const altered = Object.entries(settings).map(
+    ([setting, value]) => `ALTER DATABASE ${name} SET ${setting} = '${value}'`,
+  )
+  await send(server, address, [create[server](name), ...altered])
   const url = new URL(address)
   url.pathname = `/${name}`
   return {

@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../../call-end.js'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   Aborted,
@@ -140,7 +141,7 @@ export function abortedBy(error: unknown): Aborted {
 export interface RetryOptions {
   /** Times to try again; 3 by default. */
   readonly retries?: number
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: CallEnd | undefined
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../../call-end.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import { cancellation } from '../errors/cancellation.js'
 
@@ -18,7 +19,7 @@ export interface Cancelling {
  */
 export function cancellable<T>(
   running: Promise<T>,
-  signal: AbortSignal | undefined,
+  signal: CallEnd | undefined,
   cancelling: Cancelling,
 ): Promise<T> {
   return signal === undefined ? running : untilAborted(running, signal, cancelling)
@@ -26,7 +27,7 @@ export function cancellable<T>(
 
 async function untilAborted<T>(
   running: Promise<T>,
-  signal: AbortSignal,
+  signal: CallEnd,
   { cancel, destroy }: Cancelling,
 ): Promise<T> {
   let cancelling: Promise<void> | undefined
@@ -54,7 +55,7 @@ async function untilAborted<T>(
  */
 export async function unlessSilent<T>(
   running: Promise<T>,
-  signal: AbortSignal | undefined,
+  signal: CallEnd | undefined,
   destroy: () => void,
 ): Promise<T> {
   if (signal === undefined) return running

@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../../call-end.js'
 import { AshlarError, Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
 import { cancellation } from '../errors/cancellation.js'
@@ -9,7 +10,7 @@ import { cancellation } from '../errors/cancellation.js'
  */
 export function checkout<C extends { release(): void }>(
   connect: (done: (error: Error | null | undefined, connection: C | undefined) => void) => void,
-  signal: AbortSignal | undefined,
+  signal: CallEnd | undefined,
 ): Promise<C> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(cancellation(signal))

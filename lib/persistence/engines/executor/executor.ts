@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import type { Dialect } from '../../dialects/dialect.js'
 
@@ -26,7 +27,7 @@ export interface Result {
 
 export interface RunOptions {
   /** Aborting rejects with Cancelled or DeadlineExceeded and cancels the SQL where the driver can. */
-  readonly signal?: AbortSignal
+  readonly signal?: CallEnd
   /** How many calls of repositories the statement carries; 1 when left out. */
   readonly calls?: number
 }

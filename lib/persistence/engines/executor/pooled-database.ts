@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import type { Dialect } from '../../dialects/dialect.js'
 import { Unavailable, UnknownOutcome } from '../../../errors.js'
@@ -7,7 +8,7 @@ import { Writability } from './writability.js'
 
 /** A connection of a pool. `signal` is the one of the lease's holder. */
 export interface PooledConnection extends Lease {
-  signal: AbortSignal | undefined
+  signal: CallEnd | undefined
   /** Called once, when the holder of a lease hands the connection back. */
   onRelease: (() => void) | undefined
 }
@@ -90,7 +91,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
   abstract borrow(runner: QueryRunner): Promise<Lease>
 
   /** Takes a connection from the pool, and sets its session up on first use. */
-  protected abstract connect(signal: AbortSignal | undefined): Promise<C>
+  protected abstract connect(signal: CallEnd | undefined): Promise<C>
 }
 
 /** Outside of a transaction, a write takes effect before its result arrives. */

@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../../call-end.js'
 import { Unavailable } from '../../../errors.js'
 import { cancellation } from '../errors/cancellation.js'
 
@@ -29,7 +30,7 @@ export class Turns {
    * Waits for a turn; undefined when there is no need to wait.
    * @throws Unavailable after waiting for the timeout. @throws Cancelled, DeadlineExceeded
    */
-  enter(alone: boolean, signal?: AbortSignal): Promise<void> | undefined {
+  enter(alone: boolean, signal?: CallEnd): Promise<void> | undefined {
     if (this.#closed) return Promise.reject(closed())
     if (this.#waiting.length === 0 && this.#takes(alone)) return undefined
     return new Promise((resolve, reject) => {

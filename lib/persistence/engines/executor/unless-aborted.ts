@@ -1,10 +1,11 @@
+import type { CallEnd } from '../../../call-end.js'
 import { cancellation } from '../errors/cancellation.js'
 
 /**
  * What several callers wait for, which goes on when one of them leaves.
  * @throws Cancelled, DeadlineExceeded for a caller whose signal aborts first.
  */
-export function unlessAborted<T>(running: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export function unlessAborted<T>(running: Promise<T>, signal: CallEnd | undefined): Promise<T> {
   if (signal === undefined) return running
   return new Promise((resolve, reject) => {
     const leave = () => reject(cancellation(signal))

@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../../call-end.js'
 import { type DataSource, QueryResult, type QueryRunner } from 'typeorm'
 import { Unavailable } from '../../../errors.js'
 import { DriverFault } from '../../../faults/driver-fault.js'
@@ -98,7 +99,7 @@ export class MysqlDatabase extends PooledDatabase {
     return this.dataSource.driver as unknown as MysqlDriver
   }
 
-  protected async connect(signal: AbortSignal | undefined): Promise<MysqlConnection> {
+  protected async connect(signal: CallEnd | undefined): Promise<MysqlConnection> {
     const { pool } = this.#driver
     const connection = await checkout<Connection>((done) => initialized(pool).getConnection(done), signal)
     const known = this.#connections.get(connection)
@@ -136,7 +137,7 @@ export class MysqlDatabase extends PooledDatabase {
 
 class MysqlConnection implements PooledConnection {
   /** The signal of the lease's holder. */
-  signal: AbortSignal | undefined
+  signal: CallEnd | undefined
   onRelease: (() => void) | undefined
   readonly #named = new NamedStatements()
   /** What the server said last of its transaction. */

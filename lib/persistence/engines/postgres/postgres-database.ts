@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../../call-end.js'
 import type { DataSource, QueryRunner } from 'typeorm'
 import { postgres } from '../../dialects/postgres.js'
 import { Aborted, Unavailable } from '../../../errors.js'
@@ -72,7 +73,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     return this.#connections.get(client) ?? this.#setUp(client, undefined)
   }
 
-  protected async connect(signal: AbortSignal | undefined): Promise<PostgresConnection> {
+  protected async connect(signal: CallEnd | undefined): Promise<PostgresConnection> {
     const client = await checkout<Client>((done) => poolOf(this.dataSource).connect(done), signal)
     const known = this.#connections.get(client)
     if (known !== undefined) return known
@@ -87,7 +88,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
     }
   }
 
-  async #setUp(client: Client, signal: AbortSignal | undefined): Promise<PostgresConnection> {
+  async #setUp(client: Client, signal: CallEnd | undefined): Promise<PostgresConnection> {
     checkClient(client)
     const cut = () => client.connection?.stream.destroy()
     const result = await unlessSilent(client.query({ text: SESSION }), signal, cut)
@@ -98,7 +99,7 @@ export class PostgresDatabase extends PooledDatabase<PostgresConnection> {
 class PostgresConnection implements PooledConnection {
   readonly dialect = postgres
   /** The signal of the lease's holder. */
-  signal: AbortSignal | undefined
+  signal: CallEnd | undefined
   onRelease: (() => void) | undefined
   readonly #named = new NamedStatements()
   #isGivenUp = false

@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../../call-end.js'
 import { cancellable } from '../executor/cancellable.js'
 import { cancellation } from '../errors/cancellation.js'
 import { Turns } from '../executor/turns.js'
@@ -26,7 +27,7 @@ export class SqliteLeases {
   /**
    * Runs one statement in its own transaction. Uses plain promises, because every read of a service comes through here.
    */
-  run(text: string, values: readonly unknown[], shape: Shape, signal?: AbortSignal): Promise<SqliteOutcome> {
+  run(text: string, values: readonly unknown[], shape: Shape, signal?: CallEnd): Promise<SqliteOutcome> {
     try {
       if (CONTROL.test(text)) {
         throw new TypeError('on SQLite a transaction is started with transaction(), not with SQL')
@@ -50,7 +51,7 @@ export class SqliteLeases {
   }
 
   /** Waits until the connection is free, and reserves it. */
-  async lease(signal?: AbortSignal): Promise<SqliteLease> {
+  async lease(signal?: CallEnd): Promise<SqliteLease> {
     if (signal?.aborted === true) throw cancellation(signal)
     const turn = this.#turns.enter(true, signal)
     if (turn !== undefined) await turn
@@ -77,7 +78,7 @@ export class SqliteLease {
     this.#leave = leave
   }
 
-  run(text: string, values: readonly unknown[], shape: Shape, signal?: AbortSignal): Promise<SqliteOutcome> {
+  run(text: string, values: readonly unknown[], shape: Shape, signal?: CallEnd): Promise<SqliteOutcome> {
     const outcome = this.#last.then(() => this.#send(text, values, shape, signal))
     this.#last = outcome.catch(() => {})
     return outcome
@@ -121,7 +122,7 @@ export class SqliteLease {
     text: string,
     values: readonly unknown[],
     shape: Shape,
-    signal?: AbortSignal,
+    signal?: CallEnd,
   ): Promise<SqliteOutcome> {
     if (this.#leave === undefined) throw new TypeError('the connection was handed back already')
     if (signal?.aborted === true) throw cancellation(signal)

@@ -11,11 +11,13 @@ export type SqliteValue = null | number | string | Buffer
  */
 export function sqliteValues(values: readonly unknown[]): SqliteValue[] {
   checkValues(values, sqlite)
-  return values.map(toSqliteValue)
+  const bound: SqliteValue[] = []
+  for (const value of values) bound.push(typeof value === 'string' ? value : toSqliteValue(value))
+  return bound
 }
 
 function toSqliteValue(value: unknown): SqliteValue {
-  if (typeof value === 'string' || typeof value === 'number') return value
+  if (typeof value === 'number') return value
   if (typeof value === 'boolean') return value ? 1 : 0
   if (typeof value === 'bigint') return value.toString()
   if (!(value instanceof Uint8Array)) return null
