@@ -13,8 +13,11 @@ export const MAX_LOADED = 10_000
 export interface RelatedSource {
   /** What the call reaches of each search, in one statement for each. They do not depend on one another. */
   find(searches: readonly Search[]): Promise<readonly (readonly object[])[]>
-  /** Calls the hooks of what was read, which has its own relations by then. */
-  loaded(target: ResourceModel, entities: readonly object[]): Promise<void> | undefined
+  /**
+   * Calls the hooks of what was read, which has its own relations by then.
+   * @param entities - collects them.
+   */
+  loaded(target: ResourceModel, entities: () => readonly object[]): Promise<void> | undefined
 }
 
 /**
@@ -31,56 +34,55 @@ export async function loadRelated(
 ): Promise<void> {
   const links = trees.map((tree) => new Link(entities as readonly Values[], tree, tenant))
   const asked = links.filter((link) => link.refers)
-  const found = asked.length === 0 ? [] : await from.find(asked.map((link) => link.search))
+  const found = asked.length === 0 ? [] : await from.find(asked)
   for (const [i, link] of asked.entries()) link.found(found[i] ?? [])
-  const deeper = asked.filter(({ read, tree }) => read.length > 0 && tree.below.length > 0)
+  const deeper = asked.filter(({ relation }) => relation.below.length > 0)
   if (deeper.length > 0)
-    await Promise.all(deeper.map(({ read, tree }) => loadRelated(read, tree.below, tenant, from)))
-  for (const { read, tree } of asked) {
-    const loading = read.length === 0 ? undefined : from.loaded(tree.target, read)
+    await Promise.all(deeper.map((link) => loadRelated(link.read(), link.relation.below, tenant, from)))
+  for (const link of asked) {
+    const loading = from.loaded(link.relation.target, () => link.read())
     if (loading !== undefined) await loading
   }
   for (const link of links) link.join()
 }
 
 /** One relation of entities, and what they refer to by it. */
-class Link {
-  readonly read: object[] = []
+class Link implements Search {
   /** The tenant of the entities, where they are of any, and so is what they refer to. */
   readonly #owner: Field | undefined
-  /** The number of each value. Of several tenants the same value is different ones. */
-  readonly #numbers = new Map<string, number>()
-  /** By number, the first entity that has the value. */
-  readonly #first: Values[] = []
-  /** The number of each entity's value; -1 where it refers to nothing. */
-  readonly #numberOf: number[] = []
-  /** By number, what the value leads to: several in the order in which they were read. */
-  readonly #there: (object | object[] | undefined)[] = []
+  /** Whether no two resources have the same value. */
+  readonly #isByKey: boolean
+  #distinct: readonly Values[] | undefined
+  /** What each entity refers to: the resource where it is found by its key, else a list in the order in which they were read. */
+  #there: readonly (object | undefined)[] = []
+  #read: readonly object[] | undefined
 
   constructor(
     private readonly entities: readonly Values[],
-    readonly tree: LoadTree,
+    readonly relation: LoadTree,
     tenant: string | undefined,
   ) {
-    const { from } = tree
-    this.#owner = spans(tree, tenant) ? tree.source.tenant : undefined
-    for (const entity of entities) this.#numberOf.push(this.#number(entity, entity[from.property]))
+    this.#owner = spans(relation, tenant) ? relation.source.tenant : undefined
+    this.#isByKey = relation.by === relation.target.key
   }
 
   /** Whether any of the entities refers to anything. */
   get refers(): boolean {
-    return this.#first.length > 0
+    return this.entities.some((entity) => this.#refers(entity))
   }
 
-  get search(): Search {
-    const { from } = this.tree
+  get values(): readonly string[] {
+    return this.#first.map((entity) => this.#valueOf(entity))
+  }
+
+  get tenants(): readonly string[] | undefined {
     const owner = this.#owner
-    return {
-      relation: this.tree,
-      values: this.#first.map((entity) => entity[from.property] as string),
-      tenants: owner && this.#first.map((entity) => entity[owner.property] as string),
-      size: sizeOf(this.tree, this.#first.length),
-    }
+    return owner && this.#first.map((entity) => entity[owner.property] as string)
+  }
+
+  get size(): number | undefined {
+    if (this.relation.isMany) return MAX_LOADED
+    return this.#isByKey ? undefined : this.#first.length
   }
 
   /**
@@ -88,46 +90,75 @@ class Link {
    * @throws ResourceExhausted where there are too many.
    */
   found(read: readonly object[]): void {
-    const { property, source, target, by, isMany } = this.tree
-    if (isMany) for (let number = 0; number < this.#first.length; number++) this.#there[number] = []
+    const { by, target } = this.relation
     const owner = this.#owner && target.tenant
+    const found = new Map<string, object>()
     for (const one of read as readonly Values[]) {
-      const number = this.#numbers.get(placeOf(one, one[by.property] as string, owner))
-      if (number === undefined) continue
-      this.read.push(one)
-      const there = this.#there[number]
-      if (isMany) (there as object[]).push(one)
-      else this.#there[number] = there ?? one
+      const place = placeOf(one, one[by.property] as string, owner)
+      const there = found.get(place) as object[] | undefined
+      if (this.#isByKey) found.set(place, one)
+      else if (there === undefined) found.set(place, [one])
+      else there.push(one)
     }
-    const size = sizeOf(this.tree, this.#first.length) ?? this.#first.length
-    if (this.read.length > size)
-      throw new ResourceExhausted(
-        `with: ${property} of these ${source.entity.name} are more than ${size}: ask for a smaller page, or list ${target.entity.name} by itself`,
-      )
+    this.#there = this.entities.map((entity) => {
+      const value = this.#valueOf(entity)
+      // An empty text refers to nothing.
+      return value === '' ? undefined : found.get(placeOf(entity, value, this.#owner))
+    })
+    if (!this.#isByKey) this.#checkSize()
+  }
+
+  /** What was found, each once. */
+  read(): readonly object[] {
+    return (this.#read ??= [...new Set(this.#there)].flat().filter((one) => one !== undefined))
   }
 
   /** Writes the property of each entity. */
   join(): void {
-    const { write, isMany } = this.tree
-    for (const [i, entity] of this.entities.entries())
-      write(entity, this.#there[this.#numberOf[i] as number] ?? (isMany ? [] : undefined))
+    const { write, isMany } = this.relation
+    const { length } = this.entities
+    for (let i = 0; i < length; i++) {
+      const there = this.#there[i]
+      const isFirst = !this.#isByKey && !isMany
+      write(
+        this.entities[i] as object,
+        isFirst ? (there as object[] | undefined)?.[0] : (there ?? (isMany ? [] : undefined)),
+      )
+    }
   }
 
-  #number(entity: Values, value: unknown): number {
-    if (typeof value !== 'string') return -1
-    const place = placeOf(entity, value, this.#owner)
-    const known = this.#numbers.get(place)
-    if (known !== undefined) return known
-    // A text that no database can hold refers to nothing, and an empty one neither.
-    if (value === '' || !isStorable(value)) return -1
-    this.#numbers.set(place, this.#first.length)
-    return this.#first.push(entity) - 1
+  /** One entity for each value. */
+  get #first(): readonly Values[] {
+    if (this.#distinct !== undefined) return this.#distinct
+    const first = new Map<string, Values>()
+    for (const entity of this.entities) {
+      if (!this.#refers(entity)) continue
+      const place = placeOf(entity, this.#valueOf(entity), this.#owner)
+      if (!first.has(place)) first.set(place, entity)
+    }
+    return (this.#distinct = [...first.values()])
+  }
+
+  /** A text that no database can hold refers to nothing, and an empty one neither. */
+  #refers(entity: Values): boolean {
+    const value = this.#valueOf(entity)
+    return value !== '' && isStorable(value)
+  }
+
+  #valueOf(entity: Values): string {
+    const value = entity[this.relation.from.property]
+    return typeof value === 'string' ? value : ''
+  }
+
+  #checkSize(): void {
+    const { property, source, target } = this.relation
+    const size = this.size as number
+    if (this.read().length > size)
+      throw new ResourceExhausted(
+        `with: ${property} of these ${source.entity.name} are more than ${size}: ask for a smaller page, or list ${target.entity.name} by itself`,
+      )
   }
 }
-
-/** How many resources are of use where entities refer to so many values; undefined where each is the key of one. */
-const sizeOf = ({ target, by, isMany }: LoadTree, values: number): number | undefined =>
-  isMany ? MAX_LOADED : by === target.key ? undefined : values
 
 const placeOf = (entity: Values, value: string, owner: Field | undefined): string =>
   owner === undefined ? value : `${entity[owner.property] as string}\0${value}`

@@ -42,7 +42,7 @@ const KNOWN_TREES = 100
 /** Reads the relations of one resource. */
 export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
   readonly #tables = new Map<ResourceModel, T>()
-  readonly #trees = new BoundedCache<string, readonly LoadTree[]>(KNOWN_TREES)
+  readonly #trees = new BoundedCache<string, readonly LoadTree[]>(KNOWN_TREES, 'relation_trees')
 
   /** @param open - the rows of another resource. */
   constructor(
@@ -61,9 +61,11 @@ export class RelatedRows<At, T extends RelatedTable<At> = RelatedTable<At>> {
         const asked = searches.map((search) => ({ search, ...this.reached(search.relation, scope) }))
         return this.find(at, asked)
       },
-      loaded: (target, found) => {
+      loaded: (target, entities) => {
         const { hooks, managerOf } = this.#tableOf(target)
         if (!hooks.followLoads('batchGet')) return undefined
+        const found = entities()
+        if (found.length === 0) return undefined
         const inside: RequestContext = scope.context.with({ transaction: surrounding(options?.context) })
         return hooks.loaded('batchGet', found, inside, () => managerOf?.(at))
       },

@@ -144,23 +144,22 @@ export class SearchedRows {
   /** Binds: [tenant], the values, [how many rows]. */
   #made({ by, values, isOwned, isSorted, isGathered }: Shape): Form {
     const { dialect, model, table } = this
-    const { tenant, deleteTime, key } = model
+    const { tenant, deleteTime } = model
     let bound = 0
     const column = (field: Field) => dialect.quote(field.column)
     const bind = (field: Field) => dialect.placeholder(field, ++bound)
     const conditions: string[] = []
     if (isOwned && tenant !== undefined) conditions.push(`${column(tenant)} = ${bind(tenant)}`)
-    if ('kept' in values) conditions.push(`${column(by)} = ANY(${dialect.handOver?.kept(values.kept)})`)
+    if ('kept' in values) conditions.push(amongElements(column(by), dialect.handOver?.kept(values.kept)))
     else if (dialect.arrayType !== undefined)
       conditions.push(
-        `${column(by)} = ANY(${dialect.countPlaceholder(++bound)}::${dialect.arrayType(by.kind)})`,
+        amongElements(column(by), `${dialect.countPlaceholder(++bound)}::${dialect.arrayType(by.kind)}`),
       )
     else
       conditions.push(`${column(by)} IN (${Array.from({ length: values.bound }, () => bind(by)).join(', ')})`)
     if (deleteTime !== undefined) conditions.push(`${column(deleteTime)} IS NULL`)
-    const order = toOrderBy([{ column: key, direction: 'asc' }], dialect, table.name)
-    const tail = isSorted ? ` ORDER BY ${order} LIMIT ${dialect.countPlaceholder(++bound)}` : ''
-    const from = `FROM ${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}${tail}`
+    const found = `${quoteTable(table, dialect)} WHERE ${conditions.join(' AND ')}`
+    const from = `FROM ${isSorted ? this.#sorted(found, dialect.countPlaceholder(++bound)) : found}`
     const { selected } = this.#hydratorsOf(isOwned)
     const gathered = isGathered ? dialect.gathered?.(selected) : undefined
     if (gathered !== undefined) {
@@ -171,4 +170,25 @@ export class SearchedRows {
     const columns = selected.map((field) => dialect.selected(field.kind, column(field), column(field)))
     return { statement: named(`SELECT ${columns.join(', ')} ${from}`), asText: false }
   }
+
+  /**
+   * In the order of the keys. @param found - a table, and a condition. @param size - how many.
+   */
+  #sorted(found: string, size: string): string {
+    const { dialect, table, model } = this
+    const order = toOrderBy([{ column: model.key, direction: 'asc' }], dialect, table.name)
+    const rows =
+      dialect.arrayType === undefined
+        ? found
+        : // Planned by itself. Else PostgreSQL may read all rows of a tenant in the order of their keys.
+          `(SELECT * FROM ${found} OFFSET 0) AS ${dialect.quote(table.name)}`
+    return `${rows} ORDER BY ${order} LIMIT ${size}`
+  }
 }
+
+/**
+ * The elements are hashed, or looked for in an index. With `= ANY(…)`, where a plan reads all rows of a tenant, each row would be
+ * compared with each element.
+ */
+const amongElements = (column: string, array: string | undefined): string =>
+  `${column} IN (SELECT unnest(${array}))`

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { DataSource } from 'typeorm'
 import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import type { Lease } from '../../../lib/persistence/engines/executor/executor.js'
+import type { Repository } from '../../../lib/persistence/contract/repository.js'
 import type { BackendName } from '../../support/databases/backends.js'
 import { everyStatementMayFail } from '../../support/databases/every-statement-may-fail.js'
 import { column, run } from '../../support/databases/statement.js'
@@ -13,6 +14,13 @@ const LONG_AGO = new Date('2001-01-01')
 export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, backend: BackendName): void => {
   const { of, states, project, milestone, job, remark } = familyCases(holder)
 
+  const everything = () =>
+    inAcme(async () => {
+      const stored: unknown[] = []
+      for (const repository of Object.values(of()) as Repository<object>[])
+        stored.push((await repository.list({ showDeleted: true, pageSize: 1000 })).items)
+      return stored
+    })
   const prepare = async () => {
     await holder.subject.clear()
     for (const id of ['p', 'q']) await project(id, { expireTime: LONG_AGO })
@@ -49,13 +57,14 @@ export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, ba
           dataSource(),
           async () => {
             await prepare()
-            before = await states()
+            before = await everything()
           },
           () => inAcme(operation),
           async (outcome) => {
-            const after = await states()
-            if (outcome === 'failed') expect(after).to.deep.equal(before)
-            else expect(after).to.not.deep.equal(before)
+            const after = await everything()
+            if (outcome === 'succeeded') return void expect(after).to.not.deep.equal(before)
+            expect(after).to.deep.equal(before)
+            return 'prepared'
           },
         )
         expect(sent).to.be.greaterThan(3)
@@ -108,10 +117,9 @@ export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, ba
       })
     }
     try {
+      await prepare()
+      const before = await everything()
       for (position = 1; ; position++) {
-        fatal = 0
-        await prepare()
-        const before = await states()
         ;[sent, fatal] = [0, position]
         const outcome = await inAcme(() => of().projects.delete('p', { force: true })).then(
           () => true,
@@ -119,7 +127,7 @@ export const atomicity = (holder: FamilyHolder, dataSource: () => DataSource, ba
         )
         fatal = 0
         if (outcome) break
-        expect(await states(), `statement ${position}`).to.deep.equal(before)
+        expect(await everything(), `statement ${position}`).to.deep.equal(before)
       }
     } finally {
       database.lease = lease

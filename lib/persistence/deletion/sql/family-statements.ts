@@ -37,7 +37,7 @@ const FOR_WRITE: LockClause = { lock: 'update', wait: 'block' }
 
 /** The statements about the rows of one resource of a family. */
 export class FamilyStatements {
-  readonly #statements = new BoundedCache<string, Statement>(CACHED_STATEMENTS)
+  readonly #statements = new BoundedCache<string, Statement>(CACHED_STATEMENTS, 'family_statements')
   readonly #table: string
   readonly #columns: string
 
