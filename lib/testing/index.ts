@@ -1,3 +1,4 @@
+export { caughtUp } from './harness/caught-up.js'
 export type { CallFailure, TestedCall } from './harness/call-failure.js'
 export { captureLogs, type CapturedLogs, type LogRecord } from './harness/captured-logs.js'
 export { type CapturedSql, type CapturedStatement, captureSql } from './harness/captured-sql.js'

@@ -4,6 +4,7 @@ import type { Database } from '../../lib/persistence/engines/executor/executor.j
 import { emit } from '../../lib/persistence/emit.js'
 import { cloudEvent } from '../../lib/persistence/outbox/events/cloud-event.js'
 import { OutboxWriter } from '../../lib/persistence/outbox/sql/outbox-writer.js'
+import { WakeUp } from '../../lib/persistence/outbox/sql/wake-up.js'
 import { repositoryOf } from '../../lib/persistence/repository-of.js'
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { transaction } from '../../lib/persistence/sql/transaction.js'
@@ -55,6 +56,11 @@ export async function openOutbox(backend: Backend): Promise<OutboxSubject> {
     },
     close,
   }
+}
+
+/** Nobody hears of its commits, as of those of another process where there is no LISTEN: its outbox is only polled. */
+export const deafen = ({ database }: OutboxSubject): void => {
+  WakeUp.of(database).listen = () => () => {}
 }
 
 /** An event that its transaction has not committed yet. */

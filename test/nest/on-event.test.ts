@@ -11,7 +11,7 @@ import { emit } from '../../lib/persistence/emit.js'
 import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import { transaction } from '../../lib/persistence/sql/transaction.js'
 import { inAcme } from '../conformance/repository/subject.js'
-import { until } from '../events/until.js'
+import { until } from '../support/until.js'
 import { recordingLogger } from '../support/servers/server.js'
 import { rejection } from '../support/rejection.js'
 

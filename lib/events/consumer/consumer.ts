@@ -1,18 +1,15 @@
-import type { DataSource } from 'typeorm'
 import { type FailureReport, RequestContext } from '../../context.js'
-import { current, executorOf, transaction } from '../../persistence/sql/transaction.js'
 import type { TransactionContext } from '../../persistence/sql/transaction-context.js'
 import { type EventWorker, workerOf } from '../following/event-worker.js'
 import { Follower, type FollowerOptions } from '../following/follower.js'
-import { Markers } from '../following/markers.js'
 import { checkedName } from '../following/names.js'
 import { CONSUMER_CURSOR, STREAM_CURSOR } from '../log/cursor-names.js'
-import { type ListenOptions, listenFor } from '../log/listen.js'
-import { OutboxLog } from '../log/outbox-log.js'
+import type { ListenOptions } from '../log/listen.js'
 import { NatsStream } from '../nats/connection.js'
 import type { NatsOptions } from '../nats/nats-options.js'
 import { StreamLog } from '../nats/stream-log.js'
 import { type EventSubject, isFollowed } from '../nats/subjects.js'
+import { type OutboxOwner, outboxStoreOf } from '../store/outbox-store.js'
 import { received, type ReceivedEvent } from './received-event.js'
 
 export interface ConsumerOptions extends FollowerOptions, ListenOptions {
@@ -20,8 +17,8 @@ export interface ConsumerOptions extends FollowerOptions, ListenOptions {
   readonly name: string
   /** Which events. Default: all. */
   readonly subject?: EventSubject
-  /** Where its effects are, and what it has done. Without `nats` also whose outbox it follows. */
-  readonly dataSource: DataSource
+  /** Where its effects are, and what it has done. Without `nats` also whose outbox it follows. A `MemoryDatabase` in tests. */
+  readonly dataSource: OutboxOwner
   /** The stream that it follows. Default: the outbox of `dataSource`. */
   readonly nats?: NatsOptions
   /** Events of different resources that are handled at the same time. Default 4. */
@@ -68,20 +65,19 @@ export function consumer<Data = unknown>(
     throw new TypeError(
       `${name}: listenDsn is for a consumer that follows an outbox, and this one follows a stream`,
     )
-  const database = executorOf(dataSource)
-  const markers = new Markers(database, checkedName(name), markersKeptMs)
+  const store = outboxStoreOf(dataSource)
+  const markers = store.markers(checkedName(name), markersKeptMs)
   const stream = nats && new NatsStream(nats)
-  const outbox = new OutboxLog(database)
   const follower = new Follower(
-    database,
+    store,
     {
       name: `${stream === undefined ? CONSUMER_CURSOR : STREAM_CURSOR}${name}`,
-      log: stream === undefined ? outbox : new StreamLog(stream, subject, reporting(name, onFailure)),
+      log: stream === undefined ? store.log : new StreamLog(stream, subject, reporting(name, onFailure)),
       ahead: AHEAD,
       concurrency,
       tidy: async () => {
         await markers.prune()
-        if (stream === undefined) await outbox.prune()
+        if (stream === undefined) await store.log.prune()
       },
       isMine: (event) => isFollowed(subject, event),
       handle: async (logged, signal) => {
@@ -89,19 +85,14 @@ export function consumer<Data = unknown>(
         const { requestId, tenant } = event
         const principal = { subject: `consumer:${name}`, tenant, groups: [], scopes: [] }
         const context = new RequestContext({ requestId, trace, principal, signal })
-        await transaction(
-          database,
-          async (inside) => {
-            if (await markers.mark(current(database, inside), event.id))
-              await handler(event as ReceivedEvent<Data>, inside)
-          },
-          { context },
-        )
+        await store.transaction(context, async (inside) => {
+          if (await markers.mark(inside, event.id)) await handler(event as ReceivedEvent<Data>, inside)
+        })
       },
     },
     options,
   )
-  const listener = listenFor(database, listenDsn, onFailure)
+  const listener = store.listener(listenDsn, onFailure)
   return workerOf(follower, listener, () => stream?.close())
 }
 

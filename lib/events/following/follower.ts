@@ -1,13 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import type { FailureReport } from '../../context.js'
 import { DeadlineExceeded, Unavailable } from '../../errors.js'
-import type { Database } from '../../persistence/engines/executor/executor.js'
 import type { EventLog, LoggedEvent } from '../log/event-log.js'
 import { pause } from '../log/pause.js'
-import { Cursors } from './cursors.js'
-import { DeadLetters } from './dead-letters.js'
+import type { CursorStore, LetterStore, OutboxStore, WorkerLease } from '../store/outbox-store.js'
 import { InFlight } from './in-flight.js'
-import { Lease } from './lease.js'
 import { Slots } from './slots.js'
 
 /** How a worker follows its log. */
@@ -58,9 +55,9 @@ const TIDY_EVERY_MS = 1000
  * some events, and loses none.
  */
 export class Follower {
-  readonly #lease: Lease
-  readonly #cursors: Cursors
-  readonly #letters: DeadLetters
+  readonly #lease: WorkerLease
+  readonly #cursors: CursorStore
+  readonly #letters: LetterStore
   readonly #tries: number
   readonly #leaseMs: number
   readonly #report: (message: string, error: unknown) => void
@@ -70,7 +67,7 @@ export class Follower {
   #failures = 0
 
   constructor(
-    database: Database,
+    store: OutboxStore,
     private readonly following: Following,
     { tries = 10, leaseMs = 15_000, onFailure = toStderr }: FollowerOptions,
   ) {
@@ -79,9 +76,9 @@ export class Follower {
       throw new RangeError(`${name}: tries is a whole number from 1`)
     if (!(leaseMs >= 100 && leaseMs <= 3_600_000))
       throw new RangeError(`${name}: leaseMs is from 100 to 3600000`)
-    this.#lease = new Lease(database, name, leaseMs)
-    this.#cursors = new Cursors(database)
-    this.#letters = new DeadLetters(database)
+    this.#lease = store.lease(name, leaseMs)
+    this.#cursors = store.cursors
+    this.#letters = store.letters
     this.#tries = tries
     this.#leaseMs = leaseMs
     this.#report = (message, error) => onFailure({ requestId: '', message: `${name}: ${message}`, error })
@@ -100,8 +97,9 @@ export class Follower {
 
   async status(): Promise<WorkerStatus> {
     const { name, log } = this.following
-    const [position, last] = [await this.#cursors.open(name), await log.last()]
-    return { name, isLeading: this.#lease.isHeld, position, lag: Math.max(0, last - position) }
+    const position = await this.#cursors.open(name)
+    const lag = await log.behind(position)
+    return { name, isLeading: this.#lease.isHeld, position, lag: Math.max(0, lag) }
   }
 
   async #run(): Promise<void> {

@@ -1,12 +1,7 @@
-import type { DataSource } from 'typeorm'
 import { AshlarError } from '../../errors.js'
-import { type Database, executorOf } from '../../persistence/sql/transaction.js'
 import { consumerIn, CONSUMER_CURSOR, STREAM_CURSOR } from '../log/cursor-names.js'
-import { OutboxLog } from '../log/outbox-log.js'
-import { Cursors } from './cursors.js'
-import { type DeadLetter, DeadLetters } from './dead-letters.js'
-import { Lease } from './lease.js'
-import { Markers } from './markers.js'
+import type { DeadLetter } from '../store/dead-letters.js'
+import { type OutboxOwner, type OutboxStore, outboxStoreOf } from '../store/outbox-store.js'
 
 /** So long nobody else begins to work under the name. */
 const FORGETTING_MS = 15_000
@@ -55,23 +50,18 @@ export interface DeadLetterOptions {
  * ```
  */
 export class Outbox {
-  readonly #database: Database
-  readonly #log: OutboxLog
-  readonly #cursors: Cursors
-  readonly #letters: DeadLetters
+  readonly #store: OutboxStore
 
-  constructor(dataSource: DataSource) {
-    const database = executorOf(dataSource)
-    this.#database = database
-    this.#log = new OutboxLog(database)
-    this.#cursors = new Cursors(database)
-    this.#letters = new DeadLetters(database)
+  /** @param owner - a DataSource, or a `MemoryDatabase` in tests. */
+  constructor(owner: OutboxOwner) {
+    this.#store = outboxStoreOf(owner)
   }
 
   /** How many events there are, and how far each worker is. */
   async status(): Promise<OutboxStatus> {
-    const [cursors, letters] = [await this.#cursors.all(), await this.#letters.counts()]
-    const [unsequenced, last] = [await this.#log.unsequenced(), await this.#log.last()]
+    const { cursors: known, letters: given, log } = this.#store
+    const [cursors, letters] = [await known.all(), await given.counts()]
+    const [unsequenced, last] = [await log.unsequenced(), await log.last()]
     return {
       unsequenced,
       last,
@@ -88,7 +78,7 @@ export class Outbox {
 
   /** The events that were given up, oldest first. */
   deadLetters({ cursor, limit = 100 }: DeadLetterOptions = {}): Promise<DeadLetter[]> {
-    return this.#letters.list(limit, cursor)
+    return this.#store.letters.list(limit, cursor)
   }
 
   /**
@@ -97,7 +87,7 @@ export class Outbox {
    * @returns how many there are.
    */
   replay(cursor: string, id?: number): Promise<number> {
-    return this.#letters.replay(cursor, id)
+    return this.#store.letters.replay(cursor, id)
   }
 
   /**
@@ -107,18 +97,18 @@ export class Outbox {
    * @throws AshlarError FAILED_PRECONDITION while a process works under that name.
    */
   async forget(cursor: string): Promise<boolean> {
-    const others = new Set((await this.#cursors.all()).map(({ name }) => name))
+    const others = new Set((await this.#store.cursors.all()).map(({ name }) => name))
     if (!others.delete(cursor)) return false
     // Nobody begins to work under the name meanwhile.
-    const lease = new Lease(this.#database, cursor, FORGETTING_MS)
+    const lease = this.#store.lease(cursor, FORGETTING_MS)
     if (!(await lease.acquire()))
       throw new AshlarError('FAILED_PRECONDITION', `${cursor} is running: end it first`)
-    await this.#letters.removeAll(cursor)
+    await this.#store.letters.removeAll(cursor)
     const consumer = consumerIn(cursor)
     // The same consumer may follow a stream by now.
     if (consumer !== undefined && !CONSUMERS.some((kind) => others.has(kind + consumer)))
-      await new Markers(this.#database, consumer, 0).removeAll()
-    await this.#cursors.remove(cursor)
+      await this.#store.markers(consumer, 0).removeAll()
+    await this.#store.cursors.remove(cursor)
     await lease.remove()
     return true
   }

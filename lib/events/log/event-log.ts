@@ -24,6 +24,6 @@ export interface LoggedEvent {
 export interface EventLog {
   /** The events behind a position. Waits for more until the signal aborts. @throws what reading throws: the reader begins again. */
   read(after: number, signal: AbortSignal): AsyncIterable<LoggedEvent>
-  /** The position of the last event. */
-  last(): Promise<number>
+  /** How many events are behind a position, at most. */
+  behind(position: number): Promise<number>
 }

@@ -60,9 +60,16 @@ export class OutboxLog implements EventLog {
       )
   }
 
+  /** The position of the last event. */
   async last(): Promise<number> {
     await prepareLog(this.database)
     return (await this.#number(this.#statements.last)) ?? 0
+  }
+
+  async behind(position: number): Promise<number> {
+    // In this order nothing is missed that gets its place meanwhile.
+    const unsequenced = await this.unsequenced()
+    return (await this.last()) + unsequenced - position
   }
 
   /** How many events are committed and not sequenced yet. */

@@ -8,6 +8,8 @@ export interface StreamConnection {
   readonly packages: typeof import('@nats-io/jetstream')
   readonly client: JetStreamClient
   readonly manager: JetStreamManager
+  /** The bytes that the server takes in one message. */
+  readonly mostBytes: number
 }
 
 const TWO_MINUTES_NS = 120e9
@@ -21,7 +23,9 @@ export class NatsStream {
   readonly prefix: string
   readonly name: string
   #opening: Promise<StreamConnection> | undefined
+  #isOpening = false
   #connection: NatsConnection | undefined
+  readonly #reconnected = new Set<() => void>()
 
   /** @throws TypeError for a prefix or a stream that is none. */
   constructor(private readonly options: NatsOptions) {
@@ -37,13 +41,19 @@ export class NatsStream {
 
   /** @throws Unavailable where it cannot be reached. @throws TypeError for a stream that is made for something else. */
   open(): Promise<StreamConnection> {
-    if (this.#connection?.isClosed() === true) this.#opening = undefined
-    this.#opening ??= this.#open().catch(async (error: unknown) => {
-      this.#opening = undefined
-      await this.#connection?.close().catch(() => {})
-      throw error
-    })
-    return this.#opening
+    if (this.#connection?.isClosed() === true) this.recheck()
+    return (this.#opening ??= this.#open())
+  }
+
+  /** Has the next `open` look for the stream again, which may have been deleted. */
+  recheck(): void {
+    if (!this.#isOpening) this.#opening = undefined
+  }
+
+  /** Calls `listener` when the connection was lost and is there again. @returns a function that ends it. */
+  onReconnect(listener: () => void): () => void {
+    this.#reconnected.add(listener)
+    return () => void this.#reconnected.delete(listener)
   }
 
   async close(): Promise<void> {
@@ -52,6 +62,18 @@ export class NatsStream {
   }
 
   async #open(): Promise<StreamConnection> {
+    this.#isOpening = true
+    try {
+      return await this.#opened()
+    } catch (error) {
+      this.#opening = undefined
+      throw error
+    } finally {
+      this.#isOpening = false
+    }
+  }
+
+  async #opened(): Promise<StreamConnection> {
     const [{ connect }, packages] = await Promise.all([
       import('@nats-io/transport-node'),
       import('@nats-io/jetstream'),
@@ -60,20 +82,36 @@ export class NatsStream {
         cause: error,
       })
     })
-    const { servers, connection = {} } = this.options
     try {
-      this.#connection = await connect({
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: 500,
-        ...loginIn(servers),
-        ...connection,
-      })
-      const manager = await packages.jetstreamManager(this.#connection)
+      const connection = await this.#connected(connect)
+      const manager = await packages.jetstreamManager(connection)
       await this.#prepare(packages, manager)
-      return { packages, manager, client: packages.jetstream(this.#connection) }
+      const mostBytes = connection.info?.max_payload ?? Number.POSITIVE_INFINITY
+      return { packages, manager, client: packages.jetstream(connection), mostBytes }
     } catch (error) {
       throw error instanceof TypeError ? error : new Unavailable('NATS cannot be reached', error)
     }
+  }
+
+  async #connected(connect: typeof import('@nats-io/transport-node').connect): Promise<NatsConnection> {
+    if (this.#connection?.isClosed() === false) return this.#connection
+    const { servers, connection = {} } = this.options
+    const made = await connect({
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 500,
+      // A server that is gone without a word is noticed after three of them.
+      pingInterval: 10_000,
+      ...loginIn(servers),
+      ...connection,
+    })
+    void this.#watch(made)
+    return (this.#connection = made)
+  }
+
+  /** Until the connection is closed. */
+  async #watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status())
+      if (type === 'reconnect') for (const listener of this.#reconnected) listener()
   }
 
   /** Makes the stream, or makes sure that it keeps what is sent to it. */

@@ -5,8 +5,10 @@ import { apiCode, NatsStream, type StreamConnection } from './connection.js'
 import type { NatsOptions } from './nats-options.js'
 import { subjectOf } from './subjects.js'
 
-/** From here on an event goes without its data. */
+/** From here on an event goes without its data, or where the server takes less. */
 const MOST_BYTES = 512 * 1024
+/** Of what a server takes, so much is for headers. */
+const HEADER_BYTES = 1024
 const ACKNOWLEDGED_WITHIN_MS = 5000
 /** `message size exceeds maximum allowed` (JetStream API) */
 const TOO_LARGE = 10054
@@ -30,31 +32,43 @@ export function natsSink(options: NatsOptions): Sink {
   }
 }
 
-async function publish({ client }: StreamConnection, stream: NatsStream, event: LoggedEvent): Promise<void> {
-  const { headers } = await import('@nats-io/transport-node')
+async function publish(
+  { client, mostBytes }: StreamConnection,
+  stream: NatsStream,
+  event: LoggedEvent,
+): Promise<void> {
+  const { errors, headers } = await import('@nats-io/transport-node')
   const sent = headers()
   sent.set(HEADERS.contentType, 'application/cloudevents+json')
   if (event.seq > 0) {
     sent.set(HEADERS.seq, String(event.seq))
     sent.set(HEADERS.epoch, String(event.epoch))
   }
+  let end: () => void = () => {}
+  // What was sent to a server that is gone is acknowledged by nobody. If it was stored all the same, the next try is dropped.
+  const connectionLost = new Promise<never>((_, reject) => {
+    end = stream.onReconnect(() => reject(new Unavailable('NATS was gone before it acknowledged an event')))
+  })
   try {
-    const { stream: stored } = await client.publish(subjectOf(stream.prefix, event), payloadOf(event), {
-      msgID: event.id,
-      headers: sent,
-      timeout: ACKNOWLEDGED_WITHIN_MS,
-    })
+    const payload = payloadOf(event, Math.min(MOST_BYTES, mostBytes - HEADER_BYTES))
+    const options = { msgID: event.id, headers: sent, timeout: ACKNOWLEDGED_WITHIN_MS }
+    const publishing = client.publish(subjectOf(stream.prefix, event), payload, options)
+    const { stream: stored } = await Promise.race([publishing, connectionLost])
     if (stored !== stream.name)
       throw new Unavailable(`the stream ${stored} has stored it, and not ${stream.name}`)
   } catch (error) {
-    if (apiCode(error) === TOO_LARGE) throw error
+    // Also without its data it has more bytes than the stream or the server takes.
+    if (apiCode(error) === TOO_LARGE || error instanceof errors.InvalidArgumentError) throw error
+    stream.recheck()
     throw error instanceof Unavailable ? error : new Unavailable('NATS has not acknowledged an event', error)
+  } finally {
+    end()
   }
 }
 
 /** The event; without its data, and marked, where it is too large. */
-function payloadOf({ payload }: LoggedEvent): Buffer {
-  if (payload.length <= MOST_BYTES) return payload
+function payloadOf({ payload }: LoggedEvent, most: number): Buffer {
+  if (payload.length <= most) return payload
   const { data: _, ...event } = JSON.parse(payload.toString()) as Record<string, unknown>
   return Buffer.from(JSON.stringify({ ...event, truncated: true }))
 }

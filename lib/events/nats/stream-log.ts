@@ -1,18 +1,27 @@
 import type { JsMsg } from '@nats-io/jetstream'
+import { Unavailable } from '../../errors.js'
 import { eventIn } from '../log/event-in.js'
 import type { EventLog, LoggedEvent } from '../log/event-log.js'
-import type { NatsStream } from './connection.js'
+import type { NatsStream, StreamConnection } from './connection.js'
 import { HEADERS } from './nats-sink.js'
 import { type EventSubject, subjectFilter, subjectOf } from './subjects.js'
 
-/** So many messages are asked for at once. */
-const MOST_MESSAGES = 100
+/** How messages are asked for. What was lost on the way is noticed after two heartbeats, in milliseconds. */
+const READING = {
+  max_messages: 100,
+  expires: 5000,
+  idle_heartbeat: 1000,
+  abort_on_missing_resource: true,
+} as const
 
 /**
  * The events of a stream of NATS JetStream. It is read by an ordered consumer of the stream, from a position that the reader keeps. A durable consumer
  * would keep the position in NATS, and would send again what was not acknowledged after what came later: order would be lost with each lost connection.
  */
 export class StreamLog implements EventLog {
+  /** When the stream was made that positions belong to. */
+  #created: string | undefined
+
   /** @param onForeign - told of a message that is no event of its subject, and is left out. */
   constructor(
     private readonly stream: NatsStream,
@@ -21,36 +30,57 @@ export class StreamLog implements EventLog {
   ) {}
 
   async *read(after: number, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
-    const { client, manager, packages } = await this.stream.open()
-    const { state } = await manager.streams.info(this.stream.name)
-    // A stream that was made anew begins again.
-    const start = state.last_seq < after ? 1 : after + 1
+    for (let at = after, isFirst = true; !signal.aborted; isFirst = false)
+      for await (const event of this.#readOnce(at, isFirst, signal)) {
+        yield event
+        at = event.position
+      }
+  }
+
+  /** Until the connection was lost and is there again: the client would then wait for up to 30 seconds before it asks for more. */
+  async *#readOnce(after: number, isFirst: boolean, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
+    const { client, manager, packages } = await this.#opened()
+    const { created, state } = await manager.streams.info(this.stream.name)
+    // A stream that was made anew begins again, when what was read of the old one has ended: its positions are the same.
+    const isNew = state.last_seq < after || (this.#created !== undefined && this.#created !== created)
+    if (isNew && !isFirst) throw new Unavailable(`the stream ${this.stream.name} was made anew`)
     const reader = await client.consumers.get(this.stream.name, {
       filter_subjects: subjectFilter(this.stream.prefix, this.subject),
       deliver_policy: packages.DeliverPolicy.StartSequence,
-      opt_start_seq: start,
+      opt_start_seq: isNew ? 1 : after + 1,
     })
-    const messages = await reader.consume({ max_messages: MOST_MESSAGES })
+    const messages = await reader.consume(READING)
     const stop = () => messages.stop()
     signal.addEventListener('abort', stop, { once: true })
+    const ended = this.stream.onReconnect(stop)
     try {
       if (signal.aborted) return
+      if (!isNew) this.#created = created
       for await (const message of messages) {
         const event = this.#eventOf(message)
         if (event !== undefined) yield event
+        this.#created = created
       }
     } finally {
+      ended()
       signal.removeEventListener('abort', stop)
       await messages.close()
-      await reader.delete().catch(() => {})
+      const deleted = reader.delete().catch(() => {})
+      if (signal.aborted) await deleted
     }
   }
 
-  async last(): Promise<number> {
+  /** The stream may have been deleted since it was opened. */
+  #opened(): Promise<StreamConnection> {
+    this.stream.recheck()
+    return this.stream.open()
+  }
+
+  async behind(position: number): Promise<number> {
     const { manager } = await this.stream.open()
     const filter = subjectFilter(this.stream.prefix, this.subject)
     const message = await manager.streams.getMessage(this.stream.name, { last_by_subj: filter })
-    return message?.seq ?? 0
+    return Math.max(0, (message?.seq ?? 0) - position)
   }
 
   /** Who may send to the subjects of one tenant must not write events of another. */

@@ -1,15 +1,13 @@
-import type { DataSource } from 'typeorm'
-import { executorOf } from '../../persistence/sql/transaction.js'
 import { type EventWorker, workerOf } from '../following/event-worker.js'
 import { Follower, type FollowerOptions } from '../following/follower.js'
 import { checkedName } from '../following/names.js'
-import { type ListenOptions, listenFor } from '../log/listen.js'
-import { OutboxLog } from '../log/outbox-log.js'
+import type { ListenOptions } from '../log/listen.js'
+import { type OutboxOwner, outboxStoreOf } from '../store/outbox-store.js'
 import type { Sink } from './sink.js'
 
 export interface RelayOptions extends FollowerOptions, ListenOptions {
-  /** Whose outbox it is. */
-  readonly dataSource: DataSource
+  /** Whose outbox it is. A `MemoryDatabase` in tests. */
+  readonly dataSource: OutboxOwner
   readonly sink: Sink
   /** Tells relays with different sinks apart: a word of letters, digits, `_` and `-`. Default `nats`. */
   readonly name?: string
@@ -31,10 +29,10 @@ const IN_FLIGHT = 512
  * ```
  */
 export function relay({ dataSource, sink, name = 'nats', listenDsn, ...options }: RelayOptions): EventWorker {
-  const database = executorOf(dataSource)
-  const log = new OutboxLog(database)
+  const store = outboxStoreOf(dataSource)
+  const { log } = store
   const follower = new Follower(
-    database,
+    store,
     {
       name: `relay:${checkedName(name)}`,
       log,
@@ -46,6 +44,6 @@ export function relay({ dataSource, sink, name = 'nats', listenDsn, ...options }
     },
     options,
   )
-  const listener = listenFor(database, listenDsn, options.onFailure)
+  const listener = store.listener(listenDsn, options.onFailure)
   return workerOf(follower, listener, () => sink.close())
 }

@@ -1,3 +1,4 @@
+import type { CallEnd } from '../../call-end.js'
 import { RequestContext } from '../../context.js'
 import { DeclarationError } from '../../errors.js'
 import {
@@ -146,7 +147,7 @@ export class MemoryDatabase {
         run(new MemoryTransaction(this, around, running, queue), context, fn)
       return (await running.perform(name, () => running.queue.runNested(nested))).result
     }
-    const { result, afterCommit } = await this.#turn(true, context.signal, () =>
+    const { result, afterCommit } = await this.#turn(true, context.end, () =>
       run(new MemoryTransaction(this, around, undefined, undefined, settings.readOnly), context, fn),
     )
     await runAfterCommit(afterCommit, context.with({ transaction: outside }))
@@ -177,7 +178,7 @@ export class MemoryDatabase {
   }
 
   #outside(given: RequestContext | undefined): MemoryRows {
-    const turn = <T>(work: () => T) => this.#turn(false, (given ?? RequestContext.current()).signal, work)
+    const turn = <T>(work: () => T) => this.#turn(false, (given ?? RequestContext.current()).end, work)
     return {
       read: turn,
       write: (change) => turn(() => apply(new MemoryTransaction(this, undefined, undefined), given, change)),
@@ -190,7 +191,7 @@ export class MemoryDatabase {
   }
 
   /** First come, first served: one transaction, or all single operations. */
-  async #turn<T>(alone: boolean, signal: AbortSignal | undefined, work: () => T | Promise<T>): Promise<T> {
+  async #turn<T>(alone: boolean, signal: CallEnd | undefined, work: () => T | Promise<T>): Promise<T> {
     const turn = this.#turns.enter(alone, signal)
     if (turn !== undefined) await turn
     try {

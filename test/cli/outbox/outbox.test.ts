@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { ChildProcess } from 'node:child_process'
-import { DeadLetters } from '../../../lib/events/following/dead-letters.js'
+import { DeadLetters } from '../../../lib/events/store/dead-letters.js'
 import { backends, describeOn } from '../../support/databases/backends.js'
 import { needsNats, type TestStream, testStream } from '../../support/databases/on-nats.js'
 import { run } from '../../support/databases/statement.js'
 import { type Ran, runCli, type RunOptions } from '../../support/run-cli.js'
 import { openOutbox, type OutboxSubject } from '../../events/outbox-subject.js'
-import { until } from '../../events/until.js'
+import { until } from '../../support/until.js'
 
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/
 const servers = backends.filter(({ name }) => name === 'postgres' || name === 'mariadb')

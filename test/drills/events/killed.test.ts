@@ -10,7 +10,7 @@ import { Outbox } from '../../../lib/events/following/outbox.js'
 import { executorOf } from '../../../lib/persistence/engines/executor-of.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
 import { Counter } from '../../events/outbox-subject.js'
-import { until } from '../../events/until.js'
+import { until } from '../../support/until.js'
 import { applyBaseline } from '../../support/databases/baseline.js'
 import {
   needsNats,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { RequestContext } from '../../../lib/context.js'
 import { PermissionDenied, Unavailable } from '../../../lib/errors.js'
 import { consumer, type ConsumerOptions, type EventHandler } from '../../../lib/events/consumer/consumer.js'
-import { Markers } from '../../../lib/events/following/markers.js'
+import { Markers } from '../../../lib/events/store/markers.js'
 import type { ReceivedEvent } from '../../../lib/events/consumer/received-event.js'
 import { Outbox } from '../../../lib/events/following/outbox.js'
 import { natsSink } from '../../../lib/events/nats/nats-sink.js'
@@ -15,16 +15,18 @@ import { asTenant, inAcme } from '../../conformance/repository/subject.js'
 import { type Backend, databases, describeOn } from '../../support/databases/backends.js'
 import { needsNats, type TestStream, testStream } from '../../support/databases/on-nats.js'
 import { column, run } from '../../support/databases/statement.js'
-import { openOutbox, type OutboxSubject } from '../outbox-subject.js'
-import { until } from '../until.js'
+import { deafen, openOutbox, type OutboxSubject } from '../outbox-subject.js'
+import { until } from '../../support/until.js'
+
+const SOURCES = ['the outbox', 'the outbox, which it only polls', 'a stream'] as const
 
 describeOn('a consumer', databases, (backend) => {
-  for (const source of ['the outbox', 'a stream'] as const)
+  for (const source of SOURCES)
     describe(`that follows ${source}`, () => {
       const holder = subjectOn(backend, source)
       const keys = () => holder.events.map(({ key }) => key)
       const effects = () => column(holder.subject.database, 'SELECT event_id FROM effects')
-      const cursor = source === 'the outbox' ? 'consumer:test' : 'stream:test'
+      const cursor = source === 'a stream' ? 'stream:test' : 'consumer:test'
 
       it('gets each event, with what it says and whose it is', async () => {
         const contexts: RequestContext[] = []
@@ -267,7 +269,7 @@ interface Holder {
   consumer(options: Partial<ConsumerOptions>, handler?: EventHandler): EventWorker
 }
 
-function subjectOn(backend: Backend, source: 'the outbox' | 'a stream'): Holder {
+function subjectOn(backend: Backend, source: (typeof SOURCES)[number]): Holder {
   const workers: EventWorker[] = []
   const holder = {
     consumer: (options: Partial<ConsumerOptions>, handler: EventHandler = () => Promise.resolve()) => {
@@ -294,7 +296,8 @@ function subjectOn(backend: Backend, source: 'the outbox' | 'a stream'): Holder 
   beforeEach(async () => {
     Object.assign(holder, { subject: await openOutbox(backend), events: [], failures: [] })
     await holder.subject.dataSource.query('CREATE TABLE effects (event_id varchar(64) NOT NULL)')
-    if (source === 'the outbox') return
+    if (source === 'the outbox, which it only polls') deafen(holder.subject)
+    if (source !== 'a stream') return
     holder.stream = await testStream()
     const sink = natsSink(holder.stream.options)
     const relaying = relay({ dataSource: holder.subject.dataSource, sink, leaseMs: 2000 })

@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import { AshlarError } from '../../../lib/errors.js'
 import { consumer } from '../../../lib/events/consumer/consumer.js'
-import { Lease } from '../../../lib/events/following/lease.js'
-import { Markers } from '../../../lib/events/following/markers.js'
+import { Lease } from '../../../lib/events/store/lease.js'
+import { Markers } from '../../../lib/events/store/markers.js'
 import { Outbox } from '../../../lib/events/following/outbox.js'
 import { relay } from '../../../lib/events/relay/relay.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { column, run } from '../../support/databases/statement.js'
 import { rejection } from '../../support/rejection.js'
 import { openOutbox, type OutboxSubject } from '../outbox-subject.js'
-import { until } from '../until.js'
+import { until } from '../../support/until.js'
 
 describeOn('a cursor', databases, (backend) => {
   let subject: OutboxSubject

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { DeadLetters } from '../../../lib/events/following/dead-letters.js'
+import { DeadLetters } from '../../../lib/events/store/dead-letters.js'
 import { natsSink } from '../../../lib/events/nats/nats-sink.js'
 import type { EventWorker } from '../../../lib/events/following/event-worker.js'
 import { relay, type RelayOptions } from '../../../lib/events/relay/relay.js'
@@ -10,7 +10,7 @@ import { run } from '../../support/databases/statement.js'
 import { freePort } from '../../support/free-port.js'
 import { ownServer } from '../../support/running/start-services.js'
 import { openOutbox, type OutboxSubject } from '../outbox-subject.js'
-import { until } from '../until.js'
+import { until } from '../../support/until.js'
 
 describeOn('a relay to NATS', databases, (backend) => {
   let [subject, stream]: [OutboxSubject, TestStream] = [] as never

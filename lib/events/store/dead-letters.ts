@@ -138,7 +138,8 @@ const deadLetterOf = ([id, cursor, eventId, eventType, reason]: Row): DeadLetter
   reason: String(reason),
 })
 
-const textOf = (reason: unknown): string => {
+/** What is kept of a reason. */
+export const textOf = (reason: unknown): string => {
   const text = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason)
   return text.replaceAll('\0', '').slice(0, MOST_REASON_CHARACTERS).toWellFormed()
 }

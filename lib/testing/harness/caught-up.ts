@@ -1,0 +1,32 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { DeadlineExceeded } from '../../errors.js'
+import type { EventWorker } from '../../events/index.js'
+
+/**
+ * Waits until a relay or a consumer has done every event that is committed. An event that became a dead letter counts as done.
+ * @param withinMs - 5 seconds when left out.
+ * @throws DeadlineExceeded where it has not after that time.
+ * @example
+ * ```ts
+ * import { consumer } from 'ashlar/events'
+ * import { MemoryDatabase } from 'ashlar/persistence'
+ * import { caughtUp } from 'ashlar/testing'
+ *
+ * const database = new MemoryDatabase()
+ * const mails = consumer({ name: 'mails', dataSource: database }, () => Promise.resolve())
+ * mails.start()
+ * await caughtUp(mails)
+ * await mails.drain()
+ * ```
+ */
+export async function caughtUp(worker: EventWorker, withinMs = 5000): Promise<void> {
+  for (const end = performance.now() + withinMs; ;) {
+    const { name, lag, isLeading } = await worker.status()
+    if (lag === 0) return
+    if (performance.now() > end)
+      throw new DeadlineExceeded(
+        `${name} has ${lag} events to do after ${withinMs} ms${isLeading ? '' : ', and does not run in this process'}`,
+      )
+    await pause(10)
+  }
+}

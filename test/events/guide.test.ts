@@ -1,0 +1,131 @@
+import { expect } from 'chai'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DataSource } from 'typeorm'
+import ts from 'typescript'
+import { onEachEngine } from '../migrations/each-engine.js'
+import { needsNats } from '../support/databases/on-nats.js'
+import { root } from '../support/root.js'
+import { ownServer, type StartedService } from '../support/running/start-services.js'
+import { blocksOf } from '../support/sources/documents.js'
+import { until } from '../support/until.js'
+
+const PAGE = 'docs/guides/events.md'
+const NATS = 'nats://127.0.0.1:4222'
+const PACKAGES = ['typeorm', 'reflect-metadata', 'pg', 'mysql2', '@nats-io', '@bufbuild']
+/** Commands that run until they are told to end. */
+const RUNNING = [`ashlar outbox relay --nats ${NATS}`, 'node dist/consume.js']
+
+const files = blocksOf(PAGE).filter(({ file }) => file !== undefined)
+const commands = blocksOf(PAGE)
+  .filter(({ language }) => language === 'sh')
+  .flatMap(({ text }) => text.split('\n'))
+
+onEachEngine(`a command of ${PAGE}`, (database, dialect) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ashlar-events-guide-'))
+  let nats: StartedService
+  let dataSource: DataSource
+  const running = new Map<string, ChildProcess>()
+
+  before(async function () {
+    needsNats(`the guide to events on ${dialect}`, this)
+    nats = await ownServer('nats', this)
+    for (const name of PACKAGES) link(name, join(root, 'node_modules', name))
+    link('ashlar', root)
+    mkdirSync(join(folder, 'dist'))
+    mkdirSync(join(folder, 'migrations', dialect), { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    for (const { file = '', text } of files)
+      writeFileSync(
+        join(folder, 'dist', file.replace(/ts$/, 'js')),
+        compiled(text.replaceAll(NATS, nats.url)),
+      )
+  })
+  after(async () => {
+    for (const child of running.values()) child.kill('SIGKILL')
+    await dataSource?.destroy()
+    await nats?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const link = (name: string, target: string) => {
+    const path = join(folder, 'node_modules', name)
+    mkdirSync(dirname(path), { recursive: true })
+    symlinkSync(target, path)
+  }
+  const started = (command: string): ChildProcess => {
+    const { NODE_OPTIONS: _, ...env } = process.env
+    const [program = '', ...given] = command.replaceAll(NATS, nats.url).split(' ')
+    const path = program === 'ashlar' ? [join(root, 'bin', 'ashlar.js')] : []
+    return spawn(process.execPath, [...path, ...given], {
+      cwd: folder,
+      env: { ...env, ASHLAR_DATABASE_URL: database().url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  }
+  const run = async (command: string): Promise<string> => {
+    const child = started(command)
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const [exit] = (await once(child, 'close')) as [number | null]
+    expect(exit, `${command}: ${said}`).to.equal(0)
+    return said
+  }
+  const texts = async () =>
+    (await dataSource.query<{ text: string }[]>('SELECT text FROM mails')).map(({ text }) => text)
+  /** What each command says. */
+  const SAYS: Readonly<Record<string, RegExp>> = {
+    'ashlar migrate diff parcels --entities dist/entities.js': /parcels/,
+    'ashlar migrate up': /./,
+    'node dist/ship.js': /^$/,
+    'ashlar outbox status': /events so far/,
+    'ashlar outbox status --most-lag 1000': /relay:nats: at 1, all done[^]*stream:mails: at 1/,
+    'ashlar outbox dead-letters': /^no dead letters\n$/,
+    'ashlar outbox replay --cursor stream:mails': /^0 dead letters are tried again\n$/,
+    'ashlar outbox forget --cursor relay:old --yes': /^relay:old is forgotten\n$/,
+    'node --test dist/mails.test.js': /pass 1\b/,
+  }
+
+  it('does what the page says, one after another', async () => {
+    expect(new Set(commands)).to.deep.equal(new Set([...Object.keys(SAYS), ...RUNNING]))
+    dataSource = new DataSource({ type: dialect, url: database().url })
+    await dataSource.initialize()
+    const said: string[] = []
+    for (const command of commands) {
+      if (RUNNING.includes(command)) {
+        running.set(command, started(command))
+        continue
+      }
+      if (command.includes('--most-lag')) await until(async () => (await texts()).length === 1, 60_000)
+      if (command.includes('--most-lag'))
+        await until(async () => (await run(command)).includes('all done'), 60_000)
+      if (command.includes('forget'))
+        await dataSource.query(
+          "INSERT INTO outbox_dispatch_cursor (name, log_position) VALUES ('relay:old', 0)",
+        )
+      const text = await run(command)
+      expect(text, command).to.match(SAYS[command] ?? /^$/)
+      said.push(text)
+    }
+    expect(said[3]).to.equal('0 events so far, 1 not sequenced yet\n')
+    expect(await texts()).to.deep.equal(['Your parcel goes to Main Street 1.'])
+    for (const [command, child] of running) {
+      child.kill('SIGTERM')
+      const [exit] = (await once(child, 'exit')) as [number | null]
+      expect(exit, command).to.equal(0)
+    }
+    running.clear()
+  })
+})
+
+const compiled = (text: string): string =>
+  ts.transpileModule(text, {
+    compilerOptions: {
+      ...{ module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, useDefineForClassFields: false },
+      ...{ experimentalDecorators: true, emitDecoratorMetadata: true },
+    },
+  }).outputText
