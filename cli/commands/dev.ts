@@ -28,12 +28,20 @@ The service is a process of its own. It says that it listens by process.send('re
         process.exitCode = EXIT_CODES[exit]
         stop.abort()
       })
+    // npm ends the shell between itself and this process, which hears nothing of it.
+    const parent = process.ppid
+    const orphaned = () => {
+      if (process.ppid === parent) return
+      process.exitCode = EXIT_CODES.terminated
+      stop.abort()
+    }
+    const watch = process.env.npm_lifecycle_event === undefined ? undefined : setInterval(orphaned, 500)
     await develop({
       folder: process.cwd(),
       entry: flags.entry,
       say: (lines) => this.say(lines),
       paint: this.paint,
       signal: stop.signal,
-    })
+    }).finally(() => clearInterval(watch))
   }
 }

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { toolEnvironment } from '../proto/project-tool.js'
+import { ENDS_WITH_PARENT } from './ending.js'
 import { type SourceError, typescriptError } from './source-error.js'
 
 /** What is told of each compilation. */
 export interface CompilerEvents {
+  readonly started: () => void
   readonly compiled: (errors: readonly SourceError[]) => void
   readonly ended: () => void
 }
@@ -13,15 +16,18 @@ export interface CompilerEvents {
 export function watchingCompiler(tsc: string, folder: string, events: CompilerEvents): ChildProcess {
   const child = spawn(tsc, ['--watch', '--preserveWatchOutput', '--pretty', 'false'], {
     cwd: folder,
-    env: toolEnvironment(tsc),
-    // It would end with its input.
-    stdio: ['pipe', 'pipe', 'inherit'],
+    env: {
+      ...toolEnvironment(tsc),
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${ENDS_WITH_PARENT}`,
+    },
+    stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
     shell: process.platform === 'win32',
   })
   let errors: SourceError[] = []
-  createInterface({ input: child.stdout }).on('line', (line) => {
+  createInterface({ input: child.stdout as Readable }).on('line', (line) => {
     const error = typescriptError(line)
     if (error !== undefined) errors.push(error)
+    else if (/\bStarting (incremental )?compilation\b/.test(line)) events.started()
     else if (/\bFound \d+ errors?\. Watching for file changes\./.test(line)) {
       events.compiled(errors)
       errors = []

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { Failure } from '../errors/failure.js'
 import type { Paint } from '../output/paint.js'
 import { bufOf } from '../proto/buf.js'
@@ -37,8 +38,9 @@ export async function develop(options: DevelopOptions): Promise<void> {
   const changed = new Set<string>()
   let isStarted = false
   let isRunning = false
-  /** Whether a compilation follows, because code was generated: what the one before it misses is no mistake. */
-  let isCompiledAgain = false
+  let generatedAt = -Infinity
+  let compilingSince: number | undefined
+  let compiles: () => void = () => undefined
   let compilations = 0
   let since = performance.now()
   const tell = (errors: readonly SourceError[]) => {
@@ -72,7 +74,7 @@ export async function develop(options: DevelopOptions): Promise<void> {
     const { errors, changed: files } = await generatedCode(folder)
     if (errors.length > 0) tell(errors)
     else if (files.length > 0) {
-      isCompiledAgain = true
+      generatedAt = performance.now()
       say(files.map((path) => `${paint.dim('generated')} ${path}`))
     }
   }
@@ -109,11 +111,23 @@ export async function develop(options: DevelopOptions): Promise<void> {
     await generate()
     if (signal.aborted) return
     compiler = watchingCompiler(tsc, folder, {
+      started: () => {
+        compilingSince = performance.now()
+        compiles()
+      },
       compiled: (errors) => {
         const compilation = ++compilations
-        isCompiledAgain = false
+        const startedAt = compilingSince ?? performance.now()
+        compilingSince = undefined
         enqueue(async () => {
-          if (compilation !== compilations || isCompiledAgain) return
+          // What it misses of code that was generated meanwhile is no mistake: another compilation follows.
+          const isLast = () => compilation === compilations && compilingSince === undefined
+          if (startedAt < generatedAt && isLast())
+            await Promise.race([
+              new Promise<void>((resolve) => (compiles = resolve)),
+              setTimeout(NOTICED_MS, undefined, { signal, ref: false }).catch(() => undefined),
+            ])
+          if (signal.aborted || !isLast()) return
           if (errors.length === 0) await restart()
           else tell(errors)
         })
@@ -131,6 +145,8 @@ export async function develop(options: DevelopOptions): Promise<void> {
 }
 
 const MOST_ERRORS = 20
+/** How long a compiler takes at most to see that a file has changed, on a machine that is busy. */
+const NOTICED_MS = 10_000
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`
 

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-
-/** How long a service may take to end what runs, before it is killed: somebody waits for the next one. */
-const LONGEST_STOP_MS = 1_500
+import { ENDS_WITH_PARENT, LONGEST_STOP_MS } from './ending.js'
 
 export interface ServiceEvents {
   /** It says that it listens. */
@@ -24,11 +22,15 @@ export class Service {
   /** Ends the process that runs, and starts another one when its ports are free. */
   async restart(): Promise<void> {
     await this.stop()
-    const child = spawn(process.execPath, ['--enable-source-maps', this.entry], {
-      cwd: this.folder,
-      env: { ...process.env, NODE_ENV: process.env.NODE_ENV ?? 'development' },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+    const child = spawn(
+      process.execPath,
+      ['--enable-source-maps', '--import', ENDS_WITH_PARENT, this.entry],
+      {
+        cwd: this.folder,
+        env: { ...process.env, NODE_ENV: process.env.NODE_ENV ?? 'development' },
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      },
+    )
     this.#child = child
     child.on('message', (message) => {
       if (message === 'ready' && this.#child === child) this.events.ready()

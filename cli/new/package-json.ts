@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { packageFile } from '../../lib/files/package-file.js'
 import { type Choices, protoPackage } from './choices.js'
 import { DATABASE_FACTS } from './databases.js'
 
@@ -66,8 +67,7 @@ export const namesOf = ({ name }: Choices): Readonly<Record<string, string>> => 
   domain: `${name}.example.com`,
 })
 
-const manifest = (): Manifest =>
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as Manifest
+const manifest = (): Manifest => JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as Manifest
 
 const sorted = (entries: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)))

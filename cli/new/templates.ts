@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { packageFile } from '../../lib/files/package-file.js'
 
 /** Beside the sources: templates are not compiled, and the package has them as they are. */
-const FOLDER = fileURLToPath(new URL('../../../cli/new/templates/', import.meta.url))
+const FOLDER = fileURLToPath(packageFile('cli/new/templates/'))
 /** Keeps compilers, and npm with its own meaning of `.gitignore`, away from templates. */
 const SUFFIX = '.tmpl'
 

@@ -12,7 +12,7 @@ export function fieldNote({ name }: DescField, facts: MethodFacts, source: OpenA
       return { description: updateMask(model, source) }
     case 'read_mask':
       return {
-        description: 'Fields that the response is to hold, separated by commas; all of them without it.',
+        description: 'Fields that the response is to hold; all of them without it.',
       }
     case 'validate_only':
       return { description: 'Checks the request and changes nothing.' }

@@ -1,13 +1,24 @@
 import { expect } from 'chai'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { freePort } from '../../support/free-port.js'
 import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
 import { compiled } from '../../support/root.js'
 
 const HEADERS = { 'account-id': 'acme', subject: 'ada', groups: 'staff', 'content-type': 'application/json' }
+
+const DEV = ['node_modules/.bin/ashlar', 'dev']
+/** The processes that a process has started, and those that they have. */
+const startedBy = (pid: number): readonly number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter((child) => child !== '')
+    .flatMap((child) => [Number(child), ...startedBy(Number(child))])
+const isRunning = (pid: number): boolean =>
+  existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 
 describe('ashlar dev', function () {
   this.timeout(120_000)
@@ -17,6 +28,7 @@ describe('ashlar dev', function () {
   let said = ''
   let wake: () => void = () => undefined
   let url: string
+  let start: (...command: readonly string[]) => void
 
   /** Resolves when something was printed that was not there before, and returns all that came until then. */
   const printed = async (pattern: RegExp): Promise<string> => {
@@ -51,17 +63,21 @@ describe('ashlar dev', function () {
     const httpAddr = `127.0.0.1:${await freePort()}`
     url = `http://${httpAddr}`
     project = await linkedProject('shop', ['--database', 'sqlite'])
-    child = spawn(process.execPath, ['node_modules/.bin/ashlar', 'dev'], {
-      cwd: project.folder,
-      env: { ...project.env, HTTP_ADDR: httpAddr, GRPC_ADDR: '127.0.0.1:0' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    ended = once(child, 'exit')
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        said += text
-        wake()
+    start = (...command) => {
+      said = ''
+      child = spawn(command[0] ?? '', command.slice(1), {
+        cwd: project.folder,
+        env: { ...project.env, HTTP_ADDR: httpAddr, GRPC_ADDR: '127.0.0.1:0', npm_lifecycle_event: 'dev' },
+        stdio: ['ignore', 'pipe', 'pipe'],
       })
+      ended = once(child, 'exit')
+      for (const stream of [child.stdout, child.stderr])
+        stream?.setEncoding('utf8').on('data', (text: string) => {
+          said += text
+          wake()
+        })
+    }
+    start(process.execPath, ...DEV)
   })
   after(async () => {
     if (child.exitCode === null) child.kill('SIGKILL')
@@ -131,6 +147,13 @@ describe('ashlar dev', function () {
     expect((await call('GET', '/v1/projects/apollo')).status).to.equal(200)
   })
 
+  it('takes what ashlar generate writes at once, without mistakes that nobody made', async () => {
+    const { exit, stderr } = await project.ashlar('generate', 'resource', 'Task', '--fields', 'title:string!')
+    expect([exit, stderr]).to.deep.equal([0, ''])
+    expect(await printed(/ready after/)).to.not.match(/\berrors?\b/)
+    expect((await call('POST', '/v1/tasks', { title: 'Land' })).status).to.equal(200)
+  })
+
   it('ends with the service', async () => {
     child.kill('SIGINT')
     expect((await ended)[0]).to.equal(130)
@@ -141,4 +164,23 @@ describe('ashlar dev', function () {
       ),
     ).to.equal('gone')
   })
+
+  for (const [what, command] of [
+    ['it is killed', [process.execPath, ...DEV]],
+    ['what npm starts it with is killed', ['sh', '-c', `${process.execPath} ${DEV.join(' ')}; exit`]],
+  ] as const)
+    it(`leaves no process behind when ${what}`, async () => {
+      if (child.exitCode === null) child.kill('SIGINT')
+      await ended
+      start(...command)
+      await printed(/ready after/)
+      const all = startedBy(child.pid ?? 0)
+      // The compiler, the service, and `ashlar dev` where a shell is around it.
+      expect(all.length).to.be.at.least(command[0] === 'sh' ? 3 : 2)
+      child.kill('SIGKILL')
+      await ended
+      const until = performance.now() + 10_000
+      while (all.some(isRunning) && performance.now() < until) await setTimeout(50)
+      expect(all.filter(isRunning)).to.deep.equal([])
+    })
 })

@@ -10,7 +10,7 @@ import { WidgetRepository } from '../../../examples/widgets/widget-repository.js
 import { apiKey } from '../../../lib/server/authn/api-key.js'
 import { verifiedPrincipal } from '../../../lib/server/config/verified-principal.js'
 import { openBrowser } from '../../support/browser/chromium.js'
-import { startFrontEnd } from '../../support/connect/page.js'
+import { pageFor, startFrontEnd } from '../../support/connect/page.js'
 import { EchoService } from '../../support/gen/specimens_pb.js'
 import { echoService } from '../../support/grpc/echo.js'
 import { type RunningServer, startServer } from '../../support/servers/server.js'
@@ -58,8 +58,8 @@ describe('Connect in a browser', function () {
     browser = await openBrowser()
     if (browser === undefined) return this.skip()
     const dataSource = await widgetsDataSource(':memory:').initialize()
-    const scripts = new Map<string, string>()
-    frontEnd = await startFrontEnd(scripts)
+    const pages = new Map<string, string>()
+    frontEnd = await startFrontEnd(pages)
     const widgets = new WidgetRepository(dataSource)
     running = await startServer(
       (builder) =>
@@ -79,10 +79,10 @@ describe('Connect in a browser', function () {
       },
     )
     const connect = scriptFor(running.http, 'createConnectTransport')
-    scripts.set('/connect', connect)
+    pages.set('/connect', pageFor(connect))
     const web = scriptFor(running.http, 'createGrpcWebTransport')
-    scripts.set('/grpc-web', web.replace('Bearer good', 'Bearer good-2'))
-    scripts.set('/stranger', connect.replace('Bearer good', 'Bearer bad'))
+    pages.set('/grpc-web', pageFor(web.replace('Bearer good', 'Bearer good-2')))
+    pages.set('/stranger', pageFor(connect.replace('Bearer good', 'Bearer bad')))
   })
   after(async () => {
     await browser?.close()

@@ -21,14 +21,21 @@ const IMPORTS = Object.fromEntries([
   ['ashlar-annotations/', '/modules/ashlar-annotations/gen/'],
 ]) as Readonly<Record<string, string>>
 
-const pageFor = (script: string): string => `<!doctype html>
+/** A page that finds packages as a bundler would. */
+export const withPackages = (html: string): string =>
+  html.replace(
+    '<script',
+    `<script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>\n<script`,
+  )
+
+export const pageFor = (script: string): string =>
+  withPackages(`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <title>Widgets</title>
     <link rel="icon" href="data:," />
     <style>body { font: 16px sans-serif; margin: 2em } td, th { padding: .2em 1em; text-align: left }</style>
-    <script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>
   </head>
   <body>
     <h1>Widgets</h1>
@@ -39,17 +46,23 @@ const pageFor = (script: string): string => `<!doctype html>
     <script type="module">${script}</script>
   </body>
 </html>
-`
+`)
 
-/** A web server of a front end: its page, and the modules that the page imports. */
+/** A web server of a front end: its pages, and the modules that they import. */
 export async function startFrontEnd(
-  scripts: ReadonlyMap<string, string>,
+  pages: ReadonlyMap<string, string>,
+  modules: (path: string) => string | undefined = () => undefined,
 ): Promise<{ readonly origin: string; readonly server: Server }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
-    const script = scripts.get(pathname)
+    const page = pages.get(pathname)
+    if (page !== undefined) {
+      response.setHeader('content-type', 'text/html').end(page)
+      return
+    }
+    const script = modules(pathname)
     if (script !== undefined) {
-      response.setHeader('content-type', 'text/html').end(pageFor(script))
+      response.setHeader('content-type', 'text/javascript').end(script)
       return
     }
     const folders = { '/modules/': join(root, 'node_modules'), '/compiled/': compiled }

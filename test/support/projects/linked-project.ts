@@ -66,14 +66,17 @@ function link(folder: string): void {
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   ) as Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>
-  const modules = join(folder, 'node_modules')
-  const linked = (path: string, target: string) => {
-    mkdirSync(dirname(join(modules, path)), { recursive: true })
-    symlinkSync(target, join(modules, path))
-  }
-  for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
-    if (name === '@bufbuild/buf' || name === '@bufbuild/protoc-gen-es') continue
-    linked(name, name === 'ashlar' ? root : join(root, 'node_modules', name))
-  }
-  for (const [name, program] of Object.entries(PROGRAMS)) linked(`.bin/${name}`, program)
+  for (const name of Object.keys({ ...dependencies, ...devDependencies }))
+    if (name !== '@bufbuild/buf' && name !== '@bufbuild/protoc-gen-es') linkPackage(folder, name)
+  for (const [name, program] of Object.entries(PROGRAMS)) linkModule(folder, `.bin/${name}`, program)
+}
+
+/** What `npm install <name>` does in a linked project. */
+export const linkPackage = (folder: string, name: string): void =>
+  linkModule(folder, name, name === 'ashlar' ? root : join(root, 'node_modules', name))
+
+function linkModule(folder: string, path: string, target: string): void {
+  const link = join(folder, 'node_modules', path)
+  mkdirSync(dirname(link), { recursive: true })
+  symlinkSync(target, link)
 }

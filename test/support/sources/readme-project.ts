@@ -17,7 +17,8 @@ export function readmeSources(): ReadonlyMap<string, string> {
   return sources
 }
 
-const asUser = (text: string): string =>
+/** Source or JavaScript of an example with the names of the package in the place of paths. */
+export const asUser = (text: string): string =>
   text
     .replaceAll(/'(\.\.\/)+lib\/index\.js'/g, "'ashlar'")
     .replaceAll(/'(\.\.\/)+lib\/(\w+)\/index\.js'/g, "'ashlar/$2'")
