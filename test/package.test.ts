@@ -1,17 +1,27 @@
 import { expect } from 'chai'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { readmeSources } from './support/sources/readme-project.js'
 import { freePort } from './support/free-port.js'
-import { compiled, root } from './support/root.js'
+import { canPack, type Packed, packedInto, run } from './support/projects/packed-package.js'
+import { root } from './support/root.js'
 
-interface Packed {
-  readonly name: string
-  readonly filename: string
-  readonly files: readonly { readonly path: string }[]
+interface SourceMap {
+  readonly sources: readonly string[]
 }
 
 interface Manifest {
@@ -29,18 +39,10 @@ describe('the package', function () {
   let project: string
 
   before(function () {
-    // Packs `dist`: tests that were compiled elsewhere would be talking about something else.
-    if (basename(compiled) !== 'dist') this.skip()
+    if (!canPack) this.skip()
     folder = mkdtempSync(join(tmpdir(), 'ashlar-package-'))
     project = join(folder, 'project')
-    const workspaces = ['--workspaces', '--include-workspace-root']
-    const made = run(
-      ...[root, 'npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', folder],
-      ...workspaces,
-    )
-    const all = Object.values(JSON.parse(made) as Record<string, Packed>)
-    packed = all.find(({ name }) => name === 'ashlar')!
-    annotations = all.find(({ name }) => name === 'ashlar-annotations')!
+    ;({ ashlar: packed, annotations } = packedInto(folder))
   })
 
   after(() => {
@@ -56,11 +58,27 @@ describe('the package', function () {
     const named = [...Object.values(manifest.bin), ...entries].map((path) => path.replace('./', ''))
     expect(named.filter((path) => !path.includes('*') && !paths.includes(path))).to.deep.equal([])
     expect(paths).to.include.members(['LICENSE', 'README.md', 'CHANGELOG.md'])
-    const ours =
-      /(^|\/)(test|bench|node_modules|coverage)\/|\.map$|\.tsbuildinfo$|^(?!examples\/).*(?<!\.d)\.ts$/
+    const ours = /(^|\/)(test|bench|node_modules|coverage)\/|\.tsbuildinfo$|^(?!examples\/).*(?<!\.d)\.ts$/
     const templates = paths.filter((path) => path.startsWith('cli/new/templates/'))
     expect(templates).to.include('cli/new/templates/base/.gitignore.tmpl')
     expect(paths.filter((path) => ours.test(path) && !templates.includes(path))).to.deep.equal([])
+  })
+
+  it('holds bundles, which share their chunks, and the maps of their sources', () => {
+    const paths = packed.files.map(({ path }) => path)
+    const modules = paths.filter((path) => /^dist\/.*\.js$/.test(path))
+    expect(modules.filter((path) => !paths.includes(`${path}.map`))).to.deep.equal([])
+    const holders = new Map<string, string[]>()
+    for (const path of modules) {
+      const map = JSON.parse(readFileSync(join(folder!, 'tree', `${path}.map`), 'utf8')) as SourceMap
+      for (const source of map.sources) {
+        const file = join(dirname(path), source)
+        expect(existsSync(join(root, file)), `${path} has ${file}`).to.equal(true)
+        holders.set(file, [...(holders.get(file) ?? []), path])
+      }
+    }
+    expect(holders.size).to.be.greaterThan(500)
+    expect([...holders].filter(([, bundles]) => bundles.length > 1)).to.deep.equal([])
   })
 
   it('holds the documentation and the examples, and what their links lead to', () => {
@@ -118,6 +136,30 @@ describe('the package', function () {
       expect(evaluate(project, program, 'mjs')).to.equal('true')
     })
 
+    it('keeps the names of its classes', () => {
+      const entries = [
+        'ashlar',
+        ...['decorators', 'persistence', 'server', 'events', 'client', 'migrations', 'testing'].map(
+          (one) => `ashlar/${one}`,
+        ),
+      ]
+      const program = `for (const entry of ${JSON.stringify(entries)})
+        for (const [name, value] of Object.entries(await import(entry)))
+          if (typeof value === 'function' && /^class /.test(String(value)) && value.name !== name) console.log(entry, name, value.name)`
+      expect(evaluate(project, program, 'mjs')).to.equal('')
+      const nest = readFileSync(join(project, 'node_modules/ashlar/dist/lib/nest/index.js'), 'utf8')
+      expect(nest).to.include('value: "AshlarModule"')
+    })
+
+    it('names its sources in the stack of an error', () => {
+      const program = `import { newDev } from 'ashlar/secrets'
+        try { newDev('not a key') } catch (error) { console.log(error.stack) }`
+      const path = join(project, 'evaluate-stack.mjs')
+      writeFileSync(path, program)
+      const stack = run(project, process.execPath, '--enable-source-maps', path)
+      expect(stack).to.match(/node_modules\/ashlar\/lib\/secrets\/dev-encryptor\.ts:\d+:\d+/)
+    })
+
     it('keeps what is not in exports to itself', () => {
       const program = `import('ashlar/dist/lib/errors.js').catch(({ code }) => console.log(code))`
       expect(evaluate(project, program, 'mjs')).to.equal('ERR_PACKAGE_PATH_NOT_EXPORTED')
@@ -140,6 +182,7 @@ describe('the package', function () {
       before(async () => {
         run(project, process.execPath, join(project, 'node_modules/typescript/bin/tsc'), '-p', '.')
         const environment = {
+          NODE_V8_COVERAGE: join(project, 'coverage'),
           GRPC_ADDR: '127.0.0.1:0',
           HTTP_ADDR: `127.0.0.1:${HTTP_PORT}`,
           WIDGETS_DATABASE: ':memory:',
@@ -174,6 +217,21 @@ describe('the package', function () {
         const ended = new Promise((resolve) => server?.once('exit', resolve))
         server?.kill('SIGTERM')
         expect(await ended).to.equal(0)
+      })
+
+      it('has loaded nothing that is not configured', () => {
+        const loaded = loadedIn(join(project, 'coverage'))
+        const bundles = loaded.filter((path) => path.includes('/node_modules/ashlar/dist/'))
+        expect(bundles).to.include(join(project, 'node_modules/ashlar/dist/lib/index.js'))
+        expect(bundles.length).to.be.lessThan(30)
+        const packages = new Set(loaded.map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]))
+        expect([...packages]).to.include.members(['ashlar', 'typeorm', 'nice-grpc'])
+        for (const lazy of ['jose', 'node-vault', 'chokidar', 'yaml', '@opentelemetry/api'])
+          expect([...packages], lazy).to.not.include(lazy)
+        const sources = bundles.flatMap(
+          (path) => (JSON.parse(readFileSync(`${path}.map`, 'utf8')) as SourceMap).sources,
+        )
+        expect(sources.filter((source) => source.endsWith('/token-verifier.ts'))).to.deep.equal([])
       })
     })
   })
@@ -212,20 +270,19 @@ const versionOf = (name: string): string =>
   (JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as { version: string })
     .version
 
-function run(cwd: string, program: string, ...rest: readonly string[]): string {
-  try {
-    return execFileSync(program, rest, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string }
-    throw new Error(`${program} ${rest.join(' ')}\n${stdout}${stderr}`, { cause: error })
-  }
-}
-
 function evaluate(project: string, text: string, extension: 'mjs' | 'cjs'): string {
   const path = join(project, `evaluate.${extension}`)
   writeFileSync(path, text)
   return run(project, process.execPath, '--no-warnings', path).trim()
 }
+
+/** The files that a process has loaded, which wrote its coverage into the folder. */
+const loadedIn = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] })
+    .flatMap(({ result }) => result)
+    .filter(({ url }) => url.startsWith('file:'))
+    .map(({ url }) => realpathSync(fileURLToPath(url)))
 
 const answers = async (url: string): Promise<boolean> => {
   try {

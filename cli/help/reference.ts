@@ -1,10 +1,11 @@
 import { Config, settings } from '@oclif/core'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { packageFile } from '../../lib/files/package-file.js'
 import { loadOptions } from '../loading/load-options.js'
 import { referencePage } from './reference-page.js'
 
 /** Writes docs/reference/cli.md. With `--check` it writes nothing and exits with 1 when the page is out of date. */
-const page = new URL('../../../docs/reference/cli.md', import.meta.url)
+const page = packageFile('docs/reference/cli.md')
 settings.enableAutoTranspile = false
 const made = referencePage(await Config.load(loadOptions('ashlar')))
 const current = existsSync(page) ? readFileSync(page, 'utf8') : ''

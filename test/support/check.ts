@@ -1,10 +1,13 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './root.js'
 
-/** `npm run check`: everything about the project that is not a test. Arguments name checks and narrow the run. */
+/**
+ * `npm run check`: everything about the project that is not a test. The build before it has checked the types. Arguments
+ * name checks and narrow the run.
+ */
 interface Check {
   readonly name: string
   readonly command: readonly string[]
@@ -36,9 +39,9 @@ const generated = [
 ]
 const cliReference = join(root, 'dist', 'cli', 'help', 'reference.js')
 
-const CHECKS: readonly Check[] = [
-  { name: 'types', command: [bin('tsc'), '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false'] },
-  { name: 'lint', command: [bin('eslint'), '.', '--max-warnings', '0'] },
+/** The lint takes as long as the others of these together. */
+const LINT: readonly Check[] = [{ name: 'lint', command: [bin('eslint'), '.', '--max-warnings', '0'] }]
+const BESIDE: readonly Check[] = [
   { name: 'format', command: [bin('prettier'), '--check', '--log-level', 'warn', '.', '!**/gen/**'] },
   { name: 'unused', command: [bin('knip'), '--no-progress'] },
   {
@@ -61,6 +64,9 @@ const CHECKS: readonly Check[] = [
       ...ENTRIES,
     ],
   },
+]
+/** They write what the others read. */
+const AT_LAST: readonly Check[] = [
   { name: 'generated code: make', command: ['npm', 'run', '--silent', 'gen'] },
   {
     name: 'generated code: compare',
@@ -81,27 +87,36 @@ const asked = process.argv.slice(2)
 let passed = 0
 let failed = 0
 let skipped = 0
-for (const { name: check, command, unless } of CHECKS) {
-  if (asked.length > 0 && !asked.some((part) => check.includes(part))) continue
-  if (unless?.() === true) {
-    console.log(`SKIP ${check}`)
-    skipped++
-    continue
-  }
-  const [program = '', ...rest] = command
-  const started = Date.now()
-  const { status, stdout, stderr } = spawnSync(program, rest, {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-    env: { ...process.env, FORCE_COLOR: '0' },
-  })
-  console.log(`${status === 0 ? 'PASS' : 'FAIL'} ${check} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
-  if (status === 0) passed++
-  else failed++
-  if (status !== 0) console.log(`${command.join(' ').replaceAll(`${root}/`, '')}\n${stdout}${stderr}`)
-}
+await Promise.all([LINT, BESIDE].map(runEach))
+await runEach(AT_LAST)
 rmSync(folder, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`)
 process.exitCode = failed === 0 ? 0 : 1
+
+/** One after another. */
+async function runEach(checks: readonly Check[]): Promise<void> {
+  for (const { name: check, command, unless } of checks) {
+    if (asked.length > 0 && !asked.some((part) => check.includes(part))) continue
+    if (unless?.() === true) {
+      console.log(`SKIP ${check}`)
+      skipped++
+      continue
+    }
+    const started = Date.now()
+    const { isPassed, printed } = await ran(command)
+    console.log(`${isPassed ? 'PASS' : 'FAIL'} ${check} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
+    if (isPassed) passed++
+    else failed++
+    if (!isPassed) console.log(`${command.join(' ').replaceAll(`${root}/`, '')}\n${printed}`)
+  }
+}
+
+function ran([program = '', ...rest]: readonly string[]): Promise<{ isPassed: boolean; printed: string }> {
+  const options = { cwd: root, maxBuffer: 1 << 28, env: { ...process.env, FORCE_COLOR: '0' } }
+  return new Promise((resolve) => {
+    const child = execFile(program, rest, options, (error, stdout, stderr) =>
+      resolve({ isPassed: error === null, printed: `${stdout}${stderr}` }),
+    )
+    child.stdin?.end()
+  })
+}

@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { compiled, root } from './root.js'
+import { installNode } from './running/installed-node.js'
 
 /**
  * Runs the tests on other versions of Node: `node dist/test/support/node-versions.js 22 24`, and behind `--` the words that
@@ -26,7 +27,7 @@ async function tested(version: string): Promise<string> {
   // Some tests run the program as another user.
   chmodSync(folder, 0o755)
   try {
-    const { node, headers, name } = install(version, folder)
+    const { node, headers, name } = installNode(version, folder)
     const engines = join(folder, 'engines')
     const source = join(root, 'test', 'support', 'engines')
     cpSync(source, engines, { recursive: true, filter: (path) => path !== join(source, 'node_modules') })
@@ -43,26 +44,6 @@ async function tested(version: string): Promise<string> {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** The package `node` brings the program and, inside of it, a package of this machine's kind with the headers. */
-function install(version: string, folder: string): { node: string; headers: string; name: string } {
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }))
-  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', `node@${version}`], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const node = join(folder, 'node_modules', 'node', 'bin', 'node')
-  if (status !== 0 || !existsSync(node)) throw new TypeError(`node@${version} cannot be installed`)
-  const kind = `node-${process.platform}-${process.arch}`
-  const places = [
-    join(folder, 'node_modules', 'node', 'node_modules', kind),
-    join(folder, 'node_modules', kind),
-  ]
-  const headers = places.find((place) => existsSync(join(place, 'include', 'node', 'node.h')))
-  if (headers === undefined) throw new TypeError(`node@${version} brings no headers for ${kind}`)
-  const name = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
-  return { node, headers, name }
 }
 
 /** Version 12 of better-sqlite3 ends the process of Node 24.19 and later when garbage is collected (nodejs/node#65446). */

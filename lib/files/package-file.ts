@@ -1,0 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs'
+
+let root: URL | undefined
+
+/**
+ * A file or a folder of this package, wherever in the package this code was compiled or bundled to.
+ * @throws TypeError where this code is in the bundle of an application, which does not have the file.
+ */
+export const packageFile = (path: string): URL =>
+  new URL(path, (root ??= rootAbove(new URL('.', import.meta.url))))
+
+function rootAbove(folder: URL): URL {
+  const manifest = new URL('package.json', folder)
+  if (existsSync(manifest)) {
+    const { name } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly name?: string }
+    if (name === 'ashlar') return folder
+    throw new TypeError(`a bundle in the package ${name} does not have the files of ashlar`)
+  }
+  const above = new URL('..', folder)
+  if (above.href === folder.href) throw new TypeError('a bundle does not have the files of ashlar')
+  return rootAbove(above)
+}

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { compiled, root } from '../root.js'
+
+/** What npm says of a package that it has packed. */
+export interface Packed {
+  readonly name: string
+  readonly filename: string
+  readonly files: readonly { readonly path: string }[]
+}
+
+/** Whether what npm packs is what the tests run on: they can be compiled to another folder. */
+export const canPack = basename(compiled) === 'dist'
+
+/**
+ * Packs the package and the annotations into a folder, with bundles as `npm publish` does, from what is compiled already. The folder `tree`
+ * in it has the files that were packed, and others.
+ */
+export function packedInto(folder: string): Readonly<Record<'ashlar' | 'annotations', Packed>> {
+  const tree = join(folder, 'tree')
+  const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly files: readonly string[]
+  }
+  const named = files
+    .filter((path) => !path.startsWith('!'))
+    .map((path) => path.replace(/\/[^/]*[*{].*$/, ''))
+  for (const path of new Set([...named, 'package.json', 'README.md', 'LICENSE', 'packages/annotations']))
+    if (existsSync(join(root, path)))
+      cpSync(join(root, path), join(tree, path), { recursive: true, filter: isPart })
+  run(root, process.execPath, 'packages/bundle.mjs', tree)
+  const written = run(
+    ...[tree, 'npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', folder],
+    ...['--workspaces', '--include-workspace-root'],
+  )
+  const all = Object.values(JSON.parse(written) as Record<string, Packed>)
+  const [ashlar, annotations] = ['ashlar', 'ashlar-annotations'].map((asked) =>
+    all.find(({ name }) => name === asked),
+  )
+  if (ashlar === undefined || annotations === undefined) throw new TypeError(`npm has packed ${written}`)
+  return { ashlar, annotations }
+}
+
+const isPart = (path: string): boolean => !/[\\/](node_modules|\.vitepress|docs[\\/]dist)$/.test(path)
+
+/** Runs a program to its end. @returns what it printed. @throws Error with all that it printed when it fails. */
+export function run(cwd: string, program: string, ...rest: readonly string[]): string {
+  try {
+    return execFileSync(program, rest, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    throw new Error(`${program} ${rest.join(' ')}\n${stdout}${stderr}`, { cause: error })
+  }
+}

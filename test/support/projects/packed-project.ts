@@ -1,0 +1,47 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { asUser } from '../sources/readme-project.js'
+import { compiled, root } from '../root.js'
+import { packedInto, run } from './packed-package.js'
+
+/**
+ * Makes a project below a folder: the packed packages, the compiled examples with the names of the package, and `others` of `dist`. Of other
+ * packages it has the dependencies and those that `peers` names, as they are installed here. Returns the folder of the project.
+ */
+export function packedProject(
+  folder: string,
+  peers: readonly string[],
+  others: readonly string[] = [],
+): string {
+  const project = join(folder, 'project')
+  const modules = join(project, 'node_modules')
+  for (const { name, filename } of Object.values(packedInto(folder))) {
+    mkdirSync(join(modules, name), { recursive: true })
+    run(join(modules, name), 'tar', '-xzf', join(folder, filename), '--strip-components=1')
+  }
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  for (const name of [...Object.keys(dependencies), ...peers]) {
+    if (name === 'ashlar-annotations') continue
+    mkdirSync(dirname(join(modules, name)), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), join(modules, name))
+  }
+  writeFileSync(join(project, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }')
+  for (const path of ['examples', ...others]) copyAsUser(join(compiled, path), join(project, 'dist', path))
+  for (const example of ['widgets', 'orders'])
+    cpSync(join(root, 'examples', example, 'migrations'), join(project, 'examples', example, 'migrations'), {
+      recursive: true,
+    })
+  return project
+}
+
+function copyAsUser(from: string, to: string): void {
+  if (from.endsWith('.js')) {
+    mkdirSync(dirname(to), { recursive: true })
+    writeFileSync(to, asUser(readFileSync(from, 'utf8')))
+    return
+  }
+  for (const path of readdirSync(from, { recursive: true, encoding: 'utf8' }))
+    if (path.endsWith('.js')) copyAsUser(join(from, path), join(to, path))
+}
