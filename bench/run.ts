@@ -10,6 +10,7 @@ import {
   type Spread,
 } from './compare.js'
 import { installPeers } from './install-peers.js'
+import { packProject } from './load/packed.js'
 import type { Subject } from './subject.js'
 import { SUBJECTS } from './subjects.js'
 
@@ -49,6 +50,7 @@ for (const whole of SUBJECTS) {
     continue
   }
   if (subject.installs === true) installPeers()
+  if (subject.packs === true) packProject()
   console.log(`\n${subject.name} (${pace.rounds} rounds of ${pace.ms} ms, ratio above 1: ashlar is faster)`)
   await compare(subject, pace, (what, comparisons, figures, multiples) => {
     results.push(...comparisons)

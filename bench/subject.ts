@@ -14,6 +14,8 @@ export interface Subject {
   readonly pace?: { readonly rounds?: number; readonly ms?: number; readonly warmUpMs?: number }
   /** Whether the peers come from `bench/package.json`. */
   readonly installs?: boolean
+  /** Whether a side uses the package as npm would publish it. */
+  readonly packs?: boolean
   /** The aims: peer → operation → CPU per operation, the peer's divided by ours. */
   readonly goals?: Readonly<Record<string, Readonly<Record<string, number>>>>
   /** What no chain and no codec can pass: where ours cost nothing, this would still be between it and the peer. */

@@ -37,6 +37,8 @@ const RELATED_PARTS = {
   TypeORM: 'TypeORM, alone',
 }
 
+const PACKED_STARTUP = new URL('./sides/startup.js?server=widgets-ashlar&packed', import.meta.url)
+
 const POSTGRES_SIDES = {
   ashlar: side('postgres-ashlar'),
   'raw pg': side('postgres-raw'),
@@ -82,14 +84,14 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'relations',
     operations: ['few targets', 'a target each', 'children'],
     concurrency: [1, 16],
-    pace: { rounds: 7, ms: 500 },
+    pace: { rounds: 7, ms: 500, warmUpMs: 3000 },
     sides: relatedSides('postgres'),
     parts: RELATED_PARTS,
   },
   {
     name: 'sqlite-relations',
     operations: ['few targets', 'a target each', 'children'],
-    pace: { rounds: 7, ms: 500 },
+    pace: { rounds: 7, ms: 500, warmUpMs: 3000 },
     sides: relatedSides('sqlite'),
     parts: RELATED_PARTS,
   },
@@ -149,10 +151,13 @@ export const SUBJECTS: readonly Subject[] = [
     operations: ['first response'],
     pace: { rounds: 5, ms: 1 },
     sides: {
-      ashlar: load('startup', 'widgets-ashlar'),
+      ashlar: PACKED_STARTUP,
+      'a file per module': load('startup', 'widgets-ashlar'),
       'NestJS and TypeORM': load('startup', 'widgets-nest.mjs'),
     },
     installs: true,
+    packs: true,
+    goals: { 'NestJS and TypeORM': { 'first response': 1 / 0.75 } },
     afterwards: idleMemory,
   },
   {
@@ -201,7 +206,12 @@ export const SUBJECTS: readonly Subject[] = [
   {
     name: 'cli',
     operations: ['--help'],
-    sides: { ashlar: side('cli-ashlar'), 'node -e 0': side('cli-bare') },
+    packs: true,
+    sides: {
+      ashlar: new URL('./sides/cli-ashlar.js?packed', import.meta.url),
+      'a file per module': side('cli-ashlar'),
+      'node -e 0': side('cli-bare'),
+    },
   },
 ]
 
@@ -215,7 +225,7 @@ async function verifyTiming(): Promise<readonly string[]> {
 
 /** What the servers keep when they do nothing. */
 async function idleMemory(): Promise<readonly string[]> {
-  const ours = await idleMegabytes(load('startup', 'widgets-ashlar'))
+  const ours = await idleMegabytes(PACKED_STARTUP)
   const theirs = await idleMegabytes(load('startup', 'widgets-nest.mjs'))
   return [
     `idle, resident: ashlar ${ours.toFixed(0)} MB, NestJS and TypeORM ${theirs.toFixed(0)} MB, ours to theirs ${(ours / theirs).toFixed(2)}`,

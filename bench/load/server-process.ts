@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { benchUrl } from '../sides/postgres-data.js'
+import { benchUrl } from '../sides/postgres-address.js'
 import type { ServerReport } from './serving.js'
 
 /** A server under load, in a process of its own. */

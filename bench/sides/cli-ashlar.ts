@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { packedFile } from '../load/packed.js'
 import type { Side } from '../subject.js'
 
-const program = fileURLToPath(new URL('../../../bin/ashlar.js', import.meta.url))
+const program = new URL(import.meta.url).searchParams.has('packed')
+  ? packedFile('node_modules/ashlar/bin/ashlar.js')
+  : fileURLToPath(new URL('../../../bin/ashlar.js', import.meta.url))
 
 /** `ashlar --help`, a process each time. The goal is twice the time of `node -e 0` and 150 ms. */
 export function setUp(): Side {

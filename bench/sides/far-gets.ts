@@ -5,7 +5,8 @@ import type { Merge } from '../../lib/persistence/merging/merge.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { startServer } from '../load/server-process.js'
 import type { Side } from '../subject.js'
-import { benchUrl, fill, POOL, randomRow } from './postgres-data.js'
+import { benchUrl, POOL } from './postgres-address.js'
+import { fill, randomRow } from './postgres-data.js'
 
 /** Gets from a database that is 2 ms away. `?merge=` says whose calls share a statement. */
 export async function setUp(): Promise<Side> {

@@ -6,7 +6,8 @@ import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import { type EntityClass } from '../../lib/resource/resource-model.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import type { Side } from '../subject.js'
-import { benchUrl, fill, POOL } from './postgres-data.js'
+import { benchUrl, POOL } from './postgres-address.js'
+import { fill } from './postgres-data.js'
 
 class Task {
   @PrimaryColumn() id!: string

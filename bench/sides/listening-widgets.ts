@@ -3,7 +3,7 @@ import { WidgetService } from '../../examples/widgets/gen/widgets_pb.js'
 import { WidgetRepository } from '../../examples/widgets/widget-repository.js'
 import { Widget } from '../../examples/widgets/widget.js'
 import { devAuthorizer, devPrincipal, jsonLogger, ServerBuilder } from '../../lib/index.js'
-import { benchUrl, POOL } from './postgres-data.js'
+import { benchUrl, POOL } from './postgres-address.js'
 
 /** The example's service on PostgreSQL, with every link of the chain, over gRPC and HTTP; listening when imported. */
 const dataSource = await new DataSource({

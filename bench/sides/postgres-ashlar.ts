@@ -3,14 +3,13 @@ import { Widget } from '../../examples/widgets/widget.js'
 import { RequestContext } from '../../lib/context.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import type { Side } from '../subject.js'
+import { benchUrl, POOL } from './postgres-address.js'
 import {
-  benchUrl,
   fill,
   fillOwn,
   ownBatch,
   type OwnRow,
   ownTenant,
-  POOL,
   randomKeys,
   randomRow,
   tenantOf,

@@ -4,17 +4,10 @@ import { createTable } from '../../lib/persistence/schema/create-table.js'
 import { tableOf } from '../../lib/persistence/schema/table-of.js'
 import { resourceModel } from '../../lib/resource/resource-model.js'
 import { postgres } from '../../lib/persistence/dialects/postgres.js'
+import { benchUrl, DATABASE, SERVER } from './postgres-address.js'
 
-const SERVER = process.env['ASHLAR_TEST_POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres'
-const DATABASE = 'ashlar_bench'
 const ROWS = 1_000_000
 const TENANTS = 100
-/** Connections of each side. */
-export const POOL = 10
-
-export const benchUrl = (database = DATABASE): string =>
-  Object.assign(new URL(SERVER), { pathname: `/${database}` }).href
-
 export const tenantOf = (n: number): string => `acct-${String(n % TENANTS).padStart(3, '0')}`
 /** The n-th row of the table, which belongs to tenant n % 100. */
 export const keyOf = (n: number): string => `w${String(n).padStart(7, '0')}`

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Side } from '../subject.js'
+import { benchUrl, POOL } from './postgres-address.js'
 import {
-  benchUrl,
   fill,
   fillOwn,
   ownBatch,
   type OwnRow,
   ownTenant,
-  POOL,
   randomKeys,
   randomRow,
   tenantOf,

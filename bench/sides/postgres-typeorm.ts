@@ -2,17 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { DataSource, In, IsNull, MoreThanOrEqual } from 'typeorm'
 import { Widget } from '../../examples/widgets/widget.js'
 import type { Side } from '../subject.js'
-import {
-  benchUrl,
-  fill,
-  fillOwn,
-  ownBatch,
-  ownTenant,
-  POOL,
-  randomKeys,
-  randomRow,
-  tenantOf,
-} from './postgres-data.js'
+import { benchUrl, POOL } from './postgres-address.js'
+import { fill, fillOwn, ownBatch, ownTenant, randomKeys, randomRow, tenantOf } from './postgres-data.js'
 
 /** The same through TypeORM's own repository. */
 export async function setUp(): Promise<Side> {

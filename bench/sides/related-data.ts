@@ -24,7 +24,8 @@ import { RequestContext } from '../../lib/context.js'
 import { createTables } from '../../lib/persistence/schema/create-tables.js'
 import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
-import { benchUrl, filledOnce, POOL } from './postgres-data.js'
+import { benchUrl, POOL } from './postgres-address.js'
+import { filledOnce } from './postgres-data.js'
 
 @Resource()
 @Entity('bench_projects')

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { benchUrl } from './postgres-data.js'
+import { benchUrl } from './postgres-address.js'
 
 /** Removes what a side wrote. */
 export async function removeTenant(tenant: string): Promise<void> {

@@ -8,7 +8,8 @@ import { searchTables } from '../../lib/persistence/schema/search-tables.js'
 import { TypeormRepository } from '../../lib/persistence/sql/typeorm-repository.js'
 import { type EntityClass, resourceModel } from '../../lib/resource/resource-model.js'
 import type { Side } from '../subject.js'
-import { benchUrl, fill } from './postgres-data.js'
+import { benchUrl } from './postgres-address.js'
+import { fill } from './postgres-data.js'
 import { postgres } from '../../lib/persistence/dialects/postgres.js'
 
 const ROWS = 200_000
