@@ -7,13 +7,14 @@ import { enginesFolder } from './databases/better-sqlite3.js'
 import { type FileResult, together } from './running/file-result.js'
 import { compiled, root } from './root.js'
 import { ABSENT, type Service, SERVICES } from './running/services.js'
+import { slowest } from './running/slowest.js'
 import { startServices } from './running/start-services.js'
 import { summaryIn } from './running/summary.js'
 import { runFiles } from './running/test-process.js'
 
 /**
- * `npm test`: finds or starts the servers, runs mocha over the compiled tests in one process per core, ends what it
- * started and says what was not run. Arguments name test files (`persistence/query`) and narrow the run;
+ * `npm test`: finds or starts the servers, runs mocha over the compiled tests, ends what it started and says what was not
+ * run. It has one process more than there are cores, because tests wait for servers. Arguments name test files (`persistence/query`) and narrow the run;
  * `BACKENDS=memory,sqlite` narrows the databases, `JOBS=1` the processes. A drill measures, so it has one process.
  */
 const asked = process.argv.slice(2)
@@ -26,7 +27,7 @@ const missing: string[] = []
 installEngines()
 
 const wanted = servicesFor(backends)
-const started = await startServices(wanted)
+const started = await startServices(wanted, filters.length === 0)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void started.stop().then(() => process.exit(130)))
 missing.push(...started.missing.map(({ service, why }) => `${service}: ${why}`))
@@ -35,9 +36,10 @@ for (const line of missing) console.log(`CANNOT BE HAD ${line}`)
 
 const folder = mkdtempSync(join(tmpdir(), 'ashlar-test-'))
 try {
-  const { passed, failed, skipped, failures: titles } = await runAll()
+  const { passed, failed, skipped, failures: titles, times } = await runAll()
   const summary = summaryIn(join(folder, 'summary'))
   missing.push(...summary.missing)
+  for (const line of slowest(times)) console.log(line)
   for (const title of titles) console.log(`FAILED ${title}`)
   for (const line of summary.leftOut) console.log(line)
   for (const line of missing) console.log(`CANNOT BE HAD ${line}${inCi() ? ', and CI needs it' : ''}`)
@@ -86,7 +88,7 @@ async function runAll(): Promise<FileResult> {
     ASHLAR_TEST_SUMMARY: join(folder, 'summary'),
   }
   const queue = [...files]
-  const jobs = isDrill ? 1 : Number(process.env.JOBS ?? availableParallelism())
+  const jobs = isDrill ? 1 : Number(process.env.JOBS ?? availableParallelism() + 1)
   const results = await Promise.all(
     Array.from({ length: Math.min(jobs, files.length) }, () => runFiles(() => queue.shift(), environment)),
   )

@@ -1,3 +1,10 @@
+/** How long a file took, and what the test process did of that itself; the rest it waited, or others did. */
+export interface FileTime {
+  readonly file: string
+  readonly wallMs: number
+  readonly cpuMs: number
+}
+
 /** What came of the tests of a file, or of several. */
 export interface FileResult {
   readonly passed: number
@@ -5,16 +12,19 @@ export interface FileResult {
   readonly skipped: number
   /** The full titles of what failed. */
   readonly failures: readonly string[]
+  /** One for each file that ran to its end. */
+  readonly times: readonly FileTime[]
 }
 
 /** Begins the line with which a test process ends what it prints about a file; the rest is a {@link FileResult}. */
 export const FILE_ENDS = '\u0000file ends '
 
-export const NOTHING_RUN: FileResult = { passed: 0, failed: 0, skipped: 0, failures: [] }
+export const NOTHING_RUN: FileResult = { passed: 0, failed: 0, skipped: 0, failures: [], times: [] }
 
 export const together = (one: FileResult, other: FileResult): FileResult => ({
   passed: one.passed + other.passed,
   failed: one.failed + other.failed,
   skipped: one.skipped + other.skipped,
   failures: [...one.failures, ...other.failures],
+  times: [...one.times, ...other.times],
 })

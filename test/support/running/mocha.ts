@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import Mocha from 'mocha'
 import { RequestContext } from '../../../lib/context.js'
-import { FILE_ENDS, type FileResult } from './file-result.js'
-import { root } from '../root.js'
+import { FILE_ENDS, type FileResult, NOTHING_RUN } from './file-result.js'
+import { compiled, root } from '../root.js'
 
 /**
  * A process that runs test files: each message names one, and a line on stdout that begins with {@link FILE_ENDS} ends
@@ -16,6 +16,8 @@ RequestContext.onSystem(() => {})
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { mocha: Mocha.MochaOptions }
 
 async function run(file: string): Promise<FileResult> {
+  const began = performance.now()
+  const cpu = process.cpuUsage()
   const mocha = new Mocha({ ...manifest.mocha, reporter: 'spec', color: process.stdout.isTTY === true })
   mocha.addFile(file)
   await mocha.loadFilesAsync()
@@ -23,7 +25,13 @@ async function run(file: string): Promise<FileResult> {
   return new Promise((resolve) => {
     const runner = mocha.run((failed) => {
       const { passes = 0, pending = 0 } = runner.stats ?? {}
-      resolve({ passed: passes, failed, skipped: pending, failures })
+      const { user, system } = process.cpuUsage(cpu)
+      const time = {
+        file: relative(join(compiled, 'test'), file),
+        wallMs: performance.now() - began,
+        cpuMs: (user + system) / 1000,
+      }
+      resolve({ passed: passes, failed, skipped: pending, failures, times: [time] })
     })
     runner.on('fail', (test) => failures.push(test.fullTitle()))
   })
@@ -33,7 +41,7 @@ process.on('message', (file: string) => {
   void run(file)
     .catch((error: unknown): FileResult => {
       console.log(error)
-      return { passed: 0, failed: 1, skipped: 0, failures: [`${file} cannot be loaded`] }
+      return { ...NOTHING_RUN, failed: 1, failures: [`${file} cannot be loaded`] }
     })
     .then((result) => console.log(FILE_ENDS + JSON.stringify(result)))
 })

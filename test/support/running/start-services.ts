@@ -30,8 +30,14 @@ export interface StartedServices {
   stop(): Promise<void>
 }
 
-/** Uses the servers that answer; starts the others from what is installed, in temporary folders, never as root. */
-export async function startServices(wanted: readonly Service[]): Promise<StartedServices> {
+/** What waits for the disk at each commit, unless it was started for a run. */
+const DURABLE: readonly Service[] = ['postgres', 'mysql']
+
+/**
+ * Uses the servers that answer; starts the others from what is installed, in temporary folders, never as root.
+ * @param isWhole - every test will run: then the databases are the run's own too, unless a variable names one.
+ */
+export async function startServices(wanted: readonly Service[], isWhole: boolean): Promise<StartedServices> {
   const environment: Record<string, string> = {}
   const missing: { service: Service; why: string }[] = []
   const notes: string[] = []
@@ -39,12 +45,16 @@ export async function startServices(wanted: readonly Service[]): Promise<Started
   for (const service of wanted) {
     const { variable, local } = SERVICES[service]
     const said = process.env[variable]
-    const url = said === undefined || said === '' ? local : said
-    if (url !== undefined && url !== ABSENT && (await answers(service, url))) {
+    const isNamed = said !== undefined && said !== ''
+    const url = isNamed ? said : local
+    const isTaken = async () => {
+      if (url === undefined || url === ABSENT || !(await answers(service, url))) return false
       environment[variable] = url
       notes.push(`${service}: the one that listens at ${new URL(url).host}`)
-      continue
+      return true
     }
+    const isOwn = isWhole && !isNamed && DURABLE.includes(service)
+    if (!isOwn && (await isTaken())) continue
     try {
       if (url === ABSENT) throw new TypeError(`${variable} says that there is none`)
       const started = await start(service, environment[SERVICES.postgres.variable])
@@ -52,6 +62,7 @@ export async function startServices(wanted: readonly Service[]): Promise<Started
       environment[variable] = started.url
       notes.push(`${service}: started for this run at ${new URL(started.url).host}`)
     } catch (error) {
+      if (isOwn && (await isTaken())) continue
       environment[variable] = ABSENT
       missing.push({ service, why: error instanceof Error ? error.message : String(error) })
     }
@@ -110,14 +121,18 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
           'trust',
           '-E',
           'UTF8',
-          '--locale=C',
+          '--locale=C.UTF-8',
           '--no-sync',
         ],
         { ...quiet, ...as, cwd: folder },
       ),
     arguments: (folder, port) => [
       ...['-D', join(folder, 'data'), '-p', String(port), '-k', folder, '-h', '127.0.0.1'],
-      ...['-c', 'fsync=off', '-c', 'max_connections=300'],
+      // A deadlock is looked for sooner than after a second: races that end in one are run many times.
+      ...[
+        ...['fsync=off', 'full_page_writes=off', 'max_wal_size=4GB', 'max_connections=300'],
+        'deadlock_timeout=100ms',
+      ].flatMap((setting) => ['-c', setting]),
     ],
   },
   pgbouncer: {
@@ -153,6 +168,9 @@ const RECIPES: Readonly<Record<Service, Recipe>> = {
         `--pid-file=${join(folder, 'mysql.pid')}`,
         '--max-connections=300',
       ],
+      // Committed rows outlive a killed server, as the disk's cache does; nothing waits for the disk itself.
+      ...['--debug-no-sync', '--innodb-flush-log-at-trx-commit=2', '--innodb-flush-method=fsync'],
+      '--skip-innodb-doublewrite',
     ],
   },
   redis: {
