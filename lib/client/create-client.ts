@@ -74,7 +74,7 @@ function unaryOf(calling: Calling, method: DescMethod): unknown {
   if (method.output.typeName === OperationSchema.typeName)
     return async (init: object, options: CallOptions = {}) => {
       const operation = await callUnary(calling, method, init, options)
-      return new OperationHandle(calling, operation as Operation, options)
+      return new OperationHandle(calling, operation as Operation, options, [method.parent.file])
     }
   const shape = listShapeOf(method)
   if (shape === undefined)

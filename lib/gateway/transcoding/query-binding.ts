@@ -31,7 +31,7 @@ const REMEMBERED = 100
  * and FieldMask, nested with dots; map entries as `labels[key]=value`.
  */
 export function queryBinder(desc: DescMessage, bound: Bound): QueryBinder {
-  const known = new BoundedCache<string, Target>(REMEMBERED)
+  const known = new BoundedCache<string, Target>(REMEMBERED, 'query_parameters')
   return (message, parameters) => {
     const seen = new Set<string>()
     for (const [name, value] of parameters) {

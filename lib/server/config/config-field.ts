@@ -28,7 +28,9 @@ export const resolved = <Given, Resolved extends Record<keyof Given, unknown>>(
 /** A number as the documentation writes it: `none` for no limit, whole MiB, else with thousands separators. */
 export const documentedNumber = (value: number): string => {
   if (value === Number.POSITIVE_INFINITY) return 'none'
-  return value % MIB === 0 ? `${value / MIB} MiB` : value.toLocaleString('en')
+  if (value % MIB === 0) return `${value / MIB} MiB`
+  // `toLocaleString` would load the data of ICU, megabytes that each server keeps.
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
 export const MIB = 2 ** 20
