@@ -1,6 +1,6 @@
 import { MigrationError } from '../errors.js'
 import { completeFramework } from './histories/adopt.js'
-import { FRAMEWORK, toFileNumber, UPGRADES } from './files/migration-files.js'
+import { isOfFramework, unknownVersion } from './files/migration-files.js'
 import { BACKFILL_TABLE } from './files/names.js'
 import { withLock } from './session/lock.js'
 import { type Planned, readSet } from './migration-set.js'
@@ -42,10 +42,10 @@ export type Resolution = 'applied' | 'rolledBack'
  */
 export function baseline(options: ResolvedOptions, to: number): Promise<readonly string[]> {
   return correcting(options, async (session, migrations) => {
-    if (!migrations.some(({ version }) => version === to)) throw unknown(to)
+    if (!migrations.some(({ version }) => version === to)) throw unknownVersion(to, migrations)
     await session.makeSchema()
     await makeVersionTable(session)
-    const there = (await readVersions(session)).filter(({ version }) => isOfModule(version))
+    const there = (await readVersions(session)).filter(({ version }) => !isOfFramework(version))
     if (there.length > 0)
       throw new MigrationError(
         'dirty',
@@ -71,7 +71,7 @@ export function resolve(options: ResolvedOptions, version: number, as: Resolutio
   return correcting(options, async (session, migrations) => {
     const row = (await readVersions(session)).find((one) => one.version === version)
     const migration = migrations.find((one) => one.version === version)
-    if (row === undefined && migration === undefined) throw unknown(version)
+    if (row === undefined && migration === undefined) throw unknownVersion(version, migrations)
     const name = row?.name ?? migration?.name ?? ''
     if (row?.dirty === false || (row === undefined && as === 'rolledBack'))
       throw new MigrationError(
@@ -152,9 +152,6 @@ async function record(
   await markVersion(session, row.version, mark)
 }
 
-const unknown = (version: number): RangeError =>
-  new RangeError(`migrations: ${toFileNumber(version)} is not a version of these files`)
-
 interface Edit {
   readonly row: AppliedVersion
   readonly migration: Planned
@@ -174,6 +171,3 @@ const toEdited = ({ row, migration }: Edit): EditedVersion => ({
   applied: row.upSql,
   now: migration.up,
 })
-
-const isOfModule = (version: number): boolean =>
-  version !== FRAMEWORK && !(version >= UPGRADES.first && version <= UPGRADES.last)

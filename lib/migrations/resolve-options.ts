@@ -29,7 +29,7 @@ export function resolveOptions(options: MigrateOptions): ResolvedOptions {
     url: options.url.trim(),
     engine,
     files: options.files,
-    module: options.module ?? options.schema ?? 'the database',
+    module: options.module ?? options.schema,
     schema,
     signal: options.signal,
     report: options.onProgress ?? (() => undefined),

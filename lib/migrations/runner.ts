@@ -2,7 +2,13 @@ import { MigrationError } from '../errors.js'
 import { adopt } from './histories/adopt.js'
 import { refuseMoved } from './histories/adopted-head.js'
 import { refuseForeign } from './histories/foreign.js'
-import { FRAMEWORK, toFileNumber, UPGRADES } from './files/migration-files.js'
+import {
+  isOfFramework,
+  toFileNumber,
+  toFileNumbers,
+  unknownVersion,
+  UPGRADES,
+} from './files/migration-files.js'
 import { withLock } from './session/lock.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
 import { withSession } from './open-session.js'
@@ -53,7 +59,7 @@ export interface DownResult {
 export async function up(options: ResolvedOptions, to = Infinity): Promise<UpResult> {
   const set = await readSet(options.files, options.engine, options.statementTimeoutMs)
   if (to !== Infinity && !set.migrations.some(({ version }) => version === to))
-    throw new RangeError(`migrations: ${toFileNumber(to)} is not a version of these files`)
+    throw unknownVersion(to, set.migrations)
   if (set.findings.some(({ level }) => level === 'refuse'))
     refuseBadFiles(set, await withSession(options, 'read', settledIn).catch(() => () => false))
   return withSession(options, 'change', async (session) => {
@@ -113,10 +119,11 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
 /** The versions that are rolled back, the last applied first. */
 function rowsAbove(rows: readonly AppliedVersion[], to: number | undefined): readonly AppliedVersion[] {
   const latest = [...rows].reverse()
-  if (to === undefined)
-    return latest.filter(({ version }) => version !== FRAMEWORK && !isUpgrade(version)).slice(0, 1)
+  if (to === undefined) return latest.filter(({ version }) => !isOfFramework(version)).slice(0, 1)
   if (to !== 0 && !rows.some(({ version }) => version === to))
-    throw new RangeError(`migrations: ${toFileNumber(to)} is not an applied version; 0 rolls everything back`)
+    throw new RangeError(
+      `migrations: ${toFileNumber(to)} is not an applied version (applied: ${toFileNumbers(rows.map(({ version }) => version)) || 'none'}); 0 rolls everything back`,
+    )
   const takesUpgrades = to === 0 || isUpgrade(to)
   return latest.filter(({ version }) => version > to && (takesUpgrades || !isUpgrade(version)))
 }

@@ -1,5 +1,5 @@
 import { MigrationError } from '../errors.js'
-import { FRAMEWORK, UPGRADES } from './files/migration-files.js'
+import { isOfFramework } from './files/migration-files.js'
 import { readSet } from './migration-set.js'
 import { withSession } from './open-session.js'
 import { down, up } from './runner.js'
@@ -38,9 +38,6 @@ export async function tryDowns(options: ResolvedOptions, scratch?: string): Prom
     return differences
   })
 }
-
-const isOfFramework = (version: number): boolean =>
-  version === FRAMEWORK || (version >= UPGRADES.first && version <= UPGRADES.last)
 
 function contentsOf(options: ResolvedOptions): Promise<Contents> {
   return withSession(options, 'read', async (session) => {

@@ -15,7 +15,7 @@ export function progressLines(paint: Paint): (event: Progress) => readonly strin
     switch (event.kind) {
       case 'waiting': {
         const { holder, waitedMs } = event
-        const who = /\(.*process (\d+)|connection (\d+)/.exec(holder)?.[0] ?? holder
+        const who = holder.replace(/\bfor \d+ s\b/, '')
         if (who === told && waitedMs - toldAt < BETWEEN_REMINDERS_MS) return []
         toldAt = waitedMs
         told = who

@@ -49,7 +49,7 @@ export async function readMigrations(
   const all = new Map(framework.map((migration) => [migration.version, migration]))
   for (const migration of theirs) {
     const ours = all.get(migration.version)
-    if (ours === undefined && isReserved(migration) && framework.length > 0)
+    if (ours === undefined && isOfFramework(migration.version) && framework.length > 0)
       problems.push(`${migration.name}: ${RESERVED}`)
     if (ours !== undefined && (ours.name !== migration.name || ours.checksum !== migration.checksum))
       problems.push(`${migration.name}: ${RESERVED}; this version has ${ours.name} there`)
@@ -70,7 +70,30 @@ export const UPGRADES = { first: 8001, last: 8999 } as const
 /** Hand-written files, framework upgrades, generated files. Each range of numbers has no gaps. */
 export const BANDS = [{ first: 1, last: 7999 }, UPGRADES, { first: 9001, last: 9999 }] as const
 
+export const isOfFramework = (version: number): boolean =>
+  version === FRAMEWORK || (version >= UPGRADES.first && version <= UPGRADES.last)
+
 export const toFileNumber = (version: number): string => String(version).padStart(4, '0')
+
+/** `0001 to 0003 and 8001`; empty for no version. */
+export function toFileNumbers(versions: readonly number[]): string {
+  const runs: { readonly first: number; last: number }[] = []
+  for (const version of [...versions].sort((a, b) => a - b)) {
+    const run = runs.at(-1)
+    if (run?.last === version - 1) run.last = version
+    else runs.push({ first: version, last: version })
+  }
+  return runs
+    .map(({ first, last }) => [...new Set([first, last])].map(toFileNumber).join(' to '))
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' and $1')
+}
+
+/** What to throw for the number of a version that these files do not have. */
+export const unknownVersion = (version: number, migrations: readonly Migration[]): RangeError =>
+  new RangeError(
+    `migrations: ${toFileNumber(version)} is not a version of these files: they have ${toFileNumbers(migrations.map((one) => one.version))}`,
+  )
 
 export const checksumOf = (sql: string): string => createHash('sha256').update(sql).digest('hex')
 
@@ -79,9 +102,6 @@ const RESERVED =
 const FILE_NAME = /^(\d+)_([A-Za-z0-9_-]+)\.(?:(up|down)\.sql|(up)\.m?[jt]s)$/
 /** Generated for PostgreSQL only; MySQL has its own search. */
 const SEARCH = /^9\d{3}_.*_search_(vector|gin)$/
-
-const isReserved = ({ version }: Migration): boolean =>
-  version === FRAMEWORK || (version > 8000 && version < 9000)
 
 type Files = ReadonlyMap<string, string | LoadedBackfill>
 

@@ -93,7 +93,7 @@ class MysqlSession implements Session {
     )
     const who =
       row && `user ${String(row.name)} from ${String(row.host)}, busy for ${String(row.seconds)} s, `
-    return `a session (${who ?? ''}connection ${id})`
+    return `another \`ashlar migrate\` (${who ?? ''}connection ${id})`
   }
 
   async unlock(): Promise<void> {

@@ -3,7 +3,7 @@ import { mysqlSyntax } from './sql/syntax.js'
 import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
 import { splitStatements, type Statement } from '../sql/statements.js'
-import { failureOf, type Remains, send, type Step } from '../session/step.js'
+import { failureOf, NOTHING_DONE, type Remains, send, type Step } from '../session/step.js'
 import {
   type AppliedVersion,
   deleteVersion,
@@ -82,9 +82,9 @@ async function runFrom(step: Step, first: number, unfinished: AppliedVersion | u
 
 const remainsOf = (done: number): Remains =>
   done === 0
-    ? { stays: 'Nothing of the file stays', correct: 'correct it and run again' }
+    ? NOTHING_DONE
     : {
-        stays: 'What stands before it stays, because MySQL cannot undo it',
+        stays: `${done === 1 ? 'Statement 1 is' : `Statements 1 to ${done} are`} done and cannot be undone, because MySQL commits each by itself`,
         correct: `correct the file from statement ${done + 1} on and run again`,
       }
 

@@ -80,7 +80,7 @@ const foundElsewhere = (
   new MigrationError(
     'failed',
     `${step}: ${name} is not in the schema ${session.schema}, and was found in ${schema}, which is searched for its extensions. ` +
-      `Nothing of the file stays: correct the name, or write it with its schema where the other one is meant`,
+      `No statement of the file has taken effect: correct the name, or write it with its schema where the other one is meant`,
     step,
   )
 

@@ -117,7 +117,7 @@ class PostgresSession implements Session {
 
   async lockHolder(): Promise<string> {
     const [row] = await this.rows(
-      `SELECT pid, application_name AS name, usename AS "user", client_addr::text AS address,
+      `SELECT pid, application_name AS name, usename AS "user", host(client_addr) AS address,
               extract(epoch FROM clock_timestamp() - backend_start)::integer AS seconds
        FROM pg_locks JOIN pg_stat_activity USING (pid)
        WHERE ${OUR_LOCK} LIMIT 1`,
@@ -127,7 +127,8 @@ class PostgresSession implements Session {
     // Another user's address and times are hidden from ordinary users.
     const where = typeof address === 'string' ? ` from ${address}` : ''
     const since = typeof seconds === 'number' ? `, for ${seconds} s` : ''
-    return `${String(name) || 'a session'} (user ${String(user)}${where}, process ${String(pid)}${since})`
+    const { who, process } = nameOfHolder(String(name))
+    return `${who} (${process}user ${String(user)}${where}, PostgreSQL process ${String(pid)}${since})`
   }
 
   async unlock(): Promise<void> {
@@ -242,7 +243,7 @@ async function connect(options: ResolvedOptions, timeoutMs = CONNECT_TIMEOUT_MS)
     async () => {
       const client = new pg.Client({
         connectionString: options.url,
-        application_name: `ashlar migrate ${options.module} ${hostname()}:${process.pid}`.slice(0, 63),
+        application_name: applicationName(options.module),
         connectionTimeoutMillis: timeoutMs,
         keepAlive: true,
         stream: () => socket,
@@ -254,6 +255,23 @@ async function connect(options: ResolvedOptions, timeoutMs = CONNECT_TIMEOUT_MS)
     },
     () => socket.destroy(),
   )
+}
+
+const LONGEST_NAME = 63
+
+/** `ashlar migrate inventory db1:1234`. The server would cut the end of what is too long. */
+function applicationName(module: string | undefined): string {
+  const place = `${hostname()}:${process.pid}`
+  const room = Math.max(0, LONGEST_NAME - `ashlar migrate  ${place}`.length)
+  return ['ashlar migrate', ...(module === undefined ? [] : [module.slice(0, room)]), place].join(' ')
+}
+
+/** The other way round: who that is, and its process on its own host. */
+function nameOfHolder(application: string): { readonly who: string; readonly process: string } {
+  const [, module, host, pid] = /^ashlar migrate (?:(.+) )?(\S+):(\d+)$/.exec(application) ?? []
+  if (host === undefined || pid === undefined) return { who: application || 'a session', process: '' }
+  const what = module === undefined ? '' : ` of the module ${module}`
+  return { who: `another \`ashlar migrate\`${what} on ${host}`, process: `process ${pid}, ` }
 }
 
 async function end(client: Client): Promise<void> {

@@ -5,7 +5,7 @@ import { indexState } from './index-state.js'
 import { recoverNonTransactional } from './recovery.js'
 import { endBackfill, fillRows, ROWS_STAY } from '../session/backfill.js'
 import { SessionError } from '../session/session-error.js'
-import { failureOf, send, type Step } from '../session/step.js'
+import { failureOf, NOTHING_DONE, send, type Step } from '../session/step.js'
 import { refuseAborted } from '../session/stoppable.js'
 import {
   type AppliedVersion,
@@ -18,7 +18,6 @@ import {
   writeVersion,
 } from '../session/version-table.js'
 
-const NOTHING_STAYS = { stays: 'Nothing of the file stays', correct: 'correct it and run again' }
 const CLEANED_UP_LATER = {
   stays: 'What it left behind is dropped by the next run',
   correct: 'correct the file and run again',
@@ -106,7 +105,7 @@ async function inTransaction(step: Step, { record, recordFailure }: Recorder): P
     await options.inspect?.(session)
     await session.run('COMMIT', 0)
   } catch (error) {
-    const failure = failureOf(step, at, error, NOTHING_STAYS)
+    const failure = failureOf(step, at, error, NOTHING_DONE)
     // Without a connection nothing can be recorded, and the server has rolled back by itself. A cancelled file leaves
     // no trace.
     await session

@@ -42,8 +42,8 @@ export interface ResolvedOptions extends Timeouts {
   readonly url: string
   readonly engine: Engine
   readonly files: FileSource
-  /** For messages; `the database` when the module has no name. */
-  readonly module: string
+  /** For messages. */
+  readonly module: string | undefined
   /** Empty on MySQL. */
   readonly schema: string
   readonly waitTimeoutMs: number

@@ -1,5 +1,6 @@
 import { MigrationError } from '../../errors.js'
 import { adviceFor } from './advice.js'
+import { isOfFramework } from '../files/migration-files.js'
 import type { RowBackfill } from '../files/row-backfill.js'
 import type { ResolvedOptions } from './options.js'
 import type { Session } from './session.js'
@@ -82,6 +83,12 @@ export interface Remains {
   readonly correct: string
 }
 
+/** Of a file whose statements are all undone, or of which none was done. */
+export const NOTHING_DONE: Remains = {
+  stays: 'No statement of the file has taken effect',
+  correct: 'correct it and run again',
+}
+
 /** What failed and where, what the file left behind, and what to do. `at` is undefined for the COMMIT. */
 export function failureOf(
   step: Step,
@@ -90,20 +97,27 @@ export function failureOf(
   { stays, correct }: Remains,
 ): MigrationError {
   if (error instanceof MigrationError) return error
-  const { name, file, statements, options } = step
+  const { version, name, file, options } = step
   const { message, code, failure } = error instanceof SessionError ? error : foreign(error)
-  const line = at === undefined ? undefined : statements[at]?.line
-  const place =
-    line === undefined ? 'at its COMMIT' : `statement ${(at ?? 0) + 1} of ${statements.length} (line ${line})`
+  // Its files are in the package, where nobody reads or corrects them.
+  const isOurs = isOfFramework(version)
+  const todo = failure !== 'failed' ? 'run again' : isOurs ? 'put that right and run again' : correct
   // It is unknown whether a COMMIT was done. The same holds for a statement that the server commits by itself.
   const isUnknown = failure === 'connection' && (at === undefined || !options.engine.hasTransactionalDdl)
   const said = [
-    `${file}, ${place}: ${message}${code === '' ? '' : ` (${code})`}`,
+    `${file}${isOurs ? ' (of the framework)' : ''}, ${placeOf(step, at)}: ${message}${code === '' ? '' : ` (${code})`}`,
     adviceFor(failure, code, options),
-    `${isUnknown ? 'The next run finds out how far it came' : stays}: ${failure === 'failed' ? correct : 'run again'}`,
+    `${isUnknown ? 'The next run finds out how far it came' : stays}: ${todo}`,
   ]
   const stop = failure === 'connection' || failure === 'cancelled' ? failure : 'failed'
   return new MigrationError(stop, said.filter((part) => part !== '').join('. '), name, code)
+}
+
+function placeOf({ version, statements }: Step, at: number | undefined): string {
+  const statement = at === undefined ? undefined : statements[at]
+  if (statement === undefined) return 'at its COMMIT'
+  const line = isOfFramework(version) ? '' : ` (line ${statement.line})`
+  return `statement ${(at ?? 0) + 1} of ${statements.length}${line}`
 }
 
 /** Not from the server: a function of the caller threw. */

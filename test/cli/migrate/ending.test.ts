@@ -76,7 +76,9 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
         )
         const except = Number(row?.id)
         return run(['up'], {
-          started: once('stderr', /waiting for/, () => killSessions(database(), { except })),
+          started: once('stderr', /waiting for another `ashlar migrate` /, () =>
+            killSessions(database(), { except }),
+          ),
         })
       }),
     )
@@ -110,7 +112,7 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
         ),
       )
       expect(stderr).to.match(
-        /0003_wider\.up\.sql, statement 1 of 1 .*The run was cancelled, and the server has stopped the statement\. Nothing of the file stays: run again\n$/,
+        /0003_wider\.up\.sql, statement 1 of 1 .*The run was cancelled, and the server has stopped the statement\. No statement of the file has taken effect: run again\n$/,
       )
       expect(await database().rows(waiting)).to.deep.equal([])
       await database().rows('ROLLBACK')
@@ -158,7 +160,8 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     const { exit, stderr } = await withSession(other, 'change', (session) =>
       withLock(session, other, () =>
         run(['up', '--json'], {
-          started: (child) => once('stderr', /waiting for/, () => child.kill('SIGINT'))(child),
+          started: (child) =>
+            once('stderr', /waiting for another `ashlar migrate` /, () => child.kill('SIGINT'))(child),
         }),
       ),
     )

@@ -216,6 +216,8 @@ onEachEngine('ashlar migrate', (database) => {
       withLock(session, options, () => run('up', '--wait-timeout', '2000')),
     )
     expect(ran.exit).to.equal(6)
-    expect(ran.stderr).to.match(/^waiting for .+, which is migrating this database\n/)
+    expect(ran.stderr).to.match(
+      /waiting for another `ashlar migrate` .*(process|connection) \d+.*\), which is migrating this database\n/,
+    )
   })
 })

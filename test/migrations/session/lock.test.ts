@@ -45,8 +45,8 @@ onEachEngine('the lock', (database, dialect) => {
     const holder = first?.kind === 'waiting' ? first.holder : ''
     expect(holder).to.match(
       dialect === 'postgres'
-        ? /^ashlar migrate the_other .*\(user \w+.*, process \d+, for \d+ s\)$/
-        : /^a session \(user \w+ from .*, connection \d+\)$/,
+        ? /^another `ashlar migrate` of the module the_other on \S+ \(process \d+, user \w+.*, PostgreSQL process \d+, for \d+ s\)$/
+        : /^another `ashlar migrate` \(user \w+ from .*, connection \d+\)$/,
     )
   })
 
