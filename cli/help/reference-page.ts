@@ -31,8 +31,9 @@ This page is made from the commands themselves by \`node dist/cli/help/reference
 is out of date. \`ashlar <command> --help\` says the same in a terminal, \`-h\` is short for it, and \`ashlar completion\`
 teaches a shell the commands. The program \`idp\` has the commands of \`ashlar idp\`: \`idp up\` is \`ashlar idp up\`.
 
-Results go to stdout, everything else to stderr. \`--json\` prints the result as one JSON object, a failure as
-\`{"error": {"message", "exit"}}\`; notes stay on stderr.`
+Results go to stdout, everything else to stderr. \`--json\` prints the result as one JSON value, a failure as
+\`{"error": {"message", "exit"}}\`; progress and notes stay on stderr as text. What the \`migrate\` commands print is in
+[Migrations](../guides/migrations.md#what-a-command-prints).`
   const sections = [
     intro,
     `## Exit status\n\n${Object.entries(EXIT_CODES)

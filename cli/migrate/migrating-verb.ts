@@ -2,7 +2,7 @@ import type { Migrator, Progress } from '../../lib/migrations/index.js'
 import type { Exit } from '../errors/exit-codes.js'
 import { Failure } from '../errors/failure.js'
 import { paintFor } from '../output/paint.js'
-import { Verb } from '../verb/verb.js'
+import { DatabaseVerb } from './database-verb.js'
 import type { DatabaseFlags } from './migrator-of.js'
 
 const SIGNALS = { SIGINT: 'interrupted', SIGTERM: 'terminated' } as const satisfies Readonly<
@@ -14,13 +14,10 @@ type EndingSignal = keyof typeof SIGNALS
  * A command that changes a database, reports progress on stderr, and cancels its statement on the server when it is
  * told to end.
  */
-export abstract class MigratingVerb extends Verb {
+export abstract class MigratingVerb extends DatabaseVerb {
   /** @throws {Failure} */
   protected async migrating<T>(flags: DatabaseFlags, work: (migrator: Migrator) => Promise<T>): Promise<T> {
-    const [{ migratorOf }, { attempt }] = await Promise.all([
-      import('./migrator-of.js'),
-      import('./attempt.js'),
-    ])
+    const { attempt } = await import('./attempt.js')
     const ending = new AbortController()
     let heard: EndingSignal | undefined
     const hear = (signal: EndingSignal) => {
@@ -37,7 +34,10 @@ export abstract class MigratingVerb extends Verb {
     }
     for (const signal of Object.keys(SIGNALS)) process.on(signal, hear)
     try {
-      const migrator = await migratorOf(flags, { onProgress: await this.progress(), signal: ending.signal })
+      const migrator = await this.connected(flags, {
+        onProgress: await this.progress(),
+        signal: ending.signal,
+      })
       return await attempt(() => work(migrator))
     } catch (error) {
       if (heard === undefined || !(error instanceof Failure)) throw error

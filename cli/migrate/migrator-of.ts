@@ -1,11 +1,14 @@
 import type { MigrateOptions, Migrator } from '../../lib/migrations/index.js'
 import { attempt } from './attempt.js'
 import { connectionString } from './connection-string.js'
+import { hasFolder } from './next-files.js'
 
 /** The parsed flags of a command that connects to a database. */
 export interface DatabaseFlags {
   readonly url: string
-  readonly files: MigrateOptions['files']
+  readonly files: string
+  /** Whether the folder, or that of the engine, need not be there: the command makes it. */
+  readonly mayBegin?: boolean | undefined
   readonly module?: string | undefined
   readonly schema?: string | undefined
   readonly 'lock-timeout'?: number | undefined
@@ -31,6 +34,9 @@ export function migratorOf(
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   return attempt(async () => {
     const { migrate } = await import('../../lib/migrations/index.js')
-    return migrate({ url: await connectionString(flags.url), files: flags.files, ...said })
+    const url = await connectionString(flags.url)
+    const migrator = migrate({ url, files: flags.files, ...said })
+    const isMissing = flags.mayBegin === true && !hasFolder(flags.files, migrator.database?.dialect)
+    return isMissing ? migrate({ url, files: {}, ...said }) : migrator
   })
 }

@@ -52,6 +52,22 @@ export function foldersOf(
   return dialects.map((one) => ({ dialect: one, folder: join(folder, one) }))
 }
 
+/** Whether there is a folder for the files of an engine. */
+export function hasFolder(folder: string, dialect: Dialect | undefined): boolean {
+  const there = DIALECTS.filter((one) => existsSync(join(folder, one)))
+  return there.length === 0 ? existsSync(folder) : dialect === undefined || there.includes(dialect)
+}
+
+/** The folder of an engine's files that has none; undefined where there are some. */
+export function emptyFolder(folder: string, dialect: Dialect): string | undefined {
+  const own = join(folder, dialect)
+  const there = existsSync(own) ? own : folder
+  return hasFolder(folder, dialect) && sqlIn(there).length === 0 ? there : undefined
+}
+
+export const emptyText = (folder: string): string =>
+  `${folder} has no .sql file: the framework’s own versions are all there is`
+
 /**
  * Writes the next versions, up and down; all of them or none.
  * @throws {Failure} when no number is left, or when a folder cannot be written.

@@ -88,10 +88,6 @@ export async function schemaChanges(
   })
 }
 
-/** The folder of the files; empty before there is one. */
-export const filesIn = (folder: string): string | Readonly<Record<string, string>> =>
-  existsSync(folder) ? folder : {}
-
 function contractOf({ expand, contract }: SchemaChanges): readonly SchemaVersion[] {
   if (expand.length === 0) return contract
   throw new Failure(

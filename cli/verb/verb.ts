@@ -32,11 +32,19 @@ export abstract class Verb extends Command {
     process.stdout.write(`${JSON.stringify(json, null, 2)}\n`)
   }
 
+  /** What `--json` prints beside the error: what is known all the same. */
+  protected beforeFailure(): object {
+    return {}
+  }
+
   /** With `--json`, failures are also an object on stdout; the line on stderr and the exit status stay the same. */
   protected override catch(error: Error): Promise<never> {
     if (this.jsonEnabled()) {
       const exit = error instanceof Failure ? error.exit : 'oclif' in error ? 'input' : 'bug'
-      this.logJson({ error: { message: terminalLine(error.message), exit: EXIT_CODES[exit] } })
+      this.logJson({
+        error: { message: terminalLine(error.message), exit: EXIT_CODES[exit] },
+        ...this.beforeFailure(),
+      })
     }
     return Promise.reject(error)
   }

@@ -11,13 +11,17 @@ import { foreignTool, type ForeignTool } from './histories/foreign.js'
 import { withSession } from './open-session.js'
 import { readSet } from './migration-set.js'
 import { resolveOptions } from './resolve-options.js'
+import type { DatabaseAddress } from './session/engine.js'
 import type { MigrateOptions } from './session/options.js'
+import { addressOf } from './session/session.js'
 import { down, type DownResult, redo, type RollBack, rollBacks, up, type UpResult } from './runner.js'
 import { tryDowns } from './try-downs.js'
 import { type SchemaComparison, status, verify, type VersionStatus } from './status.js'
 
 /** A module's migrations for one database. Every call opens its own connection and closes it. */
 export interface Migrator {
+  /** The database that it works on; undefined where the connection string is no URL: then every call is rejected. */
+  readonly database: DatabaseAddress | undefined
   /**
    * Applies every missing version, up to `to`. Safe on any number of hosts at once: one works, the others wait.
    * @throws {RangeError} when the files have no version `to`.
@@ -99,6 +103,7 @@ export interface Migrator {
 export function migrate(options: MigrateOptions): Migrator {
   const resolved = resolveOptions(options)
   return {
+    database: addressOf(resolved),
     up: (to) => up(resolved, to),
     down: (to) => down(resolved, to),
     rollBacks: (to) => rollBacks(resolved, to),

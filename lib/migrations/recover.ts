@@ -18,9 +18,10 @@ export async function rollBack(
   const step = downStep(session, options, row, shipped)
   const { name: version, statements } = step
   options.report({ kind: 'file', direction: 'down', version, statements: statements.length })
-  if (row.dirty && !isGoingDown(row) && (await options.engine.isNeverApplied(step, row)))
+  if (row.dirty && !isGoingDown(row) && (await options.engine.isNeverApplied(step, row))) {
+    options.report({ kind: 'recovering', version, text: 'it failed and left nothing behind: nothing is run' })
     await deleteVersion(session, row.version)
-  else await options.engine.down(step, row)
+  } else await options.engine.down(step, row)
   options.report({ kind: 'done', direction: 'down', version, ms: Math.round(performance.now() - started) })
 }
 

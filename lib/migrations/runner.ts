@@ -13,7 +13,8 @@ import { withLock } from './session/lock.js'
 import { type MigrationSet, type Planned, readSet, refuseBadFiles } from './migration-set.js'
 import { withSession } from './open-session.js'
 import type { ResolvedOptions } from './session/options.js'
-import { lostBy } from './sql/losses.js'
+import { type Lost, lostBy } from './sql/losses.js'
+import type { TableSize } from './session/effect.js'
 import { splitStatements } from './sql/statements.js'
 import { backfillOf } from './sql/backfill.js'
 import { downOf, endRollBack, rollBack } from './recover.js'
@@ -97,8 +98,14 @@ export async function down(options: ResolvedOptions, to?: number): Promise<DownR
 export interface RollBack {
   /** `0002_widgets`. */
   readonly name: string
-  /** What its way down takes the values of away for good, such as `table tasks`, or `column colour of tasks`. */
-  readonly loses: readonly string[]
+  /** What its way down takes away for good. Nothing for a version that failed and left nothing behind. */
+  readonly loses: readonly Loss[]
+}
+
+/** Values that a way down takes away, and how large their table is. */
+export interface Loss extends Lost {
+  /** As far as the server has counted; undefined where it does not have the table. */
+  readonly size: TableSize | undefined
 }
 
 /**
@@ -108,12 +115,26 @@ export interface RollBack {
 export async function rollBacks(options: ResolvedOptions, to?: number): Promise<readonly RollBack[]> {
   const { migrations } = await readSet(options.files, options.engine, options.statementTimeoutMs)
   const shipped = new Map(migrations.map((migration) => [migration.version, migration]))
-  const above = rowsAbove(await withSession(options, 'read', readVersions), to)
-  return above.map((row) => {
-    const sql = downOf(row, shipped.get(row.version))
-    const { statements } = splitStatements(sql, options.engine.syntax)
-    return { name: row.name, loses: [...new Set(statements.flatMap(lostBy))] }
+  return withSession(options, 'read', async (session) => {
+    const found: RollBack[] = []
+    for (const row of rowsAbove(await readVersions(session), to)) {
+      const sql = downOf(row, shipped.get(row.version))
+      const leavesNothing = row.dirty && !isGoingDown(row) && options.engine.leavesNothing(row)
+      found.push({ name: row.name, loses: leavesNothing ? [] : await lossesIn(session, sql) })
+    }
+    return found
   })
+}
+
+async function lossesIn(session: Session, sql: string): Promise<readonly Loss[]> {
+  const { syntax, effects } = session.engine
+  const lost = splitStatements(sql, syntax).statements.flatMap(lostBy)
+  const losses: Loss[] = []
+  for (const one of new Map(lost.map((each) => [JSON.stringify(each), each])).values()) {
+    const size = one.table === undefined ? undefined : await effects.sizeOf(session, one.table.split('.'))
+    losses.push({ ...one, size })
+  }
+  return losses
 }
 
 /** The versions that are rolled back, the last applied first. */

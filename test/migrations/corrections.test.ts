@@ -34,13 +34,27 @@ onEachEngine('a correction by hand', (database) => {
       ...file('0004_i', 'CREATE TABLE other (id bigint PRIMARY KEY)', 'SELECT 1'),
     }
     await migrator(files).up()
-    expect(await migrator(files).rollBacks(1)).to.deep.equal([
-      { name: '0004_i', loses: [] },
-      { name: '0003_c', loses: ['column c of t2', 'rows of t2'] },
-      { name: '0002_t2', loses: ['table t2'] },
+    const found = await migrator(files).rollBacks(1)
+    expect(found.map(({ name, loses }) => [name, loses.map(({ size, ...lost }) => lost)])).to.deep.equal([
+      ['0004_i', []],
+      [
+        '0003_c',
+        [
+          { what: 'column', name: 'c', table: 't2' },
+          { what: 'rows', name: 't2', table: 't2' },
+        ],
+      ],
+      ['0002_t2', [{ what: 'table', name: 't2', table: 't2' }]],
     ])
+    expect(found.at(-1)?.loses[0]?.size?.bytes).to.be.a('number')
     expect(await migrator(files).rollBacks()).to.have.length(1)
     expect(await states(files)).to.include({ 2: 'applied', 3: 'applied' })
+  })
+
+  it('says that nothing is lost of a version that failed and left nothing behind', async () => {
+    await failureOf(migrator({ ...tables(2), ...wrong }).up())
+    expect(await migrator({}).rollBacks()).to.deep.equal([{ name: '0003_t3', loses: [] }])
+    expect((await migrator({}).down()).rolledBack).to.deep.equal(['0003_t3'])
   })
 
   it('applies the last version again, as its file is now', async () => {

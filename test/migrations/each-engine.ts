@@ -40,6 +40,13 @@ export function onEachEngine(
     })
 }
 
+/** What a command says of the database that it works on. */
+export function saidOf({ url }: FreshDatabase): string {
+  const { hostname, port, pathname, protocol } = new URL(url)
+  const usual = protocol === 'postgres:' ? '5432' : '3306'
+  return `Database ${pathname.slice(1)} on ${hostname}:${port || usual}\n`
+}
+
 /** `0002_a` with a way up and down, or only with a way up. */
 export const file = (name: string, up: string, down?: string): Record<string, string> => ({
   [`${name}.up.sql`]: up,

@@ -87,9 +87,9 @@ A field is name:type, name:type! where a client has to send it, and name:type? w
       ])
       return []
     }
-    const { filesIn, schemaVersions } = await import('../../migrate/schema-versions.js')
+    const { schemaVersions } = await import('../../migrate/schema-versions.js')
     const { dialect, versions, left, byHand } = await this.migrating(
-      { url, files: filesIn(files) },
+      { url, files, mayBegin: true },
       (migrator) => schemaVersions(description, migrator, { entities, files, live: false, contract: false }),
     )
     this.note([...left, ...byHand])

@@ -1,9 +1,10 @@
 import { Failure } from '../../errors/failure.js'
 import { pathFlag } from '../../loading/path-flag.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
-interface Adopted {
+interface Adopted extends OnDatabase {
   readonly tool: string
   readonly files: readonly string[]
   readonly recorded: readonly string[]
@@ -26,12 +27,11 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
 
   override async run(): Promise<Adopted> {
     const { flags } = await this.parse(Adopt)
-    const [{ adoptedVersion }, { writeNextFiles }, { filesIn }] = await Promise.all([
+    const [{ adoptedVersion }, { writeNextFiles }] = await Promise.all([
       import('../../migrate/adopted-version.js'),
       import('../../migrate/next-files.js'),
-      import('../../migrate/schema-versions.js'),
     ])
-    const before = { ...flags, files: filesIn(flags.files) }
+    const before = { ...flags, mayBegin: true }
     const found = await this.migrating(before, (migrator) => migrator.foreignTool())
     if (found === undefined)
       throw new Failure(
@@ -44,7 +44,7 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
         `${found.dump} > schema.sql`,
         'ashlar migrate adopt --dump schema.sql',
       ])
-      return { tool: found.tool, files: [], recorded: [] }
+      return this.onDatabase({ tool: found.tool, files: [], recorded: [] })
     }
     const version = await adoptedVersion(found, { files: flags.files, dump: flags.dump })
     const { files } = writeNextFiles(flags.files, found.dialect, [version])
@@ -53,6 +53,6 @@ With --dump it writes the statements of the dump into 0002_adopted_<tool>, makes
       ...files.map((file) => `${this.paint.good('written')} ${file}`),
       ...recorded.map((name) => `${this.paint.good('recorded')} ${name}`),
     ])
-    return { tool: found.tool, files, recorded }
+    return this.onDatabase({ tool: found.tool, files, recorded })
   }
 }

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 export default class Baseline extends MigratingVerb {
@@ -14,10 +15,10 @@ Nothing compares the files with the database: run migrate verify --entities afte
     ...timeoutFlags,
   }
 
-  override async run(): Promise<{ readonly recorded: readonly string[] }> {
+  override async run(): Promise<{ readonly recorded: readonly string[] } & OnDatabase> {
     const { flags } = await this.parse(Baseline)
     const recorded = await this.migrating(flags, (migrator) => migrator.baseline(flags.to))
     this.say(recorded.map((name) => `${this.paint.good('recorded')} ${name}`))
-    return { recorded }
+    return this.onDatabase({ recorded })
   }
 }

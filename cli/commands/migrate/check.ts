@@ -1,9 +1,10 @@
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, scratchFlag } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import type { FolderFinding } from '../../migrate/lint-folder.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
-interface Checked {
+interface Checked extends OnDatabase {
   readonly findings: readonly FolderFinding[]
   /** What does not come back when versions are rolled back. */
   readonly downs: readonly string[]
@@ -34,6 +35,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
       import('../../migrate/connection-string.js'),
     ])
     const findings = await lintFolder(flags.files, undefined)
+    await this.noteEmpty(flags)
     const scratch = flags.scratch === undefined ? undefined : await connectionString(flags.scratch)
     const downs = await this.migrating(flags, (migrator) => migrator.tryDowns(scratch))
     const { missing, left, byHand } = await this.#differences(flags)
@@ -49,7 +51,7 @@ A way down that has only a comment says why nothing is undone, and is not tried.
     this.note(left.map((line) => `left for the contract: ${line}`))
     const isBad = findings.some(({ level }) => level !== 'advice')
     if (isBad || downs.length + missing.length + byHand.length > 0) this.endWith('differs')
-    return { findings, downs, missing, left, byHand }
+    return this.onDatabase({ findings, downs, missing, left, byHand })
   }
 
   async #differences(

@@ -1,11 +1,12 @@
 import { Args, Flags } from '@oclif/core'
 import { requiredEntitiesFlag } from '../../loading/entities.js'
 import { databaseFlags, folderFlag, scratchFlag, timeoutFlags } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 import type { NextFiles } from '../../migrate/next-files.js'
 
 /** What was written, and what was not. */
-interface Written extends NextFiles {
+interface Written extends NextFiles, OnDatabase {
   readonly left: readonly string[]
   readonly byHand: readonly string[]
   readonly leftovers: readonly string[]
@@ -40,11 +41,13 @@ Without --contract it writes what is safe while older images run: columns that m
 
   override async run(): Promise<Written> {
     const { args, flags } = await this.parse(Diff)
-    const [{ checkDescription, writeNextFiles }, { filesIn, leftoverText, schemaVersions }] =
-      await Promise.all([import('../../migrate/next-files.js'), import('../../migrate/schema-versions.js')])
+    const [{ checkDescription, writeNextFiles }, { leftoverText, schemaVersions }] = await Promise.all([
+      import('../../migrate/next-files.js'),
+      import('../../migrate/schema-versions.js'),
+    ])
     checkDescription(args.name)
     const { dialect, versions, left, byHand, leftovers } = await this.migrating(
-      { ...flags, files: filesIn(flags.files) },
+      { ...flags, mayBegin: true },
       (migrator) => schemaVersions(args.name, migrator, flags),
     )
     const written =
@@ -63,6 +66,6 @@ Without --contract it writes what is safe while older images run: columns that m
       ...(byHand.length === 0 ? [] : [this.paint.warn('to do by hand:'), ...byHand]),
     ])
     this.note(leftovers.map((name) => leftoverText(name)))
-    return { ...written, left, byHand, leftovers }
+    return this.onDatabase({ ...written, left, byHand, leftovers })
   }
 }

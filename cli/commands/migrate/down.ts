@@ -1,8 +1,10 @@
 import { Flags } from '@oclif/core'
 import type { DownResult } from '../../../lib/migrations/index.js'
-import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
+
+const EVERYTHING = 'This rolls back every version and drops the framework’s own tables, with what is in them.'
 
 export default class Down extends MigratingVerb {
   static override summary = 'Roll back the last version, or every version above the given one.'
@@ -26,7 +28,7 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
     ...timeoutFlags,
   }
 
-  override async run(): Promise<DownResult> {
+  override async run(): Promise<DownResult & OnDatabase> {
     const { flags } = await this.parse(Down)
     if (!flags.yes) await this.#ask(flags)
     const result = await this.migrating(flags, (migrator) => migrator.down(flags.to))
@@ -34,18 +36,12 @@ It asks first when a way down drops a table or a column, or deletes rows, and sa
       ...result.rolledBack.map((name) => `${this.paint.good('rolled back')} ${name}`),
       ...(result.rolledBack.length === 0 ? ['nothing to do: no version is above that'] : []),
     ])
-    return result
+    return this.onDatabase(result)
   }
 
   async #ask(flags: Parameters<MigratingVerb['migrating']>[0] & { readonly to?: number | undefined }) {
-    if (flags.to === 0) {
-      const { confirmed } = await import('../../output/confirmed.js')
-      const question =
-        'This rolls back every version and drops the framework’s own tables, with what is in them.'
-      if (!(await confirmed(question))) throw new Failure('differs', 'nothing is rolled back')
-      return
-    }
     const { confirmLosses } = await import('../../migrate/confirm-losses.js')
-    await confirmLosses(await this.migrating(flags, (migrator) => migrator.rollBacks(flags.to)))
+    const rollBacks = await this.migrating(flags, (migrator) => migrator.rollBacks(flags.to))
+    await confirmLosses(rollBacks, flags.to === 0 ? EVERYTHING : undefined)
   }
 }

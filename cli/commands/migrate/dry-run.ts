@@ -22,6 +22,7 @@ Locks of rows, such as those of a backfill, are not measured. It asks first; wit
       import('../../output/confirmed.js'),
       import('../../migrate/lines/tried-lines.js'),
     ])
+    await this.noteEmpty(flags)
     const question = 'This applies every missing version to the database of --url, which has to be a copy.'
     if (!flags.yes && !(await confirmed(question))) throw new Failure('differs', 'nothing is applied')
     const versions = await this.migrating(flags, (migrator) => migrator.dryRun())

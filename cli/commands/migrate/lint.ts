@@ -24,11 +24,15 @@ Exits with 1 when a statement is refused or dangerous.`
 
   override async run(): Promise<readonly FolderFinding[]> {
     const { flags } = await this.parse(Lint)
-    const [{ lintFolder }, { findingLines }] = await Promise.all([
+    const [{ lintFolder }, { findingLines }, { emptyFolder, emptyText }] = await Promise.all([
       import('../../migrate/lint-folder.js'),
       import('../../migrate/lines/finding-lines.js'),
+      import('../../migrate/next-files.js'),
     ])
     const findings = await lintFolder(flags.files, flags.dialect)
+    const dialects = flags.dialect === undefined ? DIALECTS : [flags.dialect]
+    const empty = new Set(dialects.flatMap((one) => emptyFolder(flags.files, one) ?? []))
+    this.note([...empty].map(emptyText))
     this.say(findingLines(findings, this.paint))
     if (findings.some(({ level }) => flags.strict || level !== 'advice')) this.endWith('differs')
     return findings

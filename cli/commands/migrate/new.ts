@@ -57,13 +57,13 @@ Without --entities the files are empty. With it and a connection string, they ar
       readonly scratch?: string | undefined
     },
   ): Promise<NextFiles> {
-    const { filesIn, newVersions } = await import('../../migrate/schema-versions.js')
-    const { written, notes } = await this.migrating({ ...flags, files: filesIn(flags.files) }, (migrator) =>
+    const { newVersions } = await import('../../migrate/schema-versions.js')
+    const { written, notes } = await this.migrating({ ...flags, mayBegin: true }, (migrator) =>
       newVersions(name, migrator, flags),
     )
     this.#told(written)
     this.note(notes)
-    return written
+    return this.onDatabase(written)
   }
 
   #told(written: NextFiles): NextFiles {

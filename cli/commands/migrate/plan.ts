@@ -1,8 +1,8 @@
 import type { PlannedVersion } from '../../../lib/migrations/index.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
-import { Verb } from '../../verb/verb.js'
+import { DatabaseVerb } from '../../migrate/database-verb.js'
 
-export default class Plan extends Verb {
+export default class Plan extends DatabaseVerb {
   static override summary = 'Show what migrate up would do to others, and change nothing.'
   static override description = `Prints each statement of the versions that the database lacks, with the lock that it takes, what waits for that lock, what it does with the rows, and how large the tables are. On PostgreSQL a file holds its locks until it ends.
 
@@ -15,12 +15,12 @@ It goes by the text of a statement and the rules of the engine. What they do not
 
   override async run(): Promise<readonly PlannedVersion[]> {
     const { flags } = await this.parse(Plan)
-    const [{ migratorOf }, { attempt }, { planLines }] = await Promise.all([
-      import('../../migrate/migrator-of.js'),
+    const [{ attempt }, { planLines }] = await Promise.all([
       import('../../migrate/attempt.js'),
       import('../../migrate/lines/plan-lines.js'),
     ])
-    const migrator = await migratorOf(flags)
+    const migrator = await this.connected(flags)
+    await this.noteEmpty(flags)
     const versions = await attempt(() => migrator.plan())
     this.say(
       versions.length === 0 ? ['nothing to do: the schema is current'] : planLines(versions, this.paint),

@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import type { DownResult, UpResult } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 export default class Redo extends MigratingVerb {
@@ -18,7 +19,7 @@ It asks first when the way down loses values, like migrate down. Without a termi
     ...timeoutFlags,
   }
 
-  override async run(): Promise<DownResult & UpResult> {
+  override async run(): Promise<DownResult & UpResult & OnDatabase> {
     const { flags } = await this.parse(Redo)
     if (!flags.yes) {
       const { confirmLosses } = await import('../../migrate/confirm-losses.js')
@@ -30,6 +31,6 @@ It asks first when the way down loses values, like migrate down. Without a termi
       ...result.applied.map((name) => `${this.paint.good('applied')} ${name}`),
       ...(result.rolledBack.length === 0 ? ['nothing to do: no version of the module is applied'] : []),
     ])
-    return result
+    return this.onDatabase(result)
   }
 }

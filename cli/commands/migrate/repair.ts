@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 export default class Repair extends MigratingVerb {
@@ -18,7 +19,7 @@ Without a terminal it needs --yes.`
     ...timeoutFlags,
   }
 
-  override async run(): Promise<{ readonly repaired: readonly string[] }> {
+  override async run(): Promise<{ readonly repaired: readonly string[] } & OnDatabase> {
     const { flags } = await this.parse(Repair)
     const [{ editedLines }, { confirmed }] = await Promise.all([
       import('../../migrate/lines/edited-lines.js'),
@@ -28,7 +29,7 @@ Without a terminal it needs --yes.`
     this.say(edited.flatMap((version) => editedLines(version, this.paint)))
     if (edited.length === 0) {
       this.say(['nothing to do: no applied file was edited'])
-      return { repaired: [] }
+      return this.onDatabase({ repaired: [] })
     }
     if (
       !flags.yes &&
@@ -39,6 +40,6 @@ Without a terminal it needs --yes.`
       throw new Failure('differs', 'nothing is recorded')
     const repaired = await this.migrating(flags, (migrator) => migrator.repair())
     this.say(repaired.map(({ name }) => `${this.paint.good('recorded')} ${name}`))
-    return { repaired: repaired.map(({ name }) => name) }
+    return this.onDatabase({ repaired: repaired.map(({ name }) => name) })
   }
 }

@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import { Failure } from '../../errors/failure.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 const QUESTIONS = {
@@ -27,18 +28,19 @@ export default class Resolve extends MigratingVerb {
     ...timeoutFlags,
   }
 
-  override async run(): Promise<{ readonly version: number; readonly as: string }> {
+  override async run(): Promise<{ readonly version: number; readonly as: string } & OnDatabase> {
     const { flags } = await this.parse(Resolve)
     const { applied, 'rolled-back': rolledBack } = flags
     const version = applied ?? rolledBack
     if (version === undefined || (applied !== undefined && rolledBack !== undefined))
       throw new Failure('input', 'say either --applied <version> or --rolled-back <version>')
     const as = applied === undefined ? 'rolledBack' : 'applied'
+    await this.connected(flags)
     const { confirmed } = await import('../../output/confirmed.js')
     if (!flags.yes && !(await confirmed(QUESTIONS[as]))) throw new Failure('differs', 'nothing is recorded')
     await this.migrating(flags, (migrator) => migrator.resolve(version, as))
     const said = as === 'applied' ? 'applied' : 'not applied'
     this.say([`${this.paint.good('recorded')} ${String(version).padStart(4, '0')} as ${said}`])
-    return { version, as }
+    return this.onDatabase({ version, as })
   }
 }

@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core'
 import type { VersionStatus } from '../../../lib/migrations/index.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
-import { Verb } from '../../verb/verb.js'
+import { DatabaseVerb } from '../../migrate/database-verb.js'
 
-export default class Status extends Verb {
+export default class Status extends DatabaseVerb {
   static override summary = 'Show which versions the database has, and which it lacks.'
   static override description = `Applied, pending, running (a session works on it now), dirty (its step failed, and the next run resumes it), edited (the file differs from what was applied) or ahead (a newer image applied it). Changes nothing and takes no locks.`
   static override examples = [
@@ -17,12 +17,12 @@ export default class Status extends Verb {
 
   override async run(): Promise<readonly VersionStatus[]> {
     const { flags } = await this.parse(Status)
-    const [{ migratorOf }, { attempt }, { statusLines }] = await Promise.all([
-      import('../../migrate/migrator-of.js'),
+    const [{ attempt }, { statusLines }] = await Promise.all([
       import('../../migrate/attempt.js'),
       import('../../migrate/lines/status-lines.js'),
     ])
-    const migrator = await migratorOf(flags)
+    const migrator = await this.connected(flags)
+    await this.noteEmpty(flags)
     const versions = await attempt(() => migrator.status())
     this.say(statusLines(versions, this.paint))
     if (flags.check && versions.some(({ state }) => state !== 'applied' && state !== 'ahead'))

@@ -2,6 +2,7 @@ import { Flags } from '@oclif/core'
 import { Failure } from '../../errors/failure.js'
 import { pathFlag } from '../../loading/path-flag.js'
 import { databaseFlags, timeoutFlags } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 import type { Rollout } from '../../migrate/rollout/rollout.js'
 
@@ -50,7 +51,7 @@ An image is a command line for the shell. It listens on the port of PORT, which 
     ...timeoutFlags,
   }
 
-  override async run(): Promise<Rollout> {
+  override async run(): Promise<Rollout & OnDatabase> {
     const { flags } = await this.parse(TryRollout)
     const [{ confirmed }, { connectionString }, { rolloutLines }, { callOf, tryRollout }] = await Promise.all(
       [
@@ -62,6 +63,7 @@ An image is a command line for the shell. It listens on the port of PORT, which 
     )
     const call = await callOf(flags.load)
     const databaseUrl = await connectionString(flags.url)
+    await this.connected(flags)
     const question =
       'This applies every missing version to the database of --url, which has to be a copy, and lets both images write to it.'
     if (!flags.yes && !(await confirmed(question))) throw new Failure('differs', 'nothing is applied')
@@ -70,6 +72,6 @@ An image is a command line for the shell. It listens on the port of PORT, which 
     )
     this.say(rolloutLines(rollout, this.paint))
     if (rollout.failures.length > 0) this.endWith('differs')
-    return rollout
+    return this.onDatabase(rollout)
   }
 }

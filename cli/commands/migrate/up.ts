@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
 import type { UpResult } from '../../../lib/migrations/index.js'
 import { databaseFlags, timeoutFlags, versionOptions } from '../../migrate/database-flags.js'
+import type { OnDatabase } from '../../migrate/database-verb.js'
 import { MigratingVerb } from '../../migrate/migrating-verb.js'
 
 const UNKNOWN_AND_DIRTY =
@@ -23,8 +24,9 @@ The connection must reach the database itself or a pool in session mode: a trans
     ...timeoutFlags,
   }
 
-  override async run(): Promise<UpResult> {
+  override async run(): Promise<UpResult & OnDatabase> {
     const { flags } = await this.parse(Up)
+    await this.noteEmpty(flags)
     const result = await this.migrating(flags, (migrator) => migrator.up(flags.to))
     this.say([
       ...result.applied.map((name) => `${this.paint.good('applied')} ${name}`),
@@ -32,7 +34,7 @@ The connection must reach the database itself or a pool in session mode: a trans
       ...result.ahead.map((name) => `${name} is of a newer version of these files and stays`),
       ...(result.dirty ?? []).map((name) => `${name} is ${this.paint.bad('dirty')}: ${UNKNOWN_AND_DIRTY}`),
     ])
-    return result
+    return this.onDatabase(result)
   }
 }
 

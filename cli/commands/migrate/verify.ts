@@ -1,8 +1,8 @@
 import { entitiesFlag } from '../../loading/entities.js'
 import { databaseFlags } from '../../migrate/database-flags.js'
-import { Verb } from '../../verb/verb.js'
+import { DatabaseVerb, type OnDatabase } from '../../migrate/database-verb.js'
 
-export default class Verify extends Verb {
+export default class Verify extends DatabaseVerb {
   static override summary = 'Compare the database with the files, and exit with 1 on a difference.'
   static override description = `Reports versions that are missing, dirty, edited or not in these files, and INVALID indexes. --entities also compares the tables with the entities: columns, types, collations, NULLs, keys, unique and other indexes, stored search vectors. Each line says what to do. Changes nothing.
 
@@ -13,15 +13,15 @@ A version that another tool applied is accepted: the content of its file at that
   ]
   static override flags = { ...databaseFlags, entities: entitiesFlag }
 
-  override async run(): Promise<{ readonly differences: readonly string[] }> {
+  override async run(): Promise<{ readonly differences: readonly string[] } & OnDatabase> {
     const { flags } = await this.parse(Verify)
-    const [{ migratorOf }, { attempt }, { comparisonOf }] = await Promise.all([
-      import('../../migrate/migrator-of.js'),
+    const [{ attempt }, { comparisonOf }] = await Promise.all([
       import('../../migrate/attempt.js'),
       import('../../migrate/comparison-of.js'),
     ])
     const compare = flags.entities === undefined ? undefined : await comparisonOf(flags.entities)
-    const migrator = await migratorOf(flags)
+    const migrator = await this.connected(flags)
+    await this.noteEmpty(flags)
     const { differences, versions } = await attempt(async () => ({
       differences: await migrator.verify(compare),
       versions: await migrator.status(),
@@ -34,6 +34,6 @@ A version that another tool applied is accepted: the content of its file at that
     const equal = `the database is as the files ${compare === undefined ? 'say' : 'and the entities say'}`
     this.say(differences.length > 0 ? differences : [this.paint.good(equal)])
     if (differences.length > 0) this.endWith('differs')
-    return { differences }
+    return this.onDatabase({ differences })
   }
 }

@@ -1,4 +1,9 @@
-import type { PlannedStatement, PlannedTable, PlannedVersion } from '../../../lib/migrations/index.js'
+import type {
+  PlannedStatement,
+  PlannedTable,
+  PlannedVersion,
+  TableSize,
+} from '../../../lib/migrations/index.js'
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
@@ -36,13 +41,15 @@ const ROWS: Readonly<Record<PlannedStatement['rows'], string>> = {
 
 export function tableText({ name, size }: PlannedTable): string {
   if (size === undefined) return `${terminalLine(name)}: not there yet`
-  const rows = size.rows === undefined ? 'rows not counted' : `about ${size.rows} rows`
-  return `${terminalLine(name)}: ${rows}, ${sizeText(size.bytes)}`
+  return `${terminalLine(name)}: ${rowsText(size)}, ${sizeText(size.bytes)}`
 }
+
+export const rowsText = ({ rows }: TableSize): string =>
+  rows === undefined ? 'rows not counted' : `about ${rows} rows`
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
 
-function sizeText(bytes: number): string {
+export function sizeText(bytes: number): string {
   const step = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
   return `${Math.round(bytes / 1024 ** step)} ${UNITS[step] ?? ''}`
 }

@@ -3,6 +3,7 @@ import type { Engine } from '../session/engine.js'
 import type { AppliedVersion } from '../session/version-table.js'
 import { backfillOf } from '../sql/backfill.js'
 import { splitStatements } from '../sql/statements.js'
+import { mysqlAddress } from './address.js'
 import { mysqlEffects } from './effects.js'
 import { mysqlFailures } from './failures.js'
 import { mysqlLint } from './lint/mysql-lint.js'
@@ -28,10 +29,12 @@ export const mysql: Engine = {
     said === undefined
       ? []
       : ['schema is for PostgreSQL: on MySQL each module has the database of its connection string'],
+  addressOf: mysqlAddress,
   open: openMysql,
   up: upOnMysql,
   down: downOnMysql,
   isNeverApplied: (_step, row) => Promise.resolve().then(() => isNeverApplied(row)),
+  leavesNothing: isNeverApplied,
   isUndone: (_step, row) => Promise.resolve(row.error === undefined || row.statementsDone < -1),
   finishDown: downOnMysql,
   unusableIndexes: () => Promise.resolve([]),

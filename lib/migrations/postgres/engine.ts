@@ -1,13 +1,15 @@
-import { deleteVersion } from '../session/version-table.js'
+import { type AppliedVersion, deleteVersion } from '../session/version-table.js'
 import type { Engine } from '../session/engine.js'
 import { backfillOf } from '../sql/backfill.js'
 import { splitStatements } from '../sql/statements.js'
+import { postgresAddress } from './address.js'
 import { postgresEffects } from './effects.js'
 import { postgresFailures } from './failures.js'
 import { postgresLint } from './lint/postgres-lint.js'
 import { recoverNonTransactional } from './recovery.js'
 import { postgresScratch } from './scratch-sql.js'
 import { openPostgres } from './session.js'
+import { nonTransactionalOf } from './sql/non-transactional.js'
 import { postgresSyntax } from './sql/syntax.js'
 import { downOnPostgres, upOnPostgres } from './step.js'
 import { unusableIndexes } from './unusable-indexes.js'
@@ -29,12 +31,17 @@ export const postgres: Engine = {
       return ['schema is a name of 1 to 63 bytes']
     return /^(pg_|information_schema$)/.test(schema) ? [`schema ${schema} belongs to PostgreSQL`] : []
   },
+  addressOf: postgresAddress,
   open: (options, purpose) => openPostgres(options, purpose === 'change'),
   up: upOnPostgres,
   down: downOnPostgres,
-  isNeverApplied: async (step, row) =>
-    backfillOf(splitStatements(row.upSql ?? '', postgresSyntax)) === undefined &&
-    !(await recoverNonTransactional(step, row, true)),
+  isNeverApplied: async (step, row) => !isBackfill(row) && !(await recoverNonTransactional(step, row, true)),
+  // What ran in a transaction was rolled back with it.
+  leavesNothing: (row) =>
+    !isBackfill(row) &&
+    !splitStatements(row.upSql ?? '', postgresSyntax).statements.some(
+      (one) => nonTransactionalOf(one) !== undefined,
+    ),
   isUndone: (step, row) => recoverNonTransactional(step, row, true),
   // The statement is done; only its row is left.
   finishDown: ({ session }, { version }) => deleteVersion(session, version),
@@ -60,3 +67,6 @@ export const postgres: Engine = {
     apart: 'give the module a schema of its own with --module or --schema',
   },
 }
+
+const isBackfill = (row: AppliedVersion): boolean =>
+  backfillOf(splitStatements(row.upSql ?? '', postgresSyntax)) !== undefined

@@ -1,3 +1,4 @@
+import type { Dialect } from '../files/dialect.js'
 import type { EngineFiles } from '../files/engine-files.js'
 import type { EngineLint } from '../lint/rules/engine-lint.js'
 import type { EngineEffects } from './effect.js'
@@ -8,6 +9,17 @@ import type { Session } from './session.js'
 import type { Step } from './step.js'
 import type { WalkSql } from './walk.js'
 import type { AppliedVersion, VersionRow } from './version-table.js'
+
+/** The database that a connection string names, without user and password. */
+export interface DatabaseAddress {
+  readonly dialect: Dialect
+  /** `shop`. */
+  readonly name: string
+  /** `db.internal:5432`, or the path of a socket. */
+  readonly server: string
+  /** The schema of the module; PostgreSQL only. */
+  readonly schema?: string
+}
 
 /** What a session is opened for. A session that reads changes no settings. */
 export type Purpose = 'change' | 'read'
@@ -26,6 +38,7 @@ export interface Engine extends EngineFiles {
   readonly schemaOf: (said: string | undefined, module: string | undefined) => string
   /** What is wrong with the schema of the options. */
   readonly schemaProblems: (said: string | undefined, schema: string) => readonly string[]
+  readonly addressOf: (url: URL, schema: string) => DatabaseAddress
   /** @throws {MigrationError} without a connection. */
   readonly open: (options: ResolvedOptions, purpose: Purpose) => Promise<Session>
   /** Applies a version, after recovering from an earlier run. */
@@ -37,6 +50,11 @@ export interface Engine extends EngineFiles {
    * @throws {MigrationError} when something is left that only the way up can finish.
    */
   readonly isNeverApplied: (step: Step, row: AppliedVersion) => Promise<boolean>
+  /**
+   * The same by what is recorded alone, and false where that does not tell.
+   * @throws {MigrationError} when something is left that only the way up can finish.
+   */
+  readonly leavesNothing: (row: AppliedVersion) => boolean
   /** Whether an interrupted rollback has undone so much that it has to be finished. */
   readonly isUndone: (step: Step, row: AppliedVersion) => Promise<boolean>
   /** Finishes an interrupted rollback. */

@@ -1,6 +1,6 @@
 import { MigrationError } from '../../errors.js'
 import type { Dialect } from '../files/dialect.js'
-import type { Engine } from './engine.js'
+import type { DatabaseAddress, Engine } from './engine.js'
 import type { ResolvedOptions } from './options.js'
 import { SessionError, sessionError } from './session-error.js'
 import { isAborted } from './stoppable.js'
@@ -52,23 +52,35 @@ export interface Session {
 const NO_URL =
   'the connection string is no URL; write special characters of user and password as %XX, and a number as port'
 
-export function connectionFailed(error: unknown, { url, engine }: ResolvedOptions): MigrationError {
+export function connectionFailed(error: unknown, options: ResolvedOptions): MigrationError {
+  const { url, engine } = options
   const { message, code } = error instanceof SessionError ? error : sessionError(error, engine.failures, url)
   const text = code === 'ERR_INVALID_URL' ? NO_URL : message
   const { server, connection } = engine.failures
   const advice = [...connection, ...NETWORK].find(([codes]) => codes.test(code))?.[1]
+  const address = addressOf(options)
+  const place = address === undefined ? '' : ` at ${address.server}, database ${address.name}`
   const said = [
-    `no connection to ${server}${placeOf(url)}: ${text}`,
+    `no connection to ${server}${place}: ${text}`,
     ...(advice === undefined ? [] : [advice]),
   ].join('; ')
   return new MigrationError('connection', said, undefined, code)
 }
 
-/** ` at db.internal:5432, database shop`; empty for what is no URL. */
-function placeOf(url: string): string {
-  if (!URL.canParse(url)) return ''
-  const { host, pathname } = new URL(url)
-  return ` at ${host}, database ${pathname.slice(1)}`
+/** Undefined for what is no URL, and where a character of the password may have ended up in the name. */
+export function addressOf({
+  url,
+  engine,
+  schema,
+}: Pick<ResolvedOptions, 'url' | 'engine' | 'schema'>): DatabaseAddress | undefined {
+  if (!URL.canParse(url)) return undefined
+  try {
+    const address = engine.addressOf(new URL(url), schema)
+    return /[@/]/.test(address.name) ? undefined : address
+  } catch {
+    // An escape such as %zz.
+    return undefined
+  }
 }
 
 /**

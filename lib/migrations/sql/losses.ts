@@ -1,19 +1,31 @@
-import { isWord } from './cursor.js'
+import { Cursor } from './cursor.js'
 import { alterTable, dropped, droppedColumn } from './statement-shape.js'
 import type { Statement } from './statements.js'
 
-/** The tables, columns and rows whose values a statement takes away for good, such as `column colour of tasks`. */
-export function lostBy(statement: Statement): readonly string[] {
-  const { tokens, syntax } = statement
-  const drop = dropped(statement)
-  if (drop?.what === 'TABLE' || drop?.what === 'SCHEMA')
-    return drop.names.map((name) => `${drop.what.toLowerCase()} ${name}`)
-  const alter = alterTable(statement)
-  const columns = alter?.actions.flatMap((action) => droppedColumn(action, syntax) ?? []) ?? []
-  if (alter !== undefined) return columns.map((column) => `column ${column} of ${alter.table}`)
-  const verb = ['DELETE', 'TRUNCATE'].find((word) => isWord(tokens[0], word))
-  const table = tokens.find(({ kind, value }) => kind !== 'symbol' && !NOT_A_NAME.includes(value))
-  return verb === undefined ? [] : [`rows of ${table?.text ?? 'a table'}`]
+/** Values that a statement takes away for good. */
+export interface Lost {
+  readonly what: 'schema' | 'table' | 'column' | 'rows'
+  /** Of the schema, of the table, or of the column. */
+  readonly name: string
+  /** Undefined for a schema. */
+  readonly table: string | undefined
 }
 
-const NOT_A_NAME = ['DELETE', 'TRUNCATE', 'FROM', 'TABLE', 'ONLY']
+/** The tables, columns and rows whose values a statement takes away for good. */
+export function lostBy(statement: Statement): readonly Lost[] {
+  const { tokens, syntax } = statement
+  const drop = dropped(statement)
+  if (drop?.what === 'SCHEMA') return drop.names.map((name) => ({ what: 'schema', name, table: undefined }))
+  if (drop?.what === 'TABLE') return drop.names.map((name) => ({ what: 'table', name, table: name }))
+  const alter = alterTable(statement)
+  if (alter !== undefined)
+    return alter.actions.flatMap((action) => {
+      const column = droppedColumn(action, syntax)
+      return column === undefined ? [] : [{ what: 'column', name: column, table: alter.table }]
+    })
+  const cursor = new Cursor(tokens)
+  if (!cursor.take('DELETE') && !cursor.take('TRUNCATE')) return []
+  cursor.skip('LOW_PRIORITY', 'QUICK', 'IGNORE', 'FROM', 'TABLE', 'ONLY')
+  const table = cursor.name()
+  return [{ what: 'rows', name: table ?? '', table }]
+}

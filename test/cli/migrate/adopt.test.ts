@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DataSource, type QueryRunner } from 'typeorm'
-import { onEachEngine } from '../../migrations/each-engine.js'
+import { onEachEngine, saidOf } from '../../migrations/each-engine.js'
 import { runCommand } from '../../support/run-command.js'
 import { dumped } from '../../support/migration-tools/dumped.js'
 
@@ -55,7 +55,7 @@ onEachEngine(
       expect((await run('up')).exit).to.not.equal(0)
 
       const asked = await run('adopt')
-      expect([asked.exit, asked.stderr]).to.deep.equal([0, ''])
+      expect([asked.exit, asked.stderr]).to.deep.equal([0, saidOf(database())])
       const [first, said = '', then] = asked.stdout.split('\n')
       expect(first).to.equal(
         'TypeORM migrates this schema. Dump it, with the server and the name of this database, and take it over:',
@@ -63,7 +63,7 @@ onEachEngine(
       expect(then).to.equal('ashlar migrate adopt --dump schema.sql')
       writeFileSync(join(folder, 'schema.sql'), dump(said))
       const adopted = await run('adopt', '--dump', 'schema.sql')
-      expect([adopted.exit, adopted.stderr]).to.deep.equal([0, ''])
+      expect([adopted.exit, adopted.stderr]).to.deep.equal([0, saidOf(database())])
       expect(adopted.stdout).to.match(/recorded 0001_framework_init\nrecorded 0002_adopted_typeorm\n$/)
       const sql = readFileSync(join(folder, 'migrations', dialect, '0002_adopted_typeorm.up.sql'), 'utf8')
       expect(sql)
@@ -110,7 +110,11 @@ onEachEngine(
       )
       expect((await run('resolve', '--applied', '3', '--yes')).exit).to.equal(0)
       const { exit, stdout, stderr } = await run('up')
-      expect([exit, stdout, stderr]).to.deep.equal([0, 'nothing to do: the schema is current\n', ''])
+      expect([exit, stdout, stderr]).to.deep.equal([
+        0,
+        'nothing to do: the schema is current\n',
+        saidOf(database()),
+      ])
     })
 
     it('says that no tool is known', async () => {

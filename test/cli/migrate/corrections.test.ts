@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
+import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
 import { compiled } from '../../support/root.js'
 import { runCommand } from '../../support/run-command.js'
 
@@ -81,10 +81,24 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     await run('up')
     const refused = await run('down')
     expect([refused.exit, refused.stdout]).to.deep.equal([2, ''])
-    expect(refused.stderr).to.include('0003_t3 loses table t3. What is in there is gone for good. Say --yes')
+    expect(refused.stderr).to.include('0003_t3 loses table t3 (')
     expect((await run('down', '--yes')).stdout).to.equal('rolled back 0003_t3\n')
     expect((await run('redo')).exit).to.equal(2)
     expect((await run('redo', '--yes')).stdout).to.equal('rolled back 0002_t2\napplied 0002_t2\n')
+  })
+
+  it('ask nothing about a version that failed and left nothing, and name the size of what is lost', async () => {
+    ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id nonsense)', 'DROP TABLE t3') })
+    await run('up')
+    const gone = await run('down')
+    expect([gone.exit, gone.stdout]).to.deep.equal([0, 'rolled back 0003_t3\n'])
+    expect(gone.stderr).to.include('recovering 0003_t3: it failed and left nothing behind: nothing is run')
+    await database().rows('INSERT INTO t2 VALUES (1), (2)')
+    await database().rows(dialect === 'postgres' ? 'ANALYZE t2' : 'ANALYZE TABLE t2')
+    expect((await run('down')).stderr).to.match(/0002_t2 loses table t2 \(about 2 rows, \d+ KiB\)\. What is/)
+    expect((await run('down', '--to', '0')).stderr).to.match(
+      /own tables, with what is in them\. 0002_t2 loses table t2 \([^;]*gone for good\. Say --yes/,
+    )
   })
 
   it('ask nothing where nothing is lost', async () => {
@@ -136,7 +150,7 @@ onEachEngine('the commands of an operator', (database, dialect) => {
     expect([good.exit, good.stdout, good.stderr]).to.deep.equal([
       0,
       'nothing to say against these files\nevery version goes up, down and up again\nthe files make what the entities say\n',
-      '',
+      saidOf(database()),
     ])
     const behind = await run('check', '--entities', AFTER)
     expect(behind.exit).to.equal(1)

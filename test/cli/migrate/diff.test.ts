@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { file, onEachEngine } from '../../migrations/each-engine.js'
+import { file, onEachEngine, saidOf } from '../../migrations/each-engine.js'
 import { freshDatabase } from '../../migrations/fresh-database.js'
 import { limitedUser } from '../../migrations/limited-user.js'
 import { expectGolden } from '../../support/golden.js'
@@ -48,7 +48,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
 
   it('takes a service from one version to the next in two deployments, and back', async () => {
     const made = await migrate(['diff', 'tasks', '--entities', BEFORE])
-    expect([made.exit, made.stderr]).to.deep.equal([0, ''])
+    expect([made.exit, made.stderr]).to.deep.equal([0, saidOf(database())])
     expect(files()).to.deep.equal(['0002_tasks.down.sql', '0002_tasks.up.sql'])
     expect((await migrate(['up'])).exit).to.equal(0)
     await database().rows(
@@ -56,7 +56,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     )
 
     const expand = await migrate(['diff', 'next', '--entities', AFTER])
-    expect([expand.exit, expand.stderr]).to.deep.equal([0, ''])
+    expect([expand.exit, expand.stderr]).to.deep.equal([0, saidOf(database())])
     expect(expand.stdout).to.include('left for --contract:').and.include('tasks.colour is not in the model')
     expect((await migrate(['lint'])).exit).to.equal(0)
     const early = await migrate(['diff', 'end', '--entities', AFTER, '--contract', '--live'])
@@ -79,7 +79,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     ])
 
     const contract = await migrate(['diff', 'end', '--entities', AFTER, '--contract'])
-    expect([contract.exit, contract.stderr]).to.deep.equal([0, ''])
+    expect([contract.exit, contract.stderr]).to.deep.equal([0, saidOf(database())])
     expect((await migrate(['lint'])).exit).to.equal(0)
     expect((await migrate(['up'])).exit).to.equal(0)
     expect((await migrate(['verify', '--entities', AFTER])).exit).to.equal(0)
@@ -98,7 +98,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
 
   it('is what new --entities does where it has a connection string', async () => {
     const made = await migrate(['new', 'tasks', '--entities', BEFORE])
-    expect([made.exit, made.stderr]).to.deep.equal([0, ''])
+    expect([made.exit, made.stderr]).to.deep.equal([0, saidOf(database())])
     expect(made.stdout).to.equal(
       ['up', 'down'].map((way) => `written migrations/${dialect}/0002_tasks.${way}.sql\n`).join(''),
     )
@@ -117,8 +117,22 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const torn = await migrate(['new', 'more', '--entities', AFTER, '--dialect', other])
     expect([torn.exit, torn.stderr]).to.deep.equal([
       2,
-      `ashlar: --dialect ${other} and a connection string of ${dialect}: leave one of them out, since files are written for the engine of the connection string\n`,
+      `${saidOf(database())}ashlar: --dialect ${other} and a connection string of ${dialect}: leave one of them out, since files are written for the engine of the connection string\n`,
     ])
+  })
+
+  it('begins the folder of an engine that has none', async () => {
+    const other = dialect === 'postgres' ? 'mysql' : 'postgres'
+    mkdirSync(join(folder, 'migrations', other), { recursive: true })
+    const made = await migrate(['new', 'tasks', '--entities', BEFORE])
+    expect([made.exit, made.stderr]).to.deep.equal([
+      0,
+      `${saidOf(database())}note: nothing is written for ${other}: run this again with a connection string of it\n`,
+    ])
+    expect(files()).to.deep.equal(['0002_tasks.down.sql', '0002_tasks.up.sql'])
+    rmSync(join(folder, 'migrations', dialect), { recursive: true })
+    expect((await migrate(['diff', 'tasks', '--entities', BEFORE])).exit).to.equal(0)
+    expect((await migrate(['status'])).exit).to.equal(0)
   })
 
   it('names what is lacking where no database may be made, and takes an empty one instead', async () => {
@@ -136,7 +150,7 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
       )
       expect(denied.stderr).to.include('--scratch').and.not.include('hush')
       const done = await migrate(['diff', 'tasks', '--entities', BEFORE, '--scratch', scratch.url])
-      expect([done.exit, done.stderr]).to.deep.equal([0, ''])
+      expect([done.exit, done.stderr]).to.deep.equal([0, saidOf(database())])
       expect(await scratch.tables()).to.deep.equal([])
       await scratch.rows('CREATE TABLE mine (id int)')
       const occupied = await migrate(['diff', 'more', '--entities', BEFORE, '--scratch', scratch.url])

@@ -8,7 +8,7 @@ import { migrate } from '../../../lib/migrations/index.js'
 import { withLock } from '../../../lib/migrations/session/lock.js'
 import { withSession } from '../../../lib/migrations/open-session.js'
 import { resolveOptions } from '../../../lib/migrations/resolve-options.js'
-import { file, onEachEngine, tables } from '../../migrations/each-engine.js'
+import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
 import { hold, killSessions, untilRow, waitingForLock } from '../../migrations/fresh-database.js'
 import { limitedUser } from '../../migrations/limited-user.js'
 import { type RunOptions, runCli } from '../../support/run-cli.js'
@@ -217,8 +217,7 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     expect(await run(['verify'])).to.deep.include({
       exit: 0,
       stdout: 'the database is as the files say\n',
-      stderr:
-        'note: another tool applied 0001_framework_init, 0002_t2, 8001_outbox_log: an edit of a file since then would not be seen\n',
+      stderr: `${saidOf(database())}note: another tool applied 0001_framework_init, 0002_t2, 8001_outbox_log: an edit of a file since then would not be seen\n`,
     })
   })
 })
@@ -246,7 +245,9 @@ onEachEngine(
     it('needs --yes where there is no terminal', async () => {
       const refused = await run(['0'], { input: { text: 'yes\n', after: '' } })
       expect(refused).to.deep.include({ exit: 2, stdout: '' })
-      expect(refused.stderr).to.equal(`ashlar: ${QUESTION} Say --yes, because nobody can be asked\n`)
+      expect(refused.stderr).to.equal(
+        `${saidOf(database())}ashlar: ${QUESTION} Say --yes, because nobody can be asked\n`,
+      )
       expect(await database().tables()).to.not.deep.equal([])
       const said = await run(['0', '--yes'])
       expect(said).to.deep.include({

@@ -7,7 +7,7 @@ import { withLock } from '../../../lib/migrations/session/lock.js'
 import { withSession } from '../../../lib/migrations/open-session.js'
 import { expectGolden } from '../../support/golden.js'
 import { runCommand } from '../../support/run-command.js'
-import { onEachEngine, tables } from '../../migrations/each-engine.js'
+import { onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
 
 const VERBS = [
   ...['', 'new', 'diff', 'lint', 'up', 'down', 'redo', 'status', 'plan', 'dry-run', 'verify', 'check'],
@@ -180,8 +180,9 @@ onEachEngine('ashlar migrate', (database) => {
     )
     const up = await run('up')
     expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 0002_t2\napplied 0003_t3\n'])
+    expect(up.stderr.startsWith(saidOf(database()))).to.equal(true)
     expect(up.stderr).to.match(
-      /^applying 0002_t2 \(1 statement\)\n +1\/1 CREATE TABLE t2 .*\n +done in \d+ ms\n/,
+      /\napplying 0002_t2 \(1 statement\)\n +1\/1 CREATE TABLE t2 .*\n +done in \d+ ms\n/,
     )
     expect((await run('up')).stdout).to.equal('nothing to do: the schema is current\n')
     expect((await run('status', '--check')).exit).to.equal(0)
@@ -189,10 +190,13 @@ onEachEngine('ashlar migrate', (database) => {
     expect((await run('down', '--to', '1', '--yes')).stdout).to.equal(
       'rolled back 0003_t3\nrolled back 0002_t2\n',
     )
-    expect(await run('down', '--to', '1', '--json')).to.include({
-      exit: 0,
-      stdout: '{\n  "rolledBack": []\n}\n',
-    })
+    const again = await run('down', '--to', '1', '--json')
+    expect([again.exit, again.stderr]).to.deep.equal([0, saidOf(database())])
+    const { dialect, name, url } = database()
+    const { rolledBack, database: where } = JSON.parse(again.stdout) as Record<string, unknown>
+    expect(rolledBack).to.deep.equal([])
+    expect(where).to.include({ dialect, name })
+    expect(where).to.have.property('server').that.includes(new URL(url).hostname)
     const verify = await run('verify')
     expect(verify).to.include({
       exit: 1,
@@ -201,10 +205,22 @@ onEachEngine('ashlar migrate', (database) => {
     })
   })
 
+  it('says that a folder has no version', async () => {
+    const note = `note: ${folder} has no .sql file: the framework’s own versions are all there is\n`
+    for (const verb of ['up', 'status', 'plan', 'verify'])
+      expect((await run(verb)).stderr, verb).to.equal(saidOf(database()) + note)
+    expect(await run('lint')).to.include({ stderr: note, stdout: 'nothing to say against these files\n' })
+    ship(tables(2))
+    expect((await run('status')).stderr).to.equal(saidOf(database()))
+  })
+
   it('exits with 6 when a file fails, and says where', async () => {
     ship({ ...tables(2), '0002_t2.up.sql': 'CREATE TABLE t2 (id nonsense)' })
     const { exit, stdout, stderr } = await run('up')
     expect([exit, stdout]).to.deep.equal([6, ''])
+    const failed = JSON.parse((await run('up', '--json')).stdout) as Record<string, unknown>
+    expect(failed).to.have.nested.property('error.exit', 6)
+    expect(failed).to.have.nested.property('database.name', database().name)
     expect(stderr).to.match(/ashlar: migrations: 0002_t2\.up\.sql, statement 1 of 1 \(line 1\): /)
     expect((await run('status')).stdout).to.match(/0002_t2 +dirty 0002_t2\.up\.sql/)
   })

@@ -65,7 +65,7 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
     'Stop at a version': [() => ship(tables(2, 3)), /applied 0002_t2\n.*applied 0003_t3\n$/s],
     'See what a run would do': [
       () => ship(tables(2)),
-      /^0002_t2\n {2}line 1: CREATE TABLE t2 .*\n {4}no lock on a table; reads no rows\n$/,
+      /^Database .*\n0002_t2\n {2}line 1: CREATE TABLE t2 .*\n {4}no lock on a table; reads no rows\n$/,
     ],
     'Try a run on a copy': [
       () => ship(tables(2)),
@@ -130,7 +130,7 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
           '0002_t2.up.sql': '-- the first table\nCREATE TABLE t2 (id bigint PRIMARY KEY)',
         })
       },
-      /\+ -- the first table\nrecorded 0002_t2\nnothing to do: the schema is current\n$/,
+      /\+ -- the first table\nrecorded 0002_t2\nDatabase .*\nnothing to do: the schema is current\n$/,
     ],
   }
 

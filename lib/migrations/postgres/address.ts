@@ -1,0 +1,13 @@
+import { userInfo } from 'node:os'
+import type { DatabaseAddress } from '../session/engine.js'
+
+/** Where `pg` connects: what the connection string leaves out is in the environment, or a default. */
+export function postgresAddress(url: URL, schema: string): DatabaseAddress {
+  const { PGHOST, PGPORT, PGDATABASE, PGUSER } = process.env
+  const host = url.searchParams.get('host') ?? (decodeURIComponent(url.hostname) || PGHOST || 'localhost')
+  const port = url.searchParams.get('port') ?? (url.port || PGPORT || '5432')
+  const user = decodeURIComponent(url.username) || PGUSER || userInfo().username
+  const name = decodeURIComponent(url.pathname.slice(1)) || PGDATABASE || user
+  // A host that begins with a slash is the folder of a socket.
+  return { dialect: 'postgres', name, server: host.startsWith('/') ? host : `${host}:${port}`, schema }
+}
