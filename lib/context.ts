@@ -19,24 +19,30 @@ const frozen = new WeakSet<object>()
 export const frozenPrincipal = (value: unknown): Principal => {
   if (typeof value !== 'object' || value === null || 'then' in value) return ANONYMOUS
   if (frozen.has(value)) return value as Principal
-  const { subject, tenant, groups, scopes, ...more } = value as Partial<Principal>
+  const { subject, tenant, groups, scopes } = value as Partial<Principal>
   const copy: Principal = {
     subject: typeof subject === 'string' ? subject : '',
     tenant: typeof tenant === 'string' ? tenant : '',
     groups: texts(groups),
     scopes: texts(scopes),
   }
-  for (const [name, each] of Object.entries(more))
-    Object.defineProperty(copy, name, { value: frozenValue(each), enumerable: true })
+  for (const name of Object.keys(value))
+    if (!Object.hasOwn(copy, name)) {
+      const more = frozenValue((value as Readonly<Record<string, unknown>>)[name])
+      Object.defineProperty(copy, name, { value: more, enumerable: true })
+    }
   // An object of an application class keeps its methods.
   if (!isPlain(value)) Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object)
   frozen.add(Object.freeze(copy))
   return copy
 }
 
+const NONE: readonly string[] = Object.freeze([])
+
 const texts = (value: unknown): readonly string[] => {
+  if (!Array.isArray(value) || value.length === 0) return NONE
   const found: string[] = []
-  if (Array.isArray(value)) for (const one of value) if (typeof one === 'string') found.push(one)
+  for (const one of value) if (typeof one === 'string') found.push(one)
   return Object.freeze(found)
 }
 

@@ -33,16 +33,29 @@ export interface Mergeable<S extends Sought, R> {
   read(row: Row): R
 }
 
-interface Call<S extends Sought, R> extends WaitingCall {
-  readonly sought: S
-  readonly values: readonly unknown[]
-  readonly run: RunOptions
-  readonly resolve: (result: R | undefined) => void
-  readonly reject: (error: unknown) => void
-  readonly leave: () => void
+/** A call that waits for a statement of several. */
+class Call<S extends Sought, R> implements WaitingCall {
+  readonly bytes: number
   /** The statement that carries it, with others. */
-  statement: Carrying | undefined
-  hasLeft: boolean
+  statement: Carrying | undefined = undefined
+  hasLeft = false
+
+  constructor(
+    readonly group: string,
+    readonly row: string | undefined,
+    readonly sought: S,
+    readonly values: readonly unknown[],
+    readonly run: RunOptions,
+    readonly resolve: (result: R | undefined) => void,
+    readonly reject: (error: unknown) => void,
+    left: (call: Call<S, R>) => void,
+  ) {
+    this.bytes = sizeOf(values)
+    this.leave = () => left(this)
+  }
+
+  /** Its time is over, or its client is gone. */
+  readonly leave: () => void
 }
 
 /** A statement with several calls, which is cancelled when all of them have left. */
@@ -121,20 +134,13 @@ export abstract class MergedCalls<S extends Sought, R> {
       const { signal } = run
       if (signal?.aborted === true) return reject(cancellation(signal))
       const values = this.operation.valuesOf(sought)
-      const bytes = values.reduce<number>((sum, value) => sum + bytesOf(value), 0)
-      const row = this.rowOf(sought)
-      const leave = () => this.#left(call)
-      const call: Call<S, R> = {
-        ...{ group, bytes, row, sought, values, run, resolve, reject, leave },
-        ...{ statement: undefined, hasLeft: false },
-      }
-      signal?.addEventListener('abort', leave, { once: true })
+      const call = new Call<S, R>(group, this.rowOf(sought), sought, values, run, resolve, reject, this.#left)
+      signal?.addEventListener('abort', call.leave, { once: true })
       this.#queue.wait(call)
     })
   }
 
-  /** Its time is over, or its client is gone. */
-  #left(call: Call<S, R>): void {
+  readonly #left = (call: Call<S, R>): void => {
     const { statement } = call
     call.hasLeft = true
     call.reject(cancellation(call.run.signal))
@@ -279,7 +285,13 @@ export class MergedWrites<S extends Sought, R> extends MergedCalls<S, R> {
   }
 }
 
-/** What a value takes in a statement, about. */
+/** What values take in a statement, about. */
+function sizeOf(values: readonly unknown[]): number {
+  let bytes = 0
+  for (const value of values) bytes += bytesOf(value)
+  return bytes
+}
+
 const bytesOf = (value: unknown): number => {
   if (typeof value === 'string') return Buffer.byteLength(value)
   return value instanceof Uint8Array ? 2 * value.byteLength : 8
