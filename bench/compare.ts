@@ -90,7 +90,7 @@ export async function compare(
             cpuRatio: spread(ours.map(({ cpuUs }, i) => (theirs[i]?.cpuUs ?? Number.NaN) / cpuUs)),
             leastCpuRatio: leastCpu(theirs) / leastCpu(ours),
             p99Ratio: spread(ours.map(({ p99Us }, i) => (theirs[i]?.p99Us ?? Number.NaN) / p99Us)),
-            goal: subject.goals?.[against]?.[operation],
+            goal: goalOf(subject, against, operation, concurrency),
             ceiling:
               against === ceiling?.peer && echo !== undefined
                 ? spread(theirs.map(({ cpuUs }, i) => cpuUs / (echo[i]?.cpuUs ?? Number.NaN)))
@@ -104,6 +104,12 @@ export async function compare(
   } finally {
     await Promise.all(sides.map((side) => side.end()))
   }
+}
+
+/** A goal may be one for a number of callers, such as `get, 64`. */
+function goalOf({ goals }: Subject, against: string, operation: string, callers: number): number | undefined {
+  const ofPeer = goals?.[against]
+  return ofPeer?.[`${operation}, ${callers}`] ?? ofPeer?.[operation]
 }
 
 /** The side that only gives the ceiling. */

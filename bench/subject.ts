@@ -16,7 +16,7 @@ export interface Subject {
   readonly installs?: boolean
   /** Whether a side uses the package as npm would publish it. */
   readonly packs?: boolean
-  /** The aims: peer → operation → CPU per operation, the peer's divided by ours. */
+  /** The aims: peer → operation, or `operation, callers` → CPU per operation, the peer's divided by ours. */
   readonly goals?: Readonly<Record<string, Readonly<Record<string, number>>>>
   /** What no chain and no codec can pass: where ours cost nothing, this would still be between it and the peer. */
   readonly ceiling?: Ceiling

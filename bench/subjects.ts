@@ -56,12 +56,32 @@ export const SUBJECTS: readonly Subject[] = [
       'prepared statements': side('sqlite-prepared'),
       TypeORM: side('sqlite-typeorm'),
     },
+    goals: { 'prepared statements': { 'get, 1': 0.95, 'get, 16': 1.5 } },
   },
   {
     name: 'postgres',
     operations: ['get', 'list', 'page 1', 'page 181', 'create', 'update', 'batchGet 100'],
     concurrency: [1, 16, 64],
+    pace: { warmUpMs: 3000 },
     sides: POSTGRES_SIDES,
+    goals: {
+      'raw pg': {
+        ...{ 'get, 1': 1, 'get, 16': 2.3, 'get, 64': 4, list: 1.4 },
+        ...{ 'create, 1': 1, 'create, 64': 2.2, 'update, 1': 1, 'update, 64': 2.7 },
+      },
+    },
+  },
+  {
+    name: 'postgres-libraries',
+    operations: ['get', 'list', 'create', 'update'],
+    concurrency: [1, 64],
+    pace: { warmUpMs: 3000 },
+    sides: {
+      ashlar: side('postgres-ashlar'),
+      'postgres.js': peer('postgres-js'),
+      Drizzle: peer('postgres-drizzle'),
+    },
+    installs: true,
   },
   {
     name: 'postgres-far',
@@ -79,6 +99,7 @@ export const SUBJECTS: readonly Subject[] = [
     concurrency: [1, 4],
     pace: { rounds: 7, ms: 1000 },
     sides: POSTGRES_SIDES,
+    goals: { 'raw pg': { 'batchUpdate 1000, 1': 8 } },
   },
   {
     name: 'relations',
@@ -104,7 +125,7 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'rpc',
     operations: ['echo'],
     concurrency: [64],
-    pace: { rounds: 7, ms: 700, warmUpMs: 3000 },
+    pace: { rounds: 15, ms: 300, warmUpMs: 8000 },
     sides: {
       ashlar: load('rpc', 'echo-ashlar'),
       'grpc-js, bare': load('rpc', 'echo-grpc-js.mjs'),
@@ -118,7 +139,7 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'stack',
     operations: ['get', 'list', 'create', 'update'],
     concurrency: [64],
-    pace: { rounds: 5, ms: 700, warmUpMs: 3000 },
+    pace: { rounds: 15, ms: 300, warmUpMs: 8000 },
     sides: {
       ashlar: load('stack', 'widgets-ashlar'),
       'grpc-js and pg': load('stack', 'widgets-grpc-js.mjs'),
@@ -136,7 +157,7 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'gateway',
     operations: ['get', 'list'],
     concurrency: [64],
-    pace: { rounds: 5, ms: 700, warmUpMs: 3000 },
+    pace: { rounds: 15, ms: 300, warmUpMs: 8000 },
     sides: {
       ashlar: load('gateway', 'widgets-ashlar'),
       'fastify and pg': load('gateway', 'widgets-fastify.mjs'),
