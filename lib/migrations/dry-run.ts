@@ -8,11 +8,13 @@ import type { ResolvedOptions } from './session/options.js'
 export interface TriedVersion {
   /** `0002_widgets`. */
   readonly name: string
+  /** False for the version that failed, which is the last one. */
+  readonly isApplied: boolean
   readonly ms: number
   /** The longest read and the longest write of a table beside it, in milliseconds; undefined where no table was probed. */
   readonly longestReadMs: number | undefined
   readonly longestWriteMs: number | undefined
-  /** The locks that it held on tables before its COMMIT, such as `ACCESS EXCLUSIVE on tasks`. PostgreSQL only. */
+  /** The locks that it held before its COMMIT on tables that it did not make, such as `ACCESS EXCLUSIVE on tasks`. PostgreSQL only. */
   readonly locks: readonly string[]
   /** Tables that can no longer be read or written as before, with the reason. */
   readonly failures: readonly string[]
@@ -23,8 +25,12 @@ export interface TriedVersion {
 /**
  * Applies the missing versions to a copy of a database, while others read and write the tables of their statements. A
  * write changes no row: it waits for the same locks of tables as any other, and for no locks of rows.
+ * @param onVersion - called after each version, also after the one that fails.
  */
-export async function dryRun(options: ResolvedOptions): Promise<readonly TriedVersion[]> {
+export async function dryRun(
+  options: ResolvedOptions,
+  onVersion: (version: TriedVersion) => void = () => undefined,
+): Promise<readonly TriedVersion[]> {
   const pending = await plan(options)
   const all = pending.flatMap(({ statements }) => statements.flatMap(({ tables }) => tables))
   const tables = [...new Map(all.map((table) => [table.name, table])).values()].filter(
@@ -45,23 +51,34 @@ export async function dryRun(options: ResolvedOptions): Promise<readonly TriedVe
       const failed = new Set(probes.map(({ failure }) => failure))
       const started = performance.now()
       const inspect: ResolvedOptions['inspect'] = async (session) => {
-        locks.push(...(await session.engine.effects.locks(session)))
+        const held = await session.engine.effects.locks(session)
+        // Nobody waits for a table that the version makes.
+        const ours = held.filter(({ table }) => table.includes('.') || before.has(table.replaceAll('"', '')))
+        locks.push(...ours.map(({ lock, table }) => `${lock} on ${table}`))
       }
-      await up({ ...options, inspect }, Number(name.slice(0, NUMBER_LENGTH)))
+      const [failure] = await up({ ...options, inspect }, Number(name.slice(0, NUMBER_LENGTH))).then(
+        () => [],
+        (error: unknown) => [{ error }],
+      )
       const ms = Math.round(performance.now() - started)
       await Promise.all(probes.map((probe) => probe.round()))
-      const after = await storageOf(options)
+      // After a lost connection, nothing is known of the tables.
+      const after = await storageOf(options).catch(() => before)
       const isRewritten = ({ name: table }: PlannedTable) =>
         after.has(table) && before.has(table) && after.get(table) !== before.get(table)
-      tried.push({
+      const version: TriedVersion = {
         name,
+        isApplied: failure === undefined,
         ms,
         longestReadMs: longestOf(probes, 'read'),
         longestWriteMs: longestOf(probes, 'write'),
         locks,
         failures: probes.flatMap(({ failure }) => failure ?? []).filter((one) => !failed.has(one)),
         rewritten: tables.filter(isRewritten),
-      })
+      }
+      tried.push(version)
+      onVersion(version)
+      if (failure !== undefined) throw failure.error
     }
     return tried
   } finally {
@@ -130,7 +147,7 @@ function longestOf(probes: readonly Probe[], kind: Probe['kind']): number | unde
 }
 
 const storageOf = (options: ResolvedOptions): Promise<ReadonlyMap<string, string>> =>
-  withSession(options, 'read', async (session) => {
+  withSession({ ...options, signal: undefined }, 'read', async (session) => {
     const rows = await session.rows(session.engine.effects.storage, [session.schema])
     return new Map(rows.map(({ name, storage }) => [String(name), String(storage)]))
   })

@@ -61,8 +61,9 @@ export interface Migrator {
   /**
    * Applies the missing versions to the database, which has to be a copy, while others read and write its tables, and tells
    * how long these waited. On failure what stands before it stays.
+   * @param onVersion - called after each version, also after the one that fails.
    */
-  dryRun(): Promise<readonly TriedVersion[]>
+  dryRun(onVersion?: (version: TriedVersion) => void): Promise<readonly TriedVersion[]>
   /** The state of the database. Changes nothing. */
   status(): Promise<readonly VersionStatus[]>
   /**
@@ -114,7 +115,7 @@ export function migrate(options: MigrateOptions): Migrator {
     edited: () => edited(resolved),
     repair: () => repair(resolved),
     plan: () => plan(resolved),
-    dryRun: () => dryRun(resolved),
+    dryRun: (onVersion) => dryRun(resolved, onVersion),
     status: () => status(resolved),
     verify: (compare) => verify(resolved, compare),
     tryDowns: (scratch) => tryDowns(resolved, scratch),

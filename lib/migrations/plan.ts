@@ -1,3 +1,4 @@
+import { isOfFramework } from './files/migration-files.js'
 import { readSet } from './migration-set.js'
 import { refuseForeign } from './histories/foreign.js'
 import { withSession } from './open-session.js'
@@ -5,7 +6,7 @@ import type { ResolvedOptions } from './session/options.js'
 import type { Session } from './session/session.js'
 import { readVersions } from './session/version-table.js'
 import { backfillOf } from './sql/backfill.js'
-import { createTable } from './sql/statement-shape.js'
+import { createTable, dropped } from './sql/statement-shape.js'
 import { type Statement, summaryOf } from './sql/statements.js'
 import { type Effect, NO_EFFECT, type TableSize } from './session/effect.js'
 
@@ -15,7 +16,10 @@ export interface PlannedStatement extends Omit<Effect, 'tables'> {
   readonly line: number
   /** Its first words, without literals. */
   readonly text: string
+  /** Without those that this run makes. */
   readonly tables: readonly PlannedTable[]
+  /** It makes a table, or works on tables that this run makes: nobody can wait for them. */
+  readonly isNew: boolean
 }
 
 /** A table that the next versions touch. */
@@ -31,6 +35,8 @@ export interface PlannedVersion {
   readonly name: string
   /** Rows of a chunk, for a backfill. */
   readonly chunk: number | undefined
+  /** Whether its files are those of the framework. */
+  readonly isFramework: boolean
   readonly statements: readonly PlannedStatement[]
 }
 
@@ -42,32 +48,64 @@ export async function plan(options: ResolvedOptions): Promise<readonly PlannedVe
     await refuseForeign(session, rows)
     const done = rows.filter(({ dirty }) => !dirty).map(({ version }) => version)
     const versions: PlannedVersion[] = []
+    const made = new MadeTables(session)
     for (const { version, name, script } of migrations) {
       if (done.includes(version)) continue
       const statements: PlannedStatement[] = []
-      const created = new Set<string>()
       for (const statement of script.statements) {
-        statements.push(await plannedStatement(session, statement, created))
-        const table = createTable(statement)?.table
-        if (table !== undefined) created.add(table)
+        await made.note(statement)
+        statements.push(await plannedStatement(session, statement, made))
       }
-      versions.push({ name, chunk: backfillOf(script)?.chunk, statements })
+      const isFramework = isOfFramework(version)
+      versions.push({ name, chunk: backfillOf(script)?.chunk, isFramework, statements })
     }
     return versions
   })
 }
 
-/** @param created - tables that the file makes, which nobody else sees yet. */
+/** The tables that a run makes, which nobody else sees before. */
+class MadeTables {
+  readonly #made = new Set<string>()
+  readonly #dropped = new Set<string>()
+
+  constructor(private readonly session: Session) {}
+
+  async note(statement: Statement): Promise<void> {
+    const drop = dropped(statement)
+    if (drop?.what === 'TABLE') for (const name of drop.names) this.#dropped.add(name)
+    const table = createTable(statement)?.table
+    if (table === undefined) return
+    const { sizeOf } = this.session.engine.effects
+    // One that is there is not made: it says IF NOT EXISTS, or fails.
+    const isThere = !this.#dropped.has(table) && (await sizeOf(this.session, table.split('.'))) !== undefined
+    if (!isThere) this.#made.add(table)
+  }
+
+  has(table: string): boolean {
+    return this.#made.has(table)
+  }
+}
+
 async function plannedStatement(
   session: Session,
   statement: Statement,
-  created: ReadonlySet<string>,
+  made: MadeTables,
 ): Promise<PlannedStatement> {
   const { effectOf, sizeOf } = session.engine.effects
   const effect = effectOf(statement)
-  const isOwn = effect.tables.length > 0 && effect.tables.every((table) => created.has(table))
-  const { tables, ...rest } = isOwn ? NO_EFFECT : effect
-  const sized: PlannedTable[] = []
-  for (const name of tables) sized.push({ name, size: await sizeOf(session, name.split('.')) })
-  return { line: statement.line, text: summaryOf(statement), ...rest, tables: sized }
+  const others = effect.tables.filter((table) => !made.has(table))
+  const isOfMade = effect.tables.length > 0 || made.has(createTable(statement)?.table ?? '')
+  const isNew = isOfMade && others.length === 0
+  const { lock, blocks, rows } = isNew ? NO_EFFECT : effect
+  const tables: PlannedTable[] = []
+  for (const name of others) tables.push({ name, size: await sizeOf(session, name.split('.')) })
+  return {
+    line: statement.line,
+    text: summaryOf(statement),
+    lock,
+    blocks,
+    rows,
+    tables,
+    isNew,
+  }
 }

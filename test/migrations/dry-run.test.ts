@@ -33,6 +33,13 @@ onEachEngine('a dry run on a copy', (database, dialect) => {
     expect(version?.rewritten.map(({ name }) => name)).to.deep.equal(['t'])
   })
 
+  it('names no lock on a table that the version makes', async () => {
+    const [version] = await dryRun(
+      'CREATE TABLE w (id bigint PRIMARY KEY, FOREIGN KEY (id) REFERENCES t (id))',
+    )
+    expect(version?.locks).to.deep.equal(dialect === 'postgres' ? ['SHARE ROW EXCLUSIVE on t'] : [])
+  })
+
   if (dialect === 'postgres')
     it('measures how long readers and writers wait', async () => {
       const [exclusive] = await dryRun(`ALTER TABLE t ADD COLUMN b bigint; SELECT ${slow}`)
@@ -45,11 +52,25 @@ onEachEngine('a dry run on a copy', (database, dialect) => {
       expect(shared?.locks).to.deep.equal(['SHARE on t'])
     })
 
-  it('says what failed, and leaves no probe behind', async () => {
-    const failure: unknown = await dryRun('ALTER TABLE t ADD COLUMN b nonsense').catch(
-      (error: unknown) => error,
-    )
+  it('says what failed after it has told of the versions before it, and leaves no probe behind', async () => {
+    const files = {
+      ...T,
+      ...file('0003_x', 'ALTER TABLE t ADD COLUMN b bigint', '-- nothing'),
+      ...file('0004_y', 'ALTER TABLE t ADD COLUMN c nonsense', '-- nothing'),
+      ...file('0005_z', 'ALTER TABLE t ADD COLUMN d bigint', '-- nothing'),
+    }
+    const told: [name: string, isApplied: boolean][] = []
+    const failure: unknown = await migrate({ url: database().url, files })
+      .dryRun(({ name, isApplied, longestReadMs }) => {
+        told.push([name, isApplied])
+        expect(longestReadMs).to.be.a('number')
+      })
+      .catch((error: unknown) => error)
     expect(failure).to.have.property('stop', 'failed')
+    expect(told).to.deep.equal([
+      ['0003_x', true],
+      ['0004_y', false],
+    ])
   })
 
   it('goes on where a version drops the table that is read', async () => {

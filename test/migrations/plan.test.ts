@@ -115,14 +115,45 @@ onEachEngine('the plan of a run', (database, dialect) => {
     expect(table?.size?.bytes).to.be.greaterThan(0)
   })
 
-  it('says nothing of a table that the file itself makes, and that another is not there yet', async () => {
-    const sql =
-      dialect === 'postgres'
-        ? 'CREATE TABLE w (id bigint); CREATE INDEX i ON w (id)'
-        : 'CREATE INDEX i ON w (id)'
-    const statements = (await planOf(sql))?.statements ?? []
-    if (dialect === 'postgres') expect(statements[1]).to.include({ lock: '', blocks: 'nothing' })
-    else expect(statements[0]?.tables).to.deep.equal([{ name: 'w', size: undefined }])
+  it('knows that nobody waits for a table that the run makes, in whatever version', async () => {
+    const { url } = database()
+    const files = {
+      ...T,
+      ...file('0003_w', 'CREATE TABLE w (id bigint, t_id bigint); CREATE INDEX i ON w (id)', 'DROP TABLE w'),
+      ...file('0004_w', 'ALTER TABLE w ADD COLUMN a int', '-- nothing'),
+      ...file('0005_w', 'ALTER TABLE w ADD FOREIGN KEY (t_id) REFERENCES t (id)', '-- nothing'),
+    }
+    await migrate({ url, files: T }).up()
+    const statements = (await migrate({ url, files }).plan()).flatMap((version) => version.statements)
+    for (const one of statements.slice(0, 3))
+      expect(one).to.deep.include({ lock: '', blocks: 'nothing', rows: 'untouched', tables: [], isNew: true })
+    if (dialect === 'postgres') {
+      expect(statements[3]).to.include({ lock: 'SHARE ROW EXCLUSIVE', isNew: false })
+      expect(statements[3]?.tables.map(({ name }) => name)).to.deep.equal(['t'])
+    }
+  })
+
+  it('does not take a table for new that is there, or that is not there and is not made', async () => {
+    const [made, altered] =
+      (await planOf('CREATE TABLE IF NOT EXISTS t (id bigint); ALTER TABLE t ADD COLUMN d int'))
+        ?.statements ?? []
+    expect([made?.isNew, altered?.isNew]).to.deep.equal([false, false])
+    const [again, more] = (await planOf('DROP TABLE t; CREATE TABLE t (id bigint)'))?.statements ?? []
+    expect([again?.isNew, more?.isNew]).to.deep.equal([false, true])
+    const [indexed] = (await planOf('CREATE INDEX i ON w (id)'))?.statements ?? []
+    expect(indexed).to.deep.include({ isNew: false, tables: [{ name: 'w', size: undefined }] })
+  })
+
+  it('says which versions are the framework’s', async () => {
+    const mark = (dirty: boolean) =>
+      database().rows(`UPDATE ashlar_migrations SET dirty = ${String(dirty)} WHERE version = 8001`)
+    await mark(true)
+    const versions = await migrate({ url: database().url, files: T }).plan()
+    await mark(false)
+    expect(versions.map(({ name, isFramework }) => [name, isFramework])).to.deep.equal([
+      ['0002_t', false],
+      ['8001_outbox_log', true],
+    ])
   })
 
   if (dialect === 'mysql')
@@ -133,6 +164,7 @@ onEachEngine('the plan of a run', (database, dialect) => {
       ['ALTER TABLE t MODIFY c bigint', 'chosen by the server: say ALGORITHM and LOCK', 'unknown', 'unknown'],
       ['CREATE INDEX i ON t (c)', 'metadata', 'nothing', 'read'],
       ['DROP TABLE t', 'metadata', 'reads and writes', 'untouched'],
+      ['CREATE TABLE w (id bigint, FOREIGN KEY (id) REFERENCES t (id))', 'metadata', 'nothing', 'untouched'],
       ['CREATE VIEW v AS SELECT 1 AS one', '', 'nothing', 'untouched'],
       ['CALL p()', 'unknown', 'unknown', 'unknown'],
     ] as const)

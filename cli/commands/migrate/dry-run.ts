@@ -16,6 +16,8 @@ Locks of rows, such as those of a backfill, are not measured. It asks first; wit
     ...timeoutFlags,
   }
 
+  readonly #tried: TriedVersion[] = []
+
   override async run(): Promise<readonly TriedVersion[]> {
     const { flags } = await this.parse(DryRun)
     const [{ confirmed }, { triedLines }] = await Promise.all([
@@ -25,10 +27,17 @@ Locks of rows, such as those of a backfill, are not measured. It asks first; wit
     await this.noteEmpty(flags)
     const question = 'This applies every missing version to the database of --url, which has to be a copy.'
     if (!flags.yes && !(await confirmed(question))) throw new Failure('differs', 'nothing is applied')
-    const versions = await this.migrating(flags, (migrator) => migrator.dryRun())
-    this.say(
-      versions.length === 0 ? ['nothing to do: the schema is current'] : triedLines(versions, this.paint),
+    const versions = await this.migrating(flags, (migrator) =>
+      migrator.dryRun((version) => {
+        this.#tried.push(version)
+        this.say(triedLines(version, this.paint))
+      }),
     )
+    if (versions.length === 0) this.say(['nothing to do: the schema is current'])
     return versions
+  }
+
+  protected override beforeFailure(): object {
+    return { ...super.beforeFailure(), versions: this.#tried }
   }
 }

@@ -9,16 +9,18 @@ import { terminalLine } from '../../output/terminal-line.js'
 
 /** Each version with its statements, and below each statement what it does to others. */
 export const planLines = (versions: readonly PlannedVersion[], paint: Paint): readonly string[] =>
-  versions.flatMap(({ name, chunk, statements }) => [
-    `${paint.bold(name)}${chunk === undefined ? '' : `, in chunks of at most ${chunk} rows`}`,
+  versions.flatMap(({ name, chunk, isFramework, statements }) => [
+    `${paint.bold(name)}${isFramework ? ', of the framework' : ''}${chunk === undefined ? '' : `, in chunks of at most ${chunk} rows`}`,
     ...statements.flatMap((statement) => [
-      `  line ${statement.line}: ${terminalLine(statement.text)}`,
+      // Its files are in the package, where nobody looks for a line.
+      `  ${isFramework ? '' : `line ${statement.line}: `}${terminalLine(statement.text)}`,
       ...effectLines(statement, paint).map((line) => `    ${line}`),
     ]),
   ])
 
 function effectLines(statement: PlannedStatement, paint: Paint): readonly string[] {
-  const { lock, blocks, rows, tables } = statement
+  const { lock, blocks, rows, tables, isNew } = statement
+  if (isNew) return ['a new table: nobody waits for it']
   const colour = {
     nothing: paint.good,
     'the same rows': paint.dim,

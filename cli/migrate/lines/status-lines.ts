@@ -1,13 +1,13 @@
-import type { VersionStatus } from '../../../lib/migrations/index.js'
+import type { VersionState, VersionStatus } from '../../../lib/migrations/index.js'
 import type { Paint } from '../../output/paint.js'
 import { terminalLine } from '../../output/terminal-line.js'
 
 const DIED = 'its host died in the middle: run ashlar migrate up with the files that have it'
 
-/** One line for each version. */
+/** One line for each version, and one that counts them. */
 export function statusLines(versions: readonly VersionStatus[], paint: Paint): readonly string[] {
   const width = Math.max(...versions.map(({ name }) => name.length))
-  return versions.map(({ name, state, appliedAt, error, isChecked }) => {
+  const lines = versions.map(({ name, state, appliedAt, error, isChecked }) => {
     const colour = {
       applied: paint.good,
       pending: paint.warn,
@@ -16,10 +16,29 @@ export function statusLines(versions: readonly VersionStatus[], paint: Paint): r
       edited: paint.bad,
       ahead: paint.dim,
     }
-    const since = appliedAt === undefined ? '' : paint.dim(` ${appliedAt.toISOString()}`)
+    const since =
+      appliedAt === undefined
+        ? ''
+        : paint.dim(`${state === 'applied' ? ' at' : ', applied at'} ${appliedAt.toISOString()}`)
     const reason = error ?? (state === 'dirty' ? DIED : '')
-    const why = reason === '' ? '' : ` ${terminalLine(reason.replace(/^migrations: /, ''))}`
+    const why = reason === '' ? '' : `: ${terminalLine(reason.replace(/^migrations: /, ''))}`
     const adopted = isChecked ? '' : paint.dim(' (by another tool)')
     return `${name.padEnd(width)} ${colour[state](state)}${since}${adopted}${why}`
   })
+  return [...lines, summaryOf(versions)]
+}
+
+const STATES = ['applied', 'pending', 'running', 'dirty', 'edited', 'ahead'] as const
+
+/** `4 versions: 2 applied, 2 pending; ashlar migrate up applies what is pending`. */
+function summaryOf(versions: readonly VersionStatus[]): string {
+  const counts = STATES.flatMap((state) => {
+    const count = versions.filter((version) => version.state === state).length
+    return count === 0 ? [] : [`${count} ${state}`]
+  })
+  const has = (...states: readonly VersionState[]) => versions.some(({ state }) => states.includes(state))
+  const todo =
+    has('pending') && !has('running', 'dirty', 'edited') ? '; ashlar migrate up applies what is pending' : ''
+  const many = versions.length === 1 ? '1 version' : `${versions.length} versions`
+  return `${[many, ...(counts.length === 0 ? [] : [counts.join(', ')])].join(': ')}${todo}`
 }

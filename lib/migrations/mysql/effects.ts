@@ -1,4 +1,11 @@
-import { type Effect, type EngineEffects, NO_EFFECT, UNKNOWN, writtenTable } from '../session/effect.js'
+import {
+  type Effect,
+  type EngineEffects,
+  NO_EFFECT,
+  referredTable,
+  UNKNOWN,
+  writtenTable,
+} from '../session/effect.js'
 import { Cursor, isWord } from '../sql/cursor.js'
 import { alterTable, createIndex, createTable, dropped } from '../sql/statement-shape.js'
 import type { Statement } from '../sql/statements.js'
@@ -21,7 +28,7 @@ export const mysqlEffects: EngineEffects = {
     const written = writtenTable(statement)
     if (written !== undefined)
       return { tables: [written], lock: 'rows', blocks: 'the same rows', rows: 'written' }
-    if (createTable(statement) !== undefined) return NO_EFFECT
+    if (createTable(statement) !== undefined) return made(referredTable(tokens))
     return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
   },
   // It takes locks on metadata, which performance_schema shows where it is on.
@@ -39,6 +46,12 @@ export const mysqlEffects: EngineEffects = {
     return row && { rows: Number(row.n) || undefined, bytes: Number(row.bytes) }
   },
 }
+
+/** A new table waits for the transactions that use the one that it refers to. */
+const made = (target: string | undefined): Effect =>
+  target === undefined
+    ? NO_EFFECT
+    : { tables: [target], lock: METADATA, blocks: 'nothing', rows: 'untouched' }
 
 function altered(table: string, tokens: readonly Token[]): Effect {
   const on = { tables: [table] }

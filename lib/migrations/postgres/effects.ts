@@ -1,6 +1,13 @@
 import { VERSION_TABLE } from '../files/names.js'
 import { isComputedForEachRow } from '../lint/rules/rewrites.js'
-import { type Effect, type EngineEffects, NO_EFFECT, UNKNOWN, writtenTable } from '../session/effect.js'
+import {
+  type Effect,
+  type EngineEffects,
+  NO_EFFECT,
+  referredTable,
+  UNKNOWN,
+  writtenTable,
+} from '../session/effect.js'
 import { Cursor, hasWords, isWord } from '../sql/cursor.js'
 import {
   addedColumns,
@@ -57,7 +64,7 @@ export const postgresEffects: EngineEffects = {
          AND relname <> ? AND relnamespace <> 'pg_catalog'::regnamespace ORDER BY name, mode`,
       [VERSION_TABLE],
     )
-    return rows.map(({ mode, name }) => `${spoken(String(mode))} on ${String(name)}`)
+    return rows.map(({ mode, name }) => ({ lock: spoken(String(mode)), table: String(name) }))
   },
   storage: `SELECT relname AS name, relfilenode::text AS storage FROM pg_class
     WHERE relkind = 'r' AND relnamespace = to_regnamespace(quote_ident(?))`,
@@ -96,7 +103,7 @@ function effect(table: string, actions: readonly Action[]): Effect {
 
 /** A new table locks those that it refers to. */
 function made(tokens: readonly Token[]): Effect {
-  const target = referred(tokens)
+  const target = referredTable(tokens)
   return target === undefined
     ? NO_EFFECT
     : effect(target, [{ lock: 'SHARE ROW EXCLUSIVE', rows: 'untouched' }])
@@ -114,7 +121,7 @@ function actionOf(action: readonly Token[]): Action {
     const needs = columns.some(({ definition }) =>
       ['UNIQUE', 'PRIMARY', 'CHECK'].some((word) => hasWords(definition, word)),
     )
-    return exclusive(needs ? 'read' : 'untouched', referred(action))
+    return exclusive(needs ? 'read' : 'untouched', referredTable(action))
   }
   const constraint = addedConstraint(action)
   if (constraint !== undefined) {
@@ -122,7 +129,8 @@ function actionOf(action: readonly Token[]): Action {
       hasWords(constraint.definition, ...words.split(' ')),
     )
     const rows = isTrusted ? 'untouched' : 'read'
-    if (constraint.kind === 'FOREIGN') return { lock: 'SHARE ROW EXCLUSIVE', rows, target: referred(action) }
+    if (constraint.kind === 'FOREIGN')
+      return { lock: 'SHARE ROW EXCLUSIVE', rows, target: referredTable(action) }
     return exclusive(rows)
   }
   const altered = alteredColumn(action)
@@ -176,11 +184,6 @@ function onTable(statement: Statement): Effect | undefined {
 function tableAfterOn(tokens: readonly Token[]): string {
   const at = tokens.findIndex((token) => isWord(token, 'ON'))
   return new Cursor(tokens.slice(at + 1)).name() ?? ''
-}
-
-function referred(tokens: readonly Token[]): string | undefined {
-  const at = tokens.findIndex((token) => isWord(token, 'REFERENCES'))
-  return at < 0 ? undefined : new Cursor(tokens.slice(at + 1)).name()
 }
 
 function isHarmless(tokens: readonly Token[]): boolean {

@@ -1,5 +1,6 @@
-import { Cursor } from '../sql/cursor.js'
+import { Cursor, isWord } from '../sql/cursor.js'
 import type { Statement } from '../sql/statements.js'
+import type { Token } from '../sql/tokens.js'
 import type { Session } from './session.js'
 
 /** What a statement does to others while it runs, as far as its text shows. */
@@ -20,14 +21,20 @@ export interface TableSize {
   readonly bytes: number
 }
 
+export interface HeldLock {
+  readonly lock: string
+  /** Without its schema where that is the module's. */
+  readonly table: string
+}
+
 /** What an engine knows of the effects of statements. */
 export interface EngineEffects {
   readonly effectOf: (statement: Statement) => Effect
-  /** Undefined for a table that is not there. */
-  /** The locks on tables that the session holds, such as `ACCESS EXCLUSIVE on tasks`. */
-  readonly locks: (session: Session) => Promise<readonly string[]>
+  /** The locks on tables that the session holds, such as `ACCESS EXCLUSIVE` on `tasks`. */
+  readonly locks: (session: Session) => Promise<readonly HeldLock[]>
   /** Selects the tables of the module as `name`, with a `storage` that is another one when the table is rewritten; the schema is its only value. */
   readonly storage: string
+  /** Undefined for a table that is not there. */
   readonly sizeOf: (session: Session, table: readonly string[]) => Promise<TableSize | undefined>
 }
 
@@ -40,4 +47,10 @@ export function writtenTable({ tokens }: Statement): string | undefined {
   if (!['INSERT', 'UPDATE', 'DELETE', 'REPLACE'].some((verb) => cursor.take(verb))) return undefined
   cursor.skip('LOW_PRIORITY', 'IGNORE', 'INTO', 'FROM', 'ONLY')
   return cursor.name()
+}
+
+/** The table behind REFERENCES. */
+export function referredTable(tokens: readonly Token[]): string | undefined {
+  const at = tokens.findIndex((token) => isWord(token, 'REFERENCES'))
+  return at < 0 ? undefined : new Cursor(tokens.slice(at + 1)).name()
 }

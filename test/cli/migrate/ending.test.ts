@@ -206,7 +206,7 @@ onEachEngine('ashlar migrate, when it does not come to its end,', (database, dia
     await run(['up'])
     await database().rows('UPDATE ashlar_migrations SET dirty = true, error = NULL WHERE version = 2')
     const todo = 'its host died in the middle: run ashlar migrate up with the files that have it'
-    expect((await run(['status'])).stdout).to.match(new RegExp(`^0002_t2 +dirty ${todo}$`, 'm'))
+    expect((await run(['status'])).stdout).to.match(new RegExp(`^0002_t2 +dirty: ${todo}$`, 'm'))
     expect(await run(['verify'])).to.deep.include({ exit: 1, stdout: `0002_t2 is dirty: ${todo}\n` })
   })
 

@@ -7,7 +7,7 @@ import { withLock } from '../../../lib/migrations/session/lock.js'
 import { withSession } from '../../../lib/migrations/open-session.js'
 import { expectGolden } from '../../support/golden.js'
 import { runCommand } from '../../support/run-command.js'
-import { onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
+import { file, onEachEngine, saidOf, tables } from '../../migrations/each-engine.js'
 
 const VERBS = [
   ...['', 'new', 'diff', 'lint', 'up', 'down', 'redo', 'status', 'plan', 'dry-run', 'verify', 'check'],
@@ -176,7 +176,7 @@ onEachEngine('ashlar migrate', (database) => {
     const before = await run('status', '--check')
     expect(before.exit).to.equal(1)
     expect(before.stdout).to.match(
-      /^0001_framework_init applied \S+\n0002_t2 +pending\n0003_t3 +pending\n8001_outbox_log +applied \S+\n$/,
+      /^0001_framework_init applied at \S+Z\n0002_t2 +pending\n0003_t3 +pending\n8001_outbox_log +applied at \S+Z\n4 versions: 2 applied, 2 pending; ashlar migrate up applies what is pending\n$/,
     )
     const up = await run('up')
     expect([up.exit, up.stdout]).to.deep.equal([0, 'applied 0002_t2\napplied 0003_t3\n'])
@@ -222,7 +222,19 @@ onEachEngine('ashlar migrate', (database) => {
     expect(failed).to.have.nested.property('error.exit', 6)
     expect(failed).to.have.nested.property('database.name', database().name)
     expect(stderr).to.match(/ashlar: migrations: 0002_t2\.up\.sql, statement 1 of 1 \(line 1\): /)
-    expect((await run('status')).stdout).to.match(/0002_t2 +dirty 0002_t2\.up\.sql/)
+    expect((await run('status')).stdout).to.match(
+      /0002_t2 +dirty: 0002_t2\.up\.sql.*\n.*\n3 versions: 2 applied, 1 dirty\n$/,
+    )
+  })
+
+  it('prints what a dry run has measured before a version fails', async () => {
+    ship({ ...tables(2), ...file('0003_t3', 'CREATE TABLE t3 (id nonsense)', 'DROP TABLE t3') })
+    const tried = await run('dry-run', '--yes')
+    expect(tried.exit).to.equal(6)
+    expect(tried.stdout).to.match(/^0002_t2: \d+ ms\n(.*\n)*0003_t3: failed after \d+ ms\n/)
+    const again = JSON.parse((await run('dry-run', '--yes', '--json')).stdout) as Record<string, unknown>
+    expect(again).to.have.nested.property('versions[0].isApplied', false)
+    expect(again).to.have.nested.property('error.exit', 6)
   })
 
   it('says for whom it waits', async () => {

@@ -65,14 +65,9 @@ onEachEngine('a recipe of docs/guides/migrations.md', (database, dialect) => {
     'Stop at a version': [() => ship(tables(2, 3)), /applied 0002_t2\n.*applied 0003_t3\n$/s],
     'See what a run would do': [
       () => ship(tables(2)),
-      /^Database .*\n0002_t2\n {2}line 1: CREATE TABLE t2 .*\n {4}no lock on a table; reads no rows\n$/,
+      /^Database .*\n0002_t2\n {2}line 1: CREATE TABLE t2 .*\n {4}a new table: nobody waits for it\n$/,
     ],
-    'Try a run on a copy': [
-      () => ship(tables(2)),
-      dialect === 'postgres'
-        ? /0002_t2: \d+ ms\n {2}held ACCESS EXCLUSIVE on t2\n {2}held SHARE on t2\n$/
-        : /0002_t2: \d+ ms\n$/,
-    ],
+    'Try a run on a copy': [() => ship(tables(2)), /0002_t2: \d+ ms\n$/],
     'Try a deployment on a copy': [
       async () => {
         await shipTasks()
