@@ -58,6 +58,22 @@ export function hasFolder(folder: string, dialect: Dialect | undefined): boolean
   return there.length === 0 ? existsSync(folder) : dialect === undefined || there.includes(dialect)
 }
 
+/** The engine of a connection string that has no folder where another one has. */
+export function leftOut({
+  files,
+  dialect,
+  url = '',
+}: {
+  readonly files: string
+  readonly dialect?: string | undefined
+  readonly url?: string | undefined
+}): Dialect | undefined {
+  const scheme = url.replace(/^fsnotify:\/\//i, '').replace(/^mariadb/i, 'mysql')
+  const engine = DIALECTS.find((one) => scheme.toLowerCase().startsWith(one))
+  const isLeftOut = dialect === undefined && existsSync(files) && !hasFolder(files, engine)
+  return isLeftOut ? engine : undefined
+}
+
 /** The folder of an engine's files that has none; undefined where there are some. */
 export function emptyFolder(folder: string, dialect: Dialect): string | undefined {
   const own = join(folder, dialect)

@@ -34,10 +34,18 @@ Without --entities the files are empty. With it and a connection string, they ar
 
   override async run(): Promise<NextFiles> {
     const { args, flags } = await this.parse(New)
-    const { checkDescription, emptyVersion, writeNextFiles } = await import('../../migrate/next-files.js')
+    const { checkDescription, emptyVersion, leftOut, writeNextFiles } =
+      await import('../../migrate/next-files.js')
     checkDescription(args.name)
-    if (flags.entities === undefined)
-      return this.#told(writeNextFiles(flags.files, flags.dialect, [emptyVersion(args.name)]))
+    if (flags.entities === undefined) {
+      const left = leftOut(flags)
+      const written = this.#told(writeNextFiles(flags.files, flags.dialect, [emptyVersion(args.name)]))
+      if (left !== undefined)
+        this.note([
+          `nothing is written for ${left}, the engine of the connection string: --dialect ${left} begins its folder`,
+        ])
+      return written
+    }
     const { entities, url } = flags
     if (url !== undefined) return this.#compared(args.name, { ...flags, entities, url })
     const { entityVersions } = await import('../../migrate/entity-versions.js')

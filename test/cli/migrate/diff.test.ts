@@ -124,6 +124,11 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
   it('begins the folder of an engine that has none', async () => {
     const other = dialect === 'postgres' ? 'mysql' : 'postgres'
     mkdirSync(join(folder, 'migrations', other), { recursive: true })
+    const empty = await migrate(['new', 'other'])
+    expect(empty.stdout).to.match(new RegExp(`^written migrations/${other}/0002_other`))
+    expect(empty.stderr).to.equal(
+      `note: nothing is written for ${dialect}, the engine of the connection string: --dialect ${dialect} begins its folder\n`,
+    )
     const made = await migrate(['new', 'tasks', '--entities', BEFORE])
     expect([made.exit, made.stderr]).to.deep.equal([
       0,
@@ -131,7 +136,11 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     ])
     expect(files()).to.deep.equal(['0002_tasks.down.sql', '0002_tasks.up.sql'])
     rmSync(join(folder, 'migrations', dialect), { recursive: true })
+    expect(await migrate(['new', 'more']))
+      .to.have.property('stderr')
+      .that.includes('nothing is written for')
     expect((await migrate(['diff', 'tasks', '--entities', BEFORE])).exit).to.equal(0)
+    expect((await migrate(['new', 'more'])).stderr).to.equal('')
     expect((await migrate(['status'])).exit).to.equal(0)
   })
 
