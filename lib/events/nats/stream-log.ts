@@ -64,7 +64,8 @@ export class StreamLog implements EventLog {
     } finally {
       ended()
       signal.removeEventListener('abort', stop)
-      await messages.close()
+      // `close` waits for the end of an iteration, which there is none of where the signal had aborted before.
+      messages.stop()
       const deleted = reader.delete().catch(() => {})
       if (signal.aborted) await deleted
     }

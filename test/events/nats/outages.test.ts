@@ -2,12 +2,14 @@ import { expect } from 'chai'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { consumer } from '../../../lib/events/consumer/consumer.js'
 import type { EventWorker } from '../../../lib/events/following/event-worker.js'
 import { Outbox } from '../../../lib/events/following/outbox.js'
 import type { NatsOptions } from '../../../lib/events/nats/nats-options.js'
 import { natsSink } from '../../../lib/events/nats/nats-sink.js'
 import { relay } from '../../../lib/events/relay/relay.js'
+import { MemoryDatabase } from '../../../lib/persistence/memory/memory-database.js'
 import { databases, describeOn } from '../../support/databases/backends.js'
 import { needsNats, type TestStream, testStream } from '../../support/databases/on-nats.js'
 import { ownServer, type StartedService } from '../../support/running/start-services.js'
@@ -101,5 +103,19 @@ describeOn('a relay and a consumer', one, (backend) => {
     await until(() => keys.length === 4)
     expect(keys.slice(1).sort()).to.deep.equal(['large, truncated', 'larger, truncated', 'small'])
     expect(await new Outbox(subject.dataSource).deadLetters()).to.deep.equal([])
+  })
+
+  it('end at whatever moment of their connecting', async () => {
+    const ends: number[] = []
+    for (let ms = 0; ms < 20; ms++) {
+      const dataSource = new MemoryDatabase()
+      const worker = consumer({ name: 'early', dataSource, nats: stream.options }, () => Promise.resolve())
+      worker.start()
+      await pause(ms)
+      const since = performance.now()
+      await Promise.race([worker.drain(), pause(2000)])
+      ends.push(performance.now() - since)
+    }
+    expect(Math.max(...ends)).to.be.below(1500)
   })
 })
