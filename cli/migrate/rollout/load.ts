@@ -61,6 +61,11 @@ export class Load {
     this.#calls = new Map()
   }
 
+  /** Whether each image has responded since the phase began. */
+  get isEachCalled(): boolean {
+    return [...this.#images.keys()].every((image) => this.#calls.has(image))
+  }
+
   get calls(): readonly Calls[] {
     return [...this.#calls.values()]
   }

@@ -28,6 +28,10 @@ export interface Rollout {
   readonly failures: readonly FailedCalls[]
 }
 
+/** Whatever the images do, a phase ends then, unless it is to take longer. */
+const MOST_MS = 60_000
+const LOOK_EVERY_MS = 20
+
 /**
  * Deploys as one would: the old image runs alone, the missing versions are applied beside it, both images run, the old one
  * ends, and the new one runs alone. Calls are made all the time.
@@ -50,7 +54,12 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
     phases.push({ name, ms: Math.round(performance.now() - began), images: load.calls })
     return result
   }
-  const aWhile = () => pause(seconds * 1_000)
+  const aWhile = async () => {
+    const until = performance.now() + MOST_MS
+    await pause(seconds * 1_000)
+    // The first call of an image may take longer. A phase in which it has not responded would say nothing.
+    while (!load.isEachCalled && performance.now() < until) await pause(LOOK_EVERY_MS)
+  }
   try {
     const old = await start('old')
     load.add('old', old.url)
