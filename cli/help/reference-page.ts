@@ -82,7 +82,8 @@ function flagLine(flag: Command.Flag.Cached): string {
   const text = [flag.summary, flag.description].filter((part) => part !== undefined).join(' ')
   const preset =
     flag.type === 'boolean' || flag.default === undefined ? '' : ` Default \`${String(flag.default)}\`.`
-  return `- \`--${flag.name}${value}\`: ${text}${oneOf(flag.type === 'option' ? flag.options : undefined)}${preset}`
+  const name = flag.type === 'boolean' && flag.allowNo === true ? `[no-]${flag.name}` : flag.name
+  return `- \`--${name}${value}\`: ${text}${oneOf(flag.type === 'option' ? flag.options : undefined)}${preset}`
 }
 
 const oneOf = (options: readonly string[] | undefined): string =>

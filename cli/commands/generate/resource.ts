@@ -14,7 +14,9 @@ export default class Resource extends MigratingVerb {
 
 For a resource that is there it adds the fields that are new, and the new values of enums, to .proto, entity and test. Everything else in the files stays, comments too. A field keeps its number, and a removed one leaves its number and its name reserved. The migration is then written by comparing, which needs the server of ASHLAR_DATABASE_URL; without that variable a note says what to run.
 
-A field is name:type, name:type! where a client has to send it, and name:type? where it may be absent. Types: string, text (without a limit), string[], int32, uint32, int64, double, float, bool, bytes, timestamp, duration, and enum(OPEN,DONE). A timestamp and a duration need ! or ?. Numbers and bools take no !, because 0 and false are values.`
+A field is name:type, name:type! where a client has to send it, and name:type? where it may be absent. Types: string, text (without a limit), string[], int32, uint32, int64, double, float, bool, bytes, timestamp, duration, and enum(OPEN,DONE). A timestamp and a duration need ! or ?. Numbers and bools take no !, because 0 and false are values.
+
+A reference to another resource is a string with its key: declare branch_id:string!, and add @ManyToOne to the entity, as the guide Relations says. The generated test then fails until its sample has the key of a branch that the test creates.`
   static override examples = [
     "<%= config.bin %> <%= command.id %> Task --parent Project --fields 'title:string! due:timestamp? state:enum(OPEN,DONE)'",
     "<%= config.bin %> <%= command.id %> Task --fields 'size:int32'",
