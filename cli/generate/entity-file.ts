@@ -23,6 +23,7 @@ export function entityFile(
     'Entity',
     ...(parent === undefined ? [] : ['JoinColumn', 'ManyToOne']),
     'PrimaryColumn',
+    ...(parent === undefined ? [] : ['type Relation']),
   ]
   const parentImport =
     parent === undefined
@@ -35,7 +36,7 @@ export function entityFile(
   /** There is no ${words(names)} without its ${words(parent.names)}, and one that has some is not deleted. */
   @ManyToOne(() => ${parent.names.type}, { nullable: false })
   @JoinColumn({ name: '${parent.names.snake}_id' })
-  ${parent.names.camel}?: ${parent.names.type}
+  ${parent.names.camel}?: Relation<${parent.names.type}>
 `
   return `import { CreateTime, ETag, Resource, TenantScoped, UpdateTime } from 'ashlar/decorators'
 import { ${typeorm.join(', ')} } from 'typeorm'

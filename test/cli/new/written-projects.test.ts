@@ -2,7 +2,8 @@ import { createClient } from '@connectrpc/connect'
 import { createConnectTransport } from '@connectrpc/connect-web'
 import type { DescService } from '@bufbuild/protobuf'
 import { expect } from 'chai'
-import { readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createChannel, createClient as grpcClient, Metadata } from 'nice-grpc'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -41,7 +42,7 @@ for (const { backend, choices } of PROJECTS)
     })
     after(async () => {
       await database?.drop()
-      rmSync(dirname(project.folder), { recursive: true, force: true })
+      if (project !== undefined) rmSync(dirname(project.folder), { recursive: true, force: true })
     })
 
     it('gets a resource', async () => {
@@ -52,6 +53,24 @@ for (const { backend, choices } of PROJECTS)
       expect([exit, stderr]).to.deep.equal([0, ''])
       expect(stdout).to.include('written proto/shop/v1/task.proto')
       if (backend === 'postgres') expect(stdout).to.include('written migrations/postgres/0003_task.up.sql')
+    })
+
+    it('lets the parent refer to what is in it', () => {
+      const path = join(project.folder, 'src/projects/project.ts')
+      const text = readFileSync(path, 'utf8')
+        .replace(
+          '{ Column, Entity, PrimaryColumn }',
+          '{ Column, Entity, OneToMany, PrimaryColumn, type Relation }',
+        )
+        .replace('/** `projects', "import { Task } from '../tasks/task.js'\n\n/** `projects")
+        .replace(
+          '  accountId',
+          '  @OneToMany(() => Task, ({ project }) => project) tasks?: Relation<Task>[]\n\n  accountId',
+        )
+      writeFileSync(path, text)
+      expect(project.build()).to.deep.equal([])
+      // In a process of its own: this one keeps modules, and the project changes.
+      execFileSync(process.execPath, ['dist/src/entities.js'], { cwd: project.folder })
     })
 
     it('compiles, and its tests pass', () => {
