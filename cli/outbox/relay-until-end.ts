@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm'
+import { Failure } from '../errors/failure.js'
 import { type NatsOptions, natsSink, relay } from '../../lib/events/index.js'
 
 /** The parsed flags of `outbox relay`. */
@@ -17,6 +18,8 @@ export async function relayUntilEnd(dataSource: DataSource, flags: RelayFlags): 
   const { nats, stream, prefix, replicas, tries, lease: leaseMs, 'listen-url': listenDsn } = flags
   const options = said({ servers: nats.split(','), stream, prefix, replicas }) as unknown as NatsOptions
   const worker = relay({ dataSource, sink: natsSink(options), ...said({ tries, leaseMs, listenDsn }) })
+  const [problem] = await worker.startUpCheck()
+  if (problem !== undefined) throw new Failure('input', problem)
   worker.start()
   process.stderr.write('relaying\n')
   await ended()

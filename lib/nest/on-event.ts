@@ -1,4 +1,10 @@
-import type { BeforeApplicationShutdown, FactoryProvider, OnApplicationBootstrap, Type } from '@nestjs/common'
+import type {
+  BeforeApplicationShutdown,
+  FactoryProvider,
+  OnApplicationBootstrap,
+  OnModuleInit,
+  Type,
+} from '@nestjs/common'
 import type { DataSource } from 'typeorm'
 import { consumer, type ConsumerOptions, type EventHandler, type EventWorker } from '../events/index.js'
 import { dataSourceToken } from './tokens.js'
@@ -68,8 +74,14 @@ function declaredBy(instance: object): Declared[] {
 
 const prototypeOf = (value: object) => Object.getPrototypeOf(value) as object | null
 
-class Consumers implements OnApplicationBootstrap, BeforeApplicationShutdown {
+class Consumers implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(private readonly workers: readonly EventWorker[]) {}
+
+  /** @throws TypeError that lists what stops the start. */
+  async onModuleInit(): Promise<void> {
+    const problems = (await Promise.all(this.workers.map((worker) => worker.startUpCheck()))).flat()
+    if (problems.length > 0) throw new TypeError(problems.join('; '))
+  }
 
   onApplicationBootstrap(): void {
     for (const worker of this.workers) worker.start()

@@ -126,6 +126,9 @@ const check = async (
     ...ruleProblems,
     ...(await repositoryProblems(repositories, config.logger)),
     ...rowAccessProblems(config.authorizer, repositories),
+    ...(
+      await Promise.all(config.workers.map(async (worker) => (await worker.startUpCheck?.()) ?? []))
+    ).flat(),
     ...((await config.authorizer.startUpCheck?.(authorized)) ?? []),
   ]
   if (problems.length > 0) throw new DeclarationError('server', problems)

@@ -2,15 +2,19 @@ import 'reflect-metadata'
 import { expect } from 'chai'
 import { Injectable, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { ReceivedEvent } from '../../lib/events/consumer/received-event.js'
 import { AshlarModule, OnEvent, provideConsumers } from '../../lib/nest/index.js'
 import { emit } from '../../lib/persistence/emit.js'
 import { SqliteDataSource } from '../../lib/persistence/sqlite-data-source.js'
 import { transaction } from '../../lib/persistence/sql/transaction.js'
 import { inAcme } from '../conformance/repository/subject.js'
+import { withoutPackages } from '../support/projects/missing-packages.js'
 import { until } from '../support/until.js'
 import { recordingLogger } from '../support/servers/server.js'
 import { rejection } from '../support/rejection.js'
@@ -69,6 +73,14 @@ describe('OnEvent', () => {
     await one.close()
     expect(orders).to.deep.include({ keys: ['o-1'], tenants: ['acme', 'acme'] })
     expect(dataSource.isInitialized).to.equal(false)
+  })
+
+  it('is refused without the packages of NATS, which it names', async () => {
+    const host = fileURLToPath(new URL('hosts/consumers-of-nats.js', import.meta.url))
+    const { stdout } = await promisify(execFile)(process.execPath, [withoutPackages('@nats-io/'), host])
+    expect(stdout).to.equal(
+      'TypeError: stream:mails: NATS needs packages: npm install @nats-io/jetstream @nats-io/transport-node',
+    )
   })
 
   it('is refused where nothing is declared, without a DataSource, and in the newer kind of decorators', async () => {

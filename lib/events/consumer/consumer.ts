@@ -93,7 +93,7 @@ export function consumer<Data = unknown>(
     options,
   )
   const listener = store.listener(listenDsn, onFailure)
-  return workerOf(follower, listener, () => stream?.close())
+  return workerOf(follower, listener, stream)
 }
 
 const reporting =

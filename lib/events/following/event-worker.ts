@@ -3,6 +3,8 @@ import type { Follower, WorkerStatus } from './follower.js'
 
 /** What works beside the calls of a process: a relay or a consumer. */
 export interface EventWorker {
+  /** What stops the start, such as a package that is not installed. A server and the Nest module ask before they start it. */
+  startUpCheck(): Promise<readonly string[]>
   /** Begins to work. Failures are reported and tried again. */
   start(): void
   /** Ends what is being worked on, and lets another process take over. */
@@ -11,12 +13,20 @@ export interface EventWorker {
   status(): Promise<WorkerStatus>
 }
 
-/** A follower that a listener wakes up. @param close - what is closed last. */
+/** What a worker delivers to or reads from, other than an outbox. */
+export interface Destination {
+  startUpCheck?(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+/** A follower that a listener wakes up. @param other - what is closed last. */
 export const workerOf = (
   follower: Follower,
   listener: OutboxListener,
-  close: () => Promise<void> | undefined,
+  other: Destination | undefined,
 ): EventWorker => ({
+  startUpCheck: async () =>
+    ((await other?.startUpCheck?.()) ?? []).map((problem) => `${follower.name}: ${problem}`),
   start: () => {
     listener.start()
     follower.start()
@@ -24,7 +34,7 @@ export const workerOf = (
   drain: async () => {
     await follower.drain()
     await listener.close()
-    await close()
+    await other?.close()
   },
   status: () => follower.status(),
 })

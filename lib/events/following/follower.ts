@@ -84,6 +84,10 @@ export class Follower {
     this.#report = (message, error) => onFailure({ requestId: '', message: `${name}: ${message}`, error })
   }
 
+  get name(): string {
+    return this.following.name
+  }
+
   /** Begins to follow; does nothing when it has begun. */
   start(): void {
     this.#running ??= this.#run()

@@ -2,6 +2,7 @@ import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/j
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
 import { Unavailable } from '../../errors.js'
 import type { NatsOptions } from './nats-options.js'
+import { loadNats, MISSING_PACKAGES } from './packages.js'
 
 /** The connection to a stream. */
 export interface StreamConnection {
@@ -39,6 +40,11 @@ export class NatsStream {
     this.name = stream
   }
 
+  /** What keeps it from ever being opened. A server that cannot be reached does not. */
+  async startUpCheck(): Promise<readonly string[]> {
+    return (await loadNats()) === undefined ? [MISSING_PACKAGES] : []
+  }
+
   /** @throws Unavailable where it cannot be reached. @throws TypeError for a stream that is made for something else. */
   open(): Promise<StreamConnection> {
     if (this.#connection?.isClosed() === true) this.recheck()
@@ -74,16 +80,11 @@ export class NatsStream {
   }
 
   async #opened(): Promise<StreamConnection> {
-    const [{ connect }, packages] = await Promise.all([
-      import('@nats-io/transport-node'),
-      import('@nats-io/jetstream'),
-    ]).catch((error: unknown) => {
-      throw new TypeError('install @nats-io/transport-node and @nats-io/jetstream to use NATS', {
-        cause: error,
-      })
-    })
+    const loaded = await loadNats()
+    if (loaded === undefined) throw new TypeError(MISSING_PACKAGES)
+    const { transport, jetstream: packages } = loaded
     try {
-      const connection = await this.#connected(connect)
+      const connection = await this.#connected(transport.connect)
       const manager = await packages.jetstreamManager(connection)
       await this.#prepare(packages, manager)
       const mostBytes = connection.info?.max_payload ?? Number.POSITIVE_INFINITY

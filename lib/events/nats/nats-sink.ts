@@ -27,6 +27,7 @@ export const HEADERS = {
 export function natsSink(options: NatsOptions): Sink {
   const stream = new NatsStream(options)
   return {
+    startUpCheck: () => stream.startUpCheck(),
     deliver: async (event) => publish(await stream.open(), stream, event),
     close: () => stream.close(),
   }

@@ -45,5 +45,5 @@ export function relay({ dataSource, sink, name = 'nats', listenDsn, ...options }
     options,
   )
   const listener = store.listener(listenDsn, options.onFailure)
-  return workerOf(follower, listener, () => sink.close())
+  return workerOf(follower, listener, sink)
 }

@@ -2,6 +2,8 @@ import type { LoggedEvent } from '../log/event-log.js'
 
 /** Where a relay delivers events. */
 export interface Sink {
+  /** Called before the relay starts. What it returns are problems that stop the start, such as a package that is not installed. */
+  startUpCheck?(): Promise<readonly string[]>
   /**
    * Resolves when the event is stored there. Events of one resource come one after another, others at the same time. An event can come
    * again: its `id` tells.

@@ -6,6 +6,7 @@ import { needsNats, type TestStream, testStream } from '../../support/databases/
 import { run } from '../../support/databases/statement.js'
 import { type Ran, runCli, type RunOptions } from '../../support/run-cli.js'
 import { openOutbox, type OutboxSubject } from '../../events/outbox-subject.js'
+import { withoutPackages } from '../../support/projects/missing-packages.js'
 import { until } from '../../support/until.js'
 
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/
@@ -28,7 +29,7 @@ describeOn('ashlar outbox', servers, (backend) => {
     const { url = '' } = subject.dataSource.options as { readonly url?: string }
     return runCli('ashlar', ['outbox', ...args], {
       ...options,
-      env: { ASHLAR_DATABASE_URL: url.replace('mariadb:', 'mysql:') },
+      env: { ...options.env, ASHLAR_DATABASE_URL: url.replace('mariadb:', 'mysql:') },
     })
   }
   const relayFlags = () => {
@@ -103,6 +104,14 @@ describeOn('ashlar outbox', servers, (backend) => {
     child?.kill('SIGINT')
     expect((await relaying).exit).to.equal(0)
     expect((await outbox(['dead-letters'])).stdout).to.equal('no dead letters\n')
+  })
+
+  it('refuses to relay without the packages of NATS, and names them', async () => {
+    const { exit, stderr } = await outbox(relayFlags(), {
+      env: { NODE_OPTIONS: withoutPackages('@nats-io/') },
+    })
+    expect(exit).to.equal(2)
+    expect(stderr).to.include('npm install @nats-io/jetstream @nats-io/transport-node')
   })
 
   it('says what cannot be used, and shows no password', async () => {
