@@ -85,7 +85,7 @@ A reference to another resource is a string with its key: declare branch_id:stri
     const url = process.env.ASHLAR_DATABASE_URL
     if (url === undefined || url === '') {
       this.note([
-        `the migration is not written, because ASHLAR_DATABASE_URL is not set: then ashlar migrate diff ${description} --entities ${join('dist', 'src', 'entities.js')}`,
+        `the migration is not written, because ASHLAR_DATABASE_URL is not set. Set it, then run npm run build && npx ashlar migrate diff ${description} --entities ${join('dist', 'src', 'entities.js')}`,
       ])
       return []
     }

@@ -49,7 +49,7 @@ export function differenceText(
     case 'default':
       return `${table}.${difference.column.name} has to have the default ${difference.wanted}: ${corrected('fallback', difference.column)}`
     case 'spareDefault':
-      return `${table}.${difference.column.name} keeps the default ${difference.live.fallback ?? ''}, which let older images leave it out: once none of them runs, ${alter}ALTER COLUMN ${quote(difference.column.name)} DROP DEFAULT`
+      return `${table}.${difference.column.name} keeps the default ${difference.live.fallback ?? ''}, which let older images leave it out: once none of them runs, ashlar migrate diff NAME --contract writes ${alter}ALTER COLUMN ${quote(difference.column.name)} DROP DEFAULT`
     case 'extraColumn': {
       const { live, to } = difference
       if (to !== undefined)

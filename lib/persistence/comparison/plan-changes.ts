@@ -213,11 +213,25 @@ class TablePlanner {
       return
     }
     const value = column.fallback ?? column.initial ?? (nullable ? undefined : this.#fillerOf(column))
+    if (!nullable) this.#leaveRest(column, value)
     if (value === undefined) return add({ ...column, nullable: true })
     if (this.#sql.takesDefault(type)) return add({ ...column, fallback: value })
     add({ ...column, nullable: true, fallback: undefined, initial: undefined })
     this.#defaults.push(this.#defaultChange({ name, type, fallback: undefined }, value))
     if (!nullable) this.#fill(column, value)
+  }
+
+  /** What the contract does to a new column that is required. Older images leave it out until then. */
+  #leaveRest(column: ColumnDefinition, value: string | undefined): void {
+    const name = `${tableText(this.table)}.${column.name}`
+    if (value === undefined)
+      this.plan.left.push(
+        `${name} takes NULL, which lets older images leave it out, and is NOT NULL after the contract`,
+      )
+    else if (column.fallback === undefined && value === column.filler)
+      this.plan.left.push(
+        `${name} has the default ${value}, which lets older images leave it out, until the contract`,
+      )
   }
 
   /** Rows that are there would all hold the same value, which neither a unique rule nor a reference takes. */

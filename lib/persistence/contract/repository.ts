@@ -138,7 +138,8 @@ export interface WriteOptions extends RowOptions {
 export interface BatchDeleteOptions extends RowOptions, RelatedOptions {
   /**
    * Deletes what refers to an entity with it where the relation restricts, too (AIP-135). Default: false. A resource that
-   * can be undeleted never takes one with it that cannot.
+   * can be undeleted never takes one with it that cannot. Where it is `false`, and not left out, the caller could have asked for
+   * it, and the error of a delete that is refused says so.
    */
   readonly force?: boolean
 }

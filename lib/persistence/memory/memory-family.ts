@@ -74,8 +74,7 @@ export class MemoryFamily<E extends object> {
       },
       delete: () => this.writer.delete(rows, row, patch),
     }))
-    const force = options?.force === true
-    await deleteWithChildren(member, roots, stored, { ...limitsOf(scope, options), force })
+    await deleteWithChildren(member, roots, stored, { ...limitsOf(scope, options), force: options?.force })
   }
 
   undelete(

@@ -12,7 +12,7 @@ import { runCli } from '../../support/run-cli.js'
 import { runCommand, type RunOptions } from '../../support/run-command.js'
 
 const entities = (name: string) => join(compiled, 'test', 'cli', 'migrate', 'hosts', `${name}.js`)
-const [BEFORE, AFTER] = [entities('before'), entities('after')]
+const [BEFORE, AFTER, REQUIRED] = [entities('before'), entities('after'), entities('required')]
 
 onEachEngine('ashlar migrate diff', (database, dialect) => {
   let folder: string
@@ -94,6 +94,28 @@ onEachEngine('ashlar migrate diff', (database, dialect) => {
     const names = await database().rows('SELECT title FROM tasks ORDER BY id')
     expect(names.map(({ title }) => title)).to.deep.equal(['build', 'rest', 'ship'])
     expect(await scratches()).to.deep.equal([])
+  })
+
+  it('says what a new required column waits for, in the words of verify', async () => {
+    await migrate(['diff', 'tasks', '--entities', BEFORE])
+    const expand = await migrate(['diff', 'next', '--entities', REQUIRED])
+    expect(expand.exit, expand.stderr).to.equal(0)
+    const [, left = ''] = expand.stdout.split('left for --contract:\n')
+    expect(left).to.equal(
+      [
+        `tasks.kind has the default '', which lets older images leave it out, until the contract\n`,
+        `tasks.size has the default 0, which lets older images leave it out, until the contract\n`,
+      ].join(''),
+    )
+    expect((await migrate(['up'])).exit).to.equal(0)
+    const verified = await migrate(['verify', '--entities', REQUIRED])
+    expect(verified.exit).to.equal(1)
+    expect(`${verified.stdout}${verified.stderr}`).to.match(
+      /tasks\.size keeps the default .*: once none of them runs, ashlar migrate diff NAME --contract writes ALTER TABLE/,
+    )
+    await migrate(['diff', 'end', '--entities', REQUIRED, '--contract'])
+    expect((await migrate(['up'])).exit).to.equal(0)
+    expect((await migrate(['verify', '--entities', REQUIRED])).exit).to.equal(0)
   })
 
   it('is what new --entities does where it has a connection string', async () => {

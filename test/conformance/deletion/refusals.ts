@@ -22,11 +22,7 @@ export const refusals = (holder: FamilyHolder): void => {
         ErrPreconditionFailed,
       )
       expect(toldOf(error)).to.deep.equal([
-        [
-          'HAS_CHILDREN',
-          'remark',
-          '3 resources of the type remark refer to it: delete them first, or use force',
-        ],
+        ['HAS_CHILDREN', 'remark', '3 resources of the type remark refer to it: delete them first'],
       ])
       expect(await inAcme(() => of().jobs.get('a'))).to.deep.equal(before)
       expect(heard).to.deep.equal([])
@@ -34,16 +30,21 @@ export const refusals = (holder: FamilyHolder): void => {
       expect(await rows('live')).to.deep.equal(['job a', 'remark r1', 'remark r2', 'remark r3'])
     })
 
-    it('names one child as one', async () => {
+    it('names one child as one, and force to callers that can ask for it', async () => {
       await job('a')
       await remark('r1', 'a')
-      const error = await rejection(
-        inAcme(() => of().jobs.delete('a')),
-        ErrPreconditionFailed,
-      )
-      expect(toldOf(error)[0]?.[2]).to.equal(
-        '1 resource of the type remark refers to it: delete it first, or use force',
-      )
+      for (const [options, more] of [
+        [{}, ''],
+        [{ force: false }, ', or use force'],
+      ] as const) {
+        const error = await rejection(
+          inAcme(() => of().jobs.delete('a', options)),
+          ErrPreconditionFailed,
+        )
+        expect(toldOf(error)[0]?.[2]).to.equal(
+          `1 resource of the type remark refers to it: delete it first${more}`,
+        )
+      }
     })
 
     it('counts neither deleted children nor those of another tenant under the same key', async () => {

@@ -36,11 +36,7 @@ export const removals = (holder: FamilyHolder): void => {
         ErrPreconditionFailed,
       )
       expect(toldOf(error)).to.deep.equal([
-        [
-          'HAS_CHILDREN',
-          'sticker',
-          '1 resource of the type sticker refers to it: delete it first, or use force',
-        ],
+        ['HAS_CHILDREN', 'sticker', '1 resource of the type sticker refers to it: delete it first'],
       ])
       await inAcme(() => of().crates.delete('a', { force: true }))
       expect([...(await rows('live')), ...(await rows('deleted'))]).to.deep.equal([])

@@ -5,8 +5,8 @@ import type { RelatedAccess, RowLimits } from '../../contract/repository.js'
 import { byMember, RowSet, type StoredRow, type StoredRows, type Which } from './stored-rows.js'
 
 export interface PlanOptions {
-  /** Deletes children too where the relation restricts. */
-  readonly force: boolean
+  /** Deletes children too where the relation restricts. Undefined where the caller cannot ask for it. */
+  readonly force: boolean | undefined
   /** How many rows may be written in all. */
   readonly most: number
   /** The tenant of the caller; undefined where the caller reaches all tenants. */
@@ -86,7 +86,9 @@ class Planning {
 
   /** A child that cannot be undeleted never goes with a parent that can. */
   #goesAlong({ child, relation }: Edge): boolean {
-    return (relation.onDelete === 'cascade' || this.options.force) && (!this.#isSoft || isSoft(child))
+    return (
+      (relation.onDelete === 'cascade' || this.options.force === true) && (!this.#isSoft || isSoft(child))
+    )
   }
 
   async #take(edge: Edge, parents: readonly StoredRow[]): Promise<StoredRow[]> {
@@ -139,7 +141,7 @@ class Planning {
       referring.push({
         type: child.model.type,
         count: await this.#told(child, pending, count, isRefused),
-        isForceable: !isRefused && !this.options.force && (!this.#isSoft || isSoft(child)),
+        isForceable: !isRefused && this.options.force === false && (!this.#isSoft || isSoft(child)),
       })
     }
     if (referring.length > 0) throw stillReferredTo(referring)

@@ -132,8 +132,10 @@ export class FamilyWriter<E extends object> {
       },
       delete: () => this.alone.delete(on, row, patch, run),
     }))
-    const force = options?.force === true
-    return deleteWithChildren(this.member, roots, rows, { ...limitsOf(scope, options), force })
+    return deleteWithChildren(this.member, roots, rows, {
+      ...limitsOf(scope, options),
+      force: options?.force,
+    })
   }
 }
 
