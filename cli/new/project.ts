@@ -4,7 +4,7 @@ import { namesOf, packageJson } from './package-json.js'
 import { filled, layered } from './templates.js'
 
 /** Parts of files that a layer has. */
-const PARTS = { readme: 'README.part.md', environment: 'environment.part.yaml' }
+const PARTS = { begin: 'README.begin.sh', readme: 'README.part.md', environment: 'environment.part.yaml' }
 
 /** The files of a new project, from path to text. */
 export function projectFilesOf(choices: Choices): ReadonlyMap<string, string> {
@@ -16,6 +16,7 @@ export function projectFilesOf(choices: Choices): ReadonlyMap<string, string> {
     about: `Projects of many tenants, over gRPC, HTTP/JSON and Connect: a service on [Ashlar](https://www.npmjs.com/package/ashlar)${nest ? ' in a Nest application' : ''}.`,
     files: filled(nest ? NEST_FILES : PLAIN_FILES, names),
     migrationWord: DATABASE_FACTS[database].isServer ? ', migration' : '',
+    begin: part(database, PARTS.begin),
     database: part(database, PARTS.readme),
     callers: part(authentication, PARTS.readme),
     environment: part(authentication, PARTS.environment),

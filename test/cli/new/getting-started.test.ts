@@ -141,7 +141,7 @@ describe('the page Getting started', function () {
 
   it('adds a resource, and calls it over HTTP/JSON and gRPC', async () => {
     run(block('generate resource Task --parent'))
-    for (const [, path = ''] of textOf(PAGE).matchAll(/^\| `([\w./-]+)` +\|/gm))
+    for (const [, path = ''] of textOf(PAGE).matchAll(/^\| `([\w.-]+\/[\w./-]+)` +\|/gm))
       expect(existsSync(join(project.folder, path)), path).to.equal(true)
     // Nobody made a mistake.
     const mistakes = (await ready()).split('\n').filter((line) => /\berrors?\b/.test(line))
@@ -200,6 +200,23 @@ describe('the page Getting started', function () {
     await ready()
     const sized = block('"title": "Land"').map((line) => line.replace('"state": "OPEN"', '"size": 3'))
     expect(run(sized)).to.include('"size":3')
+  })
+
+  it('removes the sample resource', async () => {
+    const other = await linkedProject('shop', ['--database', 'sqlite', '--no-nest', '--auth', 'headers'])
+    try {
+      for (const line of block('rm -rf ./src/projects'))
+        execFileSync('bash', ['-ec', `npx() { "$@"; }\n${line}`], { cwd: other.folder, env: other.env })
+      for (const name of ['src/entities.ts', 'src/services.ts']) {
+        const path = join(other.folder, name)
+        const lines = readFileSync(path, 'utf8').split('\n')
+        writeFileSync(path, lines.filter((line) => !line.includes('./projects/')).join('\n'))
+      }
+      expect(other.build()).to.deep.equal([])
+      expect(other.test()).to.match(/^# fail 0$/m)
+    } finally {
+      rmSync(dirname(other.folder), { recursive: true, force: true })
+    }
   })
 
   it('has no command that was not run', () => {

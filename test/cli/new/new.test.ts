@@ -80,7 +80,7 @@ describe('ashlar new', () => {
   it('has a value for every word of every template', () => {
     for (const choices of ALL)
       for (const [path, text] of projectFilesOf(choices)) {
-        expect(path).to.not.match(/PACKAGE|\.tmpl$|\.part\./)
+        expect(path).to.not.match(/PACKAGE|\.tmpl$|\.part\.|\.begin\./)
         expect(text, path).to.not.match(/\{\{\w/)
       }
   })
