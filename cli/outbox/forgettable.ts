@@ -13,8 +13,7 @@ export function forgettable({ cursors }: OutboxStatus, name: string): string {
     throw new Failure('input', `${name} has no cursor: there ${known === '' ? 'is none' : `are ${known}`}`)
   }
   if (found.isRunning) throw new Failure('input', `${name} is running: end it first`)
-  const { lag = 0, deadLetters } = found
-  return terminalLine(
-    `${name} has ${lag} events to do and ${deadLetters} dead letters. It is forgotten, and so are they.`,
-  )
+  const { lag, deadLetters } = found
+  const todo = lag === undefined ? 'follows a stream of NATS, and has' : `has ${lag} events to do and`
+  return terminalLine(`${name} ${todo} ${deadLetters} dead letters. It is forgotten, and so are they.`)
 }

@@ -9,7 +9,7 @@ export const outboxFlags = {
 
 export const cursorFlag = (required: boolean) =>
   Flags.string({
-    summary: 'Whose: relay:nats, or consumer:<name>, as outbox status names them.',
+    summary: 'Whose: relay:nats, consumer:<name> or stream:<name>, as outbox status names them.',
     helpValue: '<name>',
     required,
   })

@@ -5,7 +5,7 @@ import { Verb } from '../../verb/verb.js'
 
 export default class Status extends Verb {
   static override summary = 'Show how far relays and consumers are.'
-  static override description = `One line for each cursor: its position in the log, how many events are behind it, and its dead letters.`
+  static override description = `One line for each cursor: its position in the log, how many events are behind it, and its dead letters. A consumer of a stream of NATS, stream:<name>, has its position and dead letters here and its backlog in NATS: status() of the worker and the metric ashlar.events.lag tell how far it is.`
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --most-lag 1000',
@@ -13,7 +13,8 @@ export default class Status extends Verb {
   static override flags = {
     ...outboxFlags,
     'most-lag': Flags.integer({
-      summary: 'Exit with 1 when a cursor has more events to do, or there are dead letters.',
+      summary:
+        'Exit with 1 when a cursor has more events of the outbox to do, or there are dead letters. Not the backlog of stream:<name>.',
       helpValue: '<events>',
       min: 0,
     }),
@@ -30,7 +31,8 @@ export default class Status extends Verb {
     this.say(statusLines(status, this.paint))
     const most = flags['most-lag']
     const isBehind = status.cursors.some(
-      ({ lag = 0, deadLetters }) => lag + status.unsequenced > (most ?? 0) || deadLetters > 0,
+      ({ lag, deadLetters }) =>
+        (lag !== undefined && lag + status.unsequenced > (most ?? 0)) || deadLetters > 0,
     )
     if (most !== undefined && isBehind) this.endWith('differs')
     return status

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import type { ChildProcess } from 'node:child_process'
+import { consumer } from '../../../lib/events/consumer/consumer.js'
+import { Outbox } from '../../../lib/events/following/outbox.js'
 import { DeadLetters } from '../../../lib/events/store/dead-letters.js'
 import { backends, describeOn } from '../../support/databases/backends.js'
 import { needsNats, type TestStream, testStream } from '../../support/databases/on-nats.js'
@@ -80,6 +82,25 @@ describeOn('ashlar outbox', servers, (backend) => {
     expect([forgotten.exit, forgotten.stdout]).to.deep.equal([0, 'relay:nats is forgotten\n'])
     const unknown = await outbox(['forget', '--cursor', 'relay:nats', '--yes'])
     expect([unknown.exit, unknown.stderr.includes('relay:nats has no cursor')]).to.deep.equal([2, true])
+  })
+
+  it('says of a consumer of a stream that its backlog is elsewhere', async () => {
+    const { dataSource } = subject
+    const worker = consumer({ name: 'notices', dataSource, nats: stream.options }, () => Promise.resolve())
+    worker.start()
+    const found = async () => (await new Outbox(dataSource).status()).cursors.length
+    await until(async () => (await found()) === 1)
+    const line = /^stream:notices: at 0, follows a stream of NATS, whose backlog is not in this database, /m
+    const running = await outbox(['status'])
+    expect([running.exit, running.stdout]).to.satisfy(
+      ([exit, text]: [number, string]) => exit === 0 && line.test(text),
+    )
+    await worker.drain()
+    // What its outbox has not sequenced is nothing that it has to do.
+    await subject.tell('more')
+    expect((await outbox(['status', '--most-lag', '0'])).exit).to.equal(0)
+    const { stderr } = await outbox(['forget', '--cursor', 'stream:notices'])
+    expect(stderr).to.include('stream:notices follows a stream of NATS, and has 0 dead letters')
   })
 
   it('lists dead letters, and has them tried again', async () => {
