@@ -21,8 +21,11 @@ export function testFile(names: ResourceNames, fields: readonly FieldSpec[], par
     parent === undefined
       ? ''
       : `    for (const tenant of ['acme', 'globex'])
-      for (const id of ['first', 'second'])
-        await app.as(tenant)('POST', \`/v1/${parent.names.camels}?${parent.names.snake}_id=\${id}\`, ${parent.body})
+      for (const id of ['first', 'second']) {
+        const path = \`/v1/${parent.names.camels}?${parent.names.snake}_id=\${id}\`
+        const made = await app.as(tenant)('POST', path, ${parent.body})
+        assert.equal(made.status, 200, JSON.stringify(made.body))
+      }
 `
   const inParent =
     parent === undefined
@@ -30,7 +33,8 @@ export function testFile(names: ResourceNames, fields: readonly FieldSpec[], par
       : `
   it('stay in their ${parent.names.snake.replaceAll('_', ' ')}', async () => {
     const acme = app.as('acme')
-    await acme('POST', '${all}?${snake}_id=kept', sample)
+    const made = await acme('POST', '${all}?${snake}_id=kept', sample)
+    assert.equal(made.status, 200, JSON.stringify(made.body))
     assert.equal((await acme('GET', '${of('second')}/kept')).status, 404)
     assert.deepEqual((await acme('GET', '${of('second')}')).body.${camels} ?? [], [])
     const refused = await acme('POST', '${of('missing')}', sample)

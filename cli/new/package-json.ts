@@ -14,6 +14,12 @@ interface Manifest {
 /** Compile `.proto` files; nothing of them is in this package. */
 const PROTO_TOOLS = { '@bufbuild/buf': '^1.75.0', '@bufbuild/protoc-gen-es': '~2.13.0' }
 
+/**
+ * The compiler leaves what it made of a test that was deleted, and that would run on. What `ashlar dev` runs, `dist/src`, stays: it may be
+ * running.
+ */
+const CLEAN = `node -e "['dist/test', 'dist/.tsbuildinfo'].map((old) => fs.rmSync(old, { recursive: true, force: true }))"`
+
 /** The `package.json` of a new project. Its versions are those that this package is tested with. */
 export function packageJson({ name, database, nest }: Choices): string {
   const own = manifest()
@@ -31,7 +37,7 @@ export function packageJson({ name, database, nest }: Choices): string {
       engines: { node: own.engines.node },
       scripts: {
         dev: 'ashlar dev',
-        build: 'buf generate && tsc',
+        build: `${CLEAN} && buf generate && tsc`,
         start: 'node --enable-source-maps dist/src/main.js',
         test: 'npm run build && node --test dist/test/*.test.js',
       },

@@ -14,6 +14,7 @@ import { serviceUrl } from '../../support/running/services.js'
 import { testDatabase, type TestDatabase } from '../../support/databases/test-database.js'
 import { hasBuf, type LinkedProject, linkedProject } from '../../support/projects/linked-project.js'
 import { startedProject } from '../../support/projects/started-project.js'
+import { runCli } from '../../support/run-cli.js'
 import { compiled, root } from '../../support/root.js'
 
 /** Each choice once. The drill has all of them, with packages that are installed. */
@@ -75,6 +76,8 @@ for (const { backend, choices } of PROJECTS)
 
     it('compiles, and its tests pass', () => {
       expect(project.build()).to.deep.equal([])
+      // What the compiler made of a test that was deleted.
+      writeFileSync(join(project.folder, 'dist/test/old.test.js'), `throw new Error('it is gone')`)
       const output = project.test()
       expect(output).to.match(/^# fail 0$/m)
       expect(Number(/^# pass (\d+)$/m.exec(output)?.[1])).to.be.at.least(8)
@@ -150,6 +153,17 @@ for (const { backend, choices } of PROJECTS)
       // Nest ends by the signal itself.
       expect(await started.stop()).to.equal(backend === 'postgres' ? null : 0)
     })
+
+    if (backend === 'postgres')
+      it('names the commands that write a migration where no database is named', async () => {
+        const { PATH } = project.env
+        const more = ['generate', 'resource', 'Task', '--fields', 'weight:int32']
+        const { exit, stderr } = await runCli('ashlar', more, { cwd: project.folder, env: { PATH } })
+        expect(exit, stderr).to.equal(0)
+        expect(stderr).to.include(
+          'the migration is not written, because ASHLAR_DATABASE_URL is not set. Set it, then run npm run build && npx ashlar migrate diff task_weight --entities dist/src/entities.js',
+        )
+      })
 
     if (backend === 'postgres')
       it('has the migrations that ashlar migrate new would write', async () => {
