@@ -205,7 +205,7 @@ describe('the page Getting started', function () {
   it('removes the sample resource', async () => {
     const other = await linkedProject('shop', ['--database', 'sqlite', '--no-nest', '--auth', 'headers'])
     try {
-      for (const line of block('rm -rf ./src/projects'))
+      for (const line of block('rm -r ./src/projects'))
         execFileSync('bash', ['-ec', `npx() { "$@"; }\n${line}`], { cwd: other.folder, env: other.env })
       for (const name of ['src/entities.ts', 'src/services.ts']) {
         const path = join(other.folder, name)
