@@ -7,7 +7,7 @@ import type { Caller } from './probe.js'
 import { itemsOf, keyOf, requestFor } from './requests.js'
 import { maskableFields } from './samples.js'
 import type { Kind, Standard, Subject } from './subjects.js'
-import { draft, makeRow, newKey, type Row, type World } from './world.js'
+import { draft, keyInNewParent, makeRow, newKey, type Row, type World } from './world.js'
 
 /** The two tenants' resources of one type. */
 interface Rows {
@@ -205,12 +205,14 @@ const checkCreate = async (
   const send = (caller: Caller, request: Message) =>
     probe.send(listener, method.desc, request, caller, { shows: true })
   const claimed = create(subject.message, { ...draft(world, subject, b), accountId: a.tenant } as never)
-  const key = subject.keyPattern === '*' ? '' : newKey(subject)
+  const own = async (key: string): Promise<string> =>
+    (world.apart.has(subject) ? await keyInNewParent(world, subject, b) : undefined) ?? key
+  const key = await own(subject.keyPattern === '*' ? '' : newKey(subject))
   const made = await send(b, requestFor(subject, method, { key, entity: claimed }))
   const { accountId = '' } = (made?.response ?? {}) as { readonly accountId?: string }
   if (accountId === a.tenant)
     probe.findings.add('isolation', method.path, 'a caller can create for another tenant', listener.name)
-  const again = { key: taken.key, entity: draft(world, subject, b) }
+  const again = { key: withIdOf(taken.key, await own(taken.key)), entity: draft(world, subject, b) }
   const refused = await send(b, requestFor(subject, method, again))
   if (refused?.code !== CODES.ALREADY_EXISTS) return
   if (subject.repository?.model.tenantInKey === false)
@@ -225,6 +227,10 @@ const checkCreate = async (
     listener.name,
   )
 }
+
+/** The name of another resource, with the last part of a name that is taken. */
+const withIdOf = (taken: string, key: string): string =>
+  key.replace(/[^/]*$/, () => taken.slice(taken.lastIndexOf('/') + 1))
 
 /** A public method has no tenant, so it must show no tenant's data. */
 const checkPublic = async (
@@ -301,7 +307,12 @@ const checkPages = async (
   let token = ''
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const fields = { page_size: 1, page_token: token }
-    const outcome = await probe.send(listener, method.desc, requestFor(subject, method, { fields }), caller)
+    const outcome = await probe.send(
+      listener,
+      method.desc,
+      requestFor(subject, method, { key: shown, fields }),
+      caller,
+    )
     if (outcome?.code !== CODES.OK) return
     found.push(...itemsOf(method.standard.items, outcome.response).map((item) => keyOf(subject, item)))
     token = (outcome.response as { readonly nextPageToken?: string } | undefined)?.nextPageToken ?? ''

@@ -8,7 +8,7 @@ import { makeRow, newKey, nextNumber, type Side, type World } from './world.js'
 
 /**
  * Makes the request of one method.
- * @param key - the key of a resource, by the full name of its message. The check calls the function several times: it gives keys
+ * @param key - the key of a resource, by the full name of its message; its name where it has one, such as `shelves/s1/books/b1`. The check calls the function several times: it gives keys
  * of the caller's own resources, of another tenant's, and of none.
  * @param n - differs each time.
  */

@@ -16,7 +16,7 @@ export interface Asking {
 export const requestFor = (subject: Subject, { desc, standard }: Standard, asking: Asking): Message => {
   const { key = '', keys = [key], entity = create(subject.message), mask = [] } = asking
   const init: Record<string, unknown> = withFields(desc.input, {
-    ...Object.fromEntries(subject.scope),
+    ...scopeOf(subject, standard.kind === 'list' ? key : keys[0]),
     ...asking.fields,
   })
   const keyed = (one: string): Message => {
@@ -52,6 +52,23 @@ export const requestFor = (subject: Subject, { desc, standard }: Standard, askin
       break
   }
   return create(desc.input, init as never)
+}
+
+/** The parent of a name; undefined for a key that is no name of the resource. */
+export const parentIn = ({ name }: Subject, key: string): string | undefined =>
+  name?.parent === undefined || name.parse(key) === undefined
+    ? undefined
+    : key.split('/').slice(0, name.parent.text.split('/').length).join('/')
+
+/** Values for the fields that locate a resource. One that is in a parent of its own is asked for there. */
+const scopeOf = (subject: Subject, key = ''): Readonly<Record<string, string | number>> => {
+  const parent = parentIn(subject, key)
+  return Object.fromEntries(
+    [...subject.scope].map(([field, value]) => [
+      field,
+      parent !== undefined && value === subject.sharedParent ? parent : value,
+    ]),
+  )
 }
 
 /** The last part of a name. */

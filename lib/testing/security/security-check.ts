@@ -46,6 +46,11 @@ export interface SecurityOptions {
    */
   readonly requests?: Requests
   /**
+   * Methods that the check must not call, by gRPC full method name, with the reason. Their declarations and their denial are checked, and they
+   * are in `notChecked`. Without its Create, a resource is made in its repository.
+   */
+  readonly leaveOut?: Readonly<Record<string, string>>
+  /**
    * Subject and groups of the caller in each of the two tenants. A builder's authorizer is bypassed for them; a server
    * must grant them everything.
    */
@@ -81,9 +86,10 @@ export async function securityCheck(
   const server = 'build' in source ? source.build((configured) => checked(configured, logs, run)) : source
   const findings = new Findings()
   const methods = servedMethods(server)
-  const subjects = subjectsOf(methods)
-  const { publicMethods = [], plainFields = [], requests = {} } = options
+  const { publicMethods = [], plainFields = [], requests = {}, leaveOut = {} } = options
+  const subjects = subjectsOf(methods, (path) => Object.hasOwn(leaveOut, path))
   checkRequests(methods, requests)
+  leaveOutNamed(methods, findings, leaveOut, requests)
   checkDeclarations(server, methods, subjects, findings, { publicMethods, plainFields })
   const facts = { methods: methods.length, calls: 0 }
   if (findings.report(facts).findings.some(({ check }) => check === 'rule' || check === 'template'))
@@ -195,6 +201,7 @@ const checkServing = async (
       samples: options.samples ?? {},
       subjects,
       secret: secrets.plant(newCanary('hush')),
+      apart: new Set(),
     }
     const unknown = newCanary('unknown-')
     const strangers: readonly Stranger[] = [
@@ -216,9 +223,9 @@ const checkServing = async (
       const limited = { caller: { headers, mustNotSee: theirs.canaries }, reach: run.reach }
       for (const one of subjects) await checkRowIsolation(world, one, limited)
     }
-    const { requests = {} } = options
+    const { requests = {}, leaveOut = {} } = options
     await checkOwnRequests(world, methods, subjects, requests)
-    leaveOutOthers(methods, subjects, findings, requests)
+    leaveOutOthers(methods, subjects, findings, [...Object.keys(requests), ...Object.keys(leaveOut)])
     return probe.calls
   } finally {
     for (const listener of listeners) listener.close()
@@ -246,15 +253,30 @@ const checkSubject = async (
   await checkSecrecy(world, subject, own)
 }
 
+/** @throws TypeError for a name that no method has, or that has a request. */
+const leaveOutNamed = (
+  methods: ReturnType<typeof servedMethods>,
+  findings: Findings,
+  leaveOut: Readonly<Record<string, string>>,
+  requests: Requests,
+): void => {
+  for (const [path, reason] of Object.entries(leaveOut)) {
+    if (!methods.some((method) => method.path === path))
+      throw new TypeError(`leaveOut: ${path} is no method of the server, as in /package.Service/Method`)
+    if (Object.hasOwn(requests, path)) throw new TypeError(`leaveOut: ${path} has a function in requests`)
+    findings.leaveOut(path, `left out by the options: ${reason}; only its denial was checked`)
+  }
+}
+
 /** Reports methods for which no request could be generated. */
 const leaveOutOthers = (
   methods: ReturnType<typeof servedMethods>,
   subjects: readonly Subject[],
   findings: Findings,
-  requests: Requests,
+  named: readonly string[],
 ): void => {
   const made = new Set([
-    ...Object.keys(requests),
+    ...named,
     ...subjects
       .flatMap((subject) => [
         ...subject.methods.filter(({ standard }) => standard !== undefined),

@@ -32,6 +32,8 @@ export interface Subject {
   readonly references: readonly { readonly field: DescField; readonly target: object }[]
   /** Fields that locate the resource, such as `parent`, with a value for each. */
   readonly scope: ReadonlyMap<string, string | number>
+  /** The parent that the check makes for all of them, as a name. */
+  readonly sharedParent: string | undefined
   /** False where every tenant shares the resource. */
   readonly isTenants: boolean
   /** Fields whose value must never be returned. */
@@ -40,8 +42,14 @@ export interface Subject {
   readonly credentials: readonly DescField[]
 }
 
-/** The resources of a server with at least one standard method. */
-export const subjectsOf = (methods: readonly ServedMethod[]): readonly Subject[] => {
+/**
+ * The resources of a server with at least one standard method.
+ * @param isLeftOut - for methods that are not called, by path.
+ */
+export const subjectsOf = (
+  methods: readonly ServedMethod[],
+  isLeftOut: (path: string) => boolean,
+): readonly Subject[] => {
   const byService = new Map<string, ServedMethod[]>()
   for (const method of methods) {
     if (method.resource === undefined) continue
@@ -50,10 +58,13 @@ export const subjectsOf = (methods: readonly ServedMethod[]): readonly Subject[]
   }
   return [...byService.values()]
     .filter((group) => group.some(({ standard }) => standard !== undefined))
-    .flatMap((group) => subjectOf(group) ?? [])
+    .flatMap((group) => subjectOf(group, isLeftOut) ?? [])
 }
 
-const subjectOf = (methods: readonly ServedMethod[]): Subject | undefined => {
+const subjectOf = (
+  methods: readonly ServedMethod[],
+  isLeftOut: (path: string) => boolean,
+): Subject | undefined => {
   const message = methods[0]?.resource as DescMessage
   const repository = methods.find((method) => method.repository !== undefined)?.repository
   const model = repository?.model
@@ -63,15 +74,16 @@ const subjectOf = (methods: readonly ServedMethod[]): Subject | undefined => {
   const named = (protos: readonly { readonly proto: string }[] = []) =>
     message.fields.filter(({ name }) => protos.some(({ proto }) => proto === name))
   const credentials = named(model?.credentials)
-  const of = <K extends Kind>(kind: K) =>
-    methods.find(({ standard }) => standard?.kind === kind) as Standard<K> | undefined
-  const get = of('get')
+  const called = methods.filter(({ path }) => !isLeftOut(path))
+  const first = <K extends Kind>(kind: K, among: readonly ServedMethod[]) =>
+    among.find(({ standard }) => standard?.kind === kind) as Standard<K> | undefined
+  const get = first('get', methods)
   return {
     message,
     repository,
-    methods,
-    of,
-    custom: methods.flatMap((method) => customOf(method, message)),
+    methods: called,
+    of: (kind) => first(kind, called),
+    custom: called.flatMap((method) => customOf(method, message)),
     key,
     name: model?.name,
     keyPattern: (get && boundPattern(get.desc, get.standard.key.name)) ?? '*',
@@ -81,6 +93,7 @@ const subjectOf = (methods: readonly ServedMethod[]): Subject | undefined => {
       return field === undefined ? [] : [{ field, target: relation.target() }]
     }),
     scope: scopeOf(methods),
+    sharedParent: model?.name?.parent?.text.replaceAll(/\{[^}]*\}/g, 'check'),
     isTenants: model === undefined || model.tenant !== undefined,
     secrets: [...new Set([...named(model?.secrets), ...marked])].filter(
       (field) => !credentials.includes(field),

@@ -26,6 +26,8 @@ export interface World {
   readonly subjects: readonly Subject[]
   /** The value of secret fields. */
   readonly secret: string
+  /** Resources whose Create refuses another one in the parent that all share: each gets a parent of its own. */
+  readonly apart: Set<Subject>
 }
 
 /** A resource that was created through the API. */
@@ -126,7 +128,28 @@ export const makeRow = async (
   asked?: string,
 ): Promise<Row | string> => {
   await renewTargets(world, subject, side)
-  return sendRow(world, subject, side, asked)
+  const row = await sendRow(world, subject, side, asked)
+  if (typeof row !== 'string' || asked !== undefined) return row
+  const key = await keyInNewParent(world, subject, side)
+  const again = key === undefined ? row : await sendRow(world, subject, side, key)
+  if (typeof again === 'string') return row
+  world.apart.add(subject)
+  return again
+}
+
+/** A new name in a new parent; undefined where the resource has none, or it cannot be created. */
+export const keyInNewParent = async (
+  world: World,
+  subject: Subject,
+  side: Side,
+): Promise<string | undefined> => {
+  const { sharedParent } = subject
+  const above = world.subjects.find(
+    ({ name }) => name !== undefined && name.pattern === subject.name?.parent?.text,
+  )
+  if (sharedParent === undefined || above === undefined) return undefined
+  const parent = await makeRow(world, above, side)
+  return typeof parent === 'string' ? undefined : newKey(subject).replace(sharedParent, () => parent.key)
 }
 
 const sendRow = async (world: World, subject: Subject, side: Side, asked?: string): Promise<Row | string> => {

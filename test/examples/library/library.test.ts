@@ -3,14 +3,25 @@ import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { Book } from '../../../examples/library/book.js'
 import { BookService, LibraryService } from '../../../examples/library/gen/library_pb.js'
+import { BookRepository } from '../../../examples/library/book-repository.js'
 import { libraryDataSource, libraryServer } from '../../../examples/library/main.js'
 import { bookName, shelfName } from '../../../examples/library/names.js'
 import { Shelf } from '../../../examples/library/shelf.js'
-import { HTTP_STATUS, type Code } from '../../../lib/errors.js'
+import { ShelfRepository } from '../../../examples/library/shelf-repository.js'
+import {
+  type Code,
+  ErrConflict,
+  ErrPreconditionFailed,
+  HTTP_STATUS,
+  Unimplemented,
+} from '../../../lib/errors.js'
+import { filter } from '../../../lib/persistence/query/filter-template.js'
 import { createTables } from '../../../lib/persistence/schema/create-tables.js'
+import { ServerBuilder } from '../../../lib/server/index.js'
 import { securityCheck } from '../../../lib/testing/index.js'
 import { type BackendName, databases, describeOn } from '../../support/databases/backends.js'
 import { ForeignClient } from '../../support/grpc/clients.js'
+import { rejection } from '../../support/rejection.js'
 import { post, recordingLogger } from '../../support/servers/server.js'
 
 const WHO = { 'account-id': 'acme', subject: 'ada', groups: 'staff' } as const
@@ -276,6 +287,34 @@ describeOn('the library', SERVED, (backend) => {
 
 describe('the library', function () {
   this.timeout(120_000)
+
+  it('can be checked with a rule that allows one book on each shelf', async () => {
+    for (const Refused of [ErrPreconditionFailed, ErrConflict]) {
+      class OneBook extends BookRepository {
+        override async create(...[book, options]: Parameters<BookRepository['create']>): Promise<Book> {
+          const there = await this.count({}, { under: filter`shelf_id = ${book.shelfId ?? ''}` })
+          if (there > 0) throw new Refused()
+          return super.create(book, options)
+        }
+      }
+      const dataSource = await libraryDataSource(':memory:').initialize()
+      const [shelves, books] = [new ShelfRepository(dataSource), new OneBook(dataSource)]
+      const builder = new ServerBuilder()
+        .register(LibraryService, shelves, {
+          mergeShelves: () => Promise.reject(new Unimplemented('not written')),
+        })
+        .register(BookService, books, { moveBook: () => Promise.reject(new Unimplemented('not written')) })
+      const path = '/library.v1.BookService/MoveBook'
+      const report = await securityCheck(builder, { leaveOut: { [path]: 'it is not written' } })
+      expect(report.findings).to.deep.equal([])
+      expect(report.notChecked.filter(({ method }) => method === path)).to.deep.equal([
+        { method: path, reason: 'left out by the options: it is not written; only its denial was checked' },
+      ])
+      const wrong = securityCheck(builder, { leaveOut: { '/library.v1.BookService/Move': '' } })
+      await rejection(wrong, TypeError, 'is no method of the server')
+      await dataSource.destroy()
+    }
+  })
 
   it('has nothing that the security check finds', async () => {
     const dataSource = await libraryDataSource(':memory:').initialize()
