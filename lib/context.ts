@@ -26,25 +26,17 @@ export const frozenPrincipal = (value: unknown): Principal => {
     groups: texts(groups),
     scopes: texts(scopes),
   }
-  for (const name of Object.keys(value))
-    if (!Object.hasOwn(copy, name)) {
-      const more = frozenValue((value as Readonly<Record<string, unknown>>)[name])
-      Object.defineProperty(copy, name, { value: more, enumerable: true })
-    }
+  for (const [name, each] of Object.entries(value))
+    if (!Object.hasOwn(copy, name))
+      Object.defineProperty(copy, name, { value: frozenValue(each), enumerable: true })
   // An object of an application class keeps its methods.
   if (!isPlain(value)) Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object)
   frozen.add(Object.freeze(copy))
   return copy
 }
 
-const NONE: readonly string[] = Object.freeze([])
-
-const texts = (value: unknown): readonly string[] => {
-  if (!Array.isArray(value) || value.length === 0) return NONE
-  const found: string[] = []
-  for (const one of value) if (typeof one === 'string') found.push(one)
-  return Object.freeze(found)
-}
+const texts = (value: unknown): readonly string[] =>
+  Object.freeze(Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [])
 
 const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -23,7 +23,7 @@ export async function withDataSource<T>(
   )
   await attempt('database', () => dataSource.initialize())
   try {
-    await attempt('database', () => checkOutbox(dataSource))
+    await attempt('database', () => checkOutbox(dataSource, schema))
     return await attempt('database', () => work(dataSource))
   } finally {
     await dataSource.destroy()
@@ -31,22 +31,11 @@ export async function withDataSource<T>(
 }
 
 /** @throws {Failure} where the tables are not there, or are older than this command. */
-async function checkOutbox(dataSource: DataSource): Promise<void> {
-  const [{ executorOf }, { sqlText }, { AshlarError }] = await Promise.all([
-    import('../../lib/persistence/engines/executor-of.js'),
-    import('../../lib/persistence/engines/sql-text.js'),
-    import('../../lib/errors.js'),
-  ])
-  const database = executorOf(dataSource)
-  const { statement, table } = sqlText(database)
+async function checkOutbox(dataSource: DataSource, schema: string | undefined): Promise<void> {
+  const prefix = schema === undefined ? '' : `${dataSource.driver.escape(schema)}.`
   try {
-    await database.run(
-      statement(`SELECT log_position FROM ${table('outbox_dispatch_cursor')} WHERE 1 = 0`),
-      [],
-    )
+    await dataSource.query(`SELECT log_position FROM ${prefix}outbox_dispatch_cursor WHERE 1 = 0`)
   } catch (error) {
-    // Such as a database that cannot be reached.
-    if (error instanceof AshlarError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new Failure('database', `there is no outbox, or an older one: run ashlar migrate up (${reason})`)
   }
