@@ -45,7 +45,8 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
     if (!migrations.some(({ version }) => version === to)) throw unknownVersion(to, migrations)
     await session.makeSchema()
     await makeVersionTable(session)
-    const there = (await readVersions(session)).filter(({ version }) => !isOfFramework(version))
+    const rows = await readVersions(session)
+    const there = rows.filter(({ version }) => !isOfFramework(version))
     if (there.length > 0)
       throw new MigrationError(
         'dirty',
@@ -54,10 +55,14 @@ export function baseline(options: ResolvedOptions, to: number): Promise<readonly
       )
     const versions = migrations.filter(({ version }) => version <= to)
     await completeFramework(session, options, versions[0])
+    // What has really run keeps the time at which it did.
+    const missing = versions.filter(
+      ({ version }) => !rows.some((row) => row.version === version && !row.dirty),
+    )
     await together(session, async () => {
-      for (const migration of versions) await record(session, migration, undefined)
+      for (const migration of missing) await record(session, migration, undefined)
     })
-    return versions.map(({ name }) => name)
+    return missing.map(({ name }) => name)
   })
 }
 
@@ -78,7 +83,7 @@ export function resolve(options: ResolvedOptions, version: number, as: Resolutio
         'dirty',
         row === undefined
           ? `${name} is not applied: there is nothing to resolve`
-          : `${name} is applied and not dirty: roll it back with ashlar migrate down`,
+          : `${name} is applied already: there is nothing to resolve. ashlar migrate down --to rolls it back, with all that came after`,
         name,
       )
     await together(session, async () => {

@@ -56,18 +56,17 @@ export class Load {
     await Promise.all([...(inFlight ?? [])])
   }
 
-  begin(phase: string): void {
+  /** @returns what became of the calls that end from now on, up to the next phase. */
+  begin(phase: string): () => readonly Calls[] {
+    const calls = new Map<ImageName, Calls>()
     this.#phase = phase
-    this.#calls = new Map()
+    this.#calls = calls
+    return () => [...calls.values()]
   }
 
   /** Whether each image has responded since the phase began. */
   get isEachCalled(): boolean {
     return [...this.#images.keys()].every((image) => this.#calls.has(image))
-  }
-
-  get calls(): readonly Calls[] {
-    return [...this.#calls.values()]
   }
 
   get failures(): readonly FailedCalls[] {

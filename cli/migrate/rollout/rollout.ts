@@ -41,17 +41,17 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
   const { databaseUrl, ready, seconds, workers } = options
   const load = new Load(call)
   const running: Image[] = []
-  const phases: Phase[] = []
+  const ended: (Omit<Phase, 'images'> & { readonly calls: () => readonly Calls[] })[] = []
   const start = async (name: ImageName) => {
     const image = await startImage(name, { command: options[name], databaseUrl, ready })
     running.push(image)
     return image
   }
   const phase = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    load.begin(name)
+    const calls = load.begin(name)
     const began = performance.now()
     const result = await Promise.race([work(), ...running.map(({ broken }) => broken)])
-    phases.push({ name, ms: Math.round(performance.now() - began), images: load.calls })
+    ended.push({ name, ms: Math.round(performance.now() - began), calls })
     return result
   }
   const aWhile = async () => {
@@ -76,6 +76,7 @@ export async function tryRollout(migrator: Migrator, call: Call, options: Rollou
     await phase('the new image alone', aWhile)
     load.end()
     await calling
+    const phases = ended.map(({ calls, ...phase }) => ({ ...phase, images: calls() }))
     const calls = phases.flatMap(({ images }) => images.map((one) => one.calls))
     return { applied, phases, calls: calls.reduce((sum, one) => sum + one, 0), failures: load.failures }
   } finally {

@@ -197,7 +197,7 @@ function paired(files: Files, problems: string[], nameQuote: string): readonly M
     const pair = found.get(version) ?? { name }
     if (pair.name !== name)
       problems.push(
-        `${file}: ${pair.name} has the number ${digits} already; ashlar migrate renumber ${name} gives it the next one`,
+        `${file}: ${pair.name} has the number ${digits} already: give the one that no database has applied the next number, by ashlar migrate renumber ${pair.name} or ${name}`,
       )
     else if (direction === 'down') pair.down = text
     else if (pair.up !== undefined) problems.push(`${file}: ${pair.up.file} is the way up already`)

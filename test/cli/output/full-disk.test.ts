@@ -25,6 +25,7 @@ describe('a full disk', () => {
   ]
   for (const words of PRINTING)
     it(`below stdout ends ${words.slice(0, 2).join(' ')}${words.includes('--json') ? ' --json' : ''} in one line`, async () => {
+      writeFileSync(at('0002_t.up.sql'), 'CREATE TABLE t (id bigint PRIMARY KEY)')
       const { exit, stderr } = await runCli('ashlar', words, {
         cwd: folder,
         under: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'],

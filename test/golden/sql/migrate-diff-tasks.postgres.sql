@@ -73,7 +73,9 @@ ALTER TABLE "tasks"
   VALIDATE CONSTRAINT "tasks_display_name_not_null";
 
 ALTER TABLE "tasks"
-  ALTER COLUMN "display_name" SET NOT NULL,
+  ALTER COLUMN "display_name" SET NOT NULL;
+
+ALTER TABLE "tasks"
   DROP CONSTRAINT "tasks_display_name_not_null";
 
 -- 0010_end_end_mirror_tasks_display_name.down.sql

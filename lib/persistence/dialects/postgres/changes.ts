@@ -165,7 +165,9 @@ export const postgresChanges: ChangeSql = {
         what: `require_${table.name}_${column.name}`,
         up: [
           alterTable(table, `VALIDATE CONSTRAINT ${quote(name)}`),
-          alterTable(table, alterColumn(change, 'SET NOT NULL'), drop),
+          // Not in one statement: PostgreSQL would drop the constraint first, and read every row.
+          alterTable(table, alterColumn(change, 'SET NOT NULL')),
+          alterTable(table, drop),
         ],
         down: [
           alterTable(
