@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { CallEnd } from './call-end.js'
+import { frozenTexts, frozenValue, isPlain } from './frozen-value.js'
 
 /** Who is calling, as authentication or the development headers determined it. */
 export interface Principal {
@@ -23,8 +24,8 @@ export const frozenPrincipal = (value: unknown): Principal => {
   const copy: Principal = {
     subject: typeof subject === 'string' ? subject : '',
     tenant: typeof tenant === 'string' ? tenant : '',
-    groups: texts(groups),
-    scopes: texts(scopes),
+    groups: frozenTexts(groups),
+    scopes: frozenTexts(scopes),
   }
   for (const [name, each] of Object.entries(value))
     if (!Object.hasOwn(copy, name))
@@ -33,23 +34,6 @@ export const frozenPrincipal = (value: unknown): Principal => {
   if (!isPlain(value)) Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object)
   frozen.add(Object.freeze(copy))
   return copy
-}
-
-const texts = (value: unknown): readonly string[] =>
-  Object.freeze(Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [])
-
-const isPlain = (value: object): boolean => {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
-}
-
-/** Only lists and plain objects are copied and frozen. */
-const frozenValue = (value: unknown): unknown => {
-  if (Array.isArray(value)) return Object.freeze(value.map(frozenValue))
-  if (typeof value !== 'object' || value === null || !isPlain(value)) return value
-  return Object.freeze(
-    Object.fromEntries(Object.entries(value).map(([name, each]) => [name, frozenValue(each)])),
-  )
 }
 
 /** The anonymous principal: every non-public call is denied and no tenant's row can be accessed. */

@@ -1,0 +1,21 @@
+/** Whether it is an object of no class. */
+export const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
+/** A deep copy that is frozen. Only lists and plain objects are copied; the rest stays as it is. */
+export const frozenValue = (value: unknown): unknown => {
+  if (Array.isArray(value)) return Object.freeze(value.map(frozenValue))
+  if (typeof value !== 'object' || value === null || !isPlain(value)) return value
+  return Object.freeze(
+    Object.fromEntries(Object.entries(value).map(([name, each]) => [name, frozenValue(each)])),
+  )
+}
+
+/** The texts of a list; none of anything else. */
+export const frozenTexts = (value: unknown): readonly string[] => {
+  const found: string[] = []
+  if (Array.isArray(value)) for (const one of value) if (typeof one === 'string') found.push(one)
+  return Object.freeze(found)
+}
