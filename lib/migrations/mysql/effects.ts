@@ -2,7 +2,7 @@ import {
   type Effect,
   type EngineEffects,
   NO_EFFECT,
-  referredTable,
+  tableAfter,
   UNKNOWN,
   writtenTable,
 } from '../session/effect.js'
@@ -28,7 +28,7 @@ export const mysqlEffects: EngineEffects = {
     const written = writtenTable(statement)
     if (written !== undefined)
       return { tables: [written], lock: 'rows', blocks: 'the same rows', rows: 'written' }
-    if (createTable(statement) !== undefined) return made(referredTable(tokens))
+    if (createTable(statement) !== undefined) return made(tableAfter('REFERENCES', tokens))
     return onIndex(statement) ?? onTable(statement) ?? (isHarmless(tokens) ? NO_EFFECT : UNKNOWN)
   },
   // It takes locks on metadata, which performance_schema shows where it is on.
@@ -74,8 +74,7 @@ function onIndex(statement: Statement): Effect | undefined {
     return { tables: [index.table], lock: METADATA, blocks: isSpecial ? 'writes' : 'nothing', rows: 'read' }
   }
   if (dropped(statement)?.what !== 'INDEX') return undefined
-  const at = statement.tokens.findIndex((token) => isWord(token, 'ON'))
-  const table = new Cursor(statement.tokens.slice(at + 1)).name() ?? ''
+  const table = tableAfter('ON', statement.tokens) ?? ''
   return { tables: [table], lock: METADATA, blocks: 'nothing', rows: 'untouched' }
 }
 
@@ -91,8 +90,7 @@ function onTable(statement: Statement): Effect | undefined {
   const verb = ['CREATE', 'DROP'].find((word) => cursor.take(word))
   cursor.skip('OR', 'REPLACE')
   if (verb === undefined || !cursor.take('TRIGGER')) return undefined
-  const at = statement.tokens.findIndex((token) => isWord(token, 'ON'))
-  const table = at < 0 ? undefined : new Cursor(statement.tokens.slice(at + 1)).name()
+  const table = tableAfter('ON', statement.tokens)
   return { tables: table === undefined ? [] : [table], lock: METADATA, blocks: 'nothing', rows: 'untouched' }
 }
 

@@ -4,7 +4,7 @@ import {
   type Effect,
   type EngineEffects,
   NO_EFFECT,
-  referredTable,
+  tableAfter,
   UNKNOWN,
   writtenTable,
 } from '../session/effect.js'
@@ -103,7 +103,7 @@ function effect(table: string, actions: readonly Action[]): Effect {
 
 /** A new table locks those that it refers to. */
 function made(tokens: readonly Token[]): Effect {
-  const target = referredTable(tokens)
+  const target = tableAfter('REFERENCES', tokens)
   return target === undefined
     ? NO_EFFECT
     : effect(target, [{ lock: 'SHARE ROW EXCLUSIVE', rows: 'untouched' }])
@@ -121,7 +121,7 @@ function actionOf(action: readonly Token[]): Action {
     const needs = columns.some(({ definition }) =>
       ['UNIQUE', 'PRIMARY', 'CHECK'].some((word) => hasWords(definition, word)),
     )
-    return exclusive(needs ? 'read' : 'untouched', referredTable(action))
+    return exclusive(needs ? 'read' : 'untouched', tableAfter('REFERENCES', action))
   }
   const constraint = addedConstraint(action)
   if (constraint !== undefined) {
@@ -130,7 +130,7 @@ function actionOf(action: readonly Token[]): Action {
     )
     const rows = isTrusted ? 'untouched' : 'read'
     if (constraint.kind === 'FOREIGN')
-      return { lock: 'SHARE ROW EXCLUSIVE', rows, target: referredTable(action) }
+      return { lock: 'SHARE ROW EXCLUSIVE', rows, target: tableAfter('REFERENCES', action) }
     return exclusive(rows)
   }
   const altered = alteredColumn(action)
@@ -177,13 +177,8 @@ function onTable(statement: Statement): Effect | undefined {
   const verb = ['CREATE', 'DROP'].find((word) => cursor.take(word))
   cursor.skip('OR', 'REPLACE', 'CONSTRAINT')
   if (verb === undefined || !cursor.take('TRIGGER')) return undefined
-  const table = tableAfterOn(statement.tokens)
+  const table = tableAfter('ON', statement.tokens) ?? ''
   return effect(table, [{ lock: verb === 'CREATE' ? 'SHARE ROW EXCLUSIVE' : lock, rows: 'untouched' }])
-}
-
-function tableAfterOn(tokens: readonly Token[]): string {
-  const at = tokens.findIndex((token) => isWord(token, 'ON'))
-  return new Cursor(tokens.slice(at + 1)).name() ?? ''
 }
 
 function isHarmless(tokens: readonly Token[]): boolean {

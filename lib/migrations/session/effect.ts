@@ -49,8 +49,8 @@ export function writtenTable({ tokens }: Statement): string | undefined {
   return cursor.name()
 }
 
-/** The table behind REFERENCES. */
-export function referredTable(tokens: readonly Token[]): string | undefined {
-  const at = tokens.findIndex((token) => isWord(token, 'REFERENCES'))
+/** The table behind a word, such as ON or REFERENCES. */
+export function tableAfter(word: string, tokens: readonly Token[]): string | undefined {
+  const at = tokens.findIndex((token) => isWord(token, word))
   return at < 0 ? undefined : new Cursor(tokens.slice(at + 1)).name()
 }
