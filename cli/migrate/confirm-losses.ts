@@ -4,9 +4,6 @@ import { terminalLine } from '../output/terminal-line.js'
 import { confirmed } from '../output/confirmed.js'
 import { rowsText, sizeText } from './lines/plan-lines.js'
 
-/** The framework's own versions. */
-const FRAMEWORK = /^(0001|8\d{3})_/
-
 /**
  * Asks before versions are rolled back whose way down loses values, and lists these.
  * @param everything - what is said of the framework's own versions, where these are rolled back as well.
@@ -14,7 +11,7 @@ const FRAMEWORK = /^(0001|8\d{3})_/
  */
 export async function confirmLosses(rollBacks: readonly RollBack[], everything?: string): Promise<void> {
   const losses = rollBacks
-    .filter(({ name, loses }) => loses.length > 0 && (everything === undefined || !FRAMEWORK.test(name)))
+    .filter(({ isFramework, loses }) => loses.length > 0 && (everything === undefined || !isFramework))
     .map(({ name, loses }) => `${name} loses ${loses.map(lossText).join(', ')}`)
   const text = [
     ...(everything === undefined ? [] : [everything]),

@@ -98,6 +98,8 @@ export async function down(options: ResolvedOptions, to?: number): Promise<DownR
 export interface RollBack {
   /** `0002_widgets`. */
   readonly name: string
+  /** Whether its files are those of the framework. */
+  readonly isFramework: boolean
   /** What its way down takes away for good. Nothing for a version that failed and left nothing behind. */
   readonly loses: readonly Loss[]
 }
@@ -120,7 +122,11 @@ export async function rollBacks(options: ResolvedOptions, to?: number): Promise<
     for (const row of rowsAbove(await readVersions(session), to)) {
       const sql = downOf(row, shipped.get(row.version))
       const leavesNothing = row.dirty && !isGoingDown(row) && options.engine.leavesNothing(row)
-      found.push({ name: row.name, loses: leavesNothing ? [] : await lossesIn(session, sql) })
+      found.push({
+        name: row.name,
+        isFramework: isOfFramework(row.version),
+        loses: leavesNothing ? [] : await lossesIn(session, sql),
+      })
     }
     return found
   })
