@@ -13,13 +13,17 @@ export const nearestNames = (name: string, names: Iterable<string>): readonly st
   return near.slice(0, 3).map(([candidate]) => candidate)
 }
 
-/** Text to append to a message: `; did you mean a or b?`, or the names to choose from when none is near. */
-export const didYouMean = (name: string, names: Iterable<string>): string => {
+/**
+ * Text to append to a message: `; did you mean a or b?`, or the names to choose from when none is near.
+ * @param path - what the names are inside of, which is written before each with a dot.
+ */
+export const didYouMean = (name: string, names: Iterable<string>, path: readonly string[] = []): string => {
+  const whole = (one: string) => [...path, one].join('.')
   const all = [...names]
   const near = nearestNames(name, all)
-  if (near.length > 0) return `; did you mean ${near.join(' or ')}?`
+  if (near.length > 0) return `; did you mean ${near.map(whole).join(' or ')}?`
   if (all.length === 0) return ''
-  const shown = all.slice(0, MAX_LISTED).join(', ')
+  const shown = all.slice(0, MAX_LISTED).map(whole).join(', ')
   return `; valid: ${shown}${all.length > MAX_LISTED ? ', ...' : ''}`
 }
 

@@ -55,4 +55,11 @@ describe('didYouMean', () => {
     const many = Array.from({ length: 30 }, (_, i) => `field_${i}`)
     expect(didYouMean('color', many)).to.match(/field_19, \.\.\.$/)
   })
+
+  it('writes the path before each name, as it has to be typed', () => {
+    expect(didYouMean('color', ['title', 'size'], ['item'])).to.equal('; valid: item.title, item.size')
+    expect(didYouMean('titel', ['title', 'size'], ['item', 'owner'])).to.equal(
+      '; did you mean item.owner.title?',
+    )
+  })
 })

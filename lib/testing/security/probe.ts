@@ -45,7 +45,8 @@ export class Probe {
       )
     if (outcome.code !== 0) {
       const repositories = this.subjects.flatMap(({ repository }) => repository ?? [])
-      const unfit = unfitIn(outcome.said, outcome.message, repositories)
+      const asked = desc.input.fields.map(({ name }) => name)
+      const unfit = unfitIn(outcome.said, outcome.message, repositories, asked)
       if (unfit !== undefined)
         this.findings.add('error text', path, `an error says ${unfit}: throw errors of ashlar`, listener.name)
     }

@@ -44,7 +44,13 @@ export const sampleOf = (
     const field = subject.message.fields.find((one) => one.name === name)
     if (field !== undefined) put(init, field, value)
   }
-  const own = samples[subject.message.typeName]?.(making.n)
+  const { typeName } = subject.message
+  const own = samples[typeName]?.(making.n)
+  for (const [name, value] of Object.entries(own ?? {}))
+    if (value instanceof Date)
+      throw new TypeError(
+        `samples of ${typeName}: ${name} is a Date, use timestampFromDate() of @bufbuild/protobuf/wkt`,
+      )
   return create(subject.message, { ...init, ...references, ...own } as never)
 }
 

@@ -1,5 +1,6 @@
 import type { Message } from '@bufbuild/protobuf'
 import { RequestContext } from '../../context.js'
+import { AshlarError } from '../../errors.js'
 import type { NamePattern } from '../../persistence/index.js'
 import { Canaries, newCanary } from './leaks/canary.js'
 import type { Headers, Outcome } from './listener-clients.js'
@@ -183,6 +184,7 @@ const storeRow = async (
     return `there is no Create method of ${subject.message.typeName}, and no repository`
   const entity = repository.model.fromMessage(draft(world, subject, side))
   const { name } = subject
+  asked ??= await keyOfSingleton(world, subject, side)
   if (name === undefined) {
     if (asked !== undefined) Object.assign(entity, { [repository.model.key.property]: asked })
   } else {
@@ -194,9 +196,23 @@ const storeRow = async (
   }
   const stored = await RequestContext.as({ tenant: side.tenant, subject: 'security-check' }, () =>
     repository.create(entity),
-  )
+  ).catch((error: unknown) => {
+    if (error instanceof AshlarError) return error
+    throw error
+  })
+  if (stored instanceof AshlarError)
+    return `the repository of ${subject.message.typeName} refuses what was made up (${stored.message}): give \`samples\` of ${subject.message.typeName}`
   const message = repository.model.toMessage(stored)
   return { key: keyOf(subject, message), message }
+}
+
+/** The name of a singleton (AIP-156) in a new parent; undefined of any other resource. */
+const keyOfSingleton = async (world: World, { name }: Subject, side: Side): Promise<string | undefined> => {
+  if (name?.isSingleton !== true || name.parent === undefined) return undefined
+  const { text } = name.parent
+  const above = world.subjects.find((one) => one.name?.pattern === text)
+  const parent = above && (await makeRow(world, above, side))
+  return typeof parent === 'object' ? `${parent.key}${name.pattern.slice(text.length)}` : undefined
 }
 
 /** A token that a Create showed must not appear again. */

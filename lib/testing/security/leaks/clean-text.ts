@@ -25,16 +25,19 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
  * What in an error a caller must not see; undefined when there is nothing.
  * @param said - everything the caller receives; database texts are searched in it.
  * @param message - the error's own text; tables and columns of the repositories are also searched in it.
+ * @param asked - names of fields of the request, which the caller knows.
  */
 export const unfitIn = (
   said: string,
   message: string,
   repositories: readonly Pick<Repository<object>, 'model' | 'table'>[],
+  asked: readonly string[] = [],
 ): string | undefined => {
   const found = UNFIT.find(([pattern]) => pattern.test(said))
   if (found !== undefined) return found[1]
   const own = message.replaceAll(GENERIC, '')
-  return repositories.flatMap(namesOf).find((name) => wordIn(own, name)) === undefined
+  return repositories.flatMap(namesOf).find((name) => !asked.includes(name) && wordIn(own, name)) ===
+    undefined
     ? undefined
     : 'the name of a table or column'
 }

@@ -22,6 +22,16 @@ describe('what an error says to a caller', () => {
     expect(said('cannot write app_specimen now')).to.equal(undefined)
   })
 
+  it('is fit where the name of the table is also a field of the request', () => {
+    const repository = new Specimens(
+      new SqliteDataSource({ database: ':memory:', entities: [Specimen] }),
+      subjectOptions,
+    )
+    const text = 'specimens.title: has to be shorter'
+    expect(unfitIn(text, text, [repository])).to.equal(TABLE)
+    expect(unfitIn(text, text, [repository], ['specimens', 'update_mask'])).to.equal(undefined)
+  })
+
   it('is unfit where it names the table in its schema, and the schema alone is a word', () => {
     const said = found(new DataSource({ type: 'postgres', schema: 'inventory', entities: [Specimen] }))
     expect(said('inventory.specimens is locked')).to.equal(TABLE)
