@@ -45,6 +45,11 @@ export interface EntityFacts {
 
 const store = new WeakMap<object, EntityFacts>()
 
+/** The resources of every copy of this package in the process, each with the file of the copy that its decorators are from. */
+const ofAllCopies: WeakMap<object, string> = ((globalThis as Record<symbol, unknown>)[
+  Symbol.for('ashlar.resources')
+] ??= new WeakMap()) as WeakMap<object, string>
+
 /** The facts of exactly this class, created when there are none yet. */
 export function factsOf(entity: object): EntityFacts {
   let facts = store.get(entity)
@@ -87,6 +92,13 @@ export function declare(
       `write @Resource above @${decorator}: it reads what the other decorators say`,
     ])
   Object.assign(own, facts)
+  if (facts.resource !== undefined) ofAllCopies.set(entity, import.meta.url)
+}
+
+/** The files of two copies of this package, where the decorators of a class are from another one: this copy does not know what they declare. */
+export function otherCopyOf(entity: object): { readonly its: string; readonly ours: string } | undefined {
+  const its = ofAllCopies.get(entity)
+  return its === undefined || store.has(entity) ? undefined : { its, ours: import.meta.url }
 }
 
 /** Records the role of a property. A property has one role. */

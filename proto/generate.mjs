@@ -39,7 +39,7 @@ const outputs = [
   {
     copied: [
       ...['specimens', 'jsontypes', 'parcels', 'tickets', 'editions'],
-      ...['plans', 'makers', 'instruments', 'clubs', 'calls'],
+      ...['plans', 'makers', 'instruments', 'clubs', 'calls', 'stays'],
     ].map((name) => `test/support/proto/${name}.proto`),
     out: 'test/support/gen',
     options: ['target=ts', ...toPackage],

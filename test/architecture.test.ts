@@ -92,6 +92,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       ...['lib/faults', 'lib/files', 'lib/text', 'lib/gateway', 'lib/openapi', 'lib/resource', 'lib/gen'],
       ...[
         'lib/persistence/contract/repository.ts',
+        'lib/persistence/contract/row-lock.ts',
         'lib/persistence/query/filter-template.ts',
         'lib/persistence/query/page-size.ts',
         'lib/persistence/relations/relations-named.ts',
@@ -136,6 +137,7 @@ const MAY_IMPORT: readonly { readonly from: string; readonly own: readonly strin
       'ENTRIES',
       'lib/index.ts',
       'lib/text/nearest-names.ts',
+      'lib/text/shell-word.ts',
       'lib/migrations/files/dialect.ts',
       'lib/files/package-file.ts',
     ],

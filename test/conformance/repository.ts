@@ -5,6 +5,7 @@ import { modifications } from './repository/concurrency/modifications.js'
 import { lists } from './repository/lists.js'
 import { orders } from './repository/orders.js'
 import { rowConditions } from './repository/row-conditions.js'
+import { signals } from './repository/concurrency/signals.js'
 import { states } from './repository/states.js'
 import type { Holder } from './repository/subject.js'
 import { tenancy } from './repository/tenancy.js'
@@ -30,6 +31,7 @@ export const repositoryConformance = (holder: Holder): void => {
     predicates,
     tenancy,
     values,
+    signals,
     transactions,
   ])
     part(holder)

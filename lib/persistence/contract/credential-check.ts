@@ -3,7 +3,7 @@ import type { CredentialField, ResourceModel } from '../../resource/resource-mod
 import { ErrConflict, ErrNoMinter } from '../../errors.js'
 import type { CredentialMinter, ParsedToken } from '../../secrets/credential-minter.js'
 import { nowOf, type Sources, type Values } from './new-entity.js'
-import type { SecretOptions } from './secret-fields.js'
+import type { Caller, SecretOptions } from './secret-fields.js'
 
 /** What `verify<Field>` returns. */
 export type Verification<E> =
@@ -28,15 +28,20 @@ export async function checkCredential<E extends object>(
   token: string,
   options: Sources & SecretOptions,
   find: (publicId: string) => Promise<CredentialRow<E> | undefined>,
-  signal?: AbortSignal,
+  caller: Caller,
 ): Promise<Verification<E>> {
   const { minter } = options
   if (minter === undefined) throw new ErrNoMinter()
   const parsed = parse(minter, token)
   if (parsed === undefined || parsed.prefix !== minter.prefix) return REFUSED
   const row = await find(parsed.publicId)
+  const asked = {
+    get signal() {
+      return caller.signal
+    },
+  }
   if (row === undefined) {
-    await minter.verifyUnknown(parsed.secret, { signal })
+    await minter.verifyUnknown(parsed.secret, asked)
     return REFUSED
   }
   const text = (field: { readonly property: string }) => row.columns[field.property] as string
@@ -46,7 +51,7 @@ export async function checkCredential<E extends object>(
     hash: text(credential.hash),
     spec: { algo: text(credential.hashspec) },
   }
-  if (!(await minter.verify(parsed.secret, stored, { signal }))) return REFUSED
+  if (!(await minter.verify(parsed.secret, stored, asked))) return REFUSED
   return hasExpired(model, row.entity, nowOf(options)) ? REFUSED : { ok: true, record: row.entity }
 }
 

@@ -5,6 +5,7 @@ import type { ResourceModel } from '../../resource/resource-model.js'
 import type { Patch } from '../../resource/values/increment.js'
 import type { Values } from './new-entity.js'
 import { joined } from './open-transaction.js'
+import { forWrite } from './row-lock.js'
 import { joinOptions, whereOf } from './scope.js'
 import { resolveMask } from './update-mask.js'
 import type { ModifyOptions, ReadOptions, TransactionOptions, WriteOptions } from './repository.js'
@@ -36,10 +37,7 @@ export function modify<E extends object>(
   const asked = retries ?? (joined(database, context) === undefined ? RETRIES : undefined)
   return repository.transaction(
     async (inside) => {
-      const current = await repository.get(
-        key,
-        joinOptions(reach, { context: inside, lock: 'update' as const }),
-      )
+      const current = await repository.get(key, joinOptions(reach, { context: inside, ...forWrite }))
       checkEtag(repository.model, current, ifMatch)
       const patch: unknown = await change(current)
       const mask = maskOf(repository.model, patch, options)

@@ -31,8 +31,7 @@ export async function patchOf(
     if (by === undefined) checkValue(field, value)
     patch[field.property] = by === undefined ? value : FieldIncrement.of(field, by)
   }
-  if (secrets.length > 0)
-    Object.assign(patch, await protectSecrets(secrets, from, sources, scope.context.signal))
+  if (secrets.length > 0) Object.assign(patch, await protectSecrets(secrets, from, sources, scope.context))
   return Object.assign(patch, serverSetValues(model, sources))
 }
 

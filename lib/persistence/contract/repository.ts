@@ -264,7 +264,7 @@ export interface Repository<T extends object, K = string> {
    */
   transaction<R>(fn: (context: RequestContext) => Promise<R>, options?: TransactionOptions): Promise<R>
   /**
-   * For a readiness check. Rejects while the database refuses all writes, as a demoted primary does. Absent for a
+   * For a readiness check. Rejects while the database refuses all writes, as a demoted primary does, or cannot be reached. Absent for a
    * repository without a database.
    */
   checkWrites?(): Promise<void>

@@ -13,6 +13,12 @@ export interface LockClause {
   readonly wait: LockWait
 }
 
+/** In the options of a read with a lock: the rows are written in the same transaction, which ends it if others have written them. */
+export const WILL_WRITE = Symbol('will write')
+
+/** The options of a read whose rows are written next. */
+export const forWrite = { lock: 'update', [WILL_WRITE]: true } as const
+
 const LOCKS: readonly unknown[] = ['update', 'share']
 const WAITS: readonly unknown[] = ['block', 'nowait', 'skip']
 

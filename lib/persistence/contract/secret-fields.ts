@@ -12,6 +12,14 @@ export interface SecretOptions {
   readonly encryptor?: Encryptor
 }
 
+/**
+ * Who may abort. The signal is read only where there is something to protect, because the context of a call makes one when it is
+ * first asked, and that costs as much as the rest of a small write.
+ */
+export interface Caller {
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Values of the columns behind secrets and credentials, and the tokens that are told once. */
 export interface ProtectedSecrets {
   readonly columns: Values
@@ -31,18 +39,18 @@ export async function protectNew(
   model: ResourceModel,
   input: Readonly<Values>,
   options: SecretOptions,
-  signal?: AbortSignal,
+  caller: Caller,
 ): Promise<ProtectedSecrets> {
   if (model.secrets.length === 0 && model.credentials.length === 0) return NOTHING
   const columns: Values = await protectSecrets(
     model.secrets.filter(({ property }) => isGiven(input[property])),
     input,
     options,
-    signal,
+    caller,
   )
   const tokens: Values = {}
   for (const { property } of model.credentials) {
-    const minted = await mint(model, property, options, signal)
+    const minted = await mint(model, property, options, caller)
     Object.assign(columns, minted.columns)
     Object.assign(tokens, minted.tokens)
   }
@@ -57,7 +65,7 @@ export async function protectSecrets(
   secrets: readonly SecretField[],
   input: Readonly<Values>,
   options: SecretOptions,
-  signal?: AbortSignal,
+  caller: Caller,
 ): Promise<Values> {
   const columns: Values = {}
   for (const { property, proto, hash, cipher } of secrets) {
@@ -68,8 +76,8 @@ export async function protectSecrets(
     }
     if (typeof value !== 'string') throw new InvalidArgument(proto, 'has to be a string')
     if (options.encryptor === undefined) throw new ErrNoEncryptor()
-    columns[hash.property] = await options.encryptor.hash(value, { signal })
-    columns[cipher.property] = await options.encryptor.encrypt(value, { signal })
+    columns[hash.property] = await options.encryptor.hash(value, { signal: caller.signal })
+    columns[cipher.property] = await options.encryptor.encrypt(value, { signal: caller.signal })
   }
   return columns
 }
@@ -79,11 +87,11 @@ export async function mint(
   model: ResourceModel,
   property: string,
   options: SecretOptions,
-  signal?: AbortSignal,
+  caller: Caller,
 ): Promise<ProtectedSecrets> {
   const credential = model.credentials.find((candidate) => candidate.property === property)
   if (options.minter === undefined || credential === undefined) throw new ErrNoMinter()
-  const { token, stored } = await options.minter.mint({ signal })
+  const { token, stored } = await options.minter.mint({ signal: caller.signal })
   const { publicId, salt, hash, hashspec } = credential
   const columns = {
     [publicId.property]: stored.publicId,
@@ -98,9 +106,9 @@ export async function mint(
 export async function reveal(
   cipher: unknown,
   options: SecretOptions,
-  signal?: AbortSignal,
+  caller: Caller,
 ): Promise<string | undefined> {
   if (typeof cipher !== 'string') return undefined
   if (options.encryptor === undefined) throw new ErrNoEncryptor()
-  return options.encryptor.decrypt(cipher, { signal })
+  return options.encryptor.decrypt(cipher, { signal: caller.signal })
 }

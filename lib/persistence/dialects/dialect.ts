@@ -99,6 +99,8 @@ export interface Dialect {
   readonly selected: (kind: FieldKind, column: string, alias: string) => string
   /** Undefined where all rows cannot be one text. */
   readonly gathered: Gathered | undefined
+  /** Whether the rows of a page are gathered: with its relations, or alone. */
+  readonly gathersPage: (kinds: readonly FieldKind[], isAlone: boolean) => boolean
   /** Lets statements of one round trip use what the first of them reads. Undefined where the engine cannot. */
   readonly handOver: HandOver | undefined
   /** Those that differ from the decoders of all engines. */
@@ -142,6 +144,11 @@ export interface Dialect {
    * missed even by a read that locks. Undefined where such a read always finds the newest rows.
    */
   readonly isSnapshotFixed: string | undefined
+  /**
+   * Selects true where a read that locks has made the snapshot of a transaction in repeatable read before it waited for the lock.
+   * Undefined where only a read without a lock makes the snapshot.
+   */
+  readonly lockBeginsSnapshot: string | undefined
   /** Undefined where each call has a statement of its own. */
   readonly merging: MergingSql | undefined
   /** Whether a column of that type gives back each value as it was written. Asked where there is `merging`. */

@@ -109,6 +109,7 @@ const dialect = ({
   selected: (_kind, column) => column,
   /** MariaDB cuts a gathered text at `group_concat_max_len`. */
   gathered: undefined,
+  gathersPage: () => false,
   handOver: undefined,
   decoders: {
     bool: (value) => Number(value) === 1,
@@ -141,6 +142,7 @@ const dialect = ({
   ],
   rowLock: ({ lock, wait }) => ` ${lock === 'update' ? 'FOR UPDATE' : shareLock(wait)}${LOCK_WAITS[wait]}`,
   isSnapshotFixed: undefined,
+  lockBeginsSnapshot: undefined,
   merging: mysqlMerging,
   keepsExactly: () => false,
   endsTransaction: ({ errno, fatal }) => fatal === true || ENDS_TRANSACTION.has(errno),

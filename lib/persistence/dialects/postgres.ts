@@ -110,6 +110,8 @@ export const postgres: Dialect = {
     return kind === 'float' || kind === 'double' ? `encode(float8send(${column}), 'hex') AS ${HEX}` : column
   },
   gathered: postgresGathered,
+  // Alone, a page would cost the server more than it saves here. JSON inside of JSON costs both sides more than the messages of rows.
+  gathersPage: (kinds, isAlone) => !isAlone && kinds.every((kind) => kind !== 'json' && kind !== 'tags'),
   handOver: postgresHandOver,
   decoders: {
     bool: (value) => value === 't',
@@ -148,6 +150,7 @@ export const postgres: Dialect = {
       .join(' '),
   ],
   isSnapshotFixed: `SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable')`,
+  lockBeginsSnapshot: `SELECT current_setting('transaction_isolation') = 'repeatable read'`,
   merging: postgresMerging,
   keepsExactly,
   rowLock: ({ lock, wait }) => ` FOR ${lock.toUpperCase()}${LOCK_WAITS[wait]}`,

@@ -1,4 +1,5 @@
 import { missingTarget } from '../../resource/relations/missing-target.js'
+import { isWritten, sharedParts } from '../references/parts-of-name.js'
 import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
@@ -22,20 +23,26 @@ export class MemoryReferences {
   }
 
   /**
+   * @param row - as it is before.
    * @param written - what is written of the row.
-   * @throws InvalidArgument for the first reference whose target is missing, deleted, or of another tenant.
+   * @throws InvalidArgument for the first reference whose target is missing, deleted, of another tenant, or has another name than
+   * the one that the name of the row begins with.
    * @throws TypeError where no repository of the target is on the database.
    */
   check(row: Readonly<Values>, written: Readonly<Values>): void {
+    const values = { ...row, ...written }
     for (const relation of this.references) {
-      const key: unknown = written[relation.reference.property] ?? undefined
-      if (key === undefined) continue
       const target = resourceModel<object>(relation.target())
+      const parts = sharedParts(this.model, relation, target)
+      const key: unknown = values[relation.reference.property] ?? undefined
+      if (!isWritten(relation, parts, written) || key === undefined) continue
       const { tenant } = this.model
       const owner = tenant === undefined || target.tenant === undefined ? undefined : row[tenant.property]
       const { table } = this.database.resourceOf(target)
       const found = table.find(key as string, owner as string | undefined)
-      if (!found.some((one) => table.isLive(one))) throw missingTarget(relation)
+      const isNamed = (one: Readonly<Values>) =>
+        parts.every(({ own, target: other }) => one[other.property] === values[own.property])
+      if (!found.some((one) => table.isLive(one) && isNamed(one))) throw missingTarget(relation)
     }
   }
 }

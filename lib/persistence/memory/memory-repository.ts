@@ -128,7 +128,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     return this.#mint('create', options, async (rows, minted) => {
       const scope = scopeOf(this.model, options)
       const entity = newEntity(this.model, input, scope, this.#options)
-      const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
+      const secrets = await protectNew(this.model, input as Values, this.#options, scope.context)
       minted(secrets.columns)
       return Object.assign(await this.#writer.insert(rows, entity, secrets.columns), secrets.tokens)
     })
@@ -237,7 +237,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   ): Promise<string | undefined> {
     const scope = scopeOf(this.model, options)
     const stored = await this.#read('reveal', options, () => this.#table.liveRow(key, scope)[cipher.property])
-    return reveal(stored, this.#options, scope.context.signal)
+    return reveal(stored, this.#options, scope.context)
   }
 
   /** Called by `verify<Field>`. */
@@ -246,7 +246,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
     token: string,
     options?: OperationOptions,
   ): Promise<Verification<E>> {
-    const signal = options?.context?.signal
+    const caller = options?.context ?? {}
     return this.#perform('verify', options, ({ read }) => {
       const find = (publicId: string): Promise<CredentialRow<E> | undefined> =>
         read(() => {
@@ -256,7 +256,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
           )
           return row && { entity: this.#table.entityOf(row), columns: row }
         })
-      return checkCredential(this.model, credential, token, this.#options, find, signal)
+      return checkCredential(this.model, credential, token, this.#options, find, caller)
     })
   }
 
@@ -264,12 +264,7 @@ export class MemoryRepository<E extends object> implements Repository<E> {
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#mint('remint', options, async (rows, minted) => {
       const scope = scopeOf(this.model, options)
-      const { columns, tokens } = await mint(
-        this.model,
-        credential.property,
-        this.#options,
-        scope.context.signal,
-      )
+      const { columns, tokens } = await mint(this.model, credential.property, this.#options, scope.context)
       minted(columns)
       const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
       await this.#writer.update(rows, { key, scope }, patch)

@@ -95,7 +95,11 @@ const insideOf = (
     const written = quoted(path.slice(0, i + 1).join('.'))
     if (typeof found === 'string') return tokens.fail(`field ${written} ${found}`, start)
     if (found === undefined)
-      return tokens.fail(`unknown field ${written}`, start, didYouMean(name, column.members?.names ?? []))
+      return tokens.fail(
+        `unknown field ${written}`,
+        start,
+        didYouMean(name, column.members?.names ?? [], path.slice(0, i)),
+      )
     column = outer.of === undefined ? found : { ...found, of: outer.of }
   }
   return column
@@ -115,5 +119,5 @@ const columnOf = (
   const written = quoted([...path, name].join('.'))
   if (fields.closed?.has(name)) return tokens.fail(`field ${written} cannot be filtered`, start)
   const names = Object.keys(fields.columns)
-  return tokens.fail(`unknown field ${written}`, start, didYouMean(name, names))
+  return tokens.fail(`unknown field ${written}`, start, didYouMean(name, names, path))
 }

@@ -78,7 +78,12 @@ function columnIn(from: FieldPath, path: string, expression: string, at: number)
   if (root !== name && Object.hasOwn(fields.columns, root))
     return fail(`${quoted(path)} has no order`, expression, at)
   if (fields.closed?.has(name)) return fail(`field ${quoted(path)} cannot be sorted by`, expression, at)
-  return fail(`unknown field ${quoted(path)}`, expression, at, didYouMean(name, Object.keys(fields.columns)))
+  return fail(
+    `unknown field ${quoted(path)}`,
+    expression,
+    at,
+    didYouMean(name, Object.keys(fields.columns), place.path),
+  )
 }
 
 /** Whether rows can be ordered by the column; tags and JSON have no order. */

@@ -7,7 +7,7 @@ import type { Executor, RunOptions } from '../engines/executor/executor.js'
 /** A row that another one is about to refer to. */
 export interface Parent {
   readonly relation: OwningRelation
-  /** What tells it: its tenant, where the reference holds one, and its key. */
+  /** What tells it: its tenant, where the reference holds one, its key, and the other parts of its name. */
   readonly values: readonly string[]
   /** Selects it while it is live, and locks it; the values are bound in their order. */
   readonly select: (bind: (field: Field) => string, lock: boolean) => string

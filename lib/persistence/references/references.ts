@@ -2,6 +2,7 @@ import { Aborted } from '../../errors.js'
 import type { Field } from '../../resource/fields/field.js'
 import { missingTarget } from '../../resource/relations/missing-target.js'
 import { isOwning, type OwningRelation } from '../../resource/relations/relation.js'
+import { isWritten, type SharedPart, sharedParts } from './parts-of-name.js'
 import { type ResourceModel, resourceModel } from '../../resource/resource-model.js'
 import type { Values } from '../contract/new-entity.js'
 import { MissingParent, type Parent, type PlainRows } from './plain-rows.js'
@@ -11,6 +12,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import { quoteTable } from '../dialects/quote-table.js'
 import type { Executor, RunOptions, Statement } from '../engines/executor/executor.js'
 import { named } from '../engines/executor/named.js'
+import { and, compare } from '../query/plan.js'
 import { type Naming, tableNameOf } from '../schema/table-name-of.js'
 
 interface Reference {
@@ -18,6 +20,8 @@ interface Reference {
   readonly target: ResourceModel
   /** Whether the target belongs to a tenant, as the resource does. */
   readonly isOwned: boolean
+  /** What the target has to hold alike, where the name of the resource begins with its name. */
+  readonly parts: readonly SharedPart[]
   readonly select: Parent['select']
 }
 
@@ -35,7 +39,7 @@ const FOR_REFERENCE: LockClause = { lock: 'share', wait: 'block' }
 
 /**
  * The references that a resource holds. A write makes sure of their targets: each is a live row of the same tenant, and stays one
- * until the write is committed.
+ * until the write is committed. Where the name of the resource begins with the name of a target, it is that row's name.
  */
 export class References {
   #known: readonly Reference[] | undefined
@@ -53,10 +57,10 @@ export class References {
     return model.relations.some(isOwning) ? new References(model, dialect, naming) : undefined
   }
 
-  /** Whether one of these writes a reference. */
+  /** Whether one of these writes a reference, or a part of the name of what it refers to. */
   arePatched(patches: readonly Readonly<Values>[]): boolean {
-    return this.#all().some(({ relation: { reference } }) =>
-      patches.some((patch) => Object.hasOwn(patch, reference.property)),
+    return this.#all().some(({ relation, parts }) =>
+      patches.some((patch) => isWritten(relation, parts, patch)),
     )
   }
 
@@ -75,7 +79,7 @@ export class References {
       if (!(error instanceof MissingParent)) throw error
     }
     const missing = await this.#firstMissing(on, secured, run)
-    throw missing ?? new Aborted('what the resource refers to was changed at the same time: call again')
+    throw missing ?? changedMeanwhile()
   }
 
   /**
@@ -89,31 +93,37 @@ export class References {
     patch: Readonly<Values>,
     run: RunOptions,
   ): Promise<E | undefined> {
-    const secured = await this.#secure(on, patch, target.tenant, run)
-    const written =
-      secured.missing !== undefined ? undefined : await rows.update(on, target, patch, run, secured.taken)
-    if (written !== undefined || secured.parents.length === 0) return written
     const { ifMatch, ...row } = target
+    const kept = this.#keptParts(patch)
+    const before = kept.length === 0 ? {} : ((await rows.get(on, row, run)) as Values | undefined)
+    if (before === undefined) return undefined
+    const secured = await this.#secure(on, { ...before, ...patch }, target.tenant, run, patch)
+    const same = kept.map((field) => compare(field, '=', before[field.property] as string))
+    const reached = kept.length === 0 ? target : { ...target, where: and(target.where, ...same) }
+    const written =
+      secured.missing !== undefined ? undefined : await rows.update(on, reached, patch, run, secured.taken)
+    if (written !== undefined || secured.parents.length === 0) return written
     const stored = (await rows.get(on, row, run)) as Values | undefined
-    const missing =
-      stored !== undefined && this.#matches(stored, ifMatch)
-        ? await this.#firstMissing(on, secured, run)
-        : undefined
+    if (stored === undefined || !this.#matches(stored, ifMatch)) return undefined
+    const missing = await this.#firstMissing(on, secured, run)
     if (missing !== undefined) throw missing
+    if (kept.some(({ property }) => stored[property] !== before[property])) throw changedMeanwhile()
     return undefined
   }
 
   /**
    * Makes sure of what a row begins to refer to while it is deleted or undeleted: a hook has written it. The targets stay locked.
+   * @param values - the row with what is written.
    * @throws InvalidArgument for the first that is missing.
    */
   async check(
     on: Executor,
+    values: Readonly<Values>,
     written: Readonly<Values>,
     tenant: string | undefined,
     run: RunOptions,
   ): Promise<void> {
-    for (const parent of this.#named(written, tenant))
+    for (const parent of this.#named(values, tenant, written))
       if (!(await this.#isThere(on, parent, run, true))) throw missingTarget(parent.relation)
   }
 
@@ -131,21 +141,33 @@ export class References {
     values: Readonly<Values>,
     tenant: string | undefined,
     run: RunOptions,
+    written = values,
   ): Promise<Secured> {
-    const parents = this.#named(values, tenant)
+    const parents = this.#named(values, tenant, written)
     if (this.dialect.can.writeWith) return { parents, taken: parents, missing: undefined }
     for (const parent of parents)
       if (!(await this.#isThere(on, parent, run, true))) return { parents, taken: [], missing: parent }
     return { parents, taken: [], missing: undefined }
   }
 
-  /** The rows that a row of these values refers to. */
-  #named(values: Readonly<Values>, tenant: string | undefined): readonly Parent[] {
+  /** The fields that a write leaves as they are, and that it needs to tell what the row refers to. */
+  #keptParts(patch: Readonly<Values>): readonly Field[] {
+    return this.#all().flatMap(({ relation, parts }) => {
+      if (parts.length === 0 || !isWritten(relation, parts, patch)) return []
+      const needed = [relation.reference, ...parts.map(({ own }) => own)]
+      return needed.filter(({ property }) => !Object.hasOwn(patch, property))
+    })
+  }
+
+  /** The rows that a row of these values refers to, as far as it is written. */
+  #named(values: Readonly<Values>, tenant: string | undefined, written: Readonly<Values>): readonly Parent[] {
     const parents: Parent[] = []
-    for (const { relation, isOwned, select } of this.#all()) {
+    for (const { relation, isOwned, parts, select } of this.#all()) {
       const key = (values[relation.reference.property] ?? undefined) as string | undefined
-      if (key !== undefined)
-        parents.push({ relation, select, values: isOwned ? [tenant as string, key] : [key] })
+      if (key === undefined || !isWritten(relation, parts, written)) continue
+      const told = isOwned ? [tenant as string, key] : [key]
+      for (const { own } of parts) told.push(values[own.property] as string)
+      parents.push({ relation, select, values: told })
     }
     return parents
   }
@@ -180,16 +202,23 @@ export class References {
     const isOwned = this.model.tenant !== undefined && target.tenant !== undefined
     const table = quoteTable(tableNameOf(target, this.dialect, this.naming), this.dialect)
     const live = target.deleteTime === undefined ? '' : ` AND ${quote(target.deleteTime.column)} IS NULL`
+    const parts = sharedParts(this.model, relation, target)
     return {
       relation,
       target,
       isOwned,
+      parts,
       select: (bind, lock) => {
         const mine = isOwned
           ? `${quote((target.tenant as Field).column)} = ${bind(target.tenant as Field)} AND `
           : ''
-        return `SELECT 1 AS ${quote('(parent)')} FROM ${table} WHERE ${mine}${quote(target.key.column)} = ${bind(target.key)}${live}${lock ? rowLock(FOR_REFERENCE) : ''}`
+        const key = `${quote(target.key.column)} = ${bind(target.key)}`
+        const named = parts.map((part) => ` AND ${quote(part.target.column)} = ${bind(part.target)}`).join('')
+        return `SELECT 1 AS ${quote('(parent)')} FROM ${table} WHERE ${mine}${key}${named}${live}${lock ? rowLock(FOR_REFERENCE) : ''}`
       },
     }
   }
 }
+
+const changedMeanwhile = (): Aborted =>
+  new Aborted('what the resource refers to was changed at the same time: call again')

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm'
-import { inheritedFacts } from '../../../decorators/metadata.js'
+import { inheritedFacts, otherCopyOf } from '../../../decorators/metadata.js'
 import { DeclarationError } from '../../errors.js'
 import { type EntityClass, resourceModel, type ResourceModel } from '../../resource/resource-model.js'
 import { postgres } from '../dialects/postgres.js'
@@ -17,10 +17,12 @@ export interface Resources {
 
 /**
  * The resources among a module's exports, or in a list, and how the DataSource that it exports names their tables.
- * @throws DeclarationError for a resource whose declarations do not fit together, and for DataSources that disagree.
+ * @throws DeclarationError for a resource whose declarations do not fit together, for DataSources that disagree, and for what
+ * another copy of this package declares.
  */
 export function resourcesIn(exports: object): Resources {
   const values = [...new Set<unknown>(Object.values(exports))]
+  refuseOtherCopies(values)
   const models = values.filter(isResource).map((entity) => resourceModel(entity))
   const [dataSource, ...others] = values.filter(isDataSource)
   if (dataSource === undefined) return { models: sorted(models, {}), naming: {}, schema: undefined }
@@ -33,6 +35,23 @@ export function resourcesIn(exports: object): Resources {
   const naming = namingOf(dataSource)
   return { models: sorted(models, naming), naming, schema: schemaOf(dataSource) }
 }
+
+/** Only the copy that declares a resource can read it. @throws DeclarationError where another copy of this package does. */
+function refuseOtherCopies(values: readonly unknown[]): void {
+  const problems = values.flatMap((value) => {
+    const copies = typeof value === 'function' ? otherCopyOf(value) : undefined
+    if (typeof value !== 'function' || copies === undefined) return []
+    return [
+      `${value.name} is declared with the copy of ashlar in ${folderOf(copies.its)}, and this program is the copy in ${folderOf(copies.ours)}: ` +
+        'run the program of the same copy, such as npx ashlar in the folder of the project, or install ashlar once',
+    ]
+  })
+  if (problems.length > 0) throw new DeclarationError('entities', problems)
+}
+
+/** The folder of the package that a file of the decorators is in. */
+const folderOf = (file: string): string =>
+  decodeURIComponent(new URL(file).pathname).replace(/(\/dist[^/]*)?\/decorators\/[^/]*$/, '')
 
 function sorted(models: readonly ResourceModel[], naming: Naming): readonly ResourceModel[] {
   const named = models.map((model) => ({ model, name: tableText(tableNameOf(model, postgres, naming)) }))

@@ -77,7 +77,7 @@ export class HookedRows<E extends object> extends EmittingRows<E> {
     if (run.inside === undefined) return super.delete(on, target, patch, run)
     const isSoft = this.model.deleteTime !== undefined
     const write = async (to: Executor, row: Target, values: Values, entity: E) => {
-      if (isSoft) await this.references?.check(on, values, row.tenant, run)
+      if (isSoft) await this.references?.check(on, { ...entity, ...values }, values, row.tenant, run)
       return (await super.delete(to, row, isSoft ? values : patch, run)) ? entity : undefined
     }
     return (await this.#around(this.hooks.events.delete, on, target, patch, run, write)) !== undefined
@@ -90,8 +90,8 @@ export class HookedRows<E extends object> extends EmittingRows<E> {
     run: HookedRun,
   ): Promise<E | undefined> {
     if (run.inside === undefined) return super.undelete(on, target, patch, run)
-    const write = async (to: Executor, row: Target, values: Values) => {
-      await this.references?.check(on, values, row.tenant, run)
+    const write = async (to: Executor, row: Target, values: Values, entity: E) => {
+      await this.references?.check(on, { ...entity, ...values }, values, row.tenant, run)
       return super.undelete(to, row, values, run)
     }
     return this.#around(this.hooks.events.undelete, on, target, patch, run, write)

@@ -4,6 +4,7 @@ import { insideOf, runAfterCommit } from '../contract/open-transaction.js'
 import { contextGiven } from '../contract/repository.js'
 import type { Database, Lease } from '../engines/executor/executor.js'
 import { transactionOf } from '../typeorm/typeorm-inside.js'
+import { LockedSnapshot } from '../engines/executor/locked-snapshot.js'
 import { TransactionScope } from './transaction-scope.js'
 
 /** The transactions of TypeORM that repositories have joined, by their query runners. */
@@ -62,7 +63,11 @@ class JoinedRunner {
     database: Database,
     private readonly runner: QueryRunner,
   ) {
-    const connection = { lease: borrowed(database, runner), ended: undefined }
+    const connection = {
+      lease: borrowed(database, runner),
+      snapshot: new LockedSnapshot(database.dialect, undefined),
+      ended: undefined,
+    }
     const parents = { around: undefined, parent: undefined, isForgiving: true, isReadOnly: false }
     this.#scopes.push(new TransactionScope(database, connection, parents))
     const { transactionDepth } = runner as unknown as { readonly transactionDepth: number }

@@ -2,7 +2,7 @@ import type { Field } from '../../resource/fields/field.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import type { ListScope, ReadTogether, RowOptions } from '../contract/repository.js'
 import { surrounding, TransactionChain } from '../contract/open-transaction.js'
-import { type LockClause, lockOf } from '../contract/row-lock.js'
+import { type LockClause, lockOf, WILL_WRITE } from '../contract/row-lock.js'
 import { type Scope, scopeOf } from '../contract/scope.js'
 import type { BeginOptions } from '../dialects/dialect.js'
 import { withRetries } from '../engines/errors/constraint-error.js'
@@ -37,6 +37,9 @@ type Read<T> = (
 
 /** The operations that write one row, and nothing after it. */
 const WRITES_ONE_ROW: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'undelete'])
+
+/** The reads that find rows which nobody named. */
+const FINDS_ROWS: ReadonlySet<string> = new Set(['list', 'count'])
 
 /** How an operation runs that writes rows of several resources. */
 export interface Together {
@@ -83,9 +86,21 @@ export class Operations {
     if (paths !== undefined) work = this.#withRelated(name, options, work, paths)
     if (this.hooks?.followLoads(name) === true) work = this.#withLoads(this.hooks, name, options, work)
     if (options?.lock === undefined && options?.wait === undefined)
-      return this.perform(name, options, scope, work)
+      return this.perform(name, options, scope, FINDS_ROWS.has(name) ? this.#fresh(work) : work)
     const lock = lockOf(this.database, this.#named(name), options, more)
-    return this.perform(name, options, scope, (on, _, run) => work(on, scope, run, lock))
+    return this.perform(name, options, scope, async (on, _, run) => {
+      const result = await work(on, scope, run, lock)
+      if (on instanceof TransactionScope && !(WILL_WRITE in options)) on.connection.snapshot.locked()
+      return result
+    })
+  }
+
+  /** A rule across rows locks a row, and then counts others: it must not count what was there before it waited. */
+  #fresh<T>(work: Read<T>): Work<T> {
+    return async (on, scope, run) => {
+      if (on instanceof TransactionScope) await on.connection.snapshot.check(on, this.model.type, run)
+      return work(on, scope, run)
+    }
   }
 
   /**

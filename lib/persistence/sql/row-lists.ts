@@ -58,8 +58,9 @@ interface PageRows<E> {
 }
 
 interface GatheredReading<E> extends KnownHydrators<E> {
-  /** Undefined where these columns are read row by row. */
-  readonly gathered: GatheredSql | undefined
+  /** How a page is gathered; undefined where it is read row by row. */
+  readonly alone: GatheredSql | undefined
+  readonly withRelations: GatheredSql | undefined
 }
 
 /** Reads lists and counts of the rows of one resource, and of what is beside them. */
@@ -130,27 +131,27 @@ export class RowLists<E extends object> {
     }
   }
 
-  /**
-   * As one text, where the engine puts the rows aside for the statements behind anyway. For a page alone this would cost the database
-   * as much as it saves here. Undefined where the rows cannot come so.
-   */
+  /** As one text. Undefined where the rows cannot come so, or not for less. */
   async #gathered(
     send: (text: string) => Promise<readonly Row[]>,
     { from, related }: ListSource,
     tail: string,
     { size, showDeleted }: ListPlan,
     tenant: string | undefined,
-    { kept }: PageOptions,
+    { kept, lock }: PageOptions,
   ): Promise<PageRows<E> | undefined> {
     const { dialect } = this
-    if (kept === undefined || (related?.sorted.length ?? 0) > 0) return undefined
-    const { selected, columns, gathered } = this.#reading(!showDeleted, tenant !== undefined)
+    if (lock !== undefined || (related?.sorted.length ?? 0) > 0) return undefined
+    const reading = this.#reading(!showDeleted, tenant !== undefined)
+    const { selected, columns } = reading
+    const gathered = kept === undefined ? reading.alone : reading.withRelations
     if (gathered === undefined) return undefined
     const { before, after, names } = gathered
     const own = selected.map(({ column }) => (related?.own ?? '') + dialect.quote(column)).join(', ')
-    const keptNames = kept.map((field) => names[selected.indexOf(field)] as string)
-    const keeping = dialect.handOver?.keeping(keptNames)
-    const [row] = await send(`${before}SELECT ${own} FROM ${from}${tail}${after} WHERE ${keeping}`)
+    const keptNames = kept?.map((field) => names[selected.indexOf(field)] as string)
+    const keeping = keptNames && dialect.handOver?.keeping(keptNames)
+    const condition = keeping === undefined ? '' : ` WHERE ${keeping}`
+    const [row] = await send(`${before}SELECT ${own} FROM ${from}${tail}${after}${condition}`)
     if (typeof row?.[0] !== 'string') return undefined
     const values = columnsIn(row[0], selected.length)
     const read = values[0]?.length ?? 0
@@ -168,10 +169,10 @@ export class RowLists<E extends object> {
     let reading = this.#readings.get(key)
     if (reading === undefined) {
       const known = knownHydratorsOf(this.model, this.dialect, isLive, isOwned)
-      // JSON inside of JSON costs both sides more than the messages of rows.
-      const isPlain = known.selected.every(({ kind }) => kind !== 'json' && kind !== 'tags')
-      const gathered = isPlain ? this.dialect.gathered?.(known.selected) : undefined
-      this.#readings.set(key, (reading = { ...known, gathered }))
+      const kinds = known.selected.map(({ kind }) => kind)
+      const gathered = this.dialect.gathered?.(known.selected)
+      const where = (isAlone: boolean) => (this.dialect.gathersPage(kinds, isAlone) ? gathered : undefined)
+      this.#readings.set(key, (reading = { ...known, alone: where(true), withRelations: where(false) }))
     }
     return reading
   }

@@ -14,6 +14,7 @@ import type {
 } from '../engines/executor/executor.js'
 import { cancellation } from '../engines/errors/cancellation.js'
 import { endedTransaction, mayHaveRolledBack } from '../engines/executor/ended-transaction.js'
+import { type LockedSnapshot, PLAIN_READ } from '../engines/executor/locked-snapshot.js'
 import { EndedBySql } from '../engines/executor/sent.js'
 import { StaleStatement } from '../engines/errors/stale-statement.js'
 import { readOnlyError } from '../engines/errors/read-only-error.js'
@@ -24,15 +25,13 @@ import { typeormInside, type TypeormInside, type TransactionEvent } from '../typ
 import { toCaller } from '../engines/errors/to-caller.js'
 import { within } from './transaction-context.js'
 
-/** Reads leave nothing behind that a later rollback could undo: no rows, no locks, no settings. */
-const PLAIN_READ =
-  /^\s*SELECT\b(?![^]*(?:\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|\bpg_(?:try_)?advisory|\bset_config\b))/i
 const MARK = 'ashlar_operation'
 const ROLLED_BACK = new Error('rolled back')
 
 /** The state that all scopes of one transaction share. */
-interface ConnectionState {
+export interface ConnectionState {
   readonly lease: Lease
+  readonly snapshot: LockedSnapshot
   /** Why the database ended the transaction before we did. */
   ended: unknown
 }
@@ -61,7 +60,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
 
   constructor(
     private readonly pool: Database,
-    private readonly connection: ConnectionState,
+    readonly connection: ConnectionState,
     private readonly parents: TransactionParents,
     private readonly queue = new TransactionQueue(),
   ) {
@@ -106,6 +105,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
   ): Promise<Result> {
     if (options?.signal?.aborted === true) throw cancellation(options.signal)
     const isRead = PLAIN_READ.test(statement.text)
+    if (isRead) this.connection.snapshot.read()
     return this.#forgiving(isRead, () => this.connection.lease.run(statement, values, options), isMarking)
   }
 
@@ -146,6 +146,7 @@ export class TransactionScope extends OpenTransaction implements Executor, Manag
       return await this.perform('a query of the manager', () =>
         this.#enqueue(async () => {
           if (options?.signal?.aborted === true) throw cancellation(options.signal)
+          this.connection.snapshot.read()
           return this.#forgiving(false, () => this.connection.lease.sent(send, options))
         }),
       )

@@ -17,6 +17,7 @@ import {
   watched,
 } from '../contract/open-transaction.js'
 import type { BeginOptions } from '../dialects/dialect.js'
+import { LockedSnapshot } from '../engines/executor/locked-snapshot.js'
 import { ChangedMeanwhile, LateTransaction } from '../engines/executor/late-transaction.js'
 import { TransactionContext, within } from './transaction-context.js'
 import { TransactionScope } from './transaction-scope.js'
@@ -175,8 +176,9 @@ async function begin<T>(
   const beginning = database.dialect.begin(options)
   const late = isLate ? new LateTransaction(leased, beginning) : undefined
   const lease = late ?? leased
+  const snapshot = new LockedSnapshot(database.dialect, options.isolation)
   const parents = { around, parent: undefined, isForgiving, isReadOnly: settings.readOnly === true }
-  const scope = new TransactionScope(database, { lease, ended: undefined }, parents)
+  const scope = new TransactionScope(database, { lease, snapshot, ended: undefined }, parents)
   let isClean = false
   try {
     if (late === undefined) for (const statement of beginning) await lease.control(statement)

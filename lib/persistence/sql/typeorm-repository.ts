@@ -162,7 +162,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
         options,
         async (scope) => {
           const entity = newEntity(this.model, input, scope, this.#options)
-          const secrets = await protectNew(this.model, input as Values, this.#options, scope.context.signal)
+          const secrets = await protectNew(this.model, input as Values, this.#options, scope.context)
           minted(secrets.columns)
           const values = { ...(entity as Values), ...secrets.columns }
           const insert = hasOwnKey(this.model, input, this.#options) ? 'insert' : 'insertNew'
@@ -303,7 +303,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
       const target = await this.#writer.target(on, { key, scope }, run)
       return this.#rows.find(on, this.model.key, key, target, run)
     })
-    return reveal((row ?? notFound()).columns[cipher.property], this.#options, scope.context.signal)
+    return reveal((row ?? notFound()).columns[cipher.property], this.#options, scope.context)
   }
 
   /** What `verify<Field>` calls: it searches all tenants, because the record is what says whose call it is. */
@@ -316,7 +316,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
     return this.#operations.perform('verify', options, { context, tenant: undefined }, async (on, _, run) => {
       const find = async (publicId: string) =>
         (await this.#rows.find(on, credential.publicId, publicId, { tenant: undefined }, run))[0]
-      return checkCredential(this.model, credential, token, this.#options, find, context.signal)
+      return checkCredential(this.model, credential, token, this.#options, find, context)
     })
   }
 
@@ -324,8 +324,7 @@ export class TypeormRepository<E extends object> implements Repository<E> {
   protected remint(credential: CredentialField, key: string, options?: RowOptions): Promise<string> {
     return this.#mint(options, (minted) =>
       this.#operations.write('remint', options, async (scope) => {
-        const { signal } = scope.context
-        const { columns, tokens } = await mint(this.model, credential.property, this.#options, signal)
+        const { columns, tokens } = await mint(this.model, credential.property, this.#options, scope.context)
         minted(columns)
         const patch = { ...columns, ...serverSetValues(this.model, this.#options) }
         return async (on, run) => {

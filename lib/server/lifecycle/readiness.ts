@@ -21,7 +21,7 @@ interface Keeper {
   checkWrites?(): Promise<void>
 }
 
-/** Fails while a database refuses writes. No check when nothing is stored in a database. */
+/** Fails while a database refuses writes, or cannot be reached. No check when nothing is stored in a database. */
 export const writesCheck = (keepers: readonly Keeper[]): readonly ReadinessCheck[] => {
   const asked = keepers.filter((keeper) => typeof keeper.checkWrites === 'function')
   if (asked.length === 0) return []

@@ -4,6 +4,7 @@ import { RequestContext } from '../../context.js'
 import { ErrNotFound } from '../../errors.js'
 import { parseIfMatch } from '../../if-match.js'
 import type { ReadOptions, Repository } from '../../persistence/contract/repository.js'
+import { forWrite } from '../../persistence/contract/row-lock.js'
 import type { Call } from '../chain/call.js'
 import { enter } from '../chain/enter.js'
 import { messageOfReply } from '../chain/entity-reply.js'
@@ -110,7 +111,7 @@ const checkPrecondition = async (
   if (ifMatch === undefined || keyOf === undefined) return
   const { model } = repository
   const key = keyOf(request)
-  const options: ReadOptions = { context, ...(isLocking && { lock: 'update' }) }
+  const options: ReadOptions = { context, ...(isLocking && forWrite) }
   const entity =
     method.kind === 'undelete'
       ? await deletedEntity(repository, key, options)

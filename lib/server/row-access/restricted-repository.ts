@@ -18,6 +18,7 @@ import type {
   UpdateOptions,
   WriteOptions,
 } from '../../persistence/contract/repository.js'
+import { forWrite } from '../../persistence/contract/row-lock.js'
 import type { Filter } from '../../persistence/query/filter-template.js'
 import type { ResourceModel } from '../../resource/resource-model.js'
 import { allPass, both, listable, type Restriction } from '../authz/decision.js'
@@ -247,7 +248,7 @@ export class RestrictedRepository implements Restricted {
     reach: Filter | undefined,
   ): Promise<void> {
     const { name, keys } = write
-    const options = { ...sameContext(inside), lock: 'update' } as const
+    const options = { ...sameContext(inside), ...forWrite }
     const stored = await this.#stored(name === 'undelete', keys, options, reach)
     // The write itself might reach a row that has come into reach since, and that nobody was asked about.
     if (stored === undefined) throw await this.#missOf(write, inside, readable, reach, new ErrNotFound())

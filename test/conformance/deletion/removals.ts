@@ -36,10 +36,33 @@ export const removals = (holder: FamilyHolder): void => {
         ErrPreconditionFailed,
       )
       expect(toldOf(error)).to.deep.equal([
-        ['HAS_CHILDREN', 'sticker', '1 resource of the type sticker refers to it: delete it first'],
+        [
+          'HAS_CHILDREN',
+          'sticker',
+          '1 resource of the type sticker refers to it: it is deleted already, wait until it is purged',
+        ],
       ])
       await inAcme(() => of().crates.delete('a', { force: true }))
       expect([...(await rows('live')), ...(await rows('deleted'))]).to.deep.equal([])
+    })
+
+    it('says of rows that can be undeleted that they have to be purged', async () => {
+      await crate('a')
+      const told = async () => {
+        const error = await rejection(
+          inAcme(() => of().crates.delete('a')),
+          ErrPreconditionFailed,
+        )
+        return toldOf(error)[0]?.[2]
+      }
+      await sticker('s', 'a')
+      await sticker('t', 'a')
+      const them = '2 resources of the type sticker refer to it: '
+      expect(await told()).to.equal(`${them}delete them, and wait until they are purged`)
+      await inAcme(() => of().stickers.delete('s'))
+      expect(await told()).to.equal(`${them}delete the 1 not deleted yet, and wait until all are purged`)
+      await inAcme(() => of().stickers.delete('t'))
+      expect(await told()).to.equal(`${them}they are deleted already, wait until they are purged`)
     })
 
     it('removes a ring', async () => {

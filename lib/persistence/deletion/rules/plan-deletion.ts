@@ -140,7 +140,7 @@ class Planning {
       if (count === 0 && !isRefused) continue
       referring.push({
         type: child.model.type,
-        count: await this.#told(child, pending, count, isRefused),
+        ...(await this.#told(child, pending, count, isRefused)),
         isForceable: !isRefused && this.options.force === false && (!this.#isSoft || isSoft(child)),
       })
     }
@@ -165,24 +165,41 @@ class Planning {
     return Math.min(seen.size, MOST_COUNTED + 1)
   }
 
-  /** How many the caller is told of: rows of another tenant, and those that the caller may not list, are not counted. */
+  /** What the caller is told of them. */
   async #told(
+    child: Member,
+    pending: readonly Pending[],
+    found: number,
+    isRefused: boolean,
+  ): Promise<Pick<Referring, 'count' | 'untilPurged'>> {
+    const visible = await this.#visible(child, pending, found, isRefused)
+    const count = visible?.count
+    if (this.#isSoft || !isSoft(child)) return { count }
+    if (visible === undefined || visible.count > MOST_COUNTED)
+      return { count, untilPurged: { deleted: undefined } }
+    const which: Which = { ...visible.which, state: 'live' }
+    const live = await this.#countOf(child, pending, which, isRefused)
+    return { count, untilPurged: { deleted: Math.max(0, visible.count - live) } }
+  }
+
+  /** How many the caller is told of: rows of another tenant, and those that the caller may not list, are not counted. */
+  async #visible(
     child: Member,
     pending: readonly Pending[],
     count: number,
     isRefused: boolean,
-  ): Promise<number | undefined> {
+  ): Promise<{ readonly count: number; readonly which: Which } | undefined> {
     const { tenant, access } = this.options
     const isForeign =
       tenant !== undefined && child.model.tenant !== undefined && pending.some(({ edge }) => isAcross(edge))
     if (isForeign) return undefined
-    if (access === undefined) return count
+    if (access === undefined) return { count, which: this.#which }
     const limits = await access.list(child.model)
     if (limits.isNone || limits.test !== undefined) return undefined
-    if (limits.where === undefined) return count
-    const where = predicateOf(child.model, limits.where)
-    const visible = await this.#countOf(child, pending, { ...this.#which, where }, isRefused)
-    return visible === 0 ? undefined : visible
+    if (limits.where === undefined) return { count, which: this.#which }
+    const which = { ...this.#which, where: predicateOf(child.model, limits.where) }
+    const visible = await this.#countOf(child, pending, which, isRefused)
+    return visible === 0 ? undefined : { count: visible, which }
   }
 
   /** The rows that lose a reference; those that go along need not. */

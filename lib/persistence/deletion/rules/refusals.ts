@@ -12,6 +12,8 @@ export interface Referring {
   readonly count: number | undefined
   /** Whether the caller can ask for `force`, and it would delete them as well. */
   readonly isForceable: boolean
+  /** Where deleted rows count until they are purged: how many of them are deleted; undefined where that is not told. */
+  readonly untilPurged?: { readonly deleted: number | undefined }
 }
 
 /** An entity cannot be deleted while others refer to it: one violation for each of their types. */
@@ -20,14 +22,25 @@ export const stillReferredTo = (referring: readonly Referring[]): ErrPreconditio
     undefined,
     [...referring]
       .sort((a, b) => byCodePoint(a.type, b.type))
-      .map(({ type, count, isForceable }) =>
+      .map((one) =>
         violation(
           'HAS_CHILDREN',
-          type,
-          `${counted(count)} of the type ${type} ${count === 1 ? 'refers' : 'refer'} to it: delete ${count === 1 ? 'it' : 'them'} first${isForceable ? ', or use force' : ''}`,
+          one.type,
+          `${counted(one.count)} of the type ${one.type} ${one.count === 1 ? 'refers' : 'refer'} to it: ${advice(one)}${one.isForceable ? ', or use force' : ''}`,
         ),
       ),
   )
+
+function advice({ count, untilPurged }: Referring): string {
+  const [them, are] = count === 1 ? ['it', 'it is'] : ['them', 'they are']
+  if (untilPurged === undefined) return `delete ${them} first`
+  const { deleted } = untilPurged
+  if (deleted === 0) return `delete ${them}, and wait until ${are} purged`
+  if (deleted !== undefined && deleted === count) return `${are} deleted already, wait until ${are} purged`
+  const rest =
+    deleted === undefined ? 'those that are not deleted yet' : `the ${(count ?? 0) - deleted} not deleted yet`
+  return `delete ${rest}, and wait until all are purged`
+}
 
 const counted = (count: number | undefined): string => {
   if (count === undefined) return 'resources'

@@ -1,5 +1,5 @@
 import type { ChangeSql } from './change-sql.js'
-import type { ColumnDefinition, TableName } from './table-definition.js'
+import type { TableName } from './table-definition.js'
 
 /** A row of a catalog, by the names of its columns. */
 export type CatalogRow = Readonly<Record<string, unknown>>
@@ -124,15 +124,6 @@ export interface Catalog {
   readonly defaultText: (text: string) => string
   /** Collations that compare by code point, case and trailing spaces counting; the first is the one to use. */
   readonly exactCollations: readonly string[]
-  /**
-   * The text after ALTER TABLE that corrects a column at once, whatever it locks.
-   * @param whole - the column as CREATE TABLE writes it.
-   */
-  readonly change: (what: 'type' | 'nullable' | 'fallback', column: ColumnDefinition, whole: string) => string
-  /** Follows a foreign key that is added while the table is in use, and what to run afterwards. */
-  readonly addedForeignKey: { readonly option: string; readonly then: string }
-  /** Stands before the name of an index that is made while the table is in use. */
-  readonly indexOption: string
   readonly changes: ChangeSql
 }
 

@@ -23,9 +23,6 @@ export const mysqlCatalog = ({ jsonIsText, exactCollations }: MysqlCatalogOption
   typeText: (type) => type,
   exactCollations,
   defaultText: (text) => mysqlDefault(text) ?? '',
-  change: (_what, _column, whole) => `MODIFY ${whole}`,
-  indexOption: '',
-  addedForeignKey: { option: '', then: '' },
   changes: mysqlChanges,
 })
 

@@ -8,7 +8,6 @@ import {
   type LiveTable,
 } from '../catalog/live-table.js'
 import type { TableName } from '../catalog/table-definition.js'
-import { quoted } from '../values/quoted.js'
 import { postgresChanges } from './changes.js'
 import { postgresDefault } from './default-text.js'
 
@@ -138,13 +137,5 @@ export const postgresCatalog: Catalog = {
       .replace(/^numeric\((\d+)\)$/, 'numeric($1,0)'),
   defaultText: postgresDefault,
   exactCollations: ['C', 'POSIX'],
-  change: (what, { name, type, isText, nullable, fallback, initial }) => {
-    const alter = `ALTER COLUMN ${quoted(name, '"')} `
-    if (what === 'nullable') return `${alter}${nullable ? 'DROP' : 'SET'} NOT NULL`
-    if (what === 'fallback') return `${alter}SET DEFAULT ${fallback ?? initial ?? 'NULL'}`
-    return `${alter}TYPE ${type}${isText ? ' COLLATE "C"' : ''}`
-  },
-  indexOption: 'CONCURRENTLY ',
-  addedForeignKey: { option: ' NOT VALID', then: 'VALIDATE CONSTRAINT' },
   changes: postgresChanges,
 }

@@ -46,6 +46,7 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
     try {
       return await connection.run(statement, values, options)
     } catch (error) {
+      if (error instanceof Unavailable) this.writes.unreachable()
       throw mayBeSaved(error, statement)
         ? new UnknownOutcome(`${error.message}: whether the change is saved is not known`, error)
         : error
@@ -68,6 +69,9 @@ export abstract class PooledDatabase<C extends PooledConnection = PooledConnecti
       const connection = await connecting
       this.#use.used++
       return connection
+    } catch (error) {
+      if (error instanceof Unavailable) this.writes.unreachable()
+      throw error
     } finally {
       this.#use.waiting--
     }

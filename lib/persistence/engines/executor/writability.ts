@@ -5,9 +5,13 @@ import { TAKES_NO_WRITES } from '../errors/read-only-error.js'
 /** Readiness checks have the same timeout. */
 const ASKING_MS = 2000
 
-/** Whether a database accepts writes, as far as known. It is queried only after it has refused a write. */
+/**
+ * Whether a database responds and accepts writes, as far as known. It is queried only after it could not be reached, and then has
+ * to respond, or after it has refused a write, and then has to accept writes.
+ */
 export class Writability {
   #refusals = 0
+  #losses = 0
   #asking: Promise<void> | undefined
 
   /**
@@ -24,28 +28,34 @@ export class Writability {
     this.#refusals++
   }
 
+  /** No connection was made, or one was lost. */
+  unreachable(): void {
+    this.#losses++
+  }
+
   /**
    * Queries once for all concurrent callers.
-   * @throws Unavailable while the database is read-only.
+   * @throws Unavailable while the database is read-only, or cannot be reached.
    */
   check(): Promise<void> {
-    if (this.#refusals === 0) return Promise.resolve()
+    if (this.#refusals === 0 && this.#losses === 0) return Promise.resolve()
     this.#asking ??= this.#ask().finally(() => (this.#asking = undefined))
     return this.#asking
   }
 
   async #ask(): Promise<void> {
-    const known = this.#refusals
+    const [refusals, losses] = [this.#refusals, this.#losses]
     const options = { signal: AbortSignal.timeout(ASKING_MS) }
     const lease = await this.lease(options)
     let broken = true
     try {
-      broken = await this.isReadOnly(lease, options)
+      broken = (await this.isReadOnly(lease, options)) && refusals > 0
     } finally {
       // The next connection may lead to a writable server.
       lease.release({ broken })
     }
     if (broken) throw new Unavailable(TAKES_NO_WRITES)
-    if (this.#refusals === known) this.#refusals = 0
+    if (this.#refusals === refusals) this.#refusals = 0
+    if (this.#losses === losses) this.#losses = 0
   }
 }

@@ -1,0 +1,46 @@
+import type { Field } from '../../resource/fields/field.js'
+import type { OwningRelation } from '../../resource/relations/relation.js'
+import type { ResourceModel } from '../../resource/resource-model.js'
+
+/** A part that the names of a resource and of one that it is in have in common. */
+export interface SharedPart {
+  /** Of the resource. */
+  readonly own: Field
+  /** Of the resource that it is in. */
+  readonly target: Field
+}
+
+const NONE: readonly SharedPart[] = []
+
+/**
+ * What a resource and the target of a relation have to hold alike, besides the key that the reference holds: the pattern of the
+ * target is how the pattern of the resource begins. Of `shelves/{shelf}/books/{book}/pages/{page}` and its book that is the shelf.
+ * The tenant is left out, which a reference never leaves.
+ */
+export function sharedParts(
+  { name }: ResourceModel,
+  { reference }: OwningRelation,
+  target: ResourceModel,
+): readonly SharedPart[] {
+  const above = target.name
+  if (name === undefined || above === undefined) return NONE
+  const last = above.variables.length - 1
+  const begins = above.segments.every(({ kind, text }, at) => {
+    const segment = name.segments[at]
+    return segment?.kind === kind && (kind === 'variable' || segment.text === text)
+  })
+  if (!begins || name.variables[last]?.field.property !== reference.property) return NONE
+  return above.variables.slice(0, last).flatMap(({ field }, at): SharedPart[] => {
+    const own = name.variables[at]?.field
+    const isTenant = own === undefined || (own.role === 'tenant' && field.role === 'tenant')
+    return isTenant ? [] : [{ own, target: field }]
+  })
+}
+
+/** Whether a write changes what a reference refers to: the reference itself, or a part of the name of its target. */
+export const isWritten = (
+  { reference }: OwningRelation,
+  parts: readonly SharedPart[],
+  written: object,
+): boolean =>
+  Object.hasOwn(written, reference.property) || parts.some(({ own }) => Object.hasOwn(written, own.property))
